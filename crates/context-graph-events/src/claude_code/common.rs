@@ -1,0 +1,110 @@
+//! What every event carries.
+
+use serde::ser::SerializeMap;
+
+use crate::decode::DecodeError;
+use crate::fields::Fields;
+use crate::schema::ObjectSchema;
+
+open_enum! {
+    /// How much the agent may do without asking.
+    PermissionMode {
+        /// Ask for what is not allowed.
+        Default = "default",
+        /// Edits go through, the rest asks.
+        AcceptEdits = "acceptEdits",
+        /// Nothing asks.
+        BypassPermissions = "bypassPermissions",
+        /// Reading only.
+        Plan = "plan",
+        /// What is not allowed is denied.
+        DontAsk = "dontAsk",
+        /// A classifier decides.
+        Auto = "auto",
+    }
+}
+
+record! {
+    /// How hard the model is asked to think.
+    Effort {
+        /// `low`, `medium`, `high`, `xhigh` or `max`.
+        required level: String,
+    }
+}
+
+/// Fields present on every event. The first three are always there in what the client sends; in an event made
+/// from the envelope form, which does not carry them, they may be empty.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CommonEventData {
+    /// The session's id, a UUID in practice.
+    pub session_id: String,
+    /// Where the session's transcript is or will be.
+    pub transcript_path: String,
+    /// The session's current folder. It follows `cd` and is not the project's root.
+    pub cwd: String,
+    /// The user prompt being worked on; absent before the first.
+    pub prompt_id: Option<String>,
+    /// Sent on events around prompts, tools and stopping.
+    pub permission_mode: Option<PermissionMode>,
+    /// Present only inside a subagent.
+    pub agent_id: Option<String>,
+    /// The kind of agent, with `agent_id` or under `--agent`.
+    pub agent_type: Option<String>,
+    /// Sent on tool and stop events, for models that have it.
+    pub effort: Option<Effort>,
+}
+
+macro_rules! common_fields {
+    ($apply:ident, $($context:expr),*) => {
+        $apply!(required session_id: String, $($context),*);
+        $apply!(required transcript_path: String, $($context),*);
+        $apply!(required cwd: String, $($context),*);
+        $apply!(optional prompt_id: String, $($context),*);
+        $apply!(optional permission_mode: PermissionMode, $($context),*);
+        $apply!(optional agent_id: String, $($context),*);
+        $apply!(optional agent_type: String, $($context),*);
+        $apply!(optional effort: Effort, $($context),*);
+    };
+}
+
+macro_rules! take_one {
+    ($presence:ident $field:ident: $ty:ty, $fields:expr, $common:expr) => {
+        $common.$field = $fields.$presence(stringify!($field))?;
+    };
+}
+
+macro_rules! write_one {
+    ($presence:ident $field:ident: $ty:ty, $map:expr, $common:expr) => {
+        write_field!($presence, $map, stringify!($field), &$common.$field);
+    };
+}
+
+macro_rules! schema_one {
+    ($presence:ident $field:ident: $ty:ty, $object:expr) => {
+        schema_field!($presence, $object, stringify!($field), $ty);
+    };
+}
+
+impl CommonEventData {
+    /// Whether a subagent acts, and not the main thread.
+    pub fn is_subagent(&self) -> bool {
+        self.agent_id.is_some()
+    }
+
+    pub(crate) fn take(fields: &mut Fields) -> Result<Self, DecodeError> {
+        let mut common = Self::default();
+        common_fields!(take_one, fields, common);
+        Ok(common)
+    }
+
+    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        common_fields!(write_one, map, self);
+        Ok(())
+    }
+
+    pub(crate) fn fields_schema() -> ObjectSchema {
+        let mut object = ObjectSchema::new();
+        common_fields!(schema_one, object);
+        object
+    }
+}

@@ -1,0 +1,26 @@
+//! A folder was added to the session.
+
+open_enum! {
+    /// Who added it.
+    DirectorySource {
+        /// `/add-dir`.
+        SlashCommand = "slash_command",
+        /// A program that drives the client.
+        RegisterRepoRoot = "register_repo_root",
+    }
+}
+
+payload! {
+    /// A working folder was added in mid-session.
+    DirectoryAddedPayload of DirectoryAdded answered by DirectoryAddedReply {
+        /// The folder.
+        required directory: String,
+        /// Who added it.
+        required source: DirectorySource,
+    }
+}
+
+reply! {
+    /// Nothing can be said here.
+    DirectoryAddedReply to DirectoryAdded { verbs: [], top: [], specific: [], shared: [], }
+}

@@ -1,0 +1,58 @@
+//! An MCP server asks the user something.
+
+use serde_json::{Map, Value};
+
+use super::{ElicitationAction, ElicitationMode};
+use crate::reply::Shape;
+
+payload! {
+    /// An MCP server asks the user something.
+    ElicitationPayload of Elicitation answered by ElicitationReply {
+        /// The server.
+        required mcp_server_name: String,
+        /// What the user is asked.
+        required message: String,
+        /// How.
+        optional mode: ElicitationMode,
+        /// The page to open.
+        optional url: String,
+        /// The question's id.
+        optional elicitation_id: String,
+        /// The form, as a JSON Schema.
+        optional requested_schema: Map<String, Value>,
+    }
+}
+
+reply! {
+    /// The answer in the user's stead.
+    ElicitationReply to Elicitation {
+        verbs: [Deny, Modify, Allow],
+        top: [],
+        specific: [("action", Shape::OneOf(&["accept", "decline", "cancel"])), ("content", Shape::Object)],
+        shared: [],
+    }
+}
+
+impl ElicitationReply {
+    /// Answers with this content.
+    pub fn accept(content: Map<String, Value>) -> Self {
+        let mut reply = Self::default();
+        reply.0.set_specific("action", ElicitationAction::Accept.as_str());
+        reply.0.set_specific("content", content);
+        reply
+    }
+
+    /// Refuses.
+    pub fn decline() -> Self {
+        let mut reply = Self::default();
+        reply.0.set_specific("action", ElicitationAction::Decline.as_str());
+        reply
+    }
+
+    /// Dismisses the question.
+    pub fn cancel() -> Self {
+        let mut reply = Self::default();
+        reply.0.set_specific("action", ElicitationAction::Cancel.as_str());
+        reply
+    }
+}

@@ -1,0 +1,56 @@
+//! A question of an MCP server was answered.
+
+use serde_json::{Map, Value};
+
+use super::{ElicitationAction, ElicitationMode};
+use crate::reply::Shape;
+
+payload! {
+    /// A question of an MCP server was answered.
+    ElicitationResultPayload of ElicitationResult answered by ElicitationResultReply {
+        /// The server.
+        required mcp_server_name: String,
+        /// The question's id.
+        optional elicitation_id: String,
+        /// How it was asked.
+        optional mode: ElicitationMode,
+        /// What became of it.
+        required action: ElicitationAction,
+        /// The answer.
+        optional content: Map<String, Value>,
+    }
+}
+
+reply! {
+    /// The answer in the user's stead.
+    ElicitationResultReply to ElicitationResult {
+        verbs: [Deny, Modify, Allow],
+        top: [],
+        specific: [("action", Shape::OneOf(&["accept", "decline", "cancel"])), ("content", Shape::Object)],
+        shared: [],
+    }
+}
+
+impl ElicitationResultReply {
+    /// Answers with this content.
+    pub fn accept(content: Map<String, Value>) -> Self {
+        let mut reply = Self::default();
+        reply.0.set_specific("action", ElicitationAction::Accept.as_str());
+        reply.0.set_specific("content", content);
+        reply
+    }
+
+    /// Refuses.
+    pub fn decline() -> Self {
+        let mut reply = Self::default();
+        reply.0.set_specific("action", ElicitationAction::Decline.as_str());
+        reply
+    }
+
+    /// Dismisses the question.
+    pub fn cancel() -> Self {
+        let mut reply = Self::default();
+        reply.0.set_specific("action", ElicitationAction::Cancel.as_str());
+        reply
+    }
+}

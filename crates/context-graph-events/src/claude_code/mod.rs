@@ -1,0 +1,293 @@
+//! Claude Code's hook events: one file an event, its payload and its reply together.
+//!
+//! Facts are those of client 2.1.325.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::decode::DecodeError;
+use crate::fields::{FieldType, Fields};
+use crate::reply::{HookReply, ReplySpec};
+use crate::schema::ObjectSchema;
+
+mod common;
+#[macro_use]
+mod shared;
+
+pub use common::{CommonEventData, Effort, PermissionMode};
+pub use shared::{
+    BackgroundTaskSummary, CacheTtl, CompactTrigger, ElicitationAction, ElicitationMode, McpServerProvenance,
+    PricingSource, SessionCronSummary,
+};
+
+/// What every payload struct can do.
+pub trait EventPayload: Sized + Serialize {
+    /// The event this payload belongs to.
+    const NAME: EventName;
+    /// What the event may be answered.
+    type Reply: HookReply;
+
+    /// What every event carries.
+    fn common(&self) -> &CommonEventData;
+
+    /// Reads the payload from a parsed object.
+    fn from_fields(fields: Fields) -> Result<Self, DecodeError>;
+
+    /// The payload in JSON Schema.
+    fn schema() -> Value;
+}
+
+/// Marks payloads of events whose stdout the client puts in front of a model.
+pub trait InjectsContext: EventPayload {}
+
+/// An event whose name this version does not know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnknownEvent {
+    /// `hook_event_name` as it came.
+    pub name: String,
+    /// The whole payload as it came.
+    pub raw: Map<String, Value>,
+}
+
+macro_rules! events {
+    ($( $module:ident: $event:ident, $payload:ident, $reply:ident, $budget:literal; )*) => {
+        $( mod $module; )*
+        $( pub use $module::*; )*
+
+        /// The 33 events of the client, in its own order.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "each variant is documented on its payload")]
+        pub enum EventName {
+            $( $event, )*
+        }
+
+        impl EventName {
+            /// All events, in the client's order.
+            pub const ALL: [Self; [$( stringify!($event) ),*].len()] = [$( Self::$event ),*];
+
+            /// The name as the client writes it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $( Self::$event => stringify!($event), )* }
+            }
+
+            /// The event of this name, if it is one we know.
+            pub fn parse(name: &str) -> Option<Self> {
+                match name { $( stringify!($event) => Some(Self::$event), )* _ => None }
+            }
+
+            /// How long a hook may take over this event, in milliseconds.
+            pub const fn budget_ms(self) -> u64 {
+                match self { $( Self::$event => $budget, )* }
+            }
+        }
+
+        /// One event, typed.
+        #[derive(Debug, Clone, PartialEq)]
+        #[expect(missing_docs, reason = "each variant is documented on its payload")]
+        pub enum Event {
+            $( $event($payload), )*
+            /// An event this version does not know.
+            Unknown(UnknownEvent),
+        }
+
+        impl Event {
+            /// Reads the payload that belongs to a known event.
+            pub fn from_fields_as(name: EventName, fields: Fields) -> Result<Self, DecodeError> {
+                Ok(match name {
+                    $( EventName::$event => Self::$event($payload::from_fields(fields)?), )*
+                })
+            }
+
+            /// Which of the known events this is.
+            pub fn known_name(&self) -> Option<EventName> {
+                match self {
+                    $( Self::$event(_) => Some(EventName::$event), )*
+                    Self::Unknown(_) => None,
+                }
+            }
+
+            /// What every known event carries.
+            pub fn common(&self) -> Option<&CommonEventData> {
+                match self {
+                    $( Self::$event(payload) => Some(payload.common()), )*
+                    Self::Unknown(_) => None,
+                }
+            }
+        }
+
+        impl Serialize for Event {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $( Self::$event(payload) => payload.serialize(serializer), )*
+                    Self::Unknown(unknown) => unknown.raw.serialize(serializer),
+                }
+            }
+        }
+
+        $(
+            impl From<$payload> for Event {
+                fn from(payload: $payload) -> Self {
+                    Self::$event(payload)
+                }
+            }
+        )*
+
+        /// The payload of an event in JSON Schema.
+        pub fn payload_schema(name: EventName) -> Value {
+            match name { $( EventName::$event => $payload::schema(), )* }
+        }
+
+        /// What an event honours.
+        pub fn reply_spec(name: EventName) -> ReplySpec {
+            match name { $( EventName::$event => $reply::SPEC, )* }
+        }
+    };
+}
+
+events! {
+    pre_tool_use: PreToolUse, PreToolUsePayload, PreToolUseReply, 100;
+    post_tool_use: PostToolUse, PostToolUsePayload, PostToolUseReply, 3000;
+    post_tool_use_failure: PostToolUseFailure, PostToolUseFailurePayload, PostToolUseFailureReply, 3000;
+    post_tool_batch: PostToolBatch, PostToolBatchPayload, PostToolBatchReply, 3000;
+    notification: Notification, NotificationPayload, NotificationReply, 3000;
+    user_prompt_submit: UserPromptSubmit, UserPromptSubmitPayload, UserPromptSubmitReply, 2000;
+    user_prompt_expansion: UserPromptExpansion, UserPromptExpansionPayload, UserPromptExpansionReply, 3000;
+    session_start: SessionStart, SessionStartPayload, SessionStartReply, 5000;
+    session_end: SessionEnd, SessionEndPayload, SessionEndReply, 30000;
+    stop: Stop, StopPayload, StopReply, 3000;
+    stop_failure: StopFailure, StopFailurePayload, StopFailureReply, 3000;
+    subagent_start: SubagentStart, SubagentStartPayload, SubagentStartReply, 3000;
+    subagent_stop: SubagentStop, SubagentStopPayload, SubagentStopReply, 3000;
+    pre_compact: PreCompact, PreCompactPayload, PreCompactReply, 3000;
+    post_compact: PostCompact, PostCompactPayload, PostCompactReply, 3000;
+    pre_model_switch: PreModelSwitch, PreModelSwitchPayload, PreModelSwitchReply, 3000;
+    post_model_switch: PostModelSwitch, PostModelSwitchPayload, PostModelSwitchReply, 3000;
+    permission_request: PermissionRequest, PermissionRequestPayload, PermissionRequestReply, 3000;
+    permission_denied: PermissionDenied, PermissionDeniedPayload, PermissionDeniedReply, 3000;
+    setup: Setup, SetupPayload, SetupReply, 3000;
+    teammate_idle: TeammateIdle, TeammateIdlePayload, TeammateIdleReply, 3000;
+    task_created: TaskCreated, TaskCreatedPayload, TaskCreatedReply, 3000;
+    task_completed: TaskCompleted, TaskCompletedPayload, TaskCompletedReply, 3000;
+    elicitation: Elicitation, ElicitationPayload, ElicitationReply, 3000;
+    elicitation_result: ElicitationResult, ElicitationResultPayload, ElicitationResultReply, 3000;
+    config_change: ConfigChange, ConfigChangePayload, ConfigChangeReply, 3000;
+    worktree_create: WorktreeCreate, WorktreeCreatePayload, WorktreeCreateReply, 3000;
+    worktree_remove: WorktreeRemove, WorktreeRemovePayload, WorktreeRemoveReply, 3000;
+    instructions_loaded: InstructionsLoaded, InstructionsLoadedPayload, InstructionsLoadedReply, 3000;
+    cwd_changed: CwdChanged, CwdChangedPayload, CwdChangedReply, 3000;
+    file_changed: FileChanged, FileChangedPayload, FileChangedReply, 3000;
+    directory_added: DirectoryAdded, DirectoryAddedPayload, DirectoryAddedReply, 3000;
+    message_display: MessageDisplay, MessageDisplayPayload, MessageDisplayReply, 3000;
+}
+
+impl InjectsContext for SessionStartPayload {}
+impl InjectsContext for UserPromptSubmitPayload {}
+impl InjectsContext for PreCompactPayload {}
+
+/// The budget of an event we do not know.
+pub const DEFAULT_BUDGET_MS: u64 = 3000;
+
+impl Event {
+    /// Reads a native payload: `hook_event_name` says which event it is.
+    pub fn from_object(map: Map<String, Value>) -> Result<Self, DecodeError> {
+        let mut fields = Fields::new(map);
+        let name: String = match fields.peek("hook_event_name") {
+            Some(Value::String(name)) => name.clone(),
+            _ => fields.required("hook_event_name")?,
+        };
+        match EventName::parse(&name) {
+            Some(known) => Self::from_fields_as(known, fields),
+            None => Ok(Self::Unknown(UnknownEvent { name, raw: fields.rest() })),
+        }
+    }
+
+    /// Reads a native payload from bytes.
+    pub fn from_slice(bytes: &[u8]) -> Result<Self, DecodeError> {
+        Self::from_object(crate::decode::object(bytes)?)
+    }
+
+    /// The event's name, known or not.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Unknown(unknown) => &unknown.name,
+            known => known.known_name().map_or("", EventName::as_str),
+        }
+    }
+
+    /// How long a hook may take over this event, in milliseconds.
+    pub fn budget_ms(&self) -> u64 {
+        self.known_name().map_or(DEFAULT_BUDGET_MS, EventName::budget_ms)
+    }
+
+    /// The session, or an empty string where an unknown event names none.
+    pub fn session_id(&self) -> &str {
+        match self {
+            Self::Unknown(unknown) => unknown.raw.get("session_id").and_then(Value::as_str).unwrap_or(""),
+            known => known.common().map_or("", |common| &common.session_id),
+        }
+    }
+
+    /// The call this event is about, where it is about one.
+    pub fn tool_use_id(&self) -> Option<&str> {
+        match self {
+            Self::PreToolUse(p) => Some(&p.tool_use_id),
+            Self::PostToolUse(p) => Some(&p.tool_use_id),
+            Self::PostToolUseFailure(p) => Some(&p.tool_use_id),
+            Self::PermissionDenied(p) => Some(&p.tool_use_id),
+            Self::PermissionRequest(p) => p.tool_use_id.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The tool this event is about, where it is about one.
+    pub fn tool_name(&self) -> Option<&str> {
+        match self {
+            Self::PreToolUse(p) => Some(&p.tool_name),
+            Self::PostToolUse(p) => Some(&p.tool_name),
+            Self::PostToolUseFailure(p) => Some(&p.tool_name),
+            Self::PermissionDenied(p) => Some(&p.tool_name),
+            Self::PermissionRequest(p) => Some(&p.tool_name),
+            _ => None,
+        }
+    }
+
+    /// The subagent that acts, if it is not the main thread.
+    pub fn agent_id(&self) -> Option<&str> {
+        match self {
+            Self::SubagentStart(p) => Some(&p.agent_id),
+            Self::SubagentStop(p) => Some(&p.agent_id),
+            other => other.common().and_then(|common| common.agent_id.as_deref()),
+        }
+    }
+}
+
+impl std::fmt::Display for EventName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Takes `hook_event_name` out and checks that it is the one expected. A payload read directly as its own type may
+/// leave it out.
+pub(crate) fn check_event_name(fields: &mut Fields, expected: EventName) -> Result<(), DecodeError> {
+    match fields.take("hook_event_name") {
+        None => Ok(()),
+        Some(value) => {
+            let actual = String::read(value).map_err(|e| e.inside("hook_event_name"))?;
+            if actual == expected.as_str() {
+                Ok(())
+            } else {
+                Err(DecodeError::WrongEvent { expected: expected.as_str(), actual })
+            }
+        }
+    }
+}
+
+impl CommonEventData {
+    /// The part of a payload's schema that every event shares.
+    pub(crate) fn schema(event: EventName) -> ObjectSchema {
+        let mut object = Self::fields_schema();
+        object.required("hook_event_name", json!({"const": event.as_str()}));
+        object
+    }
+}

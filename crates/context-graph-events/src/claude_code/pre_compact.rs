@@ -1,0 +1,80 @@
+//! The conversation is about to be summarised.
+
+use super::CompactTrigger;
+use crate::claude_code::EventName;
+use crate::reply::{HookReply, ReplyBody, ReplyFields, ReplySpec, TopField, Verb};
+
+payload! {
+    /// The conversation is about to be summarised.
+    PreCompactPayload of PreCompact answered by PreCompactReply {
+        /// Who asked for it.
+        required trigger: CompactTrigger,
+        /// What the user wrote after `/compact`.
+        nullable custom_instructions: String,
+    }
+}
+
+impl PreCompactPayload {
+    /// Whether the user asked for it.
+    pub fn is_manual(&self) -> bool {
+        self.trigger == CompactTrigger::Manual
+    }
+
+    /// Whether the client decided it.
+    pub fn is_auto(&self) -> bool {
+        self.trigger == CompactTrigger::Auto
+    }
+
+    /// What the user wrote after `/compact`.
+    pub fn instructions(&self) -> Option<&str> {
+        self.custom_instructions.as_deref()
+    }
+}
+
+/// What may be said before compaction. The client reads stdout as a whole, JSON or not, as instructions for the
+/// summariser; the one thing it understands as JSON is a refusal.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum PreCompactReply {
+    /// No opinion: nothing is printed.
+    #[default]
+    None,
+    /// Instructions for the summariser, in plain words.
+    Text(String),
+    /// No compaction, for this reason.
+    Block(String),
+}
+
+impl PreCompactReply {
+    /// No opinion: nothing is printed.
+    pub fn none() -> Self {
+        Self::None
+    }
+
+    /// Instructions for the summariser; several are joined by a blank line, as the client joins those of several hooks.
+    pub fn text<T: Into<String>>(parts: impl IntoIterator<Item = T>) -> Self {
+        let parts: Vec<String> = parts.into_iter().map(Into::into).filter(|part| !part.is_empty()).collect();
+        if parts.is_empty() { Self::None } else { Self::Text(parts.join("\n\n")) }
+    }
+
+    /// Refuses compaction.
+    pub fn block(reason: impl Into<String>) -> Self {
+        Self::Block(reason.into())
+    }
+}
+
+impl HookReply for PreCompactReply {
+    const SPEC: ReplySpec = ReplySpec {
+        event: EventName::PreCompact,
+        verbs: &[Verb::Block, Verb::AddContext],
+        top: &[TopField::Decision],
+        specific: &[],
+    };
+
+    fn into_body(self) -> ReplyBody {
+        match self {
+            Self::None => ReplyBody::PlainText(String::new()),
+            Self::Text(text) => ReplyBody::PlainText(text),
+            Self::Block(reason) => ReplyBody::Fields(ReplyFields::block(reason).into_map(EventName::PreCompact)),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Another model was asked for.
+
+use serde_json::Number;
+
+use super::{CacheTtl, PricingSource};
+use crate::reply::Shape;
+
+open_enum! {
+    /// Who switches the model.
+    ModelSwitchSource {
+        /// `/model NAME`.
+        Command = "command",
+        /// The model picker.
+        Picker = "picker",
+        /// A program that drives the client.
+        Sdk = "sdk",
+        /// The client itself.
+        Auto = "auto",
+        /// A resumed session.
+        Resume = "resume",
+    }
+}
+
+payload! {
+    /// Another model was asked for.
+    PreModelSwitchPayload of PreModelSwitch answered by PreModelSwitchReply {
+        /// The model now.
+        required from_model: String,
+        /// The model asked for, in full.
+        required to_model: String,
+        /// What was asked for, as typed.
+        nullable requested_model: String,
+        /// Who asked.
+        required source: ModelSwitchSource,
+        /// How full the context is.
+        required context_tokens: Number,
+        /// Whether the prompt cache would be lost.
+        required prompt_cache_warm: bool,
+        /// How long the cache lives.
+        required cache_ttl: CacheTtl,
+        /// What filling the cache again may cost.
+        required estimated_cache_write_usd: Number,
+        /// Where the estimate comes from.
+        required pricing: PricingSource,
+    }
+}
+
+impl PreModelSwitchPayload {
+    /// Whether the switch throws away a warm prompt cache.
+    pub fn loses_warm_cache(&self) -> bool {
+        self.prompt_cache_warm && self.from_model != self.to_model
+    }
+}
+
+reply! {
+    /// What may be said before the model changes.
+    PreModelSwitchReply to PreModelSwitch {
+        verbs: [Deny, Ask, Allow],
+        top: [SystemMessage],
+        specific: [
+            ("permissionDecision", Shape::OneOf(&["allow", "deny", "ask"])),
+            ("permissionDecisionReason", Shape::Text)
+        ],
+        shared: [message],
+    }
+}
+
+impl PreModelSwitchReply {
+    fn decide(decision: &str) -> Self {
+        let mut reply = Self::default();
+        reply.0.set_specific("permissionDecision", decision);
+        reply
+    }
+
+    fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.0.set_specific("permissionDecisionReason", reason.into());
+        self
+    }
+
+    /// Switches without asking.
+    pub fn allow() -> Self {
+        Self::decide("allow")
+    }
+
+    /// Keeps the model.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::decide("deny").with_reason(reason)
+    }
+
+    /// Asks the user.
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self::decide("ask").with_reason(reason)
+    }
+}

@@ -1,0 +1,87 @@
+//! Before a tool runs: the one place where a call can still be prevented.
+
+use serde_json::{Map, Value};
+
+use super::McpServerProvenance;
+use crate::reply::Shape;
+
+payload! {
+    /// A tool is about to run.
+    PreToolUsePayload of PreToolUse answered by PreToolUseReply {
+        /// The tool: `Bash`, `Read`, `mcp__server__tool`, …
+        required tool_name: String,
+        /// Its input, defaults filled in and paths made absolute.
+        required tool_input: Value,
+        /// The call's id, the same on every event about it. May be empty, must be there.
+        required tool_use_id: String,
+        /// The MCP server, for an MCP tool.
+        optional mcp_server: McpServerProvenance,
+    }
+}
+
+impl PreToolUsePayload {
+    tool_input_helpers!();
+}
+
+reply! {
+    /// What may be said before a tool runs.
+    PreToolUseReply to PreToolUse {
+        verbs: [Halt, Deny, Ask, Defer, Modify, Allow, AddContext],
+        top: [Continue, SystemMessage],
+        specific: [
+            ("permissionDecision", Shape::OneOf(&["allow", "deny", "ask", "defer"])),
+            ("permissionDecisionReason", Shape::Text),
+            ("updatedInput", Shape::Object),
+            ("additionalContext", Shape::Text)
+        ],
+        shared: [context, message],
+    }
+}
+
+impl PreToolUseReply {
+    fn decide(decision: &str) -> Self {
+        let mut reply = Self::default();
+        reply.0.set_specific("permissionDecision", decision);
+        reply
+    }
+
+    fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.0.set_specific("permissionDecisionReason", reason.into());
+        self
+    }
+
+    /// Runs it without asking. A deny rule of the user's still wins.
+    pub fn allow() -> Self {
+        Self::decide("allow")
+    }
+
+    /// Does not run it; the model is told why.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::decide("deny").with_reason(reason)
+    }
+
+    /// Asks the user. In print mode, where there is nobody to ask, the client denies with the reason.
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self::decide("ask").with_reason(reason)
+    }
+
+    /// Ends a print-mode run with this call pending.
+    pub fn defer() -> Self {
+        Self::decide("defer")
+    }
+
+    /// Does not run it and ends the turn. The client runs the tool on a bare `continue: false`, so this also denies.
+    pub fn halt(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        let mut reply = Self::deny(reason.clone());
+        reply.0.stop_turn(reason);
+        reply
+    }
+
+    /// Runs it with other input. The client replaces the whole input, it does not merge.
+    #[must_use]
+    pub fn with_updated_input(mut self, whole_input: Map<String, Value>) -> Self {
+        self.0.set_specific("updatedInput", whole_input);
+        self
+    }
+}

@@ -1,0 +1,32 @@
+//! The agent wants to stop.
+
+use super::{BackgroundTaskSummary, SessionCronSummary};
+use crate::reply::Shape;
+
+payload! {
+    /// The agent is about to conclude its response.
+    StopPayload of Stop answered by StopReply {
+        /// Whether it already goes on because of a stop hook.
+        required stop_hook_active: bool,
+        /// What it said last.
+        optional last_assistant_message: String,
+        /// What goes on in the background.
+        optional background_tasks: Vec<BackgroundTaskSummary>,
+        /// What the session has scheduled for itself.
+        optional session_crons: Vec<SessionCronSummary>,
+    }
+}
+
+impl StopPayload {
+    stop_helpers!();
+}
+
+reply! {
+    /// What may be said to an agent that wants to stop. Blocking makes it go on with the reason as its next prompt.
+    StopReply to Stop {
+        verbs: [Halt, Block, AddContext],
+        top: [Continue, Decision, SystemMessage],
+        specific: [("additionalContext", Shape::Text)],
+        shared: [block, halt, context, message],
+    }
+}

@@ -1,0 +1,89 @@
+//! A prompt arrives, typed by the user or made by the client.
+
+use crate::reply::{ReplyFields, Shape};
+
+open_enum! {
+    /// Who made the prompt. Declared by the client, not sent by 2.1.325.
+    PromptSource {
+        /// The user.
+        User = "user",
+        /// A program that drives the client.
+        Sdk = "sdk",
+        /// The client.
+        System = "system",
+        /// A loop that wakes up.
+        LoopWakeup = "loop_wakeup",
+        /// A schedule that wakes up.
+        ScheduleWakeup = "schedule_wakeup",
+        /// A poll that has news.
+        PollEvent = "poll_event",
+    }
+}
+
+payload! {
+    /// A prompt is about to be worked on.
+    UserPromptSubmitPayload of UserPromptSubmit answered by UserPromptSubmitReply {
+        /// The prompt. Machine-made ones arrive here too, such as `<task-notification>`.
+        required prompt: String,
+        /// Who made it.
+        optional source: PromptSource,
+        /// The session's title.
+        optional session_title: String,
+    }
+}
+
+impl UserPromptSubmitPayload {
+    /// The prompt.
+    pub fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// Whether the prompt contains this text.
+    pub fn contains(&self, substring: &str) -> bool {
+        self.prompt.contains(substring)
+    }
+
+    /// The first `n` characters.
+    pub fn preview(&self, n: usize) -> &str {
+        self.prompt.char_indices().nth(n).map_or(&self.prompt, |(end, _)| &self.prompt[..end])
+    }
+
+    /// Whether the client made this prompt and no person did: it says nothing about what the user wants.
+    pub fn is_machine_made(&self) -> bool {
+        match &self.source {
+            Some(PromptSource::User) => false,
+            Some(PromptSource::Sdk) | None => self.prompt.starts_with("<task-notification>"),
+            Some(_) => true,
+        }
+    }
+}
+
+reply! {
+    /// What may be said to a prompt.
+    UserPromptSubmitReply to UserPromptSubmit {
+        verbs: [Halt, Block, AddContext],
+        top: [Continue, Decision, SystemMessage],
+        specific: [
+            ("additionalContext", Shape::Text),
+            ("sessionTitle", Shape::Text),
+            ("suppressOriginalPrompt", Shape::Flag)
+        ],
+        shared: [block, halt, context, message],
+    }
+}
+
+impl UserPromptSubmitReply {
+    /// Drops the prompt without repeating it to the user.
+    pub fn block_and_hide(reason: impl Into<String>) -> Self {
+        let mut fields = ReplyFields::block(reason);
+        fields.set_specific("suppressOriginalPrompt", true);
+        Self(fields)
+    }
+
+    /// Gives the session a title.
+    #[must_use]
+    pub fn with_session_title(mut self, title: impl Into<String>) -> Self {
+        self.0.set_specific("sessionTitle", title.into());
+        self
+    }
+}

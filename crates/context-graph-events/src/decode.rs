@@ -1,0 +1,247 @@
+//! Bytes to one JSON object, strictly.
+//!
+//! `serde_json` alone would take the last of two equal keys and leave the size to the machine's memory. A hook's
+//! input decides whether a tool call runs, so what it means must not depend on which reader looks at it.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use thiserror::Error;
+
+/// The most bytes that are read as one event: the client's largest seen payload was 6 MB.
+pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Why input could not be understood. Every variant names the trouble and what was expected instead.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DecodeError {
+    /// Nothing but white space arrived.
+    #[error("the input is empty; expected one JSON object")]
+    Empty,
+    /// More than [`MAX_INPUT_BYTES`].
+    #[error("the input is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit that was passed.
+        limit: usize,
+    },
+    /// A byte sequence that is not UTF-8.
+    #[error("the input is not UTF-8: first bad byte at offset {offset}")]
+    NotUtf8 {
+        /// Where the first bad byte is.
+        offset: usize,
+    },
+    /// Not JSON, JSON with trailing text, nested too deep, or an object with the same key twice.
+    #[error("not valid JSON: {message}")]
+    Syntax {
+        /// The parser's words, with line and column.
+        message: String,
+    },
+    /// JSON, but not an object.
+    #[error("expected a JSON object, found {actual}")]
+    NotAnObject {
+        /// What it was.
+        actual: &'static str,
+    },
+    /// A required field is absent.
+    #[error("missing required field `{path}`: expected {expected}")]
+    Missing {
+        /// The field, dotted from the root.
+        path: String,
+        /// What belongs there.
+        expected: &'static str,
+    },
+    /// A field has the wrong type.
+    #[error("field `{path}`: expected {expected}, found {actual}")]
+    WrongType {
+        /// The field, dotted from the root.
+        path: String,
+        /// What belongs there.
+        expected: &'static str,
+        /// What was found.
+        actual: String,
+    },
+    /// A payload of one event was read as another.
+    #[error("field `hook_event_name`: expected {expected}, found {actual}")]
+    WrongEvent {
+        /// The event asked for.
+        expected: &'static str,
+        /// The event found.
+        actual: String,
+    },
+}
+
+impl DecodeError {
+    /// The same error, seen from one level further out.
+    #[must_use]
+    pub fn inside(self, parent: &str) -> Self {
+        let join = |path: String| match path.as_str() {
+            "" => parent.to_owned(),
+            p if p.starts_with('[') => format!("{parent}{p}"),
+            p => format!("{parent}.{p}"),
+        };
+        match self {
+            Self::Missing { path, expected } => Self::Missing { path: join(path), expected },
+            Self::WrongType { path, expected, actual } => {
+                Self::WrongType { path: join(path), expected, actual }
+            }
+            other => other,
+        }
+    }
+
+    /// A value of the wrong type, at the current level.
+    pub fn wrong_type(expected: &'static str, found: &Value) -> Self {
+        Self::WrongType { path: String::new(), expected, actual: describe(found) }
+    }
+}
+
+/// The JSON type of a value, in words.
+pub fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn describe(value: &Value) -> String {
+    match value {
+        Value::Bool(b) => format!("the boolean {b}"),
+        Value::Number(n) => format!("the number {n}"),
+        other => type_name(other).to_owned(),
+    }
+}
+
+/// Reads one JSON object and nothing else.
+///
+/// A byte-order mark is skipped, because some shells write one. Depth is limited by the parser (127 levels).
+pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, DecodeError> {
+    match value(bytes)? {
+        Value::Object(map) => Ok(map),
+        other => Err(DecodeError::NotAnObject { actual: type_name(&other) }),
+    }
+}
+
+fn value(bytes: &[u8]) -> Result<Value, DecodeError> {
+    if bytes.len() > MAX_INPUT_BYTES {
+        return Err(DecodeError::TooLarge { limit: MAX_INPUT_BYTES });
+    }
+    let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|e| DecodeError::NotUtf8 { offset: e.valid_up_to() })?;
+    if text.trim_ascii().is_empty() {
+        return Err(DecodeError::Empty);
+    }
+    serde_json::from_str::<Strict>(text)
+        .map(|strict| strict.0)
+        .map_err(|e| DecodeError::Syntax { message: e.to_string() })
+}
+
+/// A JSON value in which no object names a key twice.
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StrictVisitor).map(Self)
+    }
+}
+
+struct StrictVisitor;
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
+        Ok(Value::Bool(b))
+    }
+
+    fn visit_i64<E>(self, n: i64) -> Result<Value, E> {
+        Ok(Value::Number(n.into()))
+    }
+
+    fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
+        Ok(Value::Number(n.into()))
+    }
+
+    fn visit_f64<E>(self, n: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(n).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, s: &str) -> Result<Value, E> {
+        Ok(Value::String(s.to_owned()))
+    }
+
+    fn visit_string<E>(self, s: String) -> Result<Value, E> {
+        Ok(Value::String(s))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Strict(item)) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = access.next_key::<String>()? {
+            if map.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("duplicate key `{}`", key.escape_debug())));
+            }
+            let Strict(item) = access.next_value()?;
+            map.insert(key, item);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(bytes: &[u8]) -> String {
+        object(bytes).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_plain_object_is_read() {
+        let map = object(br#"{"a":1,"b":[true,null,-2,1.5,"x"]}"#).unwrap();
+        assert_eq!(Value::Object(map), serde_json::json!({"a":1,"b":[true,null,-2,1.5,"x"]}));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        assert!(object(b"\xEF\xBB\xBF{}").is_ok());
+    }
+
+    #[test]
+    fn trouble_is_named() {
+        assert!(message(b" \n\t ").contains("empty"));
+        assert!(message(b"[1]").contains("found an array"));
+        assert!(message(b"{\"a\":").contains("EOF"));
+        assert!(message(b"{} x").contains("trailing characters"));
+        assert!(message(b"{\"a\":1,\"b\":{\"c\":1,\"c\":2}}").contains("duplicate key `c`"));
+        assert!(message(b"{\"a\":\"\xff\"}").contains("offset 6"));
+        assert!(message(b"{\"a\":\"\0\"}").contains("control character"));
+    }
+
+    #[test]
+    fn depth_and_size_are_limited() {
+        let deep = format!("{}1{}", "{\"a\":".repeat(200), "}".repeat(200));
+        assert!(message(deep.as_bytes()).contains("recursion limit"));
+        let huge = vec![b' '; MAX_INPUT_BYTES + 1];
+        assert!(message(&huge).contains("larger than"));
+    }
+}

@@ -1,0 +1,235 @@
+//! Taking typed fields out of a JSON object, and how each type looks in JSON Schema.
+//!
+//! Payloads are read from an already parsed object instead of by `serde`'s derive, for three things the derive
+//! does not give together: errors that name the field, fields we do not know kept beside those we do, and a known
+//! optional field that arrived as `null` written back as `null`.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::decode::{DecodeError, type_name};
+
+/// A type that a field can have.
+pub trait FieldType: Sized + Serialize {
+    /// What belongs here, in words for an error message.
+    const EXPECTED: &'static str;
+
+    /// Reads the value or says why it does not fit.
+    fn read(value: Value) -> Result<Self, DecodeError>;
+
+    /// The type in JSON Schema.
+    fn schema() -> Value;
+}
+
+/// The fields of one JSON object, taken out one by one; what is left over is unknown to us and kept.
+#[derive(Debug)]
+pub struct Fields(Map<String, Value>);
+
+impl Fields {
+    /// Starts taking fields out of an object.
+    pub fn new(map: Map<String, Value>) -> Self {
+        Self(map)
+    }
+
+    /// Starts taking fields out of a value that must be an object.
+    pub fn of(value: Value) -> Result<Self, DecodeError> {
+        match value {
+            Value::Object(map) => Ok(Self(map)),
+            other => Err(DecodeError::wrong_type("an object", &other)),
+        }
+    }
+
+    /// Whether a field is there, `null` included.
+    pub fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    /// Looks at a field without taking it.
+    pub fn peek(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// A field that must be there.
+    pub fn required<T: FieldType>(&mut self, key: &str) -> Result<T, DecodeError> {
+        let Some(value) = self.0.remove(key) else {
+            return Err(DecodeError::Missing { path: key.to_owned(), expected: T::EXPECTED });
+        };
+        T::read(value).map_err(|e| e.inside(key))
+    }
+
+    /// A field that may be absent. `null` counts as absent, and stays among the unknown so that it is written back.
+    pub fn optional<T: FieldType>(&mut self, key: &str) -> Result<Option<T>, DecodeError> {
+        if self.0.get(key).is_none_or(Value::is_null) {
+            return Ok(None);
+        }
+        self.required(key).map(Some)
+    }
+
+    /// A field that must be there but may be `null`.
+    pub fn nullable<T: FieldType>(&mut self, key: &str) -> Result<Option<T>, DecodeError> {
+        if self.0.get(key) == Some(&Value::Null) {
+            self.0.remove(key);
+            return Ok(None);
+        }
+        self.required(key).map(Some)
+    }
+
+    /// Takes a field as it is.
+    pub fn take(&mut self, key: &str) -> Option<Value> {
+        self.0.remove(key)
+    }
+
+    /// What nobody took.
+    pub fn rest(self) -> Map<String, Value> {
+        self.0
+    }
+}
+
+impl FieldType for String {
+    const EXPECTED: &'static str = "a string";
+
+    fn read(value: Value) -> Result<Self, DecodeError> {
+        match value {
+            Value::String(s) => Ok(s),
+            other => Err(DecodeError::wrong_type(Self::EXPECTED, &other)),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string"})
+    }
+}
+
+impl FieldType for bool {
+    const EXPECTED: &'static str = "a boolean";
+
+    fn read(value: Value) -> Result<Self, DecodeError> {
+        value.as_bool().ok_or_else(|| DecodeError::wrong_type(Self::EXPECTED, &value))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "boolean"})
+    }
+}
+
+impl FieldType for u64 {
+    const EXPECTED: &'static str = "a whole number of 0 or more";
+
+    fn read(value: Value) -> Result<Self, DecodeError> {
+        value.as_u64().ok_or_else(|| DecodeError::wrong_type(Self::EXPECTED, &value))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "integer", "minimum": 0})
+    }
+}
+
+impl FieldType for i64 {
+    const EXPECTED: &'static str = "a whole number";
+
+    fn read(value: Value) -> Result<Self, DecodeError> {
+        value.as_i64().ok_or_else(|| DecodeError::wrong_type(Self::EXPECTED, &value))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "integer"})
+    }
+}
+
+/// A number as the client wrote it: durations arrive as `109` and may one day arrive as `109.5`.
+impl FieldType for serde_json::Number {
+    const EXPECTED: &'static str = "a number";
+
+    fn read(value: Value) -> Result<Self, DecodeError> {
+        match value {
+            Value::Number(n) => Ok(n),
+            other => Err(DecodeError::wrong_type(Self::EXPECTED, &other)),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({"type": "number"})
+    }
+}
+
+impl FieldType for Value {
+    const EXPECTED: &'static str = "a JSON value";
+
+    fn read(value: Value) -> Result<Self, DecodeError> {
+        Ok(value)
+    }
+
+    fn schema() -> Value {
+        json!(true)
+    }
+}
+
+impl FieldType for Map<String, Value> {
+    const EXPECTED: &'static str = "an object";
+
+    fn read(value: Value) -> Result<Self, DecodeError> {
+        Fields::of(value).map(Fields::rest)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
+    }
+}
+
+impl<T: FieldType> FieldType for Vec<T> {
+    const EXPECTED: &'static str = "an array";
+
+    fn read(value: Value) -> Result<Self, DecodeError> {
+        let Value::Array(items) = value else {
+            return Err(DecodeError::WrongType {
+                path: String::new(),
+                expected: Self::EXPECTED,
+                actual: type_name(&value).to_owned(),
+            });
+        };
+        items
+            .into_iter()
+            .enumerate()
+            .map(|(i, item)| T::read(item).map_err(|e| e.inside(&format!("[{i}]"))))
+            .collect()
+    }
+
+    fn schema() -> Value {
+        json!({"type": "array", "items": T::schema()})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(value: Value) -> Fields {
+        Fields::of(value).unwrap()
+    }
+
+    #[test]
+    fn a_missing_field_is_named_with_what_belongs_there() {
+        let error = fields(json!({})).required::<String>("tool_use_id").unwrap_err();
+        assert_eq!(error.to_string(), "missing required field `tool_use_id`: expected a string");
+    }
+
+    #[test]
+    fn a_wrong_type_deep_inside_is_named_by_its_path() {
+        let mut f = fields(json!({"a": [[1], ["x"]]}));
+        let error = f.required::<Vec<Vec<String>>>("a").unwrap_err();
+        assert_eq!(error.to_string(), "field `a[0][0]`: expected a string, found the number 1");
+    }
+
+    #[test]
+    fn null_is_absent_for_an_optional_field_and_is_kept() {
+        let mut f = fields(json!({"title": null}));
+        assert_eq!(f.optional::<String>("title").unwrap(), None);
+        assert_eq!(Value::Object(f.rest()), json!({"title": null}));
+    }
+
+    #[test]
+    fn null_is_a_value_for_a_nullable_field_but_absence_is_an_error() {
+        assert_eq!(fields(json!({"x": null})).nullable::<String>("x").unwrap(), None);
+        assert!(fields(json!({})).nullable::<String>("x").is_err());
+    }
+}
