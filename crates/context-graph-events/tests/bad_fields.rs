@@ -1,4 +1,5 @@
 //! A wrong type or a missing field is an error that names it, on every event.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use context_graph_events::claude_code::payload_schema;
 use context_graph_events::{Event, EventName};

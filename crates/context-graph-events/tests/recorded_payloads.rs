@@ -1,4 +1,5 @@
 //! What the real client sent is understood and written back as it came.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,7 +113,9 @@ fn context_is_injected_by_the_three_events_that_print_it() {
     fn name<P: InjectsContext>() -> EventName {
         <P as EventPayload>::NAME
     }
-    use context_graph_events::claude_code::{PreCompactPayload, SessionStartPayload, UserPromptSubmitPayload};
+    use context_graph_events::claude_code::{
+        PreCompactPayload, SessionStartPayload, UserPromptSubmitPayload,
+    };
     assert_eq!(name::<SessionStartPayload>(), EventName::SessionStart);
     assert_eq!(name::<UserPromptSubmitPayload>(), EventName::UserPromptSubmit);
     assert_eq!(name::<PreCompactPayload>(), EventName::PreCompact);

@@ -1,0 +1,111 @@
+//! One object on stdout: ours and the client's.
+
+use std::io::IsTerminal;
+use std::time::Instant;
+
+use context_graph_events::ReplyBody;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::args::OutputFormat;
+use super::error::HookError;
+use super::types::HookOutput;
+use crate::{ExitStatus, terminal};
+
+/// What a hook has to say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Our own fields.
+    pub output: HookOutput,
+    /// The client's.
+    pub reply: ReplyBody,
+}
+
+impl Answer {
+    /// Success, with nothing to tell the client.
+    pub fn nothing_to_say() -> Self {
+        Self::with_reply(ReplyBody::Fields(Map::new()))
+    }
+
+    /// Success, with this to tell the client.
+    pub fn with_reply(reply: ReplyBody) -> Self {
+        Self { output: HookOutput { success: true, ..HookOutput::default() }, reply }
+    }
+
+    /// Failure. What the client should do about it stays its own decision.
+    pub fn failure(error: &HookError) -> Self {
+        let output = HookOutput {
+            success: false,
+            error: Some(error.to_string()),
+            error_code: Some(error.error_code()),
+            ..HookOutput::default()
+        };
+        Self { output, reply: ReplyBody::Fields(Map::new()) }
+    }
+
+    /// The answer as it is written.
+    pub fn render(&self, format: OutputFormat, to_terminal: bool) -> Vec<u8> {
+        let fields = match &self.reply {
+            ReplyBody::PlainText(text) => return text.clone().into_bytes(),
+            ReplyBody::Fields(fields) => fields,
+        };
+        let object = OneObject { output: &self.output, client: fields };
+        let written = match format {
+            OutputFormat::Text => Ok(self.describe().into_bytes()),
+            OutputFormat::Json if to_terminal => serde_json::to_vec_pretty(&object),
+            OutputFormat::Json | OutputFormat::JsonCompact => serde_json::to_vec(&object),
+        };
+        // Only a map with keys that are not strings cannot be written, and there is none.
+        let mut bytes = written.unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
+    }
+
+    fn describe(&self) -> String {
+        use std::fmt::Write as _;
+
+        let output = &self.output;
+        let mut text = match (&output.error, output.error_code) {
+            (Some(error), Some(code)) => format!("failed ({code}): {}", terminal::plain(error, false)),
+            _ => "ok".to_owned(),
+        };
+        // Writing to a String cannot fail.
+        if let Some(id) = &output.session_id {
+            let _ = write!(text, "\nsession: {}", terminal::plain(id, false));
+        }
+        if let Some(ic) = &output.ic_classification {
+            let _ = write!(text, "\ncontinuity: {:.2} ({})", ic.value, ic.level);
+        }
+        if let Some(context) = &output.context_injection {
+            let _ = write!(text, "\ncontext given to the model:\n{}", terminal::plain(context, true));
+        }
+        let _ = write!(text, "\ntook {} ms", output.execution_time_ms);
+        text
+    }
+}
+
+/// Both halves in one object. The client ignores the fields it does not know, and so do readers of ours.
+#[derive(Serialize)]
+struct OneObject<'a> {
+    #[serde(flatten)]
+    output: &'a HookOutput,
+    #[serde(flatten)]
+    client: &'a Map<String, Value>,
+}
+
+/// Stamps the answer with the time taken and writes it.
+pub(super) fn give(mut answer: Answer, format: OutputFormat, started: Instant) {
+    answer.output.execution_time_ms = elapsed_ms(started);
+    terminal::print(&answer.render(format, std::io::stdout().is_terminal()));
+}
+
+/// Writes a failure: JSON for the caller, a line for people, and the exit code.
+pub(super) fn give_failure(error: &HookError, format: OutputFormat, started: Instant) -> ExitStatus {
+    terminal::complain(&format!("{error} ({})", error.hint()));
+    give(Answer::failure(error), format, started);
+    error.exit_status()
+}
+
+pub(super) fn elapsed_ms(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

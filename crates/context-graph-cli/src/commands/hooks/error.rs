@@ -1,0 +1,126 @@
+//! What can go wrong in a hook.
+
+use std::fmt;
+
+use context_graph_events::DecodeError;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::ExitStatus;
+
+/// The cause of a failure, for programs. The exit code only tells damage from the rest, because the client reads
+/// exit codes too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "named after the failures of HookError")]
+pub enum ErrorCode {
+    Parse,
+    Validation,
+    Timeout,
+    Storage,
+    SessionNotFound,
+    Corruption,
+    Policy,
+    Usage,
+    Internal,
+}
+
+impl ErrorCode {
+    /// All causes.
+    pub const ALL: [Self; 9] = [
+        Self::Parse,
+        Self::Validation,
+        Self::Timeout,
+        Self::Storage,
+        Self::SessionNotFound,
+        Self::Corruption,
+        Self::Policy,
+        Self::Usage,
+        Self::Internal,
+    ];
+
+    /// The name in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Parse => "parse",
+            Self::Validation => "validation",
+            Self::Timeout => "timeout",
+            Self::Storage => "storage",
+            Self::SessionNotFound => "session_not_found",
+            Self::Corruption => "corruption",
+            Self::Policy => "policy",
+            Self::Usage => "usage",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why a hook failed.
+#[derive(Debug, Error)]
+pub enum HookError {
+    /// The budget was spent.
+    #[error("Hook timeout after {0}ms")]
+    Timeout(u64),
+    /// Well-formed input that makes no sense.
+    #[error("Invalid input: {0}")]
+    InvalidInput(String),
+    /// Input that is not what was expected, or could not be read.
+    #[error("Parse error: {0}")]
+    Serialization(#[from] DecodeError),
+    /// stdin could not be read.
+    #[error("Parse error: stdin could not be read: {0}")]
+    Stdin(std::io::Error),
+    /// A session that is not known.
+    #[error("Session not found: {0}")]
+    SessionNotFound(String),
+    /// Arguments that make no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// A mistake of ours.
+    #[error("Internal error: {0}")]
+    Internal(String),
+}
+
+impl HookError {
+    /// The cause, for programs.
+    pub const fn error_code(&self) -> ErrorCode {
+        match self {
+            Self::Timeout(_) => ErrorCode::Timeout,
+            Self::InvalidInput(_) => ErrorCode::Validation,
+            Self::Serialization(_) | Self::Stdin(_) => ErrorCode::Parse,
+            Self::SessionNotFound(_) => ErrorCode::SessionNotFound,
+            Self::Usage(_) => ErrorCode::Usage,
+            Self::Internal(_) => ErrorCode::Internal,
+        }
+    }
+
+    /// How the process ends.
+    pub const fn exit_status(&self) -> ExitStatus {
+        match self.error_code() {
+            ErrorCode::Corruption => ExitStatus::Corruption,
+            _ => ExitStatus::Error,
+        }
+    }
+
+    /// What the user can do about it, for the line on stderr.
+    pub const fn hint(&self) -> &'static str {
+        match self.error_code() {
+            ErrorCode::Parse => {
+                "send one JSON object: the client's payload (hook_event_name) or an envelope (hook_type)"
+            }
+            ErrorCode::Validation => "correct the field and send the event again",
+            ErrorCode::Usage => "run `context-graph hooks --help`",
+            ErrorCode::Timeout => "see what holds the process up: a closed pipe or a locked store",
+            ErrorCode::SessionNotFound => "run `context-graph hooks session-start` first",
+            ErrorCode::Storage | ErrorCode::Corruption | ErrorCode::Policy | ErrorCode::Internal => {
+                "please report this with the input that caused it"
+            }
+        }
+    }
+}

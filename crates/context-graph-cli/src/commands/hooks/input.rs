@@ -1,0 +1,245 @@
+//! From stdin and flags to one event.
+
+use std::io::{IsTerminal, Read};
+
+use context_graph_events::claude_code::{
+    CommonEventData, Event, PermissionMode, PostToolUsePayload, PreToolUsePayload, SessionEndPayload,
+    SessionStartPayload, UserPromptSubmitPayload,
+};
+use context_graph_events::decode::{self, DecodeError, MAX_INPUT_BYTES};
+use serde_json::{Map, Value};
+
+use super::error::HookError;
+use super::types::{ConversationMessage, HookEventType, HookInput, HookPayload};
+
+/// An event and what only the envelope or the flags can say about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Incoming {
+    /// The event.
+    pub event: Event,
+    /// When, if the sender said so.
+    pub timestamp_ms: Option<i64>,
+    /// The session that a new one continues, if the sender said so.
+    pub previous_session_id: Option<String>,
+    /// How long a session that ends has lasted, if the sender said so.
+    pub duration_ms: Option<u64>,
+    /// The last messages before a prompt, if the sender sent them.
+    pub conversation: Vec<ConversationMessage>,
+}
+
+/// Reads stdin: always when told to, else when something else than a person is at its other end.
+pub fn read_stdin(told_to: bool) -> Result<Option<Vec<u8>>, HookError> {
+    let stdin = std::io::stdin();
+    if !told_to && stdin.is_terminal() {
+        return Ok(None);
+    }
+    let limit = MAX_INPUT_BYTES as u64 + 1;
+    let mut bytes = Vec::with_capacity(16 * 1024);
+    stdin.lock().take(limit).read_to_end(&mut bytes).map_err(HookError::Stdin)?;
+    // Scripts that pass everything as flags leave an empty stdin behind.
+    let nothing = bytes.iter().all(u8::is_ascii_whitespace);
+    Ok((told_to || !nothing).then_some(bytes))
+}
+
+/// Understands either form.
+pub fn decode(bytes: &[u8]) -> Result<Incoming, HookError> {
+    let object = decode::object(bytes)?;
+    match (object.contains_key("hook_event_name"), object.contains_key("hook_type")) {
+        (true, false) => native(object),
+        (false, true) => envelope(HookInput::from_object(object)?),
+        (true, true) => Err(form_error("both `hook_event_name` and `hook_type`: send one form, not both")),
+        (false, false) => Err(form_error("neither `hook_event_name` nor `hook_type`: not a hook event")),
+    }
+}
+
+fn form_error(message: &str) -> HookError {
+    DecodeError::Syntax { message: format!("the object has {message}") }.into()
+}
+
+fn native(object: Map<String, Value>) -> Result<Incoming, HookError> {
+    let event = Event::from_object(object)?;
+    if event.session_id().is_empty() {
+        return Err(HookError::InvalidInput("session_id cannot be empty".into()));
+    }
+    Ok(Incoming {
+        event,
+        timestamp_ms: None,
+        previous_session_id: None,
+        duration_ms: None,
+        conversation: Vec::new(),
+    })
+}
+
+/// Validates an envelope and makes an event of it.
+pub fn envelope(input: HookInput) -> Result<Incoming, HookError> {
+    if let Some(complaint) = input.validate() {
+        return Err(HookError::InvalidInput(complaint));
+    }
+    let mut incoming = Incoming {
+        event: Event::from(input.clone()),
+        timestamp_ms: Some(input.timestamp_ms),
+        previous_session_id: None,
+        duration_ms: None,
+        conversation: Vec::new(),
+    };
+    match input.payload {
+        HookPayload::SessionStart { previous_session_id, .. } => {
+            incoming.previous_session_id = previous_session_id.filter(|id| !id.is_empty());
+        }
+        HookPayload::UserPromptSubmit { context, .. } => incoming.conversation = context.unwrap_or_default(),
+        HookPayload::SessionEnd { duration_ms, .. } => incoming.duration_ms = Some(duration_ms),
+        HookPayload::PreToolUse { .. } | HookPayload::PostToolUse { .. } => {}
+    }
+    Ok(incoming)
+}
+
+/// The client's fields that the envelope does not carry are empty.
+impl From<HookInput> for Event {
+    fn from(input: HookInput) -> Self {
+        let common = CommonEventData {
+            session_id: input.session_id,
+            transcript_path: input.transcript_path.unwrap_or_default(),
+            cwd: input.cwd.or_else(|| input.payload.cwd().map(str::to_owned)).unwrap_or_default(),
+            permission_mode: input.permission_mode.map(PermissionMode::from),
+            ..CommonEventData::default()
+        };
+        let extra = Map::new();
+        match input.payload {
+            HookPayload::SessionStart { source, .. } => Self::SessionStart(SessionStartPayload {
+                common,
+                source: source.into(),
+                model: None,
+                session_title: None,
+                seconds_since_last_response: None,
+                context_tokens: None,
+                prompt_cache_likely_expired: None,
+                estimated_cache_write_usd: None,
+                extra,
+            }),
+            HookPayload::PreToolUse { tool_name, tool_input, tool_use_id } => {
+                Self::PreToolUse(PreToolUsePayload {
+                    common,
+                    tool_name,
+                    tool_input,
+                    tool_use_id: tool_use_id.unwrap_or_default(),
+                    mcp_server: None,
+                    extra,
+                })
+            }
+            HookPayload::PostToolUse { tool_name, tool_input, tool_response, tool_use_id } => {
+                Self::PostToolUse(PostToolUsePayload {
+                    common,
+                    tool_name,
+                    tool_input,
+                    tool_response,
+                    tool_use_id: tool_use_id.unwrap_or_default(),
+                    duration_ms: None,
+                    mcp_server: None,
+                    extra,
+                })
+            }
+            HookPayload::UserPromptSubmit { prompt, .. } => Self::UserPromptSubmit(UserPromptSubmitPayload {
+                common,
+                prompt,
+                source: None,
+                session_title: None,
+                extra,
+            }),
+            HookPayload::SessionEnd { reason, .. } => {
+                Self::SessionEnd(SessionEndPayload { common, reason: reason.into(), extra })
+            }
+        }
+    }
+}
+
+impl HookInput {
+    /// The envelope of a native event, for the five that have one. A native `SessionEnd` does not say how long the
+    /// session lasted: 0.
+    pub fn from_event(event: &Event, timestamp_ms: i64) -> Option<Self> {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let payload = match event {
+            Event::SessionStart(p) => {
+                HookPayload::session_start(p.common.cwd.clone(), p.source.as_str(), None)
+            }
+            Event::PreToolUse(p) => HookPayload::pre_tool_use(
+                p.tool_name.clone(),
+                p.tool_input.clone(),
+                Some(p.tool_use_id.clone()),
+            ),
+            Event::PostToolUse(p) => HookPayload::post_tool_use(
+                p.tool_name.clone(),
+                p.tool_input.clone(),
+                p.tool_response.clone(),
+                Some(p.tool_use_id.clone()),
+            ),
+            Event::UserPromptSubmit(p) => HookPayload::user_prompt(p.prompt.clone(), None),
+            Event::SessionEnd(p) => HookPayload::session_end(0, p.reason.as_str()),
+            _ => return None,
+        };
+        let common = event.common()?;
+        Some(Self {
+            transcript_path: some(&common.transcript_path),
+            cwd: some(&common.cwd),
+            permission_mode: common.permission_mode.as_ref().map(|mode| mode.as_str().to_owned()),
+            ..Self::with_timestamp(payload.event_type(), common.session_id.clone(), timestamp_ms, payload)
+        })
+    }
+}
+
+impl Incoming {
+    /// Refuses an event that belongs to another subcommand.
+    pub fn expect(&self, expected: HookEventType) -> Result<(), HookError> {
+        if self.event.known_name() == Some(expected.event_name()) {
+            return Ok(());
+        }
+        Err(HookError::InvalidInput(format!(
+            "hook_event_name is {}, but this subcommand answers {}; `hooks event` answers any",
+            self.event.name(),
+            expected.event_name(),
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_five_native_events_convert_to_an_envelope_and_back() {
+        for name in ["SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionEnd"] {
+            let path =
+                format!("{}/../context-graph-events/tests/payloads/{name}.json", env!("CARGO_MANIFEST_DIR"));
+            let event = Event::from_slice(&std::fs::read(path).unwrap()).unwrap();
+            let input = HookInput::from_event(&event, 5).unwrap();
+            assert_eq!(input.validate(), None);
+            assert_eq!(input.hook_type.event_name().as_str(), name);
+            let again = Event::from(input.clone());
+            assert_eq!(HookInput::from_event(&again, 5).unwrap(), input);
+            assert_eq!(again.tool_use_id(), event.tool_use_id());
+            assert_eq!(again.session_id(), event.session_id());
+        }
+    }
+
+    #[test]
+    fn other_events_have_no_envelope() {
+        let stop = json!({"hook_event_name": "Stop", "session_id": "s", "transcript_path": "", "cwd": "",
+            "stop_hook_active": false});
+        let event = Event::from_object(stop.as_object().unwrap().clone()).unwrap();
+        assert_eq!(HookInput::from_event(&event, 1), None);
+    }
+
+    #[test]
+    fn the_envelopes_own_news_is_kept() {
+        let start = HookInput::with_timestamp(
+            HookEventType::SessionStart,
+            "s",
+            7,
+            HookPayload::session_start("/p", "startup", Some("before".into())),
+        );
+        let incoming = envelope(start).unwrap();
+        assert_eq!(incoming.previous_session_id.as_deref(), Some("before"));
+        assert_eq!((incoming.timestamp_ms, incoming.event.common().unwrap().cwd.as_str()), (Some(7), "/p"));
+    }
+}

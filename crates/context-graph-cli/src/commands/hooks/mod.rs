@@ -1,0 +1,157 @@
+//! `context-graph hooks …`: one event in, one answer out.
+//!
+//! Every hook takes the same road: read stdin or flags ([`input`]), handle the event (a file each), print one
+//! object ([`answer`]). Exit codes: 0 success, 1 error, 2 damaged data; the client would take any other use of 2 as
+//! a refusal.
+
+pub mod answer;
+pub mod args;
+pub mod error;
+mod event;
+pub(crate) mod fast_args;
+pub mod input;
+mod post_tool;
+mod pre_tool;
+mod prompt_submit;
+pub mod schema;
+mod session_end;
+mod session_start;
+mod types;
+
+use std::time::{Duration, Instant};
+
+use context_graph_events::claude_code::DEFAULT_BUDGET_MS;
+
+pub use types::{
+    ConsciousnessState, ConversationMessage, HookEventType, HookInput, HookOutput, HookPayload,
+    ICClassification, ICLevel, JohariQuadrant, SessionEndStatus,
+};
+
+use answer::Answer;
+use args::{CommonArgs, HooksCommands};
+use error::HookError;
+use input::Incoming;
+
+use crate::{Environment, ExitStatus, terminal, watchdog};
+
+/// What a hook has to go by: its surroundings, and when it was started.
+#[derive(Debug)]
+pub(crate) struct Host<'a> {
+    /// The surroundings.
+    pub environment: &'a Environment,
+    /// When the process was started.
+    pub started: Instant,
+}
+
+/// Answers one event and says how the process ends.
+pub(crate) fn run(command: HooksCommands, host: &Host<'_>) -> ExitStatus {
+    announce_panics();
+    let format = common(&command).format;
+    host.watch(budget_ms(&command));
+    #[cfg(debug_assertions)]
+    host.environment.panic_if_asked();
+    let answered = match command {
+        HooksCommands::SessionStart(args) => session_start::answer(args, host),
+        HooksCommands::PreTool(args) => pre_tool::answer(args, host),
+        HooksCommands::PostTool(args) => post_tool::answer(args, host),
+        HooksCommands::PromptSubmit(args) => prompt_submit::answer(args, host),
+        HooksCommands::SessionEnd(args) => session_end::answer(args, host),
+        HooksCommands::Event(args) => event::answer(args, host),
+    };
+    watchdog::disarm();
+    match answered {
+        Ok(answer) => {
+            answer::give(answer, format, host.started);
+            ExitStatus::Success
+        }
+        Err(error) => answer::give_failure(&error, format, host.started),
+    }
+}
+
+impl Host<'_> {
+    /// Has a timeout answered before `budget_ms` is spent, counted from the start of the process.
+    fn watch(&self, budget_ms: u64) {
+        // The last tenth is left for the answer to arrive in.
+        let budget = Duration::from_millis(budget_ms - budget_ms / 10);
+        let mut timeout = Answer::failure(&HookError::Timeout(budget_ms));
+        timeout.output.execution_time_ms = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
+        let bytes = timeout.render(args::OutputFormat::JsonCompact, false);
+        watchdog::arm(budget.saturating_sub(self.started.elapsed()), bytes);
+    }
+}
+
+/// The event on stdin, or the one that the flags describe.
+fn incoming(
+    common: &CommonArgs,
+    from_flags: impl FnOnce() -> Result<HookInput, HookError>,
+) -> Result<Incoming, HookError> {
+    match input::read_stdin(common.stdin)? {
+        Some(bytes) => input::decode(&bytes),
+        None => input::envelope(from_flags()?),
+    }
+}
+
+fn common(command: &HooksCommands) -> &CommonArgs {
+    match command {
+        HooksCommands::SessionStart(args) => &args.common,
+        HooksCommands::PreTool(args) => &args.common,
+        HooksCommands::PostTool(args) => &args.common,
+        HooksCommands::PromptSubmit(args) => &args.common,
+        HooksCommands::SessionEnd(args) => &args.common,
+        HooksCommands::Event(args) => &args.common,
+    }
+}
+
+fn budget_ms(command: &HooksCommands) -> u64 {
+    match command {
+        HooksCommands::SessionStart(_) => HookEventType::SessionStart.timeout_ms(),
+        HooksCommands::PreTool(_) => HookEventType::PreToolUse.timeout_ms(),
+        HooksCommands::PostTool(_) => HookEventType::PostToolUse.timeout_ms(),
+        HooksCommands::PromptSubmit(_) => HookEventType::UserPromptSubmit.timeout_ms(),
+        HooksCommands::SessionEnd(_) => HookEventType::SessionEnd.timeout_ms(),
+        HooksCommands::Event(_) => DEFAULT_BUDGET_MS,
+    }
+}
+
+/// What a flag and stdin both say must be the same. A flag that is empty says nothing: scripts that take a field out
+/// of the input with another program pass on what they did not find.
+fn agree(name: &str, flag: Option<&str>, stdin: &str) -> Result<(), HookError> {
+    match flag {
+        Some(flag) if !flag.is_empty() && flag != stdin => Err(HookError::InvalidInput(format!(
+            "--{name} is `{flag}`, but stdin says `{stdin}`: leave one out or make them agree"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What a hook cannot do without when it is called with flags alone.
+fn needed(name: &str, flag: Option<String>) -> Result<String, HookError> {
+    flag.filter(|value| !value.is_empty()).ok_or_else(|| {
+        HookError::Usage(format!("give --{name}, or send the event on stdin (an empty stdin has no event)"))
+    })
+}
+
+/// A panic is answered like any other failure: one JSON object, exit 1, nothing else on stdout.
+fn announce_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        watchdog::disarm();
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let error = HookError::Internal(format!("panic at {place}"));
+        terminal::complain(&format!("{error} ({})", error.hint()));
+        terminal::print(&Answer::failure(&error).render(args::OutputFormat::JsonCompact, false));
+        leave(ExitStatus::Error);
+    }));
+}
+
+#[expect(clippy::disallowed_methods, reason = "a panic hook has nobody to return to")]
+fn leave(status: ExitStatus) -> ! {
+    std::process::exit(i32::from(status as u8))
+}
+
+/// Arguments that make no sense are answered on stdout too: a hook's caller reads JSON there.
+pub(crate) fn usage_failure(error: &clap::Error, started: Instant) {
+    let text = error.render().to_string();
+    let first_line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let failure = Answer::failure(&HookError::Usage(first_line.to_owned()));
+    answer::give(failure, args::OutputFormat::JsonCompact, started);
+}

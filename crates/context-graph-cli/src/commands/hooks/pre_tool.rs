@@ -1,0 +1,21 @@
+//! A tool is about to run. No database here: the user waits for every call.
+
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::args::PreToolArgs;
+use super::error::HookError;
+use super::types::{HookEventType, HookInput, HookPayload};
+use super::{Host, agree, incoming, needed};
+
+pub(super) fn answer(args: PreToolArgs, _host: &Host<'_>) -> Result<Answer, HookError> {
+    let incoming = incoming(&args.common, || {
+        let id = needed("session-id", args.session_id.clone())?;
+        let tool = needed("tool-name", args.tool_name.clone())?;
+        Ok(HookInput::new(HookEventType::PreToolUse, id, HookPayload::pre_tool_use(tool, Value::Null, None)))
+    })?;
+    incoming.expect(HookEventType::PreToolUse)?;
+    agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
+    agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
+    Ok(Answer::nothing_to_say())
+}

@@ -1,0 +1,25 @@
+//! A prompt arrives.
+
+use context_graph_events::Event;
+
+use super::answer::Answer;
+use super::args::PromptSubmitArgs;
+use super::error::HookError;
+use super::types::{HookEventType, HookInput, HookPayload};
+use super::{Host, agree, incoming, needed};
+
+pub(super) fn answer(args: PromptSubmitArgs, _host: &Host<'_>) -> Result<Answer, HookError> {
+    let incoming = incoming(&args.common, || {
+        let id = needed("session-id", args.session_id.clone())?;
+        let prompt = needed("prompt", args.prompt.clone())?;
+        Ok(HookInput::new(HookEventType::UserPromptSubmit, id, HookPayload::user_prompt(prompt, None)))
+    })?;
+    incoming.expect(HookEventType::UserPromptSubmit)?;
+    agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
+    if let Event::UserPromptSubmit(payload) = &incoming.event {
+        // A shell's `$(…)` takes line breaks off the end.
+        let flag = args.prompt.as_deref().map(|text| text.trim_end_matches('\n'));
+        agree("prompt", flag, payload.prompt.trim_end_matches('\n'))?;
+    }
+    Ok(Answer::nothing_to_say())
+}

@@ -1,0 +1,23 @@
+//! A session ends.
+
+use super::answer::Answer;
+use super::args::SessionEndArgs;
+use super::error::HookError;
+use super::types::{HookEventType, HookInput, HookPayload};
+use super::{Host, agree, incoming, needed};
+
+pub(super) fn answer(args: SessionEndArgs, _host: &Host<'_>) -> Result<Answer, HookError> {
+    // Scripts pass 0 for a duration that they did not find.
+    let flag = args.duration_ms.filter(|duration| *duration != 0);
+    let incoming = incoming(&args.common, || {
+        let id = needed("session-id", args.session_id.clone())?;
+        let payload = HookPayload::session_end(flag.unwrap_or(0), "exit");
+        Ok(HookInput::new(HookEventType::SessionEnd, id, payload))
+    })?;
+    incoming.expect(HookEventType::SessionEnd)?;
+    agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
+    if let (Some(flag), Some(stdin)) = (flag, incoming.duration_ms) {
+        agree("duration-ms", Some(&flag.to_string()), &stdin.to_string())?;
+    }
+    Ok(Answer::nothing_to_say())
+}

@@ -1,0 +1,61 @@
+//! The commands, one file a verb.
+
+use std::ffi::OsString;
+use std::time::Instant;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::{Environment, ExitStatus, terminal};
+
+pub mod hooks;
+
+/// One native binary behind every Claude Code hook
+#[derive(Debug, Parser)]
+#[command(name = "context-graph", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Answer an event of Claude Code: JSON on stdin, one JSON object on stdout
+    #[command(after_help = "Exit codes: 0 success, 1 error, 2 damaged data.\n\nExample:\n  \
+                      echo '{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s1\",\"transcript_path\":\"\",\
+                      \"cwd\":\"/tmp\",\"source\":\"startup\"}' | context-graph hooks event")]
+    Hooks {
+        /// Which event
+        #[command(subcommand)]
+        command: hooks::args::HooksCommands,
+    },
+}
+
+/// Runs a command line.
+pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
+    if let Some(command) = hooks::fast_args::read(args) {
+        return run_hooks(command, started);
+    }
+    match Cli::try_parse_from(args) {
+        Ok(Cli { command: Command::Hooks { command } }) => run_hooks(command, started),
+        Err(error) => report(&error, args, started),
+    }
+}
+
+fn run_hooks(command: hooks::args::HooksCommands, started: Instant) -> ExitStatus {
+    let environment = Environment::of_this_process();
+    hooks::run(command, &hooks::Host { environment: &environment, started })
+}
+
+/// Help and version are answers; the rest is a mistake, and exits 1 because the client takes 2 for a refusal.
+fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatus {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        terminal::print(error.render().to_string().as_bytes());
+        return ExitStatus::Success;
+    }
+    let _ = error.print();
+    if args.get(1).is_some_and(|arg| arg == "hooks") {
+        hooks::usage_failure(error, started);
+    }
+    ExitStatus::Error
+}

@@ -1,0 +1,38 @@
+//! The one place that reads the environment. Everything else is told what it says.
+
+use std::path::PathBuf;
+
+/// What this process needs to know of its surroundings.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    /// The project's root, as the client says.
+    pub project_dir: Option<PathBuf>,
+    /// Where the database is to be instead of in the state folder.
+    pub db_path: Option<PathBuf>,
+    /// The folder the process was started in.
+    pub current_dir: PathBuf,
+}
+
+impl Environment {
+    /// Reads it.
+    #[expect(clippy::disallowed_methods, reason = "this is the place")]
+    pub fn of_this_process() -> Self {
+        let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Self {
+            project_dir: path("CLAUDE_PROJECT_DIR"),
+            db_path: path("CONTEXT_GRAPH_DB_PATH"),
+            current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        }
+    }
+
+    /// Panics when a test asks for it, so that what a panic looks like from outside can be tested. Not in releases.
+    #[cfg(debug_assertions)]
+    #[expect(clippy::disallowed_methods, clippy::panic, reason = "a test switch")]
+    pub(crate) fn panic_if_asked(&self) {
+        assert!(
+            std::env::var_os("CONTEXT_GRAPH_TEST_PANIC").is_none(),
+            "asked to panic in {:?}",
+            self.current_dir
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! `context-graph`: one native binary behind every Claude Code hook.
+//!
+//! This crate is the edge: arguments, environment, clock, stdin and stdout. What could serve another program lives
+//! in the crates below it.
+
+use std::time::Instant;
+
+mod clock;
+pub mod commands;
+mod environment;
+mod exit_status;
+mod terminal;
+mod watchdog;
+
+pub use environment::Environment;
+pub use exit_status::ExitStatus;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitStatus {
+    let started = Instant::now();
+    let args: Vec<_> = std::env::args_os().collect();
+    commands::run(&args, started)
+}

@@ -1,0 +1,48 @@
+//! Text for people. What an agent or a file said must not drive the terminal it is shown on.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// The text with control characters made visible. Line breaks are kept only where asked for.
+pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' if keep_lines => out.push(c),
+            c if c.is_control() || is_invisible(c) => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "{}", c.escape_unicode());
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Characters that reorder or hide their neighbours.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Writes all of it to stdout. A reader that has gone away is no error of ours.
+pub(crate) fn print(bytes: &[u8]) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+}
+
+/// One line for people on stderr.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "context-graph: {}", plain(text, false));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_become_visible() {
+        assert_eq!(plain("a\x1b[31mb\u{202e}c\r\n", false), "a\\u{1b}[31mb\\u{202e}c\\u{d}\\u{a}");
+        assert_eq!(plain("a\nb", true), "a\nb");
+        assert_eq!(plain("grüße 日本", false), "grüße 日本");
+    }
+}

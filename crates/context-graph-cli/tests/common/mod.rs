@@ -1,0 +1,133 @@
+//! A hermetic place to run the real binary in.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "a module of several test programs, each of which uses its own part"
+)]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A project folder, a home and nothing else.
+pub struct Place {
+    folder: TempDir,
+}
+
+/// What a run of the binary gave.
+#[derive(Debug)]
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("project")).unwrap();
+        std::fs::create_dir(folder.path().join("home")).unwrap();
+        Self { folder }
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_context-graph"));
+        command
+            .args(args)
+            .env_clear()
+            .env("HOME", self.folder.path().join("home"))
+            .env("CLAUDE_PROJECT_DIR", self.project())
+            .current_dir(self.project())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs with nothing on stdin.
+    pub fn run(&self, args: &[&str]) -> Run {
+        finish(self.command(args).output().unwrap())
+    }
+
+    /// Runs with this on stdin.
+    pub fn send(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Run {
+        send(self.command(args), stdin.as_ref())
+    }
+}
+
+/// Runs a prepared command with this on stdin.
+pub fn send(mut command: Command, stdin: &[u8]) -> Run {
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    // The child may answer without reading everything.
+    let _ = child.stdin.take().unwrap().write_all(stdin);
+    finish(child.wait_with_output().unwrap())
+}
+
+fn finish(output: Output) -> Run {
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Run {
+    /// The one JSON object on stdout.
+    pub fn json(&self) -> Value {
+        let value: Value =
+            serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e} in stdout of {self:?}"));
+        assert!(value.is_object(), "{self:?}");
+        assert!(!has_null(&value), "a null in {self:?}");
+        value
+    }
+
+    pub fn succeeded(&self) -> Value {
+        assert_eq!(self.code, 0, "{self:?}");
+        let json = self.json();
+        assert_eq!(json["success"], true, "{self:?}");
+        json
+    }
+
+    /// Exit 1, the reason as JSON, one line for people.
+    pub fn failed(&self, code: &str) -> String {
+        assert_eq!(self.code, 1, "{self:?}");
+        let json = self.json();
+        assert_eq!(json["success"], false, "{self:?}");
+        assert_eq!(json["error_code"], code, "{self:?}");
+        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
+        json["error"].as_str().unwrap().to_owned()
+    }
+}
+
+pub fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(has_null),
+        Value::Object(map) => map.values().any(has_null),
+        _ => false,
+    }
+}
+
+/// The client's recorded payloads.
+pub fn recorded() -> Vec<(String, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../context-graph-events/tests/payloads");
+    let mut files = Vec::new();
+    for folder in [root.clone(), root.join("variants")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.ends_with(".json") && !name.starts_with("statusLine") {
+                files.push((name, std::fs::read(path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
+}

@@ -1,0 +1,53 @@
+//! `docs/reference/` is what the code says. `UPDATE_REFERENCE=1 cargo test -p context-graph-cli --test reference`
+//! writes it anew.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use context_graph_cli::commands::hooks::schema as ours;
+use context_graph_events::schema as theirs;
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn check(path: &str, expected: &str) {
+    let file = root().join(path);
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, expected).unwrap();
+    }
+    let found = fs::read_to_string(&file).unwrap_or_default().replace("\r\n", "\n");
+    assert!(
+        found == expected,
+        "{path} is not what the code says; run UPDATE_REFERENCE=1 cargo test -p context-graph-cli --test reference"
+    );
+}
+
+fn pretty(schema: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(schema).unwrap();
+    text.push('\n');
+    text
+}
+
+#[test]
+fn the_published_schemas_are_current() {
+    check("docs/reference/payloads.schema.json", &pretty(&theirs::payloads()));
+    check("docs/reference/replies.schema.json", &pretty(&theirs::replies()));
+    check("docs/reference/hook-output.schema.json", &pretty(&ours::hook_output()));
+    check("docs/reference/hook-input.schema.json", &pretty(&ours::hook_input()));
+}
+
+#[test]
+fn the_verb_table_is_current() {
+    check("crates/context-graph-events/VERBS.md", &theirs::verb_table());
+}
+
+#[test]
+fn the_published_schemas_are_valid_schemas() {
+    for schema in [theirs::payloads(), theirs::replies(), ours::hook_output(), ours::hook_input()] {
+        jsonschema::meta::validate(&schema).unwrap();
+    }
+}

@@ -1,0 +1,180 @@
+//! Identity continuity: how far the newest work still serves what the session is for.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::calibration::Calibration;
+use super::numeric::{narrow, unit};
+use super::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
+
+/// From here up the IC is healthy.
+pub const IC_HEALTHY_THRESHOLD: f32 = 0.9;
+
+/// Below this the IC is a warning.
+pub const IC_WARNING_THRESHOLD: f32 = 0.7;
+
+/// Below this the IC is critical, and by default a dream is due.
+pub const IC_CRITICAL_THRESHOLD: f32 = 0.5;
+
+/// How much each view counts, E1 first. Non-negative, so that no view can lower the IC by agreeing.
+///
+/// Views of weight 0 added nothing to telling drift from work on real sessions; they still drive their oscillator.
+pub const VIEW_WEIGHTS: [f32; KURAMOTO_N] =
+    [0.58, 0.0, 0.07, 0.0, 0.07, 0.0, 0.22, 0.62, 0.0, 0.77, 0.0, 0.0, 0.30];
+
+/// The newest vector's share in the smoothed score.
+const SMOOTHING: f64 = 0.35;
+
+/// What an IC means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ICLevel {
+    /// 0.9 or above.
+    Healthy,
+    /// From 0.7 to below 0.9.
+    Normal,
+    /// From 0.5 to below 0.7.
+    Warning,
+    /// Below 0.5, or not a number.
+    Critical,
+}
+
+impl ICLevel {
+    /// The level of an IC.
+    pub fn from_value(ic: f32) -> Self {
+        if ic >= IC_HEALTHY_THRESHOLD {
+            Self::Healthy
+        } else if ic >= IC_WARNING_THRESHOLD {
+            Self::Normal
+        } else if ic >= IC_CRITICAL_THRESHOLD {
+            Self::Warning
+        } else {
+            Self::Critical
+        }
+    }
+
+    /// The name as it is written in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Normal => "normal",
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+impl fmt::Display for ICLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// An IC and what follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ICClassification {
+    /// The IC, in `[0, 1]`.
+    pub value: f32,
+    /// Its level.
+    pub level: ICLevel,
+    /// Whether it is below the crisis threshold.
+    pub crisis_triggered: bool,
+}
+
+impl ICClassification {
+    /// Classifies an IC. One that is not finite counts as 0, a threshold that is not finite as the default.
+    pub fn new(value: f32, crisis_threshold: f32) -> Self {
+        let value = unit(value);
+        let crisis_triggered = value < usable_threshold(crisis_threshold);
+        Self { value, level: ICLevel::from_value(value), crisis_triggered }
+    }
+}
+
+/// Watches the IC and remembers a crisis until it has been dealt with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ICMonitor {
+    current_ic: f32,
+    crisis_threshold: f32,
+    crisis_triggered: bool,
+}
+
+impl ICMonitor {
+    /// A monitor of a session that has not drifted, with the default crisis threshold.
+    pub fn new() -> Self {
+        Self::with_threshold(IC_CRITICAL_THRESHOLD)
+    }
+
+    /// A monitor with its own crisis threshold, brought into `[0, 1]`; one that is not finite gives the default.
+    ///
+    /// The monitor goes by this threshold. For the one that a session stores, pass `snapshot.crisis_threshold`.
+    pub fn with_threshold(crisis_threshold: f32) -> Self {
+        Self {
+            current_ic: 1.0,
+            crisis_threshold: usable_threshold(crisis_threshold),
+            crisis_triggered: false,
+        }
+    }
+
+    /// Computes the IC of the snapshot's trajectory and classifies it.
+    ///
+    /// The classification speaks of this moment; [`Self::is_crisis`] also remembers earlier ones.
+    pub fn update(&mut self, snapshot: &SessionIdentitySnapshot) -> ICClassification {
+        let classification =
+            ICClassification::new(Self::compute_ic(&snapshot.trajectory), self.crisis_threshold);
+        self.current_ic = classification.value;
+        self.crisis_triggered |= classification.crisis_triggered;
+        classification
+    }
+
+    /// The IC of a trajectory (oldest vector first), in `[0, 1]`.
+    ///
+    /// Each vector's score is the mean of its alignments, weighted by [`VIEW_WEIGHTS`]. Scores are smoothed
+    /// exponentially from the oldest to the newest and mapped by [`Calibration::BUILT_IN`]. An empty trajectory
+    /// gives 1: nothing has drifted yet.
+    ///
+    /// The cosine of successive vectors is not used: it compares one moment with the next and not with the
+    /// purpose, and on real sessions it hardly told drift from work.
+    pub fn compute_ic(trajectory: &[[f32; KURAMOTO_N]]) -> f32 {
+        trajectory
+            .iter()
+            .map(weighted_alignment)
+            .reduce(|smoothed, score| smoothed + SMOOTHING * (score - smoothed))
+            .map_or(1.0, |score| Calibration::BUILT_IN.apply(narrow(score)))
+    }
+
+    /// The newest IC.
+    pub fn current(&self) -> f32 {
+        self.current_ic
+    }
+
+    /// Whether the crisis threshold was breached since the last reset.
+    pub fn is_crisis(&self) -> bool {
+        self.crisis_triggered
+    }
+
+    /// Forgets the crisis, after a dream.
+    pub fn reset_crisis(&mut self) {
+        self.crisis_triggered = false;
+    }
+}
+
+impl Default for ICMonitor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// `threshold` in `[0, 1]`, or the default if it is not finite.
+pub(crate) fn usable_threshold(threshold: f32) -> f32 {
+    if threshold.is_finite() { unit(threshold) } else { IC_CRITICAL_THRESHOLD }
+}
+
+fn weighted_alignment(pv: &[f32; KURAMOTO_N]) -> f64 {
+    let (weighted, weights) =
+        pv.iter().zip(VIEW_WEIGHTS).fold((0.0, 0.0), |(weighted, weights), (&alignment, weight)| {
+            let weight = f64::from(weight);
+            (weighted + weight * f64::from(unit(alignment)), weights + weight)
+        });
+    weighted / weights
+}

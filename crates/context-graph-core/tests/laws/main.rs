@@ -1,0 +1,9 @@
+//! What holds for every session, seen from outside the crate.
+
+mod ic_monitor;
+mod kuramoto;
+mod lifecycle;
+mod session_fold;
+mod snapshot;
+#[path = "../../src/gwt/testing.rs"]
+mod testing;
