@@ -1,0 +1,117 @@
+//! What can go wrong with bytes on disk, and what the user can do about it.
+//!
+//! Every variant is something a caller can tell apart; wording for people is part of the contract, exit codes
+//! are not: those belong to the binary.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Result of a storage operation.
+pub type Result<T, E = StorageError> = std::result::Result<T, E>;
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a storage operation failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// The database engine failed.
+    #[error("Database error: {0}")]
+    Database(#[source] Cause),
+
+    /// A value could not be encoded.
+    #[error("Serialization error: {0}")]
+    Serialization(#[from] postcard::Error),
+
+    /// No session of that id is stored.
+    #[error("Session not found: {0}")]
+    SessionNotFound(String),
+
+    /// The caller's data cannot be stored as it is.
+    #[error("Invalid snapshot data: {0}")]
+    InvalidData(String),
+
+    /// Stored bytes did not check out. They were moved away, so this is reported once; the next event starts
+    /// afresh.
+    #[error("{what} is corrupted; its bytes were moved to {}", .moved_to.display())]
+    Corrupted {
+        /// What was found damaged.
+        what: String,
+        /// Where its bytes are now.
+        moved_to: PathBuf,
+    },
+
+    /// The file system refused.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    Io {
+        /// What was attempted, as a verb phrase.
+        action: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+        /// What the operating system answered.
+        #[source]
+        source: io::Error,
+    },
+
+    /// Written by a newer version of this program.
+    #[error("{what} has format {found}, this program reads up to {supported}; update context-graph")]
+    TooNew {
+        /// What carries the newer format.
+        what: String,
+        /// The format found.
+        found: u16,
+        /// The newest format this program reads.
+        supported: u16,
+    },
+
+    /// The session id cannot be used.
+    #[error("Invalid session id: {0}")]
+    InvalidId(String),
+
+    /// No room left. What was stored before is unharmed.
+    #[error("disk full: cannot {action} {}; free some space, what was stored before is unharmed", .path.display())]
+    DiskFull {
+        /// What was attempted, as a verb phrase.
+        action: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+    },
+
+    /// A path that must not or cannot be used, with what to do instead.
+    #[error("{}: {problem}; {next_step}", .path.display())]
+    Path {
+        /// The path in question.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What the user can do.
+        next_step: &'static str,
+    },
+}
+
+impl StorageError {
+    /// Wraps an I/O error with what was attempted where; a full disk becomes [`StorageError::DiskFull`].
+    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self::DiskFull { action, path: path.to_path_buf() }
+            }
+            _ => Self::Io { action, path: path.to_path_buf(), source },
+        }
+    }
+
+    pub(crate) fn database(cause: impl Into<Cause>) -> Self {
+        Self::Database(cause.into())
+    }
+}
+
+/// Adds what was attempted, and where, to an I/O result.
+pub(crate) trait IoContext<T> {
+    fn context(self, action: &'static str, path: &Path) -> Result<T>;
+}
+
+impl<T> IoContext<T> for io::Result<T> {
+    fn context(self, action: &'static str, path: &Path) -> Result<T> {
+        self.map_err(|source| StorageError::io(action, path, source))
+    }
+}

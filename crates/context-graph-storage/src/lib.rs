@@ -1,0 +1,27 @@
+//! The only place that knows bytes on disk.
+//!
+//! Between two sync points a session lives in two files of its own: a journal, which is the truth, and a state file,
+//! which is a cache ([`live`]). At a sync point the journal is folded into the [`store`] by one durable transaction.
+//! The store is therefore never in a state that a power cut could tear, and an ordinary event never opens it.
+//!
+//! What may not live here: what events mean, printing, the clock, the environment. Time, paths and payloads are
+//! arguments.
+
+pub mod codec;
+pub mod error;
+mod file_lock;
+pub mod live;
+pub mod paths;
+mod quarantine;
+pub mod session_identity;
+mod session_key;
+pub mod sessions;
+pub mod store;
+
+pub use error::{Result, StorageError};
+pub use live::{LiveSession, Position, SessionGuard};
+pub use paths::StateFolder;
+pub use quarantine::Quarantine;
+pub use session_identity::SessionIdentityManager;
+pub use session_key::{MAX_SESSION_ID_BYTES, SessionKey};
+pub use store::{FoldBatch, LmdbOptions, LmdbStore, LogRecord, MemoryStore, SessionStore};

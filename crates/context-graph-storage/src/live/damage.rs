@@ -1,0 +1,52 @@
+//! What was found damaged in a live session, so that nothing is dropped in silence.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What kind of damage was met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DamageKind {
+    /// The journal ended inside an entry: a process or the machine died while writing it.
+    TornTail,
+    /// Bytes between two entries did not check out.
+    BadEntry,
+    /// The journal's first frame did not check out; the entries behind it were kept.
+    Header,
+    /// The journal does not continue what the store has folded; its entries may be logged twice.
+    Discontinuity,
+    /// The state file did not check out or does not fit the journal; it is rebuilt.
+    State,
+}
+
+/// Damage that was met, and where the bytes are now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// What kind.
+    pub kind: DamageKind,
+    /// In which file.
+    pub file: PathBuf,
+    /// From which byte.
+    pub offset: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// The copy in quarantine; none where the bytes can be rebuilt.
+    pub saved_to: Option<PathBuf>,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            DamageKind::TornTail => "unfinished last entry",
+            DamageKind::BadEntry => "damaged entry",
+            DamageKind::Header => "damaged header",
+            DamageKind::Discontinuity => "journal that does not continue the stored log",
+            DamageKind::State => "state that does not fit the journal, rebuilt",
+        };
+        write!(out, "{}: {what} at byte {} ({} bytes)", self.file.display(), self.offset, self.bytes)?;
+        match &self.saved_to {
+            Some(path) => write!(out, ", saved to {}", path.display()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! One frame of a journal: how bytes are delimited, checked, and found again after damage.
+//!
+//! ```text
+//! magic 4 │ length 4 │ generation 8 │ payload … │ checksum 8      (little endian)
+//! ```
+//! The checksum stands last, so the eight bytes before any frame boundary identify what was written up to it.
+//! The magic cannot occur in UTF-8, so text in a payload never looks like the start of a frame.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Largest payload of one frame.
+pub const MAX_PAYLOAD_BYTES: usize = 64 << 20;
+
+/// Bytes before the payload.
+pub(crate) const PREFIX: usize = 16;
+/// Bytes after the payload: the checksum.
+pub(crate) const SUFFIX: usize = 8;
+
+/// What a frame carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The first frame of a journal.
+    Header,
+    /// One appended payload.
+    Entry,
+}
+
+impl Kind {
+    const fn magic(self) -> [u8; 4] {
+        match self {
+            Self::Header => [0xF5, 0xFF, b'H', 0xFE],
+            Self::Entry => [0xF5, 0xFF, b'E', 0xFE],
+        }
+    }
+}
+
+/// A frame whose checksum holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) generation: u64,
+    pub(crate) payload: &'a [u8],
+    pub(crate) checksum: u64,
+}
+
+impl Frame<'_> {
+    /// Length of the whole frame on disk.
+    pub(crate) fn size(&self) -> usize {
+        PREFIX + self.payload.len() + SUFFIX
+    }
+}
+
+/// Why bytes are not a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// They end before the frame does.
+    Cut,
+    /// They do not start like a frame, or belong elsewhere.
+    Foreign,
+    /// The checksum does not hold.
+    Checksum,
+}
+
+/// What goes before and after the payload.
+pub(crate) fn enclose(kind: Kind, generation: u64, payload: &[u8]) -> ([u8; PREFIX], [u8; SUFFIX]) {
+    let mut prefix = [0; PREFIX];
+    prefix[..4].copy_from_slice(&kind.magic());
+    // The caller has checked the length against MAX_PAYLOAD_BYTES, which fits.
+    let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+    prefix[4..8].copy_from_slice(&length.to_le_bytes());
+    prefix[8..].copy_from_slice(&generation.to_le_bytes());
+    (prefix, checksum(kind, generation, payload).to_le_bytes())
+}
+
+/// The frame that `bytes` start with.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Frame<'_>, Flaw> {
+    let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX>() else { return Err(Flaw::Cut) };
+    let kind = match prefix[..4] {
+        [0xF5, 0xFF, b'H', 0xFE] => Kind::Header,
+        [0xF5, 0xFF, b'E', 0xFE] => Kind::Entry,
+        _ => return Err(Flaw::Foreign),
+    };
+    let length = u32_at(prefix, 4) as usize;
+    if length > MAX_PAYLOAD_BYTES {
+        return Err(Flaw::Foreign);
+    }
+    let Some((payload, rest)) = rest.split_at_checked(length) else { return Err(Flaw::Cut) };
+    let Some((sum, _)) = rest.split_first_chunk::<SUFFIX>() else { return Err(Flaw::Cut) };
+    let frame = Frame { kind, generation: u64_at(prefix, 8), payload, checksum: u64::from_le_bytes(*sum) };
+    if checksum(kind, frame.generation, payload) != frame.checksum {
+        return Err(Flaw::Checksum);
+    }
+    Ok(frame)
+}
+
+/// Where the next whole frame starts, at or after `from`.
+pub(crate) fn find(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at += bytes.get(at..)?.iter().position(|byte| *byte == 0xF5)?;
+        if parse(&bytes[at..]).is_ok() {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// Not cryptographic: it finds accidents. The hash chain of the log finds tampering.
+fn checksum(kind: Kind, generation: u64, payload: &[u8]) -> u64 {
+    xxh3_64_with_seed(payload, generation ^ (kind as u64))
+}
+
+fn u32_at(bytes: &[u8; PREFIX], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// Eight little-endian bytes at `at`; the caller knows that they are there.
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(payload: &[u8]) -> Vec<u8> {
+        let (prefix, suffix) = enclose(Kind::Entry, 7, payload);
+        [&prefix[..], payload, &suffix[..]].concat()
+    }
+
+    #[test]
+    fn a_frame_reads_back() {
+        for payload in [&b""[..], b"x", &[0xF5; 40]] {
+            let bytes = frame(payload);
+            let parsed = parse(&bytes).unwrap();
+            assert_eq!((parsed.payload, parsed.generation, parsed.size()), (payload, 7, bytes.len()));
+        }
+    }
+
+    #[test]
+    fn every_cut_and_every_flipped_bit_is_noticed() {
+        let bytes = frame(b"some payload");
+        for end in 0..bytes.len() {
+            assert_eq!(parse(&bytes[..end]).unwrap_err(), Flaw::Cut);
+        }
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(parse(&damaged).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn the_next_frame_is_found_behind_garbage() {
+        let good = frame(b"good");
+        let mut bytes = frame(b"torn");
+        bytes.truncate(20);
+        bytes.extend([0xF5, 0xFF, b'E', 0xFE, 0xF5]);
+        let start = bytes.len();
+        bytes.extend(&good);
+        assert_eq!(find(&bytes, 0), Some(start));
+        assert_eq!(find(&bytes, start + 1), None);
+        assert_eq!(find(&bytes, bytes.len() + 9), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! The first frame of a journal: its format, its generation, what it continues and whose it is.
+
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::Position;
+use super::frame::{self, Kind, PREFIX, SUFFIX};
+use crate::error::{IoContext, Result, StorageError};
+use crate::session_key::MAX_SESSION_ID_BYTES;
+
+/// Newest journal format this program reads, and the one it writes.
+const FORMAT: u16 = 1;
+/// Format, then the position that the journal continues; the session's id follows.
+const FIXED: usize = 2 + 24;
+/// Longest header on disk.
+const MAX_BYTES: usize = PREFIX + FIXED + MAX_SESSION_ID_BYTES + SUFFIX;
+
+/// What a journal says about itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Header {
+    pub(crate) generation: u64,
+    /// Where the journal before this one ended when it was folded; none for a journal that started from nothing.
+    pub(crate) follows: Option<Position>,
+    /// The place right behind the header.
+    pub(crate) start: Position,
+}
+
+/// What stands at the start of a journal file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Found {
+    Empty,
+    Whole(Header),
+    Damaged,
+}
+
+/// Reads the header of `file`, the journal of session `id`.
+pub(crate) fn read(file: &File, path: &Path, id: &str) -> Result<Found> {
+    let mut bytes = [0; MAX_BYTES];
+    let length = file.read_at(&mut bytes, 0).context("read", path)?;
+    if length == 0 {
+        return Ok(Found::Empty);
+    }
+    let Ok(frame) = frame::parse(&bytes[..length]) else { return Ok(Found::Damaged) };
+    if frame.kind != Kind::Header {
+        return Ok(Found::Damaged);
+    }
+    let Some((header, owner)) = decode(&frame, path)? else { return Ok(Found::Damaged) };
+    if owner != id.as_bytes() {
+        let owner = String::from_utf8_lossy(owner);
+        return Err(StorageError::InvalidData(format!("{} belongs to session {owner:?}", path.display())));
+    }
+    Ok(Found::Whole(header))
+}
+
+/// The id of the session that owns the journal `file`, where its header is whole.
+pub(crate) fn owner(file: &File) -> Option<String> {
+    let mut bytes = [0; MAX_BYTES];
+    let length = file.read_at(&mut bytes, 0).ok()?;
+    let frame = frame::parse(&bytes[..length]).ok().filter(|frame| frame.kind == Kind::Header)?;
+    String::from_utf8(frame.payload.get(FIXED..)?.to_vec()).ok()
+}
+
+/// Header and owner of a header frame; none when the frame is too short to be one.
+pub(crate) fn decode<'a>(frame: &frame::Frame<'a>, path: &Path) -> Result<Option<(Header, &'a [u8])>> {
+    let Some((fixed, owner)) = frame.payload.split_at_checked(FIXED) else { return Ok(None) };
+    let format = u16::from_le_bytes([fixed[0], fixed[1]]);
+    if format > FORMAT {
+        let what = format!("journal {}", path.display());
+        return Err(StorageError::TooNew { what, found: format, supported: FORMAT });
+    }
+    let follows = Position {
+        generation: frame::u64_at(fixed, 2),
+        offset: frame::u64_at(fixed, 10),
+        check: frame::u64_at(fixed, 18),
+    };
+    let start = Position { generation: frame.generation, offset: frame.size() as u64, check: frame.checksum };
+    let follows = (follows.generation != 0).then_some(follows);
+    Ok(Some((Header { generation: frame.generation, follows, start }, owner)))
+}
+
+/// The bytes of a new header.
+pub(crate) fn encode(generation: u64, follows: Option<Position>, id: &str) -> (Header, Vec<u8>) {
+    let mut payload = Vec::with_capacity(FIXED + id.len());
+    payload.extend(FORMAT.to_le_bytes());
+    let before = follows.unwrap_or(Position { generation: 0, offset: 0, check: 0 });
+    for word in [before.generation, before.offset, before.check] {
+        payload.extend(word.to_le_bytes());
+    }
+    payload.extend(id.as_bytes());
+    let (prefix, suffix) = frame::enclose(Kind::Header, generation, &payload);
+    let bytes = [&prefix[..], &payload, &suffix].concat();
+    let start = Position { generation, offset: bytes.len() as u64, check: u64::from_le_bytes(suffix) };
+    (Header { generation, follows, start }, bytes)
+}
+
+/// A generation no other journal has: the standard library seeds its hashers from the operating system.
+pub(crate) fn new_generation() -> u64 {
+    RandomState::new().hash_one(0_u8).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_reads_back_and_says_what_it_follows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j");
+        let before = Position { generation: 3, offset: 99, check: 7 };
+        let (written, bytes) = encode(5, Some(before), "a/b\0c");
+        std::fs::write(&path, &bytes).unwrap();
+        let file = File::open(&path).unwrap();
+        let Found::Whole(header) = read(&file, &path, "a/b\0c").unwrap() else { panic!("not whole") };
+        assert_eq!((header.generation, header.follows, header.start), (5, Some(before), written.start));
+        assert_eq!(owner(&file).as_deref(), Some("a/b\0c"));
+        assert!(matches!(read(&file, &path, "other"), Err(StorageError::InvalidData(_))));
+    }
+
+    #[test]
+    fn a_newer_journal_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j");
+        let (_, mut bytes) = encode(5, None, "s");
+        let payload = bytes.len() - SUFFIX;
+        bytes[PREFIX] = 2;
+        let (_, suffix) = frame::enclose(Kind::Header, 5, &bytes[PREFIX..payload]);
+        bytes[payload..].copy_from_slice(&suffix);
+        std::fs::write(&path, &bytes).unwrap();
+        let error = read(&File::open(&path).unwrap(), &path, "s").unwrap_err();
+        assert!(matches!(error, StorageError::TooNew { found: 2, supported: 1, .. }), "{error}");
+    }
+
+    #[test]
+    fn generations_differ() {
+        let drawn: std::collections::HashSet<_> = (0..1000).map(|_| new_generation()).collect();
+        assert_eq!(drawn.len(), 1000);
+    }
+}

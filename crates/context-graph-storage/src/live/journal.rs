@@ -1,0 +1,195 @@
+//! The journal of a session: who may write to it, and when.
+//!
+//! Appenders hold the journal's lock shared, so they never wait for each other; whoever changes or removes what
+//! is already there holds it alone. An appender that finds the file empty has met a journal that was just
+//! created, folded, or removed, and finds out which under the exclusive lock.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IoSlice, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+use super::frame::{self, Kind, MAX_PAYLOAD_BYTES};
+use super::header::{self, Found, Header};
+use super::{Damage, Position};
+use crate::error::{IoContext, Result, StorageError};
+use crate::file_lock;
+use crate::quarantine::{Quarantine, create_folder};
+use crate::session_key::SessionKey;
+
+/// Where a session's journal is, open or not.
+#[derive(Debug)]
+pub(crate) struct JournalFile {
+    pub(crate) path: PathBuf,
+    pub(crate) session_id: String,
+    pub(crate) key: SessionKey,
+    pub(crate) quarantine: Quarantine,
+    /// Whether each append waits for the disk.
+    pub(crate) durable: bool,
+}
+
+/// An open journal whose header is known. Its holder has the session's lock, so the file is neither emptied nor
+/// removed by anyone else.
+#[derive(Debug)]
+pub(crate) struct Journal<'a> {
+    pub(crate) place: &'a JournalFile,
+    pub(crate) file: File,
+    pub(crate) header: Header,
+}
+
+impl JournalFile {
+    /// Appends without the session's lock: five system calls when the journal is there.
+    pub(crate) fn append(&self, payload: &[u8]) -> Result<Vec<Damage>> {
+        loop {
+            let file = self.open_file()?;
+            file_lock::shared(&file).context("lock", &self.path)?;
+            let mut damage = Vec::new();
+            let header = match header::read(&file, &self.path, &self.session_id)? {
+                Found::Whole(header) => Some(header),
+                Found::Empty | Found::Damaged => self.settle(&file, &mut damage)?,
+            };
+            if let Some(header) = header {
+                self.write_entry(&file, header.generation, payload)?;
+                return Ok(damage);
+            }
+        }
+    }
+
+    /// Opens the journal for a holder of the session's lock.
+    pub(crate) fn open(&self, damage: &mut Vec<Damage>) -> Result<Journal<'_>> {
+        loop {
+            let file = self.open_file()?;
+            let header = match header::read(&file, &self.path, &self.session_id)? {
+                Found::Whole(header) => Some(header),
+                Found::Empty | Found::Damaged => {
+                    let header = self.settle(&file, damage)?;
+                    file.unlock().context("unlock", &self.path)?;
+                    header
+                }
+            };
+            if let Some(header) = header {
+                return Ok(Journal { place: self, file, header });
+            }
+        }
+    }
+
+    /// Gives `file` a header, alone, and keeps it locked; none when the file was removed meanwhile.
+    fn settle(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Option<Header>> {
+        file_lock::alone(file).context("lock", &self.path)?;
+        if file.metadata().context("inspect", &self.path)?.nlink() == 0 {
+            return Ok(None);
+        }
+        match header::read(file, &self.path, &self.session_id)? {
+            Found::Whole(header) => Ok(Some(header)),
+            Found::Empty => self.write_header(file, None).map(Some),
+            Found::Damaged => self.repair_header(file, damage).map(Some),
+        }
+    }
+
+    /// Starts a new generation in an empty file. The caller is alone.
+    fn write_header(&self, mut file: &File, follows: Option<Position>) -> Result<Header> {
+        let (header, bytes) = header::encode(header::new_generation(), follows, &self.session_id);
+        file.write_all(&bytes).context("write", &self.path)?;
+        Ok(header)
+    }
+
+    /// One frame by one `write`; the caller holds the lock at least shared.
+    fn write_entry(&self, mut file: &File, generation: u64, payload: &[u8]) -> Result<u64> {
+        if payload.len() > MAX_PAYLOAD_BYTES {
+            let problem = format!("entry of {} bytes, the limit is {MAX_PAYLOAD_BYTES}", payload.len());
+            return Err(StorageError::InvalidData(problem));
+        }
+        let (prefix, suffix) = frame::enclose(Kind::Entry, generation, payload);
+        let parts = [IoSlice::new(&prefix), IoSlice::new(payload), IoSlice::new(&suffix)];
+        let whole = prefix.len() + payload.len() + suffix.len();
+        let written = loop {
+            match file.write_vectored(&parts) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other.context("append to", &self.path)?,
+            }
+        };
+        if written < whole {
+            self.undo(file, written)?;
+            return Err(StorageError::DiskFull { action: "append to", path: self.path.clone() });
+        }
+        if self.durable {
+            file.sync_data().context("sync", &self.path)?;
+        }
+        Ok(u64::from_le_bytes(suffix))
+    }
+
+    /// Takes back the start of an entry that did not fit, unless others have written behind it; then it stays
+    /// for the next reader to set aside.
+    fn undo(&self, mut file: &File, written: usize) -> Result<()> {
+        let end = file.stream_position().context("inspect", &self.path)?;
+        file_lock::alone(file).context("lock", &self.path)?;
+        if file.metadata().context("inspect", &self.path)?.len() == end {
+            file.set_len(end - written as u64).context("shorten", &self.path)?;
+        }
+        Ok(())
+    }
+
+    fn open_file(&self) -> Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+        match options.open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create_folder(self.path.parent().unwrap_or(&self.path))?;
+                options.open(&self.path).context("open", &self.path)
+            }
+            other => other.context("open", &self.path),
+        }
+    }
+}
+
+impl Journal<'_> {
+    /// Appends like everyone else and says where the entry ended.
+    pub(crate) fn append(&self, payload: &[u8]) -> Result<Position> {
+        let path = &self.place.path;
+        file_lock::shared(&self.file).context("lock", path)?;
+        let generation = self.header.generation;
+        let written = self.place.write_entry(&self.file, generation, payload).and_then(|check| {
+            let offset = (&self.file).stream_position().context("inspect", path)?;
+            Ok(Position { generation, offset, check })
+        });
+        self.file.unlock().context("unlock", path)?;
+        written
+    }
+
+    /// Makes what was read so far survive a power cut.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.file.sync_data().context("sync", &self.place.path)
+    }
+
+    /// Empties a journal that ends at `folded`, which the store holds. False when entries arrived since.
+    pub(crate) fn truncate(&mut self, folded: Position) -> Result<bool> {
+        let path = &self.place.path;
+        file_lock::alone(&self.file).context("lock", path)?;
+        let done = self.ends_at(folded)?;
+        if done && folded != self.header.start {
+            self.file.set_len(0).context("shorten", path)?;
+            self.header = self.place.write_header(&self.file, Some(folded))?;
+        }
+        self.file.unlock().context("unlock", path)?;
+        Ok(done)
+    }
+
+    /// Removes the journal: whatever is in it, or only if there is nothing. False when there was something.
+    pub(crate) fn remove(&mut self, only_empty: bool) -> Result<bool> {
+        let path = &self.place.path;
+        file_lock::alone(&self.file).context("lock", path)?;
+        let done = !only_empty || self.ends_at(self.header.start)?;
+        if done {
+            // Emptied first: an appender that already holds the file open notices, and opens the next one.
+            self.file.set_len(0).context("shorten", path)?;
+            std::fs::remove_file(path).context("remove", path)?;
+        }
+        self.file.unlock().context("unlock", path)?;
+        Ok(done)
+    }
+
+    fn ends_at(&self, position: Position) -> Result<bool> {
+        let length = self.file.metadata().context("inspect", &self.place.path)?.len();
+        Ok(position.generation == self.header.generation && position.offset == length)
+    }
+}

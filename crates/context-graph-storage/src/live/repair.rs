@@ -1,0 +1,113 @@
+//! What an exclusive holder does about a damaged journal: save the bytes, keep every entry that checks out.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::frame::{self, Kind};
+use super::header::{self, Header};
+use super::journal::{Journal, JournalFile};
+use super::{Damage, DamageKind, Position};
+use crate::error::{IoContext, Result};
+use crate::file_lock;
+
+impl JournalFile {
+    /// Rebuilds a journal whose header does not check out. The generation is taken from what is left, so that
+    /// places noted earlier still hold. The caller is alone.
+    pub(super) fn repair_header(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Header> {
+        let bytes = self.read_to_end(file, 0)?;
+        let (saved_to, _) = self.save(&bytes, 0)?;
+        let mut follows = None;
+        let mut generation = None;
+        let mut at = 0;
+        while let Some(start) = frame::find(&bytes, at) {
+            let Ok(frame) = frame::parse(&bytes[start..]) else { break };
+            if frame.kind == Kind::Header
+                && let Some((header, _)) = header::decode(&frame, &self.path)?
+            {
+                follows = header.follows;
+            }
+            generation.get_or_insert(frame.generation);
+            at = start + frame.size();
+        }
+        let generation = generation.unwrap_or_else(header::new_generation);
+        damage.push(self.damage(DamageKind::Header, 0, bytes.len(), Some(saved_to)));
+        self.rewrite(file, &bytes, |found| found == generation, generation, follows)
+    }
+
+    /// Replaces the content of `file` by a header and the whole entries among `bytes` that are `wanted`.
+    fn rewrite(
+        &self,
+        mut file: &File,
+        bytes: &[u8],
+        wanted: impl Fn(u64) -> bool,
+        generation: u64,
+        follows: Option<Position>,
+    ) -> Result<Header> {
+        let (header, mut content) = header::encode(generation, follows, &self.session_id);
+        let mut at = 0;
+        while let Some(start) = frame::find(bytes, at) {
+            let Ok(frame) = frame::parse(&bytes[start..]) else { break };
+            if frame.kind == Kind::Entry && wanted(frame.generation) {
+                let (prefix, suffix) = frame::enclose(Kind::Entry, generation, frame.payload);
+                content.extend([&prefix[..], frame.payload, &suffix].concat());
+            }
+            at = start + frame.size();
+        }
+        file.set_len(0).context("shorten", &self.path)?;
+        file.write_all(&content).context("write", &self.path)?;
+        Ok(header)
+    }
+
+    /// Saves bytes of the journal to quarantine; the flag is false when they were saved before.
+    pub(super) fn save(&self, bytes: &[u8], offset: u64) -> Result<(PathBuf, bool)> {
+        let name = format!("{}.journal-{offset}-{:016x}", self.key, xxh3_64(bytes));
+        self.quarantine.save(&name, bytes)
+    }
+
+    pub(super) fn damage(
+        &self,
+        kind: DamageKind,
+        offset: u64,
+        bytes: usize,
+        saved_to: Option<PathBuf>,
+    ) -> Damage {
+        Damage { kind, file: self.path.clone(), offset, bytes: bytes as u64, saved_to }
+    }
+
+    /// Everything from `offset` on.
+    pub(super) fn read_to_end(&self, file: &File, offset: u64) -> Result<Vec<u8>> {
+        // One call reads what a few events have appended; a short answer is the end of the file.
+        let mut bytes = vec![0; 16 << 10];
+        let mut filled = 0;
+        loop {
+            let read =
+                file.read_at(&mut bytes[filled..], offset + filled as u64).context("read", &self.path)?;
+            filled += read;
+            if filled < bytes.len() {
+                bytes.truncate(filled);
+                return Ok(bytes);
+            }
+            bytes.resize(bytes.len() * 4, 0);
+        }
+    }
+}
+
+impl Journal<'_> {
+    /// Gives the whole journal a new generation, because it does not contain the place up to which the store has
+    /// folded it. Everything in it counts as new: logged twice is better than not at all.
+    pub(super) fn renew(&mut self) -> Result<Damage> {
+        let path = &self.place.path;
+        file_lock::alone(&self.file).context("lock", path)?;
+        let bytes = self.place.read_to_end(&self.file, 0)?;
+        let (saved_to, _) = self.place.save(&bytes, 0)?;
+        let old = self.header.generation;
+        self.header =
+            self.place.rewrite(&self.file, &bytes, |found| found == old, header::new_generation(), None)?;
+        self.file.unlock().context("unlock", path)?;
+        Ok(self.place.damage(DamageKind::Discontinuity, 0, bytes.len(), Some(saved_to)))
+    }
+}

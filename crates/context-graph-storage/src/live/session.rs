@@ -1,0 +1,245 @@
+//! A live session as callers see it: append from anywhere, step under its lock.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::journal::{Journal, JournalFile};
+use super::state_file::{self, Content, Descriptor};
+use super::{Damage, DamageKind, LiveState, Position, Tail, header};
+use crate::error::{IoContext, Result, StorageError};
+use crate::file_lock;
+use crate::quarantine::{Quarantine, create_folder};
+use crate::session_key::SessionKey;
+
+const JOURNAL: &str = "journal";
+const STATE: &str = "state";
+
+/// The live files of one session. Making one touches nothing on disk.
+#[derive(Debug)]
+pub struct LiveSession {
+    journal: JournalFile,
+    state: PathBuf,
+}
+
+/// A state read without the session's lock.
+#[derive(Debug)]
+pub struct StateReading {
+    /// The newest state that checks out.
+    pub state: Option<LiveState>,
+    /// That the file was there and did not check out.
+    pub damage: Option<Damage>,
+}
+
+/// The right to step a session: one process at a time has it.
+#[derive(Debug)]
+pub struct SessionGuard<'a> {
+    session: &'a LiveSession,
+    /// Holds the lock; it goes with the file.
+    state: File,
+    current: Option<Descriptor>,
+    journal: Journal<'a>,
+    damage: Vec<Damage>,
+}
+
+impl LiveSession {
+    /// The session `id` with its files in `folder`; damaged bytes go to `quarantine`.
+    pub fn new(folder: &Path, id: &str, quarantine: Quarantine) -> Result<Self> {
+        let key = SessionKey::new(id)?;
+        let file = |kind| folder.join(format!("{key}.{kind}"));
+        let (path, state) = (file(JOURNAL), file(STATE));
+        let journal = JournalFile { path, session_id: id.to_owned(), key, quarantine, durable: false };
+        Ok(Self { journal, state })
+    }
+
+    /// Makes every append wait for the disk, for those who would rather wait than lose the last events to a power
+    /// cut.
+    #[must_use]
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.journal.durable = durable;
+        self
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &str {
+        &self.journal.session_id
+    }
+
+    /// Appends `payload` without waiting for anyone who steps the session. When this returns, the entry survives
+    /// the death of the process. Damage to the journal that had to be mended first is returned.
+    pub fn append_only(&self, payload: &[u8]) -> Result<Vec<Damage>> {
+        self.journal.append(payload)
+    }
+
+    /// The newest state, without waiting for anyone; it may be older than the journal.
+    pub fn read_state_unlocked(&self) -> Result<StateReading> {
+        let mut options = OpenOptions::new();
+        let file = match options.read(true).custom_flags(libc::O_NOFOLLOW).open(&self.state) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(StateReading { state: None, damage: None });
+            }
+            Err(error) => return Err(StorageError::io("open", &self.state, error)),
+        };
+        Ok(match state_file::read(&file, &self.state)? {
+            Content::Absent => StateReading { state: None, damage: None },
+            Content::Garbage => StateReading { state: None, damage: Some(self.state_damage(&file)?) },
+            Content::State(_, state) => StateReading { state: Some(state), damage: None },
+        })
+    }
+
+    /// Waits for the right to step the session.
+    pub fn lock(&self) -> Result<SessionGuard<'_>> {
+        let state = loop {
+            let file = self.open_state()?;
+            file_lock::alone(&file).context("lock", &self.state)?;
+            // The session may have been removed while we waited.
+            if file.metadata().context("inspect", &self.state)?.nlink() > 0 {
+                break file;
+            }
+        };
+        let mut damage = Vec::new();
+        let journal = self.journal.open(&mut damage)?;
+        Ok(SessionGuard { session: self, state, current: None, journal, damage })
+    }
+
+    /// Removes journal and state, folded or not, as when a session is forgotten. False when there was nothing.
+    pub fn remove(&self) -> Result<bool> {
+        let there = |path: &Path| path.symlink_metadata().is_ok();
+        if !there(&self.journal.path) && !there(&self.state) {
+            return Ok(false);
+        }
+        let mut guard = self.lock()?;
+        guard.journal.remove(false)?;
+        fs::remove_file(&self.state).context("remove", &self.state)?;
+        Ok(true)
+    }
+
+    fn open_state(&self) -> Result<File> {
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW);
+        match options.open(&self.state) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create_folder(self.state.parent().unwrap_or(&self.state))?;
+                options.open(&self.state).context("open", &self.state)
+            }
+            other => other.context("open", &self.state),
+        }
+    }
+
+    fn state_damage(&self, file: &File) -> Result<Damage> {
+        let bytes = file.metadata().context("inspect", &self.state)?.len();
+        let file = self.state.clone();
+        Ok(Damage { kind: DamageKind::State, file, offset: 0, bytes, saved_to: None })
+    }
+}
+
+impl SessionGuard<'_> {
+    /// The session's id.
+    pub fn session_id(&self) -> &str {
+        self.session.id()
+    }
+
+    /// The state, if there is one that fits the journal. Without one the session is rebuilt: from what the store
+    /// has, and the entries since.
+    pub fn read_state(&mut self) -> Result<Option<LiveState>> {
+        let state = match state_file::read(&self.state, &self.session.state)? {
+            Content::Absent => return Ok(None),
+            Content::Garbage => None,
+            Content::State(descriptor, state) => {
+                self.current = Some(descriptor);
+                self.journal.continues(state.applied)?.then_some(state)
+            }
+        };
+        if state.is_none() {
+            self.damage.push(self.session.state_damage(&self.state)?);
+        }
+        Ok(state)
+    }
+
+    /// Appends `payload` and says where it ended.
+    pub fn append(&mut self, payload: &[u8]) -> Result<Position> {
+        self.journal.append(payload)
+    }
+
+    /// The entries behind `position`; all there are, if none is given. A `position` of before the last fold means
+    /// all as well.
+    pub fn entries_since(&mut self, position: Option<Position>) -> Result<Tail> {
+        self.journal.entries_since(position)
+    }
+
+    /// Replaces the state by one that contains the effects of all entries up to `applied`.
+    pub fn write_state(&mut self, applied: Position, payload: &[u8]) -> Result<()> {
+        if self.current.is_none()
+            && let Content::State(descriptor, _) = state_file::read(&self.state, &self.session.state)?
+        {
+            self.current = Some(descriptor);
+        }
+        let path = &self.session.state;
+        self.current = Some(state_file::write(&self.state, path, self.current, applied, payload)?);
+        Ok(())
+    }
+
+    /// Makes the journal survive a power cut.
+    pub fn sync(&self) -> Result<()> {
+        self.journal.sync()
+    }
+
+    /// Empties the journal after the store has durably taken all up to `folded`. False when entries arrived since;
+    /// they stay, for the next fold.
+    pub fn truncate(&mut self, folded: Position) -> Result<bool> {
+        self.journal.truncate(folded)
+    }
+
+    /// Removes the live files of a session that has ended, once its journal is folded and empty. False when it is
+    /// not: entries arrived since, for the next fold.
+    pub fn retire(mut self) -> Result<bool> {
+        // The journal first: once the state file is gone, another process can take the session's lock.
+        if !self.journal.remove(true)? {
+            return Ok(false);
+        }
+        fs::remove_file(&self.session.state).context("remove", &self.session.state)?;
+        Ok(true)
+    }
+
+    /// Damage met so far outside of [`Tail::damage`], each reported once.
+    pub fn take_damage(&mut self) -> Vec<Damage> {
+        std::mem::take(&mut self.damage)
+    }
+}
+
+/// The sessions that have a journal in `folder`, with its size: those not retired yet.
+pub fn live_sessions(folder: &Path) -> Result<Vec<(String, u64)>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(StorageError::io("list", folder, error)),
+    };
+    let mut sessions = Vec::new();
+    for entry in entries {
+        let path = entry.context("list", folder)?.path();
+        if path.extension().is_none_or(|extension| extension != JOURNAL) {
+            continue;
+        }
+        let Ok(file) = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&path) else {
+            continue;
+        };
+        let id = header::owner(&file).or_else(|| {
+            // Where the header is damaged, a plain key is still the id.
+            let key = path.file_stem()?.to_str()?;
+            SessionKey::new(key).ok().filter(|own| own.as_str() == key).map(|own| own.to_string())
+        });
+        if let (Some(id), Ok(metadata)) = (id, file.metadata()) {
+            sessions.push((id, metadata.len()));
+        }
+    }
+    sessions.sort();
+    Ok(sessions)
+}

@@ -1,0 +1,254 @@
+//! The state file: the session as of some place in its journal, replaced in place.
+//!
+//! Two descriptors stand at the front, each naming a stretch of the file. A writer fills a stretch that the
+//! current descriptor does not name, then overwrites the *other* descriptor. Whoever dies half-way, and whoever
+//! reads meanwhile, still has the previous state. Replacing a file by `rename` would do as much, but costs thirty
+//! times as much on ext4, which then writes the new file out at once.
+//!
+//! ```text
+//! descriptor 0 (128 bytes) │ descriptor 1 (128 bytes) │ stretches …
+//! ```
+//! It is a cache: what does not check out is treated as absent and rebuilt from the journal.
+
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Position;
+use super::frame::u64_at;
+use crate::error::{IoContext, Result, StorageError};
+
+const MAGIC: &[u8; 8] = b"CGstate\x01";
+const SLOT: usize = 128;
+const DATA: u64 = 2 * SLOT as u64;
+/// Words of a descriptor behind the magic; the checksum of all before it is the last.
+const WORDS: usize = 8;
+
+/// Largest state that is stored.
+const MAX_STATE_BYTES: usize = 64 << 20;
+
+/// How often a reader without a lock looks again before it believes that the file is damaged.
+const ATTEMPTS: usize = 4;
+
+/// A session's state and the place in the journal up to which it was folded.
+#[derive(Debug, Clone)]
+pub struct LiveState {
+    /// The state contains the effects of all entries up to here.
+    pub applied: Position,
+    bytes: Vec<u8>,
+    range: Range<usize>,
+}
+
+impl LiveState {
+    /// The bytes, as they were written.
+    pub fn payload(&self) -> &[u8] {
+        &self.bytes[self.range.clone()]
+    }
+}
+
+/// Where the current state stands in the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Descriptor {
+    slot: usize,
+    sequence: u64,
+    applied: Position,
+    at: u64,
+    length: u64,
+    checksum: u64,
+}
+
+/// What a state file holds.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Absent,
+    Garbage,
+    State(Descriptor, LiveState),
+}
+
+/// Reads the newest state that checks out.
+pub(crate) fn read(file: &File, path: &Path) -> Result<Content> {
+    for _ in 0..ATTEMPTS {
+        match read_once(file, path)? {
+            // A writer may have passed twice while we read.
+            Content::Garbage => {}
+            other => return Ok(other),
+        }
+    }
+    Ok(Content::Garbage)
+}
+
+fn read_once(file: &File, path: &Path) -> Result<Content> {
+    let mut bytes = vec![0; 64 << 10];
+    let mut filled = file.read_at(&mut bytes, 0).context("read", path)?;
+    if filled == 0 {
+        return Ok(Content::Absent);
+    }
+    let mut found: Vec<Descriptor> = (0..2).filter_map(|slot| Descriptor::parse(&bytes, slot)).collect();
+    found.sort_unstable_by_key(|descriptor| std::cmp::Reverse(descriptor.sequence));
+    for descriptor in found {
+        let (Ok(start), Ok(length)) = (usize::try_from(descriptor.at), usize::try_from(descriptor.length))
+        else {
+            continue;
+        };
+        // An empty state may lie behind the end of the file.
+        let start = if length == 0 { 0 } else { start };
+        let end = start.saturating_add(length);
+        if length > MAX_STATE_BYTES || end > 4 * MAX_STATE_BYTES {
+            continue;
+        }
+        if end > filled && filled == bytes.len() {
+            bytes.resize(end, 0);
+            filled += file.read_at(&mut bytes[filled..], filled as u64).context("read", path)?;
+        }
+        if end <= filled && xxh3_64(&bytes[start..end]) == descriptor.checksum {
+            let state = LiveState { applied: descriptor.applied, bytes, range: start..end };
+            return Ok(Content::State(descriptor, state));
+        }
+    }
+    Ok(Content::Garbage)
+}
+
+/// Writes a state beside the `current` one and makes it current. The caller holds the session's lock.
+pub(crate) fn write(
+    file: &File,
+    path: &Path,
+    current: Option<Descriptor>,
+    applied: Position,
+    payload: &[u8],
+) -> Result<Descriptor> {
+    if payload.len() > MAX_STATE_BYTES {
+        let problem = format!("state of {} bytes, the limit is {MAX_STATE_BYTES}", payload.len());
+        return Err(StorageError::InvalidData(problem));
+    }
+    let length = payload.len() as u64;
+    let (slot, sequence, at) = match current {
+        None => (0, 1, DATA),
+        Some(current) => {
+            let before = DATA + length <= current.at;
+            let at = if before { DATA } else { current.at + current.length };
+            (1 - current.slot, current.sequence + 1, at)
+        }
+    };
+    let descriptor = Descriptor { slot, sequence, applied, at, length, checksum: xxh3_64(payload) };
+    file.write_all_at(payload, at).context("write", path)?;
+    file.write_all_at(&descriptor.encode(), (slot * SLOT) as u64).context("write", path)?;
+    Ok(descriptor)
+}
+
+impl Descriptor {
+    fn encode(&self) -> [u8; SLOT] {
+        let mut bytes = [0; SLOT];
+        bytes[..8].copy_from_slice(MAGIC);
+        let Position { generation, offset, check } = self.applied;
+        let words = [self.sequence, generation, offset, check, self.at, self.length, self.checksum];
+        for (word, target) in words.iter().zip(bytes[8..].chunks_exact_mut(8)) {
+            target.copy_from_slice(&word.to_le_bytes());
+        }
+        let sum = xxh3_64(&bytes[..WORDS * 8]);
+        bytes[WORDS * 8..][..8].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    fn parse(file: &[u8], slot: usize) -> Option<Self> {
+        let bytes = file.get(slot * SLOT..(slot + 1) * SLOT)?;
+        if &bytes[..8] != MAGIC || xxh3_64(&bytes[..WORDS * 8]) != u64_at(bytes, WORDS * 8) {
+            return None;
+        }
+        let word = |index: usize| u64_at(bytes, 8 + index * 8);
+        Some(Self {
+            slot,
+            sequence: word(0),
+            applied: Position { generation: word(1), offset: word(2), check: word(3) },
+            at: word(4),
+            length: word(5),
+            checksum: word(6),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+
+    use super::*;
+
+    fn file() -> (tempfile::TempDir, std::path::PathBuf, File) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path).unwrap();
+        (folder, path, file)
+    }
+
+    fn place(offset: u64) -> Position {
+        Position { generation: 1, offset, check: 2 }
+    }
+
+    fn content(file: &File, path: &Path) -> Option<(u64, Vec<u8>)> {
+        match read(file, path).unwrap() {
+            Content::State(_, state) => Some((state.applied.offset, state.payload().to_vec())),
+            Content::Absent | Content::Garbage => None,
+        }
+    }
+
+    #[test]
+    fn the_last_state_written_is_read_whatever_the_sizes() {
+        let (_folder, path, file) = file();
+        assert!(matches!(read(&file, &path).unwrap(), Content::Absent));
+        let mut current = None;
+        for (round, size) in [0, 10, 100_000, 16_000, 16_000, 1, 300_000, 5, 70_000].into_iter().enumerate() {
+            let payload = vec![u8::try_from(round).unwrap(); size];
+            current = Some(write(&file, &path, current, place(round as u64), &payload).unwrap());
+            assert_eq!(content(&file, &path), Some((round as u64, payload)));
+        }
+        assert!(file.metadata().unwrap().len() < 700_000, "space is used again");
+    }
+
+    #[test]
+    fn a_writer_that_dies_at_any_byte_leaves_the_previous_state() {
+        let (_folder, path, file) = file();
+        let first = write(&file, &path, None, place(1), &[1; 500]).unwrap();
+        write(&file, &path, Some(first), place(2), &[2; 500]).unwrap();
+        let Content::State(current, _) = read(&file, &path).unwrap() else { panic!("no state") };
+        let before = std::fs::read(&path).unwrap();
+        write(&file, &path, Some(current), place(3), &[3; 400]).unwrap();
+        let after = std::fs::read(&path).unwrap();
+        // The stretch is written first, then the descriptor; either may be cut anywhere.
+        for cut in 0..=400 {
+            let mut bytes = before.clone();
+            bytes[256..256 + cut].copy_from_slice(&after[256..256 + cut]);
+            std::fs::write(&path, &bytes).unwrap();
+            assert_eq!(content(&file, &path), Some((2, vec![2; 500])), "stretch cut at {cut}");
+        }
+        for cut in 0..72 {
+            let mut bytes = after.clone();
+            bytes[cut..128].copy_from_slice(&before[cut..128]);
+            std::fs::write(&path, &bytes).unwrap();
+            let found = content(&file, &path).unwrap();
+            assert!(found == (2, vec![2; 500]) || found == (3, vec![3; 400]), "descriptor cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn any_flipped_byte_yields_an_older_state_or_none_and_writing_goes_on() {
+        let (_folder, path, file) = file();
+        let first = write(&file, &path, None, place(1), b"one").unwrap();
+        write(&file, &path, Some(first), place(2), b"two").unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x55;
+            std::fs::write(&path, &bytes).unwrap();
+            let (current, old) = match read(&file, &path).unwrap() {
+                Content::State(descriptor, state) => (Some(descriptor), state.payload().to_vec()),
+                Content::Garbage => (None, Vec::new()),
+                Content::Absent => panic!("absent"),
+            };
+            assert!(old == b"one" || old == b"two" || old.is_empty(), "byte {at}");
+            write(&file, &path, current, place(3), b"three").unwrap();
+            assert_eq!(content(&file, &path), Some((3, b"three".to_vec())), "byte {at}");
+        }
+    }
+}

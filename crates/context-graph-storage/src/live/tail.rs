@@ -1,0 +1,150 @@
+//! Reading the entries behind a place in a journal.
+//!
+//! Reading takes no lock. An entry that does not check out may just be one in the making, so only an exclusive
+//! holder judges it: it saves the bytes, cuts a torn tail off, and passes over damage between whole entries.
+
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use super::frame::{self, Kind, SUFFIX};
+use super::journal::Journal;
+use super::{Damage, DamageKind, Position};
+use crate::error::{IoContext, Result};
+use crate::file_lock;
+
+/// One appended payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The bytes, as they were appended.
+    pub payload: &'a [u8],
+    /// The place right behind the entry.
+    pub end: Position,
+}
+
+/// The entries behind a place, in one buffer.
+#[derive(Debug)]
+pub struct Tail {
+    bytes: Vec<u8>,
+    entries: Vec<(Range<usize>, Position)>,
+    end: Position,
+    /// Damage met on the way, each reported once.
+    pub damage: Vec<Damage>,
+}
+
+impl Tail {
+    /// The entries, oldest first.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
+        self.entries.iter().map(|(range, end)| Entry { payload: &self.bytes[range.clone()], end: *end })
+    }
+
+    /// The place behind the last entry; where reading began when there is none.
+    pub fn end(&self) -> Position {
+        self.end
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl Journal<'_> {
+    /// The entries behind `position`, or all of them. A place that the journal neither contains nor continues
+    /// makes all of them new, and is reported.
+    pub(crate) fn entries_since(&mut self, position: Option<Position>) -> Result<Tail> {
+        let mut damage = Vec::new();
+        let within = position.filter(|place| place.generation == self.header.generation);
+        let behind = within.map_or(Ok(None), |place| self.read_behind(place))?;
+        let (start, bytes) = match (within, behind) {
+            (Some(place), Some(bytes)) => (place, bytes),
+            (within, _) => {
+                if within.is_some() {
+                    damage.push(self.renew()?);
+                } else if position
+                    .is_some_and(|place| self.header.follows.is_some_and(|before| before != place))
+                {
+                    damage.push(self.place.damage(DamageKind::Discontinuity, 0, 0, None));
+                }
+                let start = self.header.start;
+                (start, self.place.read_to_end(&self.file, start.offset)?)
+            }
+        };
+        let (entries, flaws) = scan(&bytes, start);
+        if flaws.is_empty() {
+            return Ok(Tail { end: entries.last().map_or(start, |last| last.1), bytes, entries, damage });
+        }
+        self.judge(start, damage)
+    }
+
+    /// Whether a state that was folded up to `place` fits this journal.
+    pub(crate) fn continues(&self, place: Position) -> Result<bool> {
+        if place.generation != self.header.generation {
+            return Ok(self.header.follows == Some(place));
+        }
+        let mut check = [0; SUFFIX];
+        let Some(at) = place.offset.checked_sub(SUFFIX as u64) else { return Ok(false) };
+        let read = self.file.read_at(&mut check, at).context("read", &self.place.path)?;
+        Ok(read == SUFFIX && u64::from_le_bytes(check) == place.check)
+    }
+
+    /// What stands behind `place`; none unless the entry that ended there still does.
+    fn read_behind(&self, place: Position) -> Result<Option<Vec<u8>>> {
+        let Some(at) = place.offset.checked_sub(SUFFIX as u64) else { return Ok(None) };
+        let mut bytes = self.place.read_to_end(&self.file, at)?;
+        if bytes.get(..SUFFIX) != Some(&place.check.to_le_bytes()) {
+            return Ok(None);
+        }
+        bytes.drain(..SUFFIX);
+        Ok(Some(bytes))
+    }
+
+    /// Reads again, alone: what does not check out now is damage.
+    fn judge(&self, start: Position, mut damage: Vec<Damage>) -> Result<Tail> {
+        let path = &self.place.path;
+        file_lock::alone(&self.file).context("lock", path)?;
+        let bytes = self.place.read_to_end(&self.file, start.offset)?;
+        let (entries, flaws) = scan(&bytes, start);
+        for flaw in flaws {
+            let offset = start.offset + flaw.start as u64;
+            let (saved_to, new) = self.place.save(&bytes[flaw.clone()], offset)?;
+            let torn = flaw.end == bytes.len();
+            if torn {
+                self.file.set_len(offset).context("shorten", path)?;
+            }
+            if new {
+                let kind = if torn { DamageKind::TornTail } else { DamageKind::BadEntry };
+                damage.push(self.place.damage(kind, offset, flaw.len(), Some(saved_to)));
+            }
+        }
+        self.file.unlock().context("unlock", path)?;
+        Ok(Tail { end: entries.last().map_or(start, |last| last.1), bytes, entries, damage })
+    }
+}
+
+type Scanned = (Vec<(Range<usize>, Position)>, Vec<Range<usize>>);
+
+/// The whole entries of `start`'s generation among `bytes`, and the ranges between them that are no such thing.
+fn scan(bytes: &[u8], start: Position) -> Scanned {
+    let (mut entries, mut flaws) = (Vec::new(), Vec::<Range<usize>>::new());
+    let mut at = 0;
+    while at < bytes.len() {
+        let whole = frame::parse(&bytes[at..])
+            .ok()
+            .filter(|frame| frame.kind == Kind::Entry && frame.generation == start.generation);
+        at = if let Some(frame) = whole {
+            let next = at + frame.size();
+            let payload = at + frame::PREFIX..next - SUFFIX;
+            let end = Position { offset: start.offset + next as u64, check: frame.checksum, ..start };
+            entries.push((payload, end));
+            next
+        } else {
+            let next = frame::find(bytes, at + 1).unwrap_or(bytes.len());
+            match flaws.last_mut() {
+                Some(flaw) if flaw.end == at => flaw.end = next,
+                _ => flaws.push(at..next),
+            }
+            next
+        };
+    }
+    (entries, flaws)
+}

@@ -1,0 +1,75 @@
+//! The database's place when the user names one: which paths are refused, and why.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::{not_a_folder, stay_inside, unusable};
+use crate::error::{IoContext, Result, StorageError};
+
+/// The folder that `path` names, relative to `root`, free of `..`.
+///
+/// A relative path stays inside `root`, also through links. An absolute one may be anywhere, but is taken as it is
+/// written: `..` is refused, and so is a last part that is a link to elsewhere. Links further up, as in `/tmp` on some
+/// systems, are the administrator's.
+pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf> {
+    let refuse = |problem: &str, next_step| {
+        Err(StorageError::Path { path: path.to_path_buf(), problem: problem.into(), next_step })
+    };
+    if path.as_os_str().is_empty() || path.as_os_str().as_encoded_bytes().contains(&0) {
+        return refuse("it is no path", "name a folder for the database");
+    }
+    let mut inside = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir if path.is_absolute() => {
+                return refuse("it contains `..`", "write the path of the database without `..`");
+            }
+            Component::ParentDir if !inside.pop() => {
+                return refuse("it leads out of the project", "name a folder inside, or an absolute path");
+            }
+            Component::ParentDir | Component::CurDir => {}
+            other => inside.push(other),
+        }
+    }
+    let folder = root.join(inside);
+    let fence = if path.is_absolute() && !folder.starts_with(root) {
+        folder.parent().unwrap_or(&folder).to_path_buf()
+    } else {
+        root.to_path_buf()
+    };
+    examine(&folder, &fence)?;
+    Ok(folder)
+}
+
+/// Refuses a `folder` that is a file or that links lead out of `fence`. One that is not there yet is judged by
+/// the nearest folder above it that is.
+pub(super) fn examine(folder: &Path, fence: &Path) -> Result<()> {
+    match fs::symlink_metadata(folder) {
+        Ok(found) if found.is_symlink() => stay_inside(folder, fence),
+        Ok(found) if !found.is_dir() => Err(not_a_folder(folder)),
+        Ok(_) => within(folder, folder, fence),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let there = folder.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
+            there.map_or(Ok(()), |above| within(folder, above, fence))
+        }
+        Err(error) => Err(unusable(folder, "inspected", &error)),
+    }
+}
+
+fn within(folder: &Path, there: &Path, fence: &Path) -> Result<()> {
+    // Where not even the fence exists, there is nothing that could lead out of it.
+    if !fence.is_dir() {
+        return Ok(());
+    }
+    let real = fs::canonicalize(there).map_err(|error| unusable(there, "followed", &error))?;
+    let home = fs::canonicalize(fence).context("inspect", fence)?;
+    if real.starts_with(&home) {
+        return Ok(());
+    }
+    Err(StorageError::Path {
+        path: folder.to_path_buf(),
+        problem: format!("a link in it leads outside, to {}", real.display()),
+        next_step: "name a folder without links",
+    })
+}

@@ -1,0 +1,81 @@
+//! Sessions on disk as the rest of the product sees them: step one, look at one, forget one.
+//!
+//! This joins the pure fold of [`context_graph_core::session`] with the journal, the state file and the store. Each
+//! event is appended to the session's journal before anything is computed from it, so that what was acknowledged is
+//! there whatever happens next.
+
+mod codec;
+mod read;
+mod step;
+
+use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
+use context_graph_core::session::{EventRecord, Session};
+
+use crate::error::Result;
+use crate::live::Damage;
+use crate::paths::StateFolder;
+use crate::session_key::SessionKey;
+
+pub use codec::{decode_record, decode_session, encode_record, encode_session};
+pub use read::{SessionView, Source};
+pub use step::{Arrival, Durability, Stepped};
+
+/// The sessions of one state folder.
+#[derive(Debug)]
+pub struct Sessions {
+    folder: StateFolder,
+    durable: bool,
+}
+
+impl Sessions {
+    /// The sessions in `folder`.
+    pub fn new(folder: StateFolder) -> Self {
+        Self { folder, durable: false }
+    }
+
+    /// Makes every event wait for the disk, for those who would rather wait than lose the last ones to a power cut.
+    #[must_use]
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.durable = durable;
+        self
+    }
+
+    /// Where they are.
+    pub fn folder(&self) -> &StateFolder {
+        &self.folder
+    }
+
+    /// Whether there is a store to look into; asking does not make one.
+    pub fn has_store(&self) -> bool {
+        self.folder.database().join("data.mdb").exists()
+    }
+
+    /// Whether the session has files of its own.
+    pub fn is_live(&self, session_id: &str) -> Result<bool> {
+        let key = SessionKey::new(session_id)?;
+        Ok(self.folder.live_folder().join(format!("{key}.journal")).exists())
+    }
+
+    /// The key under which sessions of this project find each other.
+    pub fn project(&self) -> String {
+        self.folder.root().to_string_lossy().into_owned()
+    }
+
+    /// Remembers an event without stepping its session: the fast path. The next one who steps it takes it in.
+    pub fn append(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
+        let live = self.folder.session(session_id)?.durable(self.durable);
+        live.append_only(&encode_record(record)?)
+    }
+
+    /// The session's identity as its last step left it, without waiting for anyone and without the database.
+    pub fn peek_identity(&self, session_id: &str) -> Result<Option<SessionIdentitySnapshot>> {
+        let reading = self.folder.session(session_id)?.read_state_unlocked()?;
+        Ok(reading.state.and_then(|state| codec::decode_snapshot(state.payload())))
+    }
+
+    /// The session as its last step left it, without waiting for anyone and without the database.
+    pub fn peek(&self, session_id: &str) -> Result<Option<Session>> {
+        let reading = self.folder.session(session_id)?.read_state_unlocked()?;
+        Ok(reading.state.and_then(|state| decode_session(state.payload()).ok()))
+    }
+}

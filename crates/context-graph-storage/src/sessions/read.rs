@@ -1,0 +1,120 @@
+//! Looking at sessions. Nothing here makes a hook wait longer than reading two small files takes, and nothing needs
+//! folding first: what is still in a journal is read from there.
+
+use context_graph_core::session::{EventRecord, Session};
+
+use super::Sessions;
+use super::codec::{decode_record, decode_session};
+use super::step::{stored, take_in};
+use crate::error::Result;
+use crate::store::{LmdbStore, Removed, SessionEntry, SessionQuery, SessionStore, StoredRecord};
+
+/// Where a session was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Still in its own files.
+    Live,
+    /// In the store alone.
+    Stored,
+}
+
+/// A session as it is now.
+#[derive(Debug)]
+pub struct SessionView {
+    /// The session.
+    pub session: Session,
+    /// Where it was found.
+    pub source: Source,
+    /// Records that are not in the store yet, oldest first.
+    pub unfolded: Vec<EventRecord>,
+    /// How many records the store has.
+    pub stored_records: u64,
+}
+
+impl Sessions {
+    /// Opens the store if there is one.
+    pub fn store(&self, now_ms: i64) -> Result<Option<LmdbStore>> {
+        if self.has_store() { self.folder.open_store(now_ms).map(Some) } else { Ok(None) }
+    }
+
+    /// A session as it is now, journal included.
+    pub fn view(&self, store: Option<&LmdbStore>, session_id: &str) -> Result<Option<SessionView>> {
+        let entry = store.map(|store| store.session(session_id)).transpose()?.flatten();
+        let folded_to = entry.as_ref().and_then(|entry| entry.folded_to);
+        let stored_records = entry.as_ref().map_or(0, |entry| entry.last_seq);
+        let live = self.folder.session(session_id)?;
+        let mut found = store.map(|store| stored(store, session_id)).transpose()?.flatten();
+        let mut unfolded = Vec::new();
+        let mut source = Source::Stored;
+        if self.is_live(session_id)? {
+            let mut guard = live.lock()?;
+            source = Source::Live;
+            if let Some(state) = guard.read_state()?
+                && let Ok(session) = decode_session(state.payload())
+            {
+                found = Some((session, Some(state.applied)));
+            }
+            let tail = guard.entries_since(folded_to)?;
+            unfolded = tail.entries().filter_map(|entry| decode_record(entry.payload).ok()).collect();
+            let first = unfolded.first().map_or(0, |record| record.at_ms);
+            let (session, applied) =
+                found.get_or_insert_with(|| (Session::new(session_id, self.project(), first), None));
+            for entry in guard.entries_since(*applied)?.entries() {
+                take_in(session, &entry);
+            }
+        }
+        Ok(found.map(|(session, _)| SessionView { session, source, unfolded, stored_records }))
+    }
+
+    /// All records of a session, oldest first, with their numbers.
+    pub fn records(&self, store: Option<&LmdbStore>, session_id: &str) -> Result<Vec<(u64, EventRecord)>> {
+        let mut records = Vec::new();
+        if let Some(store) = store {
+            for StoredRecord { seq, bytes, .. } in store.log(session_id, 1, usize::MAX)? {
+                if let Some(record) = bytes.and_then(|bytes| decode_record(&bytes).ok()) {
+                    records.push((seq, record));
+                }
+            }
+        }
+        if let Some(view) = self.view(store, session_id)? {
+            let next = view.stored_records + 1;
+            records.extend((next..).zip(view.unfolded.into_iter().map(EventRecord::for_the_log)));
+        }
+        Ok(records)
+    }
+
+    /// The sessions that match, newest first, those that are not in the store yet included.
+    pub fn list(&self, store: Option<&LmdbStore>, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
+        let mut entries = store.map(|store| store.list_sessions(query)).transpose()?.unwrap_or_default();
+        for (session_id, _) in self.folder.live_sessions()? {
+            let Some(view) = self.view(store, &session_id)? else { continue };
+            let timestamp_ms = view.session.snapshot.timestamp_ms;
+            entries.retain(|entry| entry.session_id != session_id);
+            let matches = query.since_ms.is_none_or(|since| timestamp_ms >= since)
+                && query.until_ms.is_none_or(|until| timestamp_ms <= until)
+                && query.project.as_ref().is_none_or(|project| *project == view.session.state.project);
+            if matches {
+                entries.push(SessionEntry {
+                    session_id,
+                    timestamp_ms,
+                    first_stored_ms: view.session.state.started_ms,
+                    previous_session_id: view.session.snapshot.previous_session_id.clone(),
+                    project: Some(view.session.state.project.clone()),
+                    duration_ms: view.session.state.ended_ms.map(|_| view.session.duration_ms()),
+                    last_seq: view.stored_records + view.unfolded.len() as u64,
+                    folded_to: None,
+                });
+            }
+        }
+        entries.sort_by(|a, b| (b.timestamp_ms, &b.session_id).cmp(&(a.timestamp_ms, &a.session_id)));
+        entries.truncate(query.limit.unwrap_or(usize::MAX));
+        Ok(entries)
+    }
+
+    /// Removes a session: live files, log and every index entry.
+    pub fn forget(&self, store: Option<&LmdbStore>, session_id: &str) -> Result<(Removed, bool)> {
+        let live = self.folder.session(session_id)?.remove()?;
+        let removed = store.map(|store| store.forget(session_id)).transpose()?.unwrap_or_default();
+        Ok((removed, live))
+    }
+}

@@ -1,0 +1,240 @@
+//! One event taken in: appended, folded into the session, and at a sync point into the store.
+
+use context_graph_core::session::{EventRecord, Link, LinkOrigin, Session, StepReport};
+use context_graph_events::claude_code::SessionSource;
+use context_graph_events::{DecodeError, Event};
+
+use super::Sessions;
+use super::codec::{decode_record, decode_session, encode_record, encode_session};
+use crate::error::{Result, StorageError};
+use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Position, SessionGuard, fold};
+use crate::store::{FoldBatch, LmdbStore, LogRecord, SessionStore};
+
+/// How safe an event is to be when it has been taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// It survives the death of the process.
+    Process,
+    /// It survives a power cut: the session is folded into the store.
+    Power,
+    /// The same, and the session is over.
+    End,
+}
+
+impl Durability {
+    /// What an event asks for: turns, compactions, starts and ends are sync points.
+    pub fn of(event: &Event) -> Self {
+        match event {
+            Event::SessionEnd(_) => Self::End,
+            Event::SessionStart(_) | Event::Stop(_) | Event::PreCompact(_) => Self::Power,
+            _ => Self::Process,
+        }
+    }
+}
+
+/// An event that has arrived.
+#[derive(Debug)]
+pub struct Arrival {
+    /// The event, as it came.
+    pub event: Event,
+    /// When.
+    pub at_ms: i64,
+    /// The session before, where the sender named it.
+    pub previous_session_id: Option<String>,
+    /// How long our hook has taken so far, in microseconds.
+    pub took_us: u32,
+}
+
+/// A session after an event.
+#[derive(Debug)]
+pub struct Stepped {
+    /// The session now.
+    pub session: Session,
+    /// What the event did to it.
+    pub report: StepReport,
+    /// The session before, on the event that found it.
+    pub previous: Option<Session>,
+    /// What was found damaged on the way and mended.
+    pub damage: Vec<Damage>,
+}
+
+impl Sessions {
+    /// Takes an event in.
+    pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
+        let Arrival { event, at_ms, previous_session_id, took_us } = arrival;
+        let live = self.folder.session(session_id)?.durable(self.durable);
+        let mut guard = live.lock()?;
+        let mut store = None;
+
+        let (mut record, event) = EventRecord::of(event, at_ms).map_err(invalid)?;
+        record.took_us = took_us;
+        let mut previous = None;
+        if let Event::SessionStart(start) = &event {
+            let store = self.opened(&mut store, at_ms)?;
+            if let Some((id, origin)) =
+                self.find_previous(store, session_id, &start.source, previous_session_id)?
+            {
+                previous = stored(store, &id)?.map(|(session, _)| session);
+                // A session that we never saw can still be named.
+                let purpose_vector = previous.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
+                record.link = Some(Link { session_id: id, origin, purpose_vector });
+            }
+        }
+        let own = guard.append(&encode_record(&record)?)?;
+
+        let mut state = self.load(&mut guard, session_id, at_ms, &mut store)?;
+        let mut report = None;
+        let mut damage = Vec::new();
+        loop {
+            let tail = guard.entries_since(state.applied)?;
+            for entry in tail.entries() {
+                if entry.end == own {
+                    report = Some(state.session.step(&record, &event));
+                } else {
+                    take_in(&mut state.session, &entry);
+                }
+            }
+            state.applied = Some(tail.end());
+            damage.extend(tail.damage);
+            // A dream is an entry of its own. Others may have appended before it, so what is there is read again.
+            let Some(dream) = state.session.dream_to_log() else { break };
+            let (record, _) = EventRecord::of(dream, at_ms).map_err(invalid)?;
+            guard.append(&encode_record(&record)?)?;
+        }
+        let report = report.unwrap_or_else(|| state.session.report());
+
+        damage.extend(guard.take_damage());
+        if durability == Durability::Process && own.offset < FOLD_ABOVE_BYTES {
+            guard.write_state(state.applied.unwrap_or(own), &encode_session(&state.session)?)?;
+        } else {
+            let store = self.opened(&mut store, at_ms)?;
+            let over = durability == Durability::End;
+            let folded = self.fold(&mut guard, store, &mut state, over)?;
+            damage.extend(folded.damage);
+            if over && folded.emptied {
+                guard.retire()?;
+            }
+        }
+        Ok(Stepped { session: state.session, report, previous, damage })
+    }
+
+    /// Folds what has gathered in a session's journal into the store.
+    fn fold(
+        &self,
+        guard: &mut SessionGuard<'_>,
+        store: &LmdbStore,
+        state: &mut Loaded,
+        over: bool,
+    ) -> Result<crate::live::Folded> {
+        let project = self.project();
+        let applied = state.applied;
+        let session = &mut state.session;
+        fold(guard, store, applied, |entries, fresh| {
+            for entry in fresh {
+                take_in(session, entry);
+            }
+            if over {
+                session.saved();
+            }
+            let live = encode_session(session)?;
+            let batch = FoldBatch {
+                state: Some(live.clone()),
+                records: entries.iter().map(log_record).collect::<Result<_>>()?,
+                project: Some(project),
+                duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),
+                ..FoldBatch::of(session.snapshot.clone())
+            };
+            Ok(FoldPlan { batch, live })
+        })
+    }
+
+    /// The session as it is known: from its state file, else from the store, else a new one.
+    fn load(
+        &self,
+        guard: &mut SessionGuard<'_>,
+        session_id: &str,
+        at_ms: i64,
+        store: &mut Option<LmdbStore>,
+    ) -> Result<Loaded> {
+        if let Some(state) = guard.read_state()?
+            && let Ok(session) = decode_session(state.payload())
+        {
+            return Ok(Loaded { session, applied: Some(state.applied) });
+        }
+        if store.is_some() || self.has_store() {
+            let store = self.opened(store, at_ms)?;
+            if let Some((session, applied)) = stored(store, session_id)? {
+                return Ok(Loaded { session, applied });
+            }
+        }
+        let session = Session::new(session_id, self.project(), at_ms);
+        Ok(Loaded { session, applied: None })
+    }
+
+    fn opened<'a>(&self, store: &'a mut Option<LmdbStore>, now_ms: i64) -> Result<&'a LmdbStore> {
+        if store.is_none() {
+            *store = Some(self.folder.open_store(now_ms)?);
+        }
+        store.as_ref().ok_or_else(|| StorageError::InvalidData("no store".to_owned()))
+    }
+
+    /// The session that a starting one continues: the one named, else for a new one the latest of the project. A
+    /// session that resumes is its own predecessor and needs none. The client does not say of what a fork is one; the
+    /// latest session of the project is the best guess there is.
+    fn find_previous(
+        &self,
+        store: &LmdbStore,
+        session_id: &str,
+        source: &SessionSource,
+        named: Option<String>,
+    ) -> Result<Option<(String, LinkOrigin)>> {
+        if let Some(id) = named {
+            return Ok((id != session_id).then_some((id, LinkOrigin::Named)));
+        }
+        let origin = match source {
+            SessionSource::Startup | SessionSource::Clear => LinkOrigin::LatestOfProject,
+            SessionSource::Fork => LinkOrigin::Fork,
+            _ => return Ok(None),
+        };
+        let latest = store.latest_of_project(&self.project(), Some(session_id))?;
+        Ok(latest.map(|latest| (latest.session_id, origin)))
+    }
+}
+
+/// A session in hand, and how far into its journal it has come.
+struct Loaded {
+    session: Session,
+    applied: Option<Position>,
+}
+
+/// A session as the store has it.
+pub(super) fn stored(store: &LmdbStore, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
+    let Some(snapshot) = store.snapshot(session_id)? else { return Ok(None) };
+    let folded_to = store.session(session_id)?.and_then(|entry| entry.folded_to);
+    let state = store.state(session_id)?.map(|bytes| decode_session(&bytes)).transpose()?;
+    let session = state.unwrap_or_else(|| Session::new(session_id, "", snapshot.timestamp_ms));
+    let session = Session { snapshot, ..session };
+    Ok(Some((session, folded_to)))
+}
+
+fn invalid(error: DecodeError) -> StorageError {
+    StorageError::InvalidData(error.to_string())
+}
+
+/// Takes in an entry of somebody else's. One that cannot be read back counts as an event all the same.
+pub(super) fn take_in(session: &mut Session, entry: &Entry<'_>) {
+    if let Ok(record) = decode_record(entry.payload)
+        && let Ok(event) = record.event()
+    {
+        session.step(&record, &event);
+    }
+}
+
+fn log_record(entry: &Entry<'_>) -> Result<LogRecord> {
+    let record = decode_record(entry.payload)?.for_the_log();
+    Ok(LogRecord {
+        tool_use_id: record.tool_use_id.clone(),
+        bytes: encode_record(&record)?,
+        source: Some(entry.end),
+    })
+}

@@ -1,0 +1,89 @@
+//! What the store itself keeps about a session: its number, how far its log goes, how far its journal is folded,
+//! and under which index keys it can be found.
+
+use serde::{Deserialize, Serialize};
+
+use super::{SessionEntry, keys, sealed};
+use crate::error::Result;
+use crate::live::Position;
+use crate::session_key::SessionKey;
+
+/// A session's bookkeeping. Fields are only ever added at the end, under a new number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Ledger {
+    format: u8,
+    pub(super) session_id: String,
+    pub(super) ordinal: u64,
+    pub(super) last_seq: u64,
+    pub(super) folded_to: Option<Position>,
+    pub(super) timestamp_ms: i64,
+    pub(super) first_stored_ms: i64,
+    pub(super) previous: Option<String>,
+    pub(super) project: Option<String>,
+    pub(super) duration_ms: Option<u64>,
+}
+
+/// What the store keeps about all sessions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Counters {
+    pub(super) sessions: u64,
+    pub(super) last_ordinal: u64,
+}
+
+impl Ledger {
+    pub(super) fn new(session_id: &str, timestamp_ms: i64, ordinal: u64) -> Self {
+        Self {
+            format: 1,
+            session_id: session_id.to_owned(),
+            ordinal,
+            last_seq: 0,
+            folded_to: None,
+            timestamp_ms,
+            first_stored_ms: timestamp_ms,
+            previous: None,
+            project: None,
+            duration_ms: None,
+        }
+    }
+
+    /// The keys under which the session is indexed, all of which hold its id.
+    pub(super) fn index_keys(&self, key: &SessionKey) -> Result<Vec<Vec<u8>>> {
+        let mut found = vec![keys::time(self.timestamp_ms, key)];
+        if let Some(previous) = &self.previous {
+            found.push(keys::previous(&SessionKey::new(previous)?, key));
+        }
+        if let Some(project) = &self.project {
+            found.push(keys::project(project, self.timestamp_ms, key));
+        }
+        Ok(found)
+    }
+
+    /// Whether a record made from the journal entry that ended at `source` is in the log already.
+    pub(super) fn contains(&self, source: Option<Position>) -> bool {
+        matches!((self.folded_to, source), (Some(folded), Some(source))
+            if folded.generation == source.generation && source.offset <= folded.offset)
+    }
+
+    pub(super) fn entry(self) -> SessionEntry {
+        SessionEntry {
+            session_id: self.session_id,
+            timestamp_ms: self.timestamp_ms,
+            first_stored_ms: self.first_stored_ms,
+            previous_session_id: self.previous,
+            project: self.project,
+            duration_ms: self.duration_ms,
+            last_seq: self.last_seq,
+            folded_to: self.folded_to,
+        }
+    }
+}
+
+/// A small record as it is stored under `key`.
+pub(super) fn encode<T: Serialize>(key: &[u8], value: &T) -> Result<Vec<u8>> {
+    Ok(sealed::seal(key, &postcard::to_stdvec(value)?))
+}
+
+/// A small record stored under `key`; none when it does not check out.
+pub(super) fn decode<'a, T: Deserialize<'a>>(key: &[u8], value: &'a [u8]) -> Option<T> {
+    postcard::from_bytes(sealed::unseal(key, value)?).ok()
+}

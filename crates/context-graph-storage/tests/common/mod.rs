@@ -1,0 +1,185 @@
+//! What the tests share.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::allow_attributes,
+    reason = "each test file uses its part of this, and a test may panic"
+)]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
+use context_graph_storage::live::{self, Entry, FoldPlan, Folded};
+use context_graph_storage::store::SessionQuery;
+use context_graph_storage::{
+    FoldBatch, LiveSession, LmdbOptions, LmdbStore, LogRecord, Position, Quarantine, SessionGuard,
+    SessionStore,
+};
+
+/// A folder with a store and live sessions.
+pub struct Place {
+    pub folder: PathBuf,
+    _temporary: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let temporary = tempfile::tempdir().unwrap();
+        Self { folder: temporary.path().to_path_buf(), _temporary: Some(temporary) }
+    }
+
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.to_path_buf(), _temporary: None }
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    pub fn live(&self) -> PathBuf {
+        self.folder.join("live")
+    }
+
+    pub fn quarantine(&self) -> PathBuf {
+        self.folder.join("quarantine")
+    }
+
+    pub fn store(&self) -> LmdbStore {
+        LmdbStore::open(&LmdbOptions::new(self.data(), 0)).unwrap()
+    }
+
+    pub fn session(&self, id: &str) -> LiveSession {
+        LiveSession::new(&self.live(), id, Quarantine::new(self.quarantine())).unwrap()
+    }
+
+    pub fn quarantined(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.quarantine()) else { return Vec::new() };
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+pub fn snapshot(id: &str, timestamp_ms: i64) -> SessionIdentitySnapshot {
+    SessionIdentitySnapshot::with_timestamp(id, timestamp_ms)
+}
+
+pub fn record(call: Option<&str>, bytes: &[u8]) -> LogRecord {
+    LogRecord { tool_use_id: call.map(str::to_owned), bytes: bytes.to_vec(), source: None }
+}
+
+/// The state to go on from, the way the hooks find it: the live one, else what the store has. It is the number of
+/// entries applied, so that an entry applied twice or never shows.
+pub fn load(guard: &mut SessionGuard<'_>, store: &impl SessionStore) -> (Option<Position>, u64) {
+    if let Some(state) = guard.read_state().unwrap() {
+        return (Some(state.applied), number(state.payload()));
+    }
+    match store.session(guard.session_id()).unwrap() {
+        Some(session) => {
+            let stored = store.state(guard.session_id()).unwrap();
+            (session.folded_to, stored.map_or(0, |bytes| number(&bytes)))
+        }
+        None => (None, 0),
+    }
+}
+
+/// Folds the way the hooks do.
+pub fn fold(guard: &mut SessionGuard<'_>, store: &impl SessionStore, now_ms: i64) -> Folded {
+    let (applied, mut count) = load(guard, store);
+    let id = guard.session_id().to_owned();
+    live::fold(guard, store, applied, |entries, fresh| {
+        count += fresh.len() as u64;
+        let record = |entry: &Entry<'_>| LogRecord {
+            tool_use_id: Some("call".into()),
+            bytes: entry.payload.to_vec(),
+            source: Some(entry.end),
+        };
+        let live = count.to_le_bytes().to_vec();
+        let batch = FoldBatch {
+            state: Some(live.clone()),
+            records: entries.iter().map(record).collect(),
+            ..FoldBatch::of(snapshot(&id, now_ms))
+        };
+        Ok(FoldPlan { batch, live })
+    })
+    .unwrap()
+}
+
+/// Steps the session by one event, the way the hooks do.
+pub fn step(session: &LiveSession, store: &impl SessionStore, payload: &[u8]) {
+    let mut guard = session.lock().unwrap();
+    let (applied, count) = load(&mut guard, store);
+    guard.append(payload).unwrap();
+    let tail = guard.entries_since(applied).unwrap();
+    let count = count + tail.entries().len() as u64;
+    guard.write_state(tail.end(), &count.to_le_bytes()).unwrap();
+}
+
+/// Everything that a store holds, as text.
+pub fn dump(store: &impl SessionStore) -> String {
+    let mut text = String::new();
+    for session in store.list_sessions(&SessionQuery::default()).unwrap() {
+        let id = &session.session_id;
+        let snapshot = store.snapshot(id).unwrap();
+        let state = store.state(id).unwrap().map(|state| state.len());
+        let log = store.log(id, 0, usize::MAX).unwrap();
+        writeln!(text, "{session:?} {snapshot:?} {state:?} {log:?}").unwrap();
+    }
+    text
+}
+
+/// The payloads in the journal.
+pub fn journal(session: &LiveSession) -> Vec<String> {
+    let tail = session.lock().unwrap().entries_since(None).unwrap();
+    tail.entries().map(|entry| String::from_utf8_lossy(entry.payload).into_owned()).collect()
+}
+
+pub fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().unwrap())
+}
+
+/// All log records of a session as text.
+pub fn log(store: &impl SessionStore, id: &str) -> Vec<String> {
+    let records = store.log(id, 0, usize::MAX).unwrap();
+    records.into_iter().map(|record| String::from_utf8(record.bytes.expect("intact")).unwrap()).collect()
+}
+
+/// Starts this test executable again to do `work`; the test of that name must call [`is_worker`].
+pub fn worker(test: &str, arguments: &[&str]) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env("STORAGE_TEST_WORK", arguments.join("\n"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// What this process was started to do, if it is a worker.
+pub fn work() -> Option<Vec<String>> {
+    #[expect(clippy::disallowed_methods, reason = "the test talks to its own child")]
+    let work = std::env::var("STORAGE_TEST_WORK").ok()?;
+    Some(work.split('\n').map(str::to_owned).collect())
+}
+
+/// A small deterministic source of randomness.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit as u64).unwrap()
+    }
+}

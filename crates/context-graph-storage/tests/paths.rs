@@ -1,0 +1,253 @@
+//! Where state lives, and which paths are refused.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use context_graph_storage::{FoldBatch, SessionStore, StateFolder, StorageError};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.0.path().join(below)
+    }
+
+    fn project(&self) -> PathBuf {
+        let project = self.path("project");
+        fs::create_dir_all(&project).unwrap();
+        project
+    }
+}
+
+/// What the user reads when a path is refused: the path, the problem, the next step.
+#[track_caller]
+fn refusal(root: &Path, db_path: Option<&Path>) -> String {
+    let opened = StateFolder::open_or_create(root, db_path).and_then(|state| state.open_store(1).map(drop));
+    let error = opened.unwrap_err();
+    assert!(matches!(error, StorageError::Path { .. }), "{error:?}");
+    error.to_string()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn the_root_is_the_named_one_else_the_nearest_marked_one_else_the_start() {
+    let folder = Folder::new();
+    let deep = folder.path("a/b/c");
+    fs::create_dir_all(&deep).unwrap();
+    assert_eq!(StateFolder::locate(None, &deep), deep);
+    fs::create_dir(folder.path("a/.git")).unwrap();
+    assert_eq!(StateFolder::locate(None, &deep), folder.path("a"));
+    fs::create_dir(folder.path("a/b/.context-graph")).unwrap();
+    assert_eq!(StateFolder::locate(None, &deep), folder.path("a/b"));
+    // A worktree has a file of that name.
+    fs::write(folder.path("a/b/c/.git"), "gitdir: elsewhere").unwrap();
+    assert_eq!(StateFolder::locate(None, &deep), deep);
+    assert_eq!(StateFolder::locate(Some(Path::new("/named")), &deep), Path::new("/named"));
+    assert_eq!(StateFolder::locate(Some(Path::new("")), &deep), deep);
+}
+
+#[test]
+fn the_folder_is_created_for_its_owner_and_hidden_from_git() {
+    let folder = Folder::new();
+    let project = folder.project();
+    let state = StateFolder::open_or_create(&project, None).unwrap();
+    assert_eq!(state.path(), project.join(".context-graph"));
+    assert_eq!(mode(state.path()), 0o700);
+    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), "*\n");
+    assert_eq!(state.database(), project.join(".context-graph/data"));
+    let store = state.open_store(1).unwrap();
+    store.commit_fold(&FoldBatch::of(snapshot())).unwrap();
+    assert_eq!(mode(&state.database()), 0o700);
+    assert_eq!(mode(&state.database().join("data.mdb")), 0o600);
+    state.session("s").unwrap().append_only(b"x").unwrap();
+    assert_eq!(state.live_sessions().unwrap()[0].0, "s");
+    drop(store);
+    let again = StateFolder::open_or_create(&project, None).unwrap();
+    assert_eq!(again.open_store(1).unwrap().stats().unwrap().sessions, 1);
+    assert_eq!(again.root(), project);
+}
+
+fn snapshot() -> context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot {
+    context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot::with_timestamp("s", 1)
+}
+
+#[test]
+fn many_processes_may_create_it_at_once() {
+    let folder = Folder::new();
+    let project = folder.project();
+    std::thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| StateFolder::open_or_create(&project, None).unwrap());
+        }
+    });
+    assert_eq!(fs::read_to_string(project.join(".context-graph/.gitignore")).unwrap(), "*\n");
+}
+
+#[test]
+fn a_database_may_be_named_inside_and_outside_the_project() {
+    let folder = Folder::new();
+    let project = folder.project();
+    let database = |path: &Path| {
+        let state = StateFolder::open_or_create(&project, Some(path)).unwrap();
+        state.open_store(1).unwrap();
+        state.database()
+    };
+    assert_eq!(database(Path::new("deep/er/db")), project.join("deep/er/db"));
+    assert_eq!(database(Path::new("./x/../db")), project.join("db"));
+    let outside = folder.path("outside/db");
+    assert_eq!(database(&outside), outside);
+    assert!(outside.join("data.mdb").exists());
+    // A link within the project is nobody's escape, and neither is one above a path that was given in full.
+    symlink(project.join("db"), project.join("link")).unwrap();
+    database(Path::new("link"));
+    symlink(folder.path("outside"), folder.path("alias")).unwrap();
+    database(&folder.path("alias/other"));
+}
+
+#[test]
+fn a_path_that_leads_out_of_the_project_is_refused() {
+    let folder = Folder::new();
+    let project = folder.project();
+    for path in ["..", "../db", "a/../../db", "a/b/../../../project2/db"] {
+        let text = refusal(&project, Some(Path::new(path)));
+        assert_eq!(
+            text,
+            format!("{path}: it leads out of the project; name a folder inside, or an absolute path")
+        );
+    }
+    let absolute = project.join("../elsewhere/db");
+    let text = refusal(&project, Some(&absolute));
+    assert!(text.ends_with("it contains `..`; write the path of the database without `..`"), "{text}");
+    assert!(refusal(&project, Some(Path::new(""))).contains("name a folder"));
+    assert!(!folder.path("db").exists() && !folder.path("elsewhere").exists());
+}
+
+#[test]
+fn a_link_that_leads_outside_is_refused() {
+    let folder = Folder::new();
+    let project = folder.project();
+    let outside = folder.path("outside");
+    fs::create_dir(&outside).unwrap();
+    symlink(&outside, project.join("link")).unwrap();
+    for path in ["link", "link/db", "link/a/b"] {
+        let text = refusal(&project, Some(Path::new(path)));
+        assert!(text.contains("leads outside") && text.contains(outside.to_str().unwrap()), "{text}");
+        assert!(refusal(&project, Some(&project.join(path))).contains("leads outside"));
+    }
+    symlink(folder.path("nowhere"), project.join("dangling")).unwrap();
+    assert!(refusal(&project, Some(Path::new("dangling/db"))).contains("cannot be followed"));
+    // An absolute path whose last part is a link to elsewhere.
+    symlink(&outside, folder.path("far")).unwrap();
+    fs::create_dir(folder.path("other")).unwrap();
+    symlink(&outside, folder.path("other/db")).unwrap();
+    assert!(refusal(&project, Some(&folder.path("other/db"))).contains("leads outside"));
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn a_state_folder_that_is_a_link_to_outside_is_refused() {
+    for part in [".context-graph", ".context-graph/live", ".context-graph/data"] {
+        let folder = Folder::new();
+        let project = folder.project();
+        let outside = folder.path("outside");
+        fs::create_dir(&outside).unwrap();
+        if part != ".context-graph" {
+            fs::create_dir(project.join(".context-graph")).unwrap();
+        }
+        symlink(&outside, project.join(part)).unwrap();
+        let text = refusal(&project, None);
+        assert!(text.contains("a link that leads outside"), "{text}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    }
+    let folder = Folder::new();
+    let project = folder.project();
+    fs::create_dir(project.join("inside")).unwrap();
+    symlink("inside", project.join(".context-graph")).unwrap();
+    StateFolder::open_or_create(&project, None).unwrap().open_store(1).unwrap();
+}
+
+#[test]
+fn a_data_file_that_is_a_link_is_not_followed() {
+    let folder = Folder::new();
+    let project = folder.project();
+    let state = StateFolder::open_or_create(&project, None).unwrap();
+    fs::create_dir(state.database()).unwrap();
+    symlink(folder.path("victim"), state.database().join("data.mdb")).unwrap();
+    assert!(state.open_store(1).is_err());
+    assert!(!folder.path("victim").exists());
+}
+
+#[test]
+fn a_file_where_a_folder_is_needed_is_refused() {
+    let folder = Folder::new();
+    let project = folder.project();
+    fs::write(project.join("file"), "").unwrap();
+    let text = refusal(&project, Some(Path::new("file")));
+    assert!(
+        text.ends_with("it is a file, a folder is needed; move the file away or name another place"),
+        "{text}"
+    );
+    let below = refusal(&project, Some(Path::new("file/db")));
+    assert!(below.contains("cannot be inspected") && below.contains("name another place"), "{below}");
+    fs::write(project.join(".context-graph"), "").unwrap();
+    assert!(refusal(&project, None).contains("it is a file"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_refused_with_what_to_do() {
+    let folder = Folder::new();
+    let project = folder.project();
+    let Some(_protection) = ReadOnly::protect(&project) else { return };
+    let text = refusal(&project, None);
+    assert!(text.contains("cannot be created"), "{text}");
+    assert!(text.ends_with("make the folder above it writable for you, or name another place"), "{text}");
+    // A home that does not exist at all and cannot be made.
+    fs::write(folder.path("home"), "").unwrap();
+    assert!(refusal(&folder.path("home/me"), None).contains("cannot be"));
+}
+
+/// Makes a folder unwritable: by its mode or, for root who may ignore that, by mounting it read-only.
+struct ReadOnly {
+    path: PathBuf,
+    mounted: bool,
+}
+
+impl ReadOnly {
+    fn protect(path: &Path) -> Option<Self> {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o500)).unwrap();
+        if fs::create_dir(path.join("probe")).is_err() {
+            return Some(Self { path: path.to_path_buf(), mounted: false });
+        }
+        fs::remove_dir(path.join("probe")).unwrap();
+        let mount = |arguments: &[&str]| {
+            let mut command = Command::new("mount");
+            command.args(arguments).arg(path).output().is_ok_and(|output| output.status.success())
+        };
+        if !mount(&["--bind", path.to_str().unwrap()]) {
+            println!("SKIPPED: this user ignores modes and may not mount");
+            return None;
+        }
+        assert!(mount(&["-o", "remount,bind,ro"]));
+        Some(Self { path: path.to_path_buf(), mounted: true })
+    }
+}
+
+impl Drop for ReadOnly {
+    fn drop(&mut self) {
+        if self.mounted {
+            Command::new("umount").arg(&self.path).status().unwrap();
+        } else {
+            fs::set_permissions(&self.path, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+    }
+}
