@@ -5,13 +5,10 @@
 //! about half the time. Being monotone it never changes which of two moments was more on task.
 
 use super::numeric::{narrow, unit};
+use crate::continuity::fusion::KNOTS;
 
 /// A score and the IC that it stands for.
 pub type Knot = (f32, f32);
-
-/// The knots in use. They are the identity and provisional: they hold until knots fitted on real sessions
-/// replace them, and until then the levels are those of the raw score.
-pub const KNOTS: &[Knot] = &[(0.0, 0.0), (1.0, 1.0)];
 
 /// A monotone map of `[0, 1]` into itself: straight lines between knots, level outside them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,8 +17,8 @@ pub struct Calibration<'a> {
 }
 
 impl Calibration<'static> {
-    /// The map that [`KNOTS`] give.
-    pub const BUILT_IN: Self = Self { knots: KNOTS };
+    /// The map that was fitted on real sessions.
+    pub const BUILT_IN: Self = Self { knots: &KNOTS };
 }
 
 impl<'a> Calibration<'a> {
@@ -74,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_built_in_knots_are_valid() {
-        assert_eq!(Calibration::new(KNOTS), Some(Calibration::BUILT_IN));
+        assert_eq!(Calibration::new(&KNOTS), Some(Calibration::BUILT_IN));
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::calibration::Calibration;
-use super::numeric::{narrow, unit};
+use super::numeric::unit;
 use super::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
+use crate::continuity::fusion;
 
 /// From here up the IC is healthy.
 pub const IC_HEALTHY_THRESHOLD: f32 = 0.9;
@@ -16,15 +16,6 @@ pub const IC_WARNING_THRESHOLD: f32 = 0.7;
 
 /// Below this the IC is critical, and by default a dream is due.
 pub const IC_CRITICAL_THRESHOLD: f32 = 0.5;
-
-/// How much each view counts, E1 first. Non-negative, so that no view can lower the IC by agreeing.
-///
-/// Views of weight 0 added nothing to telling drift from work on real sessions; they still drive their oscillator.
-pub const VIEW_WEIGHTS: [f32; KURAMOTO_N] =
-    [0.58, 0.0, 0.07, 0.0, 0.07, 0.0, 0.22, 0.62, 0.0, 0.77, 0.0, 0.0, 0.30];
-
-/// The newest vector's share in the smoothed score.
-const SMOOTHING: f64 = 0.35;
 
 /// What an IC means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -129,8 +120,8 @@ impl ICMonitor {
 
     /// The IC of a trajectory (oldest vector first), in `[0, 1]`.
     ///
-    /// Each vector's score is the mean of its alignments, weighted by [`VIEW_WEIGHTS`]. Scores are smoothed
-    /// exponentially from the oldest to the newest and mapped by [`Calibration::BUILT_IN`]. An empty trajectory
+    /// Each vector's score is the mean of its alignments, weighted by [`fusion::VIEW_WEIGHTS`]. Scores are smoothed
+    /// exponentially from the oldest to the newest and mapped by [`fusion::KNOTS`]. An empty trajectory
     /// gives 1: nothing has drifted yet.
     ///
     /// The cosine of successive vectors is not used: it compares one moment with the next and not with the
@@ -138,9 +129,9 @@ impl ICMonitor {
     pub fn compute_ic(trajectory: &[[f32; KURAMOTO_N]]) -> f32 {
         trajectory
             .iter()
-            .map(weighted_alignment)
-            .reduce(|smoothed, score| smoothed + SMOOTHING * (score - smoothed))
-            .map_or(1.0, |score| Calibration::BUILT_IN.apply(narrow(score)))
+            .map(fusion::fitted_score)
+            .fold(None, |smoothed, score| Some(fusion::smooth(smoothed, score)))
+            .map_or(1.0, fusion::fitted_ic)
     }
 
     /// The newest IC.
@@ -168,13 +159,4 @@ impl Default for ICMonitor {
 /// `threshold` in `[0, 1]`, or the default if it is not finite.
 pub(crate) fn usable_threshold(threshold: f32) -> f32 {
     if threshold.is_finite() { unit(threshold) } else { IC_CRITICAL_THRESHOLD }
-}
-
-fn weighted_alignment(pv: &[f32; KURAMOTO_N]) -> f64 {
-    let (weighted, weights) =
-        pv.iter().zip(VIEW_WEIGHTS).fold((0.0, 0.0), |(weighted, weights), (&alignment, weight)| {
-            let weight = f64::from(weight);
-            (weighted + weight * f64::from(unit(alignment)), weights + weight)
-        });
-    weighted / weights
 }

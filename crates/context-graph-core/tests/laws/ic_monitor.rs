@@ -44,15 +44,16 @@ fn nothing_has_drifted_in_an_empty_trajectory() {
 
 #[test]
 fn one_stray_event_is_smoothed_and_a_drift_is_not() {
-    let aligned = [0.95; KURAMOTO_N];
-    let lost = [0.0; KURAMOTO_N];
+    let (aligned, lost) = ([0.7; KURAMOTO_N], [0.1; KURAMOTO_N]);
+    let level = |trajectory: &[_]| ICLevel::from_value(ICMonitor::compute_ic(trajectory));
     let mut trajectory = vec![aligned; 20];
+    assert_eq!(level(&trajectory), ICLevel::Healthy);
     trajectory.push(lost);
-    assert_eq!(ICLevel::from_value(ICMonitor::compute_ic(&trajectory)), ICLevel::Warning);
-    trajectory.push(lost);
-    assert_eq!(ICLevel::from_value(ICMonitor::compute_ic(&trajectory)), ICLevel::Critical);
+    assert!(matches!(level(&trajectory), ICLevel::Normal | ICLevel::Warning), "{:?}", level(&trajectory));
+    trajectory.extend([lost; 3]);
+    assert_eq!(level(&trajectory), ICLevel::Critical);
     trajectory.extend([aligned; 8]);
-    assert_eq!(ICLevel::from_value(ICMonitor::compute_ic(&trajectory)), ICLevel::Healthy);
+    assert_eq!(level(&trajectory), ICLevel::Healthy);
 }
 
 #[test]
@@ -68,9 +69,9 @@ fn a_crisis_is_remembered_until_it_is_reset() {
 
 #[test]
 fn the_threshold_decides_what_a_crisis_is() {
-    let uneasy = session(&[[0.6; KURAMOTO_N]]);
+    let uneasy = session(&[[0.47; KURAMOTO_N]]);
     assert!(!ICMonitor::new().update(&uneasy).crisis_triggered);
-    assert!(ICMonitor::with_threshold(0.65).update(&uneasy).crisis_triggered);
+    assert!(ICMonitor::with_threshold(0.7).update(&uneasy).crisis_triggered);
     assert_eq!(ICMonitor::with_threshold(f32::NAN), ICMonitor::default());
 }
 

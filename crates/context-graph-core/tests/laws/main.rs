@@ -3,7 +3,6 @@
 mod ic_monitor;
 mod kuramoto;
 mod lifecycle;
-mod session_fold;
 mod snapshot;
 #[path = "../../src/gwt/testing.rs"]
 mod testing;

@@ -1,0 +1,132 @@
+//! Why the score is what it is: which views pull it down, since when, and what they saw that was new.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::fusion::{USUAL, VIEW_WEIGHTS};
+use super::memory::Memory;
+use super::observation::Observation;
+use super::view::{VIEW_NAMES, View};
+use crate::gwt::session_identity::KURAMOTO_N;
+
+/// A view has lost the purpose while its smoothed alignment is below this share of what is usual.
+const LOST: f32 = 0.75;
+/// The newest event's share in a view's smoothed alignment.
+const SMOOTHING: f32 = 0.35;
+/// How many new things of a kind are remembered.
+const KEPT: usize = 8;
+
+/// What a view can show for having lost the purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// Files and folders.
+    Path,
+    /// Identifiers.
+    Identifier,
+    /// Words.
+    Word,
+}
+
+/// A view that pulls the score down.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ViewPull {
+    /// The view's name.
+    pub view: &'static str,
+    /// Its smoothed alignment, in `[0, 1]`.
+    pub alignment: f32,
+    /// What is usual while a session keeps to its purpose.
+    pub usual: f32,
+    /// How much of the score is lost by it.
+    pub pull: f32,
+    /// The tool call at which it lost the purpose; the session's first is 1.
+    pub since_call: u32,
+    /// When that was, in Unix milliseconds.
+    pub since_ms: i64,
+    /// What it saw that was new since shortly before, newest first. Text of tools: data, never to be trusted.
+    pub evidence: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct New {
+    evidence: Evidence,
+    text: String,
+    call: u32,
+}
+
+/// What is remembered for an explanation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Story {
+    smoothed: [f32; KURAMOTO_N],
+    lost_since: [Option<(u32, i64)>; KURAMOTO_N],
+    new: VecDeque<New>,
+}
+
+impl Default for Story {
+    fn default() -> Self {
+        Self { smoothed: USUAL, lost_since: [None; KURAMOTO_N], new: VecDeque::new() }
+    }
+}
+
+impl Story {
+    /// Remembers an event's new things, before it is learned.
+    pub(crate) fn observe(
+        &mut self,
+        event: &Observation,
+        memory: &Memory,
+        alignments: &[f32; KURAMOTO_N],
+        call: u32,
+        at_ms: i64,
+    ) {
+        for view in 0..KURAMOTO_N {
+            self.smoothed[view] += SMOOTHING * (alignments[view] - self.smoothed[view]);
+            self.lost_since[view] = if self.smoothed[view] < LOST * USUAL[view] {
+                self.lost_since[view].or(Some((call, at_ms)))
+            } else {
+                None
+            };
+        }
+        for label in &event.labels {
+            let known = match label.evidence {
+                Evidence::Path => memory.knows_place(label.term),
+                Evidence::Identifier => memory.knows_identifier(label.term),
+                Evidence::Word => memory.knows_word(label.term),
+            };
+            if known || self.new.iter().any(|new| new.text == label.text) {
+                continue;
+            }
+            self.new.push_back(New { evidence: label.evidence, text: label.text.clone(), call });
+            if self.new.iter().filter(|new| new.evidence == label.evidence).count() > KEPT
+                && let Some(oldest) = self.new.iter().position(|new| new.evidence == label.evidence)
+            {
+                self.new.remove(oldest);
+            }
+        }
+    }
+
+    /// The views that count and have lost the purpose, those that pull most first.
+    pub(crate) fn tell(&self, views: [&dyn View; KURAMOTO_N]) -> Vec<ViewPull> {
+        let total: f32 = VIEW_WEIGHTS.iter().sum();
+        let mut pulls: Vec<ViewPull> = (0..KURAMOTO_N)
+            .filter(|&view| VIEW_WEIGHTS[view] > 0.0)
+            .filter_map(|view| {
+                let (since_call, since_ms) = self.lost_since[view]?;
+                // Smoothing delays: what made the view lose the purpose came a little earlier.
+                let from = since_call.saturating_sub(3);
+                let shows = |new: &&New| views[view].evidence() == Some(new.evidence) && new.call >= from;
+                Some(ViewPull {
+                    view: VIEW_NAMES[view],
+                    alignment: self.smoothed[view],
+                    usual: USUAL[view],
+                    pull: VIEW_WEIGHTS[view] * (USUAL[view] - self.smoothed[view]) / total,
+                    since_call,
+                    since_ms,
+                    evidence: self.new.iter().rev().filter(shows).map(|new| new.text.clone()).collect(),
+                })
+            })
+            .collect();
+        pulls.sort_by(|a, b| b.pull.total_cmp(&a.pull));
+        pulls
+    }
+}

@@ -1,0 +1,179 @@
+//! Loops: the same call failing the same way, two calls in turn that change nothing, an edit undone and redone.
+//!
+//! Repetition alone is no loop. Asking again whether a build is done, running the tests after each change and
+//! reading file after file all repeat; what they share is that something differs: the answer, the files or
+//! the call. So a loop needs the same call *and* the same outcome, and a failure or a reversal among them.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::call::{Act, Call};
+
+/// How many newest events are compared.
+const WINDOW: usize = 16;
+/// A failing call is a loop at this many equal failures, if nothing was changed in between,
+const FAILURES: u32 = 3;
+/// and at this many if something was: each change may have been a try.
+const FAILURES_WITH_CHANGES: u32 = 5;
+/// Two calls in turn are a loop after this many rounds, if one of them fails,
+const ROUNDS: usize = 3;
+/// and after this many if both only look and see the same each time. Commands are not counted: they may wait.
+const IDLE_ROUNDS: usize = 4;
+/// An edit is a loop at this many applications and reversals. Undoing once to see a test fail is good practice.
+const FLIPS: u32 = 4;
+/// After this many events that are no part of it, a loop is over.
+const PATIENCE: u8 = 3;
+
+/// What repeats, and how often.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loop {
+    /// What repeats, in a few words.
+    pub what: String,
+    /// How many times so far.
+    pub times: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Step {
+    request: u64,
+    result: u64,
+    failed: bool,
+    act: Act,
+    /// Whether its result says anything, so that an equal one means something.
+    telling: bool,
+    edit: Option<(u64, u64)>,
+}
+
+impl Step {
+    fn same(self, other: Self) -> bool {
+        self.request == other.request && self.result == other.result
+    }
+
+    /// Whether it may have changed something that the next try depends on.
+    fn changes(self) -> bool {
+        self.act == Act::Change && !self.failed
+    }
+}
+
+/// The newest events, and the loop that they are in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Loops {
+    recent: VecDeque<Step>,
+    current: Option<Loop>,
+    quiet: u8,
+}
+
+impl Loops {
+    /// The loop that the session is in.
+    pub(crate) fn current(&self) -> Option<&Loop> {
+        self.current.as_ref()
+    }
+
+    /// Forgets everything: the user has spoken, so what comes is a new try.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Takes a tool's result in.
+    pub(crate) fn observe(&mut self, call: &Call) {
+        let step = Step {
+            request: call.request,
+            result: call.result,
+            failed: call.failed,
+            act: call.act,
+            telling: !call.output.trim().is_empty(),
+            edit: call.edit.filter(|_| !call.failed),
+        };
+        let broken = self
+            .recent
+            .iter()
+            .rev()
+            .find(|past| past.request == step.request)
+            .is_some_and(|past| !past.same(step));
+        self.recent.push_back(step);
+        if self.recent.len() > WINDOW {
+            self.recent.pop_front();
+        }
+        let found = self
+            .failing()
+            .map(|times| Loop { what: format!("the same failure of {}", call.title), times })
+            .or_else(|| {
+                self.flipping().map(|times| Loop {
+                    what: format!("the same edit undone and redone: {}", call.title),
+                    times,
+                })
+            })
+            .or_else(|| {
+                self.alternating()
+                    .map(|times| Loop { what: format!("two calls in turn: {}", call.title), times })
+            });
+        if let Some(mut found) = found {
+            // The window forgets; a loop that goes on is counted on.
+            if let Some(before) = self.current.take()
+                && before.what == found.what
+            {
+                found.times = found.times.max(before.times.saturating_add(1));
+            }
+            self.current = Some(found);
+            self.quiet = 0;
+        } else if self.current.is_some() {
+            self.quiet += 1;
+            if broken || self.quiet >= PATIENCE {
+                self.current = None;
+                self.quiet = 0;
+            }
+        }
+    }
+
+    /// How often the newest event's call has failed this way without ever doing anything else.
+    fn failing(&self) -> Option<u32> {
+        let newest = *self.recent.back().filter(|step| step.failed)?;
+        let mut times = 0;
+        let mut changed = false;
+        let mut changed_since = false;
+        for step in self.recent.iter().rev() {
+            if step.same(newest) && step.failed {
+                times += 1;
+                changed |= changed_since;
+                changed_since = false;
+            } else if step.request == newest.request {
+                break;
+            } else {
+                changed_since |= step.changes();
+            }
+        }
+        (times >= if changed { FAILURES_WITH_CHANGES } else { FAILURES }).then_some(times)
+    }
+
+    /// How often the newest edit was applied or taken back, in turn.
+    fn flipping(&self) -> Option<u32> {
+        let (mut old, mut new) = self.recent.back()?.edit?;
+        let mut times = 0;
+        for edit in self.recent.iter().rev().filter_map(|step| step.edit) {
+            if edit == (old, new) {
+                times += 1;
+                (old, new) = (new, old);
+            }
+        }
+        (times >= FLIPS).then_some(times)
+    }
+
+    /// How many rounds of the same two calls with the same two outcomes have come.
+    fn alternating(&self) -> Option<u32> {
+        let mut back = self.recent.iter().rev();
+        let (second, first) = (*back.next()?, *back.next()?);
+        if second.same(first) {
+            return None;
+        }
+        let turns = 2 + back
+            .enumerate()
+            .take_while(|(at, step)| step.same(if at % 2 == 0 { second } else { first }))
+            .count();
+        let stuck = first.failed || second.failed;
+        let idle = [first, second].iter().all(|step| step.telling && step.act == Act::Look);
+        let rounds = turns / 2;
+        (rounds >= IDLE_ROUNDS && idle || rounds >= ROUNDS && stuck)
+            .then(|| u32::try_from(rounds).unwrap_or(u32::MAX))
+    }
+}

@@ -1,0 +1,157 @@
+//! Whether a session keeps to its purpose: thirteen views of each tool result, fused into the IC, and loops.
+//!
+//! ```text
+//! event ─▶ call ─┬─▶ observation ─▶ thirteen views ─▶ alignments ─▶ weights ─▶ smoothing ─▶ calibration ─▶ IC
+//!   (bounded     │  (hashed terms)       ▲         (against what is usual
+//!      text)     │                       │            in this session)
+//!                │                       └── memory: prompts at once, events after a lag
+//!                └─▶ loops
+//! ```
+//!
+//! The purpose is what the prompts asked for and what was done about it since. A tool's result is scored against
+//! it and then waits before it becomes part of it.
+//!
+//! State is bounded, terms are hashes, and every number is made by operations that are exact on every machine.
+//! `docs/continuity.md` tells what each view sees and what it is worth.
+
+mod alignment;
+mod call;
+pub mod explain;
+pub mod fusion;
+mod loops;
+mod memory;
+mod observation;
+mod paths;
+mod purpose;
+mod terms;
+mod view;
+mod views;
+mod vocabulary;
+
+use context_graph_events::Event;
+use serde::{Deserialize, Serialize};
+
+pub use explain::{Evidence, ViewPull};
+pub use loops::Loop;
+pub use purpose::Purpose;
+pub use view::VIEW_NAMES;
+
+use crate::gwt::session_identity::KURAMOTO_N;
+use alignment::Alignments;
+use call::Call;
+use explain::Story;
+use loops::Loops;
+use memory::{Memory, Trace};
+use observation::Observation;
+use purpose::is_asked_by_a_person;
+use terms::{Kind, term};
+use view::Views;
+
+/// What an event says about the session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assessment {
+    /// The alignment of each view, E1 first, in `[0, 1]`. Unless the event was scored, that of the last one.
+    pub purpose_vector: [f32; KURAMOTO_N],
+    /// The identity continuity, in `[0, 1]`.
+    pub ic: f32,
+    /// The loop that the session is in.
+    pub looping: Option<Loop>,
+    /// Whether this event was a tool's result and so moved the IC.
+    pub scored: bool,
+}
+
+/// What is carried from event to event to judge the next.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Continuity {
+    memory: Memory,
+    views: Views,
+    alignments: Alignments,
+    smoothed: Option<f64>,
+    loops: Loops,
+    story: Story,
+    purpose: Purpose,
+    calls: u32,
+    calls_in_turn: u32,
+    last_tool: u32,
+    last_at_ms: Option<i64>,
+}
+
+impl Continuity {
+    /// Takes an event in. Tool results are scored, prompts renew the purpose, other events change nothing.
+    pub fn observe(&mut self, event: &Event, at_ms: i64) -> Assessment {
+        let scored = match event {
+            Event::UserPromptSubmit(prompt) if is_asked_by_a_person(prompt) => {
+                self.ask(&prompt.prompt, &prompt.common.cwd);
+                false
+            }
+            _ => match Call::of(event) {
+                Some(call) => {
+                    self.loops.observe(&call);
+                    let cwd = event.common().map_or("", |common| common.cwd.as_str());
+                    self.score(Observation::of_call(&call, cwd), at_ms);
+                    true
+                }
+                None => false,
+            },
+        };
+        Assessment {
+            purpose_vector: self.alignments.vector,
+            ic: self.ic(),
+            looping: self.loops.current().cloned(),
+            scored,
+        }
+    }
+
+    /// The IC after the last event; 1 before any was scored.
+    pub fn ic(&self) -> f32 {
+        self.smoothed.map_or(1.0, fusion::fitted_ic)
+    }
+
+    /// The views that pull the score down, the strongest first, since when and on what evidence.
+    pub fn explain(&self) -> Vec<ViewPull> {
+        self.story.tell(self.views.all())
+    }
+
+    /// The user's words that set the purpose.
+    pub fn purpose(&self) -> &Purpose {
+        &self.purpose
+    }
+
+    fn ask(&mut self, prompt: &str, cwd: &str) {
+        self.purpose.ask(prompt);
+        let accepted = self.memory.ask(&Observation::of_prompt(prompt, cwd));
+        self.learn(&accepted);
+        self.loops.clear();
+        self.calls_in_turn = 0;
+    }
+
+    fn score(&mut self, mut event: Observation, at_ms: i64) {
+        self.calls = self.calls.saturating_add(1);
+        self.calls_in_turn = self.calls_in_turn.saturating_add(1);
+        event.place_in_turn = self.calls_in_turn;
+        event.gap = tenths_between(self.last_at_ms, at_ms);
+        event.step.1 = term(Kind::Tool, &format!("{} {}", self.last_tool, event.step.0));
+        self.last_tool = event.step.0;
+        self.last_at_ms = Some(at_ms);
+
+        let likeness =
+            self.alignments.observe(self.views.all().map(|view| view.compare(&event, &self.memory)));
+        self.smoothed = Some(fusion::smooth(self.smoothed, fusion::fitted_score(&self.alignments.vector)));
+        self.story.observe(&event, &self.memory, &self.alignments.vector, self.calls, at_ms);
+        let ready = self.memory.wait(&event, likeness);
+        self.learn(&ready);
+    }
+
+    fn learn(&mut self, events: &[Trace]) {
+        for event in events {
+            self.views.learn(event);
+            self.alignments.learn(event);
+        }
+    }
+}
+
+/// Tenths of a second from one time to another, 0 where a clock went back.
+fn tenths_between(before: Option<i64>, now: i64) -> u32 {
+    let ms = before.map_or(0, |before| now.saturating_sub(before).max(0));
+    u32::try_from(ms / 100).unwrap_or(u32::MAX)
+}

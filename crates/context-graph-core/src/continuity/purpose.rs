@@ -1,0 +1,60 @@
+//! The user's words that set the purpose.
+
+use std::collections::VecDeque;
+
+use context_graph_events::claude_code::UserPromptSubmitPayload;
+use serde::{Deserialize, Serialize};
+
+use super::call::one_line;
+
+/// How many of the newest prompts are kept beside the first.
+const NEWEST: usize = 3;
+/// How many characters of a prompt are kept.
+const LENGTH: usize = 400;
+
+/// What the user asked for: the first prompt and the newest, shortened to one line each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Purpose {
+    /// The first prompt, empty before there is one.
+    pub first: String,
+    /// The newest prompts after the first, oldest first.
+    pub newest: VecDeque<String>,
+}
+
+impl Purpose {
+    /// Takes a prompt in.
+    pub(crate) fn ask(&mut self, prompt: &str) {
+        let words = one_line(prompt, LENGTH);
+        if words.is_empty() || self.newest.back().unwrap_or(&self.first) == &words {
+            return;
+        }
+        if self.first.is_empty() {
+            self.first = words;
+            return;
+        }
+        self.newest.push_back(words);
+        if self.newest.len() > NEWEST {
+            self.newest.pop_front();
+        }
+    }
+}
+
+/// Whether a prompt says what a person wants. Notices that programs put in the prompt's place and bare commands
+/// to the client do not.
+pub(crate) fn is_asked_by_a_person(prompt: &UserPromptSubmitPayload) -> bool {
+    let text = prompt.prompt.trim_start();
+    !prompt.is_machine_made() && !text.is_empty() && !is_notice(text) && !is_bare_command(text)
+}
+
+/// `<task-notification>`, `<system_notification>`, `<local-command-stdout>`: a tag of several words at the start.
+fn is_notice(text: &str) -> bool {
+    let Some((tag, _)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) else { return false };
+    tag.len() <= 40
+        && tag.contains(['-', '_'])
+        && tag.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '_'))
+}
+
+/// `/compact`, `/clear`: a command without arguments.
+fn is_bare_command(text: &str) -> bool {
+    text.starts_with('/') && !text.trim_end().contains(char::is_whitespace) && text.len() <= 40
+}

@@ -1,0 +1,25 @@
+//! E1 semantic: the words of the call with those of the prompts and of all learned events, weighted by rarity.
+//!
+//! The words of the result are left out: a call says what the agent wants, a result only what is there.
+
+use crate::continuity::explain::Evidence;
+use crate::continuity::memory::Memory;
+use crate::continuity::observation::Observation;
+use crate::continuity::view::View;
+
+/// See the module.
+pub(crate) struct Semantic;
+
+impl View for Semantic {
+    fn usual(&self) -> f32 {
+        0.8
+    }
+
+    fn compare(&self, event: &Observation, memory: &Memory) -> Option<f32> {
+        memory.words.coverage(event.words.input.iter().copied(), |term| memory.knows_word(term))
+    }
+
+    fn evidence(&self) -> Option<Evidence> {
+        Some(Evidence::Word)
+    }
+}

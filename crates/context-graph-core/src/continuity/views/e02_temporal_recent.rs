@@ -1,0 +1,31 @@
+//! E2 temporal-recent: the words of the call with those of the newest prompt and of the newest learned events.
+//!
+//! The mix of tools, which this view might compare instead, is nearly the same in every task. What was worked on
+//! lately tells one task of a project from another better than all that was ever seen in it.
+
+use crate::continuity::explain::Evidence;
+use crate::continuity::memory::Memory;
+use crate::continuity::observation::Observation;
+use crate::continuity::view::View;
+
+/// How many learned events count as recent.
+const RECENT: u32 = 30;
+
+/// See the module.
+pub(crate) struct Recent;
+
+impl View for Recent {
+    fn usual(&self) -> f32 {
+        0.75
+    }
+
+    fn compare(&self, event: &Observation, memory: &Memory) -> Option<f32> {
+        memory.words.coverage(event.words.input.iter().copied(), |term| {
+            memory.last_asked.contains(&term) || memory.words.knows_lately(term, RECENT)
+        })
+    }
+
+    fn evidence(&self) -> Option<Evidence> {
+        Some(Evidence::Word)
+    }
+}

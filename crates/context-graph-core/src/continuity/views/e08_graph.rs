@@ -1,0 +1,23 @@
+//! E8 graph: the files and folders that the call names with those known, by how near they are in the tree.
+
+use crate::continuity::explain::Evidence;
+use crate::continuity::memory::Memory;
+use crate::continuity::observation::Observation;
+use crate::continuity::view::View;
+
+/// See the module.
+pub(crate) struct Graph;
+
+impl View for Graph {
+    fn usual(&self) -> f32 {
+        0.8
+    }
+
+    fn compare(&self, event: &Observation, memory: &Memory) -> Option<f32> {
+        memory.nearness(&event.places)
+    }
+
+    fn evidence(&self) -> Option<Evidence> {
+        Some(Evidence::Path)
+    }
+}
