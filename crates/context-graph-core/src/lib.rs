@@ -7,4 +7,6 @@
 //!
 //! No I/O, no clock, no environment and no randomness live here: time and identifiers are arguments.
 
+pub mod continuity;
 pub mod gwt;
+pub mod session;

@@ -17,6 +17,12 @@ pub trait FieldType: Sized + Serialize {
     /// Reads the value or says why it does not fit.
     fn read(value: Value) -> Result<Self, DecodeError>;
 
+    /// The value as JSON again. Types that hold text override this to give it away instead of copying it.
+    fn into_value(self) -> Value {
+        // Only a map with keys that are not strings cannot be written, and there is none.
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+
     /// The type in JSON Schema.
     fn schema() -> Value;
 }
@@ -95,6 +101,10 @@ impl FieldType for String {
         }
     }
 
+    fn into_value(self) -> Value {
+        Value::String(self)
+    }
+
     fn schema() -> Value {
         json!({"type": "string"})
     }
@@ -159,6 +169,10 @@ impl FieldType for Value {
         Ok(value)
     }
 
+    fn into_value(self) -> Value {
+        self
+    }
+
     fn schema() -> Value {
         json!(true)
     }
@@ -169,6 +183,10 @@ impl FieldType for Map<String, Value> {
 
     fn read(value: Value) -> Result<Self, DecodeError> {
         Fields::of(value).map(Fields::rest)
+    }
+
+    fn into_value(self) -> Value {
+        Value::Object(self)
     }
 
     fn schema() -> Value {
@@ -192,6 +210,10 @@ impl<T: FieldType> FieldType for Vec<T> {
             .enumerate()
             .map(|(i, item)| T::read(item).map_err(|e| e.inside(&format!("[{i}]"))))
             .collect()
+    }
+
+    fn into_value(self) -> Value {
+        Value::Array(self.into_iter().map(T::into_value).collect())
     }
 
     fn schema() -> Value {

@@ -33,6 +33,22 @@ macro_rules! write_field {
     };
 }
 
+/// Moves one field into an object, leaving out an absent optional one.
+macro_rules! move_field {
+    (required, $map:expr, $key:expr, $value:expr) => {
+        $map.insert($key.to_owned(), $crate::fields::FieldType::into_value($value));
+    };
+    (optional, $map:expr, $key:expr, $value:expr) => {
+        if let Some(value) = $value {
+            $map.insert($key.to_owned(), $crate::fields::FieldType::into_value(value));
+        }
+    };
+    (nullable, $map:expr, $key:expr, $value:expr) => {
+        let value = $value.map_or(::serde_json::Value::Null, $crate::fields::FieldType::into_value);
+        $map.insert($key.to_owned(), value);
+    };
+}
+
 /// Adds one field to an object schema under construction.
 macro_rules! schema_field {
     (required, $object:expr, $key:expr, $ty:ty) => {
@@ -71,6 +87,12 @@ macro_rules! record {
                     $( $field: fields.$presence(wire_key!($field $($key)?))?, )*
                     extra: fields.rest(),
                 })
+            }
+
+            fn into_value(self) -> ::serde_json::Value {
+                let mut map = self.extra;
+                $( move_field!($presence, map, wire_key!($field $($key)?), self.$field); )*
+                ::serde_json::Value::Object(map)
             }
 
             fn schema() -> ::serde_json::Value {
@@ -129,6 +151,14 @@ macro_rules! payload {
                 $( let $field = fields.$presence(wire_key!($field $($key)?))?; )*
                 let common = $crate::claude_code::CommonEventData::take(&mut fields)?;
                 Ok(Self { common, $($field,)* extra: fields.rest() })
+            }
+
+            fn into_object(self) -> ::serde_json::Map<String, ::serde_json::Value> {
+                let mut map = self.extra;
+                self.common.move_into(&mut map);
+                map.insert("hook_event_name".to_owned(), Self::NAME.as_str().into());
+                $( move_field!($presence, map, wire_key!($field $($key)?), self.$field); )*
+                map
             }
 
             fn schema() -> ::serde_json::Value {

@@ -57,7 +57,8 @@ proptest! {
         let mut map = recorded(name);
         map.insert(key, value);
         let read = Event::from_object(map.clone()).unwrap();
-        prop_assert_eq!(serde_json::to_value(&read).unwrap(), Value::Object(map));
+        prop_assert_eq!(serde_json::to_value(&read).unwrap(), Value::Object(map.clone()));
+        prop_assert_eq!(read.into_object(), map);
     }
 
     #[test]

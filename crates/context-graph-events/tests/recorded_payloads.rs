@@ -45,6 +45,7 @@ fn recordings_survive_a_round_trip_to_the_value() {
         let before: Value = serde_json::from_slice(&bytes).unwrap();
         let event = Event::from_slice(&bytes).unwrap();
         assert_eq!(serde_json::to_value(&event).unwrap(), before, "{}", path.display());
+        assert_eq!(Value::Object(event.into_object()), before, "{}", path.display());
     }
 }
 

@@ -1,6 +1,7 @@
 //! What every event carries.
 
 use serde::ser::SerializeMap;
+use serde_json::{Map, Value};
 
 use crate::decode::DecodeError;
 use crate::fields::Fields;
@@ -79,6 +80,12 @@ macro_rules! write_one {
     };
 }
 
+macro_rules! move_one {
+    ($presence:ident $field:ident: $ty:ty, $map:expr, $common:expr) => {
+        move_field!($presence, $map, stringify!($field), $common.$field);
+    };
+}
+
 macro_rules! schema_one {
     ($presence:ident $field:ident: $ty:ty, $object:expr) => {
         schema_field!($presence, $object, stringify!($field), $ty);
@@ -100,6 +107,10 @@ impl CommonEventData {
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         common_fields!(write_one, map, self);
         Ok(())
+    }
+
+    pub(crate) fn move_into(self, map: &mut Map<String, Value>) {
+        common_fields!(move_one, map, self);
     }
 
     pub(crate) fn fields_schema() -> ObjectSchema {

@@ -33,6 +33,9 @@ pub trait EventPayload: Sized + Serialize {
     /// Reads the payload from a parsed object.
     fn from_fields(fields: Fields) -> Result<Self, DecodeError>;
 
+    /// The payload as an object again. Text is moved, not copied: it can be megabytes.
+    fn into_object(self) -> Map<String, Value>;
+
     /// The payload in JSON Schema.
     fn schema() -> Value;
 }
@@ -96,6 +99,14 @@ macro_rules! events {
                 Ok(match name {
                     $( EventName::$event => Self::$event($payload::from_fields(fields)?), )*
                 })
+            }
+
+            /// The event as an object again. Text is moved, not copied.
+            pub fn into_object(self) -> Map<String, Value> {
+                match self {
+                    $( Self::$event(payload) => payload.into_object(), )*
+                    Self::Unknown(unknown) => unknown.raw,
+                }
             }
 
             /// Which of the known events this is.

@@ -1,0 +1,141 @@
+//! Cutting an event down to a size that can be kept.
+//!
+//! A tool's output can be megabytes; what a session needs of it is its beginning and its end. What is cut says how
+//! much is missing. Fields keep their types, so that a cut event is still an event.
+
+use serde_json::{Map, Value};
+
+/// How much of an event is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes kept of a text's beginning.
+    pub head: usize,
+    /// Bytes kept of a text's end.
+    pub tail: usize,
+    /// Items kept of an array, and fields of an object below the top.
+    pub items: usize,
+    /// Texts and items stop being kept once this many bytes are.
+    pub total: usize,
+}
+
+impl Bounds {
+    /// What is kept between two sync points, and what a session's measures are taken from.
+    pub const JOURNAL: Self = Self { head: 6 * 1024, tail: 2 * 1024, items: 64, total: 64 * 1024 };
+    /// What is kept for good.
+    pub const LOG: Self = Self { head: 512, tail: 192, items: 24, total: 8 * 1024 };
+}
+
+/// Cuts an event's object down.
+pub fn bound(object: &mut Map<String, Value>, bounds: Bounds) {
+    let mut left = bounds.total;
+    for value in object.values_mut() {
+        bound_value(value, bounds, &mut left);
+    }
+}
+
+fn bound_value(value: &mut Value, bounds: Bounds, left: &mut usize) {
+    match value {
+        Value::String(text) => {
+            let (head, tail) =
+                if *left == 0 { (0, 0) } else { (bounds.head.min(*left), bounds.tail.min(*left)) };
+            cut(text, head, tail);
+            *left = left.saturating_sub(text.len());
+        }
+        Value::Array(items) => {
+            let kept = if *left == 0 { 0 } else { bounds.items };
+            items.truncate(kept);
+            for item in items {
+                bound_value(item, bounds, left);
+            }
+        }
+        Value::Object(map) => {
+            if map.len() > bounds.items {
+                let beyond: Vec<String> = map.keys().skip(bounds.items).cloned().collect();
+                for key in beyond {
+                    map.remove(&key);
+                }
+            }
+            for item in map.values_mut() {
+                bound_value(item, bounds, left);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => *left = left.saturating_sub(8),
+    }
+}
+
+/// Ids, names and the like are never worth cutting.
+const NEVER_CUT: usize = 128;
+
+/// Keeps the beginning and the end of a text and says how much is missing.
+fn cut(text: &mut String, head: usize, tail: usize) {
+    if text.len() <= (head + tail).max(NEVER_CUT) {
+        return;
+    }
+    let head_end = text.floor_char_boundary(head);
+    let tail_start = text.ceil_char_boundary(text.len() - tail);
+    let missing = tail_start - head_end;
+    text.replace_range(head_end..tail_start, &format!("…[{missing} bytes left out]…"));
+    text.shrink_to_fit();
+}
+
+#[cfg(test)]
+mod tests {
+    use context_graph_events::Event;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn bounded(value: Value, bounds: Bounds) -> Value {
+        let mut map = value.as_object().unwrap().clone();
+        bound(&mut map, bounds);
+        Value::Object(map)
+    }
+
+    #[test]
+    fn small_events_are_left_alone() {
+        let event = json!({"hook_event_name": "Stop", "a": "x".repeat(500), "b": [1, {"c": null}]});
+        assert_eq!(bounded(event.clone(), Bounds::JOURNAL), event);
+        assert_eq!(bounded(event.clone(), Bounds::LOG), event);
+    }
+
+    #[test]
+    fn a_long_text_keeps_both_ends_and_says_what_is_missing() {
+        let text = format!("start{}end", "é".repeat(10_000));
+        let cut = bounded(json!({"t": text}), Bounds::LOG);
+        let cut = cut["t"].as_str().unwrap();
+        assert!(cut.starts_with("starté") && cut.ends_with("éend"), "{cut}");
+        assert!(cut.contains("bytes left out") && cut.len() < 800, "{}", cut.len());
+    }
+
+    #[test]
+    fn many_small_things_are_cut_too() {
+        let object: Map<String, Value> =
+            (0..5000).map(|i| (format!("k{i}"), json!("x".repeat(100)))).collect();
+        let cut = bounded(json!({"o": object, "a": vec!["y".repeat(400); 5000]}), Bounds::LOG);
+        assert!(cut.to_string().len() < 20_000, "{}", cut.to_string().len());
+    }
+
+    #[test]
+    fn a_cut_event_is_still_that_event() {
+        let call = json!({
+            "hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/c",
+            "tool_name": "Write", "tool_use_id": "t", "tool_input": {"file_path": "/f", "content": "x\n".repeat(2_000_000)},
+            "tool_response": {"content": "x\n".repeat(2_000_000)},
+        });
+        let cut = bounded(call, Bounds::JOURNAL);
+        assert!(cut.to_string().len() < 64 * 1024);
+        let event = Event::from_object(cut.as_object().unwrap().clone()).unwrap();
+        assert_eq!((event.tool_name(), event.tool_use_id()), (Some("Write"), Some("t")));
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_twice_is_cutting_once_or_less(text in ".{0,3000}") {
+            let once = bounded(json!({"t": text}), Bounds::LOG);
+            prop_assert!(once["t"].as_str().unwrap().len() <= text.len().max(800));
+            let twice = bounded(once.clone(), Bounds::LOG);
+            prop_assert!(twice.to_string().len() <= once.to_string().len() + 32);
+        }
+    }
+}

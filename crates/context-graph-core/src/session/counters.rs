@@ -1,0 +1,57 @@
+//! What is counted of a session.
+
+use context_graph_events::Event;
+use serde::{Deserialize, Serialize};
+
+/// Counts of a session's events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// All events.
+    pub events: u64,
+    /// Prompts that a person wrote.
+    pub prompts: u64,
+    /// Prompts that the client made.
+    pub machine_prompts: u64,
+    /// Tool calls asked for.
+    pub calls_asked: u64,
+    /// Tool calls that succeeded.
+    pub calls_succeeded: u64,
+    /// Tool calls that failed.
+    pub calls_failed: u64,
+    /// Tool calls that the user interrupted.
+    pub calls_interrupted: u64,
+    /// Tool calls that were refused, by us or by the client.
+    pub calls_denied: u64,
+    /// Subagents that began.
+    pub subagents: u64,
+    /// Times the conversation was compacted.
+    pub compactions: u64,
+    /// Turns that ended.
+    pub turns: u64,
+    /// Times an event came after the end.
+    pub reopenings: u64,
+    /// Times continuity fell below the crisis threshold.
+    pub crises: u64,
+    /// Times the session dreamt.
+    pub dreams: u64,
+}
+
+impl Counters {
+    /// Counts an event.
+    pub(super) fn count(&mut self, event: &Event) {
+        self.events += 1;
+        match event {
+            Event::UserPromptSubmit(prompt) if prompt.is_machine_made() => self.machine_prompts += 1,
+            Event::UserPromptSubmit(_) => self.prompts += 1,
+            Event::PreToolUse(_) => self.calls_asked += 1,
+            Event::PostToolUse(_) => self.calls_succeeded += 1,
+            Event::PostToolUseFailure(failure) if failure.was_interrupted() => self.calls_interrupted += 1,
+            Event::PostToolUseFailure(_) => self.calls_failed += 1,
+            Event::PermissionDenied(_) => self.calls_denied += 1,
+            Event::SubagentStart(_) => self.subagents += 1,
+            Event::PostCompact(_) => self.compactions += 1,
+            Event::Stop(stop) if stop.is_first_attempt() => self.turns += 1,
+            _ => {}
+        }
+    }
+}

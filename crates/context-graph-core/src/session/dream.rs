@@ -1,0 +1,120 @@
+//! A dream: what a session in a crisis, or at its end, does to come back to itself.
+//!
+//! Vectors that had lost the purpose are dropped from the trajectory, the purpose vector becomes the mean of those
+//! that had not, and the crisis is over. The measure of continuity is left alone: a session that goes on drifting goes on
+//! measuring low. A dream is an entry of the session's log like any event.
+
+use context_graph_events::claude_code::{Event, UnknownEvent};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::Session;
+use crate::continuity::fusion::Model;
+use crate::gwt::lifecycle::Transition;
+use crate::gwt::numeric::narrow;
+use crate::gwt::session_identity::KURAMOTO_N;
+
+/// At least this long between two dreams of a crisis.
+pub const DREAM_COOLDOWN_MS: i64 = 60_000;
+
+/// The name of a dream in the log. No event of the client's is called so.
+pub const DREAM_EVENT: &str = "context-graph:dream";
+
+/// Why a session dreamt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DreamCause {
+    /// Continuity fell below the crisis threshold.
+    Drift,
+    /// The session repeats itself.
+    Loop,
+    /// The session ends.
+    End,
+}
+
+/// A dream.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Dream {
+    /// When.
+    pub at_ms: i64,
+    /// Why.
+    pub cause: DreamCause,
+    /// Continuity at the time.
+    pub ic: f32,
+    /// Vectors kept in the trajectory.
+    pub kept: u32,
+    /// Vectors dropped from it.
+    pub dropped: u32,
+}
+
+impl Session {
+    /// Dreams if there is cause to: a crisis, not too soon after the last one, or the end.
+    pub(super) fn dream_if_due(&mut self, at_ms: i64, ends: bool) -> Option<Dream> {
+        let cause = if ends {
+            DreamCause::End
+        } else if self.state.looping.is_some() {
+            DreamCause::Loop
+        } else if self.classification().crisis_triggered {
+            DreamCause::Drift
+        } else {
+            return None;
+        };
+        let rested = |last: i64| at_ms.saturating_sub(last) >= DREAM_COOLDOWN_MS;
+        let due = match cause {
+            DreamCause::End => !self.snapshot.trajectory.is_empty(),
+            DreamCause::Drift | DreamCause::Loop => {
+                self.state.last_dream.is_none_or(|last| rested(last.at_ms))
+            }
+        };
+        due.then(|| self.dream(cause, at_ms))
+    }
+
+    fn dream(&mut self, cause: DreamCause, at_ms: i64) -> Dream {
+        self.moved(Transition::DreamStarted);
+        let model = Model::built_in();
+        let threshold = self.snapshot.crisis_threshold;
+        let trajectory = &mut self.snapshot.trajectory;
+        let before = trajectory.len();
+        trajectory.retain(|vector| model.ic(model.score(vector)) >= threshold);
+        if let Some(mean) = mean(trajectory) {
+            self.snapshot.purpose_vector = mean;
+        }
+        let (kept, dropped) = (self.snapshot.trajectory.len(), before - self.snapshot.trajectory.len());
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let ic = self.snapshot.last_ic;
+        let dream = Dream { at_ms, cause, ic, kept: count(kept), dropped: count(dropped) };
+        self.state.last_dream = Some(dream);
+        self.state.unlogged_dream = Some(dream);
+        self.state.counters.dreams += 1;
+        self.moved(Transition::DreamComplete);
+        dream
+    }
+
+    /// A dream that is not in the log yet, as an entry for it.
+    pub fn dream_to_log(&self) -> Option<Event> {
+        let dream = self.state.unlogged_dream?;
+        let mut raw: Map<String, Value> = Map::new();
+        raw.insert("hook_event_name".to_owned(), DREAM_EVENT.into());
+        raw.insert("session_id".to_owned(), self.snapshot.session_id.clone().into());
+        raw.insert("dream".to_owned(), json!(dream));
+        Some(Event::Unknown(UnknownEvent { name: DREAM_EVENT.to_owned(), raw }))
+    }
+}
+
+/// A dream as it stands in the log.
+pub fn dream_of(event: &Event) -> Option<Dream> {
+    match event {
+        Event::Unknown(unknown) if unknown.name == DREAM_EVENT => {
+            Dream::deserialize(unknown.raw.get("dream")?).ok()
+        }
+        _ => None,
+    }
+}
+
+fn mean(vectors: &[[f32; KURAMOTO_N]]) -> Option<[f32; KURAMOTO_N]> {
+    let count = f64::from(u32::try_from(vectors.len()).ok().filter(|n| *n > 0)?);
+    Some(std::array::from_fn(|view| {
+        let sum: f64 = vectors.iter().map(|vector| f64::from(vector[view])).sum();
+        narrow(sum / count)
+    }))
+}

@@ -1,0 +1,137 @@
+//! A session as a value, and what one event does to it.
+//!
+//! [`Session::step`] is the whole of it: the same events in the same order give the same session, live, after a
+//! crash, or years later from the log.
+
+mod assess;
+mod bound;
+mod counters;
+mod digest;
+mod dream;
+mod record;
+mod step;
+mod voice;
+mod words;
+mod work;
+
+use serde::{Deserialize, Serialize};
+
+pub use bound::{Bounds, bound};
+pub use counters::Counters;
+pub use digest::DIGEST_MAX;
+pub use dream::{DREAM_COOLDOWN_MS, DREAM_EVENT, Dream, DreamCause, dream_of};
+pub use record::{EventRecord, Link};
+pub use step::StepReport;
+pub use words::{is_invisible, tame};
+pub use work::{Failing, FileTouched, Work};
+
+use crate::continuity::{Continuity, Loop};
+use crate::gwt::cross_session::cross_session_ic;
+use crate::gwt::forecast::Forecaster;
+use crate::gwt::lifecycle::{Lifecycle, Transition};
+use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
+
+/// How a session came to know the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkOrigin {
+    /// The caller named it.
+    Named,
+    /// It was the latest of the same project.
+    LatestOfProject,
+    /// This session is a copy of it.
+    Fork,
+}
+
+/// What a session carries besides its snapshot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+pub struct SessionState {
+    /// Where it stands.
+    pub lifecycle: Lifecycle,
+    /// The project's root.
+    pub project: String,
+    /// Where the client keeps the transcript.
+    pub transcript_path: String,
+    /// The session's current folder.
+    pub cwd: String,
+    /// The model, where the client said so.
+    pub model: String,
+    /// When its first event came.
+    pub started_ms: i64,
+    /// When its newest event came.
+    pub updated_ms: i64,
+    /// When it ended, if it has.
+    pub ended_ms: Option<i64>,
+    /// The client's word for how it ended.
+    pub end_reason: Option<String>,
+    /// How it came to know the session before it.
+    pub link_origin: Option<LinkOrigin>,
+    /// What the session before it was for, as it was stored.
+    pub previous_purpose: Option<[f32; KURAMOTO_N]>,
+    /// What was counted.
+    pub counters: Counters,
+    /// What the next continuity is expected to be.
+    pub forecaster: Forecaster,
+    /// What it has done.
+    pub work: Work,
+    /// What its views remember.
+    pub continuity: Continuity,
+    /// What repeats, while something does.
+    pub looping: Option<Loop>,
+    /// Its last dream.
+    pub last_dream: Option<Dream>,
+    /// A dream that is not in the log yet.
+    pub unlogged_dream: Option<Dream>,
+}
+
+/// A session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its identity.
+    pub snapshot: SessionIdentitySnapshot,
+    /// The rest.
+    pub state: SessionState,
+}
+
+impl Session {
+    /// A session that has seen nothing yet.
+    pub fn new(session_id: impl Into<String>, project: impl Into<String>, at_ms: i64) -> Self {
+        Self {
+            snapshot: SessionIdentitySnapshot::with_timestamp(session_id, at_ms),
+            state: SessionState {
+                project: project.into(),
+                started_ms: at_ms,
+                updated_ms: at_ms,
+                ..SessionState::default()
+            },
+        }
+    }
+
+    /// Links it to the session before it. How alike the two are shows as this one's purpose does.
+    fn link(&mut self, link: &Link) {
+        self.snapshot.previous_session_id = Some(link.session_id.clone());
+        self.state.link_origin = Some(link.origin);
+        self.state.previous_purpose = Some(link.purpose_vector);
+        self.compare_with_previous();
+        self.moved(Transition::PreviousFound);
+        self.moved(Transition::Linked);
+    }
+
+    fn compare_with_previous(&mut self) {
+        if let Some(previous) = &self.state.previous_purpose {
+            self.snapshot.cross_session_ic = cross_session_ic(&self.snapshot.purpose_vector, previous);
+        }
+    }
+
+    /// How long it has lasted, up to its newest event.
+    pub fn duration_ms(&self) -> u64 {
+        let end = self.state.ended_ms.unwrap_or(self.state.updated_ms);
+        u64::try_from(end.saturating_sub(self.state.started_ms)).unwrap_or(0)
+    }
+
+    /// Moves the lifecycle on. Hooks arrive in any order and some never do, so a transition that cannot happen now is
+    /// no error of the event's.
+    fn moved(&mut self, transition: Transition) {
+        let _ = self.state.lifecycle.apply(transition);
+    }
+}

@@ -1,0 +1,66 @@
+//! One event as it is remembered.
+
+use context_graph_events::{DecodeError, Event, decode};
+use serde::{Deserialize, Serialize};
+
+use super::LinkOrigin;
+use super::bound::{Bounds, bound};
+use crate::gwt::session_identity::KURAMOTO_N;
+
+/// The session before, as a new one found it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Its id.
+    pub session_id: String,
+    /// How it was found.
+    pub origin: LinkOrigin,
+    /// What it was for, as it was stored.
+    pub purpose_vector: [f32; KURAMOTO_N],
+}
+
+/// One event as it is remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// When it came.
+    pub at_ms: i64,
+    /// The call it is about, where it is about one.
+    pub tool_use_id: Option<String>,
+    /// The payload as JSON, cut to size.
+    pub payload: String,
+    /// How long our hook took over it, in microseconds, up to writing this.
+    pub took_us: u32,
+    /// The session before, on the event that found it. It stands in the record so that a session rebuilt from its
+    /// records is the same session.
+    pub link: Option<Link>,
+}
+
+impl EventRecord {
+    /// Cuts an event to a size that can be kept, and gives it back beside its record: what is remembered is exactly
+    /// what the session is stepped with.
+    pub fn of(event: Event, at_ms: i64) -> Result<(Self, Event), DecodeError> {
+        let tool_use_id = event.tool_use_id().map(str::to_owned);
+        let mut object = event.into_object();
+        bound(&mut object, Bounds::JOURNAL);
+        // Only a map with keys that are not strings cannot be written, and there is none.
+        let payload = serde_json::to_string(&object).unwrap_or_default();
+        let event = Event::from_object(object)?;
+        Ok((Self { at_ms, tool_use_id, payload, took_us: 0, link: None }, event))
+    }
+
+    /// The event again.
+    pub fn event(&self) -> Result<Event, DecodeError> {
+        Event::from_slice(self.payload.as_bytes())
+    }
+
+    /// The record cut down to what is kept for good.
+    #[must_use]
+    pub fn for_the_log(mut self) -> Self {
+        if self.payload.len() > Bounds::LOG.total / 4
+            && let Ok(mut object) = decode::object(self.payload.as_bytes())
+        {
+            bound(&mut object, Bounds::LOG);
+            self.payload = serde_json::to_string(&object).unwrap_or(self.payload);
+        }
+        self
+    }
+}

@@ -1,0 +1,142 @@
+//! What one event does to a session.
+
+use context_graph_events::Event;
+
+use super::{Dream, EventRecord, Session, dream_of};
+use crate::gwt::consciousness::ConsciousnessState;
+use crate::gwt::ic_monitor::{ICClassification, ICLevel};
+use crate::gwt::lifecycle::{Lifecycle, Transition};
+
+/// What a step found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepReport {
+    /// Continuity now.
+    pub ic: ICClassification,
+    /// All measures now.
+    pub consciousness: ConsciousnessState,
+    /// Whether this event opened a session that had ended.
+    pub reopened: bool,
+    /// Whether this event brought the crisis on.
+    pub crisis_began: bool,
+    /// The dream that this event brought on.
+    pub dream: Option<Dream>,
+}
+
+impl Session {
+    /// Takes an event in. `record` is what is remembered of it, and `event` what it says.
+    pub fn step(&mut self, record: &EventRecord, event: &Event) -> StepReport {
+        let at_ms = record.at_ms;
+        if dream_of(event).is_some() {
+            // A dream has been dreamt when it is logged; the entry only says so.
+            self.state.counters.events += 1;
+            self.state.unlogged_dream = None;
+            return self.report();
+        }
+        let before = self.snapshot.last_ic;
+        let reopened = self.reopen(event);
+        if let Some(link) = &record.link {
+            self.link(link);
+        }
+        self.note(event, at_ms);
+        self.state.counters.count(event);
+        self.state.work.observe(event, self.state.counters.events);
+        self.assess(event, at_ms);
+        let ic = self.classification();
+        let crisis_began = ic.crisis_triggered && before >= self.snapshot.crisis_threshold;
+        self.state.counters.crises += u64::from(crisis_began);
+        let ends = matches!(event, Event::SessionEnd(_));
+        let last_dream = if ends { self.dream_if_due(self.state.updated_ms, true) } else { None };
+        self.follow(event, ic.level);
+        let dream = if ends { last_dream } else { self.dream_if_due(self.state.updated_ms, false) };
+        StepReport { reopened, crisis_began, dream, ..self.report() }
+    }
+
+    /// How it stands, with nothing new.
+    pub fn report(&self) -> StepReport {
+        StepReport {
+            ic: self.classification(),
+            consciousness: ConsciousnessState::from_snapshot(&self.snapshot),
+            reopened: false,
+            crisis_began: false,
+            dream: None,
+        }
+    }
+
+    /// Continuity as it stands.
+    pub fn classification(&self) -> ICClassification {
+        ICClassification::new(self.snapshot.last_ic, self.snapshot.crisis_threshold)
+    }
+
+    /// An event after the end opens the session again. A second word about the end does not.
+    fn reopen(&mut self, event: &Event) -> bool {
+        let over = matches!(self.state.lifecycle, Lifecycle::Ended | Lifecycle::Persisting);
+        if !over || matches!(event, Event::SessionEnd(_)) {
+            return false;
+        }
+        self.moved(Transition::Reopened);
+        self.state.ended_ms = None;
+        self.state.end_reason = None;
+        self.state.counters.reopenings += 1;
+        true
+    }
+
+    /// Remembers what the event says about the session itself. Clocks jump back; a session's time does not.
+    fn note(&mut self, event: &Event, at_ms: i64) {
+        let at_ms = at_ms.max(self.state.updated_ms);
+        self.state.updated_ms = at_ms;
+        self.snapshot.timestamp_ms = at_ms;
+        if let Some(common) = event.common() {
+            for (kept, new) in [
+                (&mut self.state.transcript_path, &common.transcript_path),
+                (&mut self.state.cwd, &common.cwd),
+            ] {
+                if !new.is_empty() && kept != new {
+                    kept.clone_from(new);
+                }
+            }
+        }
+        match event {
+            Event::SessionStart(start) => {
+                if let Some(model) = &start.model {
+                    self.state.model.clone_from(model);
+                }
+            }
+            Event::PostModelSwitch(switch) => self.state.model.clone_from(&switch.to_model),
+            Event::CwdChanged(change) => self.state.cwd.clone_from(&change.new_cwd),
+            Event::SessionEnd(end) => {
+                self.state.ended_ms = Some(at_ms);
+                self.state.end_reason = Some(end.reason.as_str().to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// Moves the lifecycle by what happened and where continuity stands.
+    fn follow(&mut self, event: &Event, level: ICLevel) {
+        match event {
+            Event::SessionStart(_) => self.moved(Transition::SessionLoaded),
+            Event::SessionEnd(_) => self.moved(Transition::EndRequested),
+            _ => {
+                // An event of a session that was never announced announces it.
+                if matches!(self.state.lifecycle, Lifecycle::Initializing | Lifecycle::Restored) {
+                    self.moved(Transition::SessionLoaded);
+                }
+                match event {
+                    Event::UserPromptSubmit(_) | Event::PreToolUse(_) => self.moved(Transition::WorkStarted),
+                    Event::PostToolUse(_)
+                    | Event::PostToolUseFailure(_)
+                    | Event::PostToolBatch(_)
+                    | Event::Stop(_)
+                    | Event::StopFailure(_)
+                    | Event::PermissionDenied(_) => self.moved(Transition::WorkDone(level)),
+                    _ => self.moved(Transition::IcObserved(level)),
+                }
+            }
+        }
+    }
+
+    /// The last snapshot is on disk: the session is over.
+    pub fn saved(&mut self) {
+        self.moved(Transition::Saved);
+    }
+}
