@@ -1,6 +1,9 @@
 //! The one place that reads the environment. Everything else is told what it says.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use context_graph_storage::sessions::Sessions;
+use context_graph_storage::{StateFolder, StorageError};
 
 /// What this process needs to know of its surroundings.
 #[derive(Debug, Clone, Default)]
@@ -25,14 +28,22 @@ impl Environment {
         }
     }
 
+    /// The project's root.
+    pub fn project_root(&self) -> PathBuf {
+        StateFolder::locate(self.project_dir.as_deref(), &self.current_dir)
+    }
+
+    /// The project's sessions. A `db_path` given as an argument wins over the environment's.
+    pub fn sessions(&self, db_path: Option<&Path>) -> Result<Sessions, StorageError> {
+        let db_path = db_path.or(self.db_path.as_deref());
+        StateFolder::open_or_create(&self.project_root(), db_path).map(Sessions::new)
+    }
+
     /// Panics when a test asks for it, so that what a panic looks like from outside can be tested. Not in releases.
     #[cfg(debug_assertions)]
-    #[expect(clippy::disallowed_methods, clippy::panic, reason = "a test switch")]
+    #[expect(clippy::disallowed_methods, reason = "a test switch")]
     pub(crate) fn panic_if_asked(&self) {
-        assert!(
-            std::env::var_os("CONTEXT_GRAPH_TEST_PANIC").is_none(),
-            "asked to panic in {:?}",
-            self.current_dir
-        );
+        let asked = std::env::var_os("CONTEXT_GRAPH_TEST_PANIC").is_some();
+        assert!(!asked, "asked to panic in {}", self.current_dir.display());
     }
 }

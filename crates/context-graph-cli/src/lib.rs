@@ -7,11 +7,17 @@ use std::time::Instant;
 
 mod clock;
 pub mod commands;
+mod config;
 mod environment;
 mod exit_status;
+mod explain;
+mod summary;
+mod table;
 mod terminal;
+mod time;
 mod watchdog;
 
+pub use config::schema as config_schema;
 pub use environment::Environment;
 pub use exit_status::ExitStatus;
 

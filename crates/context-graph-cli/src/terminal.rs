@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use context_graph_core::session::is_invisible;
+
 /// The text with control characters made visible. Line breaks are kept only where asked for.
 pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
     let mut out = String::with_capacity(text.len());
@@ -19,11 +21,6 @@ pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
     out
 }
 
-/// Characters that reorder or hide their neighbours.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-}
-
 /// Writes all of it to stdout. A reader that has gone away is no error of ours.
 pub(crate) fn print(bytes: &[u8]) {
     let mut stdout = std::io::stdout().lock();
@@ -33,6 +30,15 @@ pub(crate) fn print(bytes: &[u8]) {
 /// One line for people on stderr.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "context-graph: {}", plain(text, false));
+}
+
+/// Asks a person, who must say yes.
+pub(crate) fn confirm(question: &str) -> bool {
+    let mut stderr = std::io::stderr().lock();
+    let _ = write!(stderr, "{} [y/N] ", plain(question, false)).and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 #[cfg(test)]

@@ -8,7 +8,11 @@ use clap::{Parser, Subcommand};
 
 use crate::{Environment, ExitStatus, terminal};
 
+mod consciousness;
+pub(crate) mod failure;
 pub mod hooks;
+mod replay;
+mod session;
 
 /// One native binary behind every Claude Code hook
 #[derive(Debug, Parser)]
@@ -29,6 +33,19 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: hooks::args::HooksCommands,
     },
+    /// What is known of sessions
+    Session {
+        /// What to do
+        #[command(subcommand)]
+        command: session::SessionCommands,
+    },
+    /// How a session stands
+    Consciousness {
+        /// What to say
+        #[command(subcommand)]
+        command: consciousness::ConsciousnessCommands,
+    },
+    Replay(replay::ReplayArgs),
 }
 
 /// Runs a command line.
@@ -36,9 +53,20 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
     if let Some(command) = hooks::fast_args::read(args) {
         return run_hooks(command, started);
     }
-    match Cli::try_parse_from(args) {
-        Ok(Cli { command: Command::Hooks { command } }) => run_hooks(command, started),
-        Err(error) => report(&error, args, started),
+    let command = match Cli::try_parse_from(args) {
+        Ok(cli) => cli.command,
+        Err(error) => return report(&error, args, started),
+    };
+    let environment = Environment::of_this_process();
+    let outcome = match command {
+        Command::Hooks { command } => return run_hooks(command, started),
+        Command::Session { command } => session::run(command, &environment),
+        Command::Consciousness { command } => consciousness::run(&command, &environment),
+        Command::Replay(args) => replay::run(&args),
+    };
+    match outcome {
+        Ok(()) => ExitStatus::Success,
+        Err(failure) => failure.report(args.iter().any(|arg| arg == "--json")),
     }
 }
 

@@ -123,7 +123,7 @@ pub fn recorded() -> Vec<(String, Vec<u8>)> {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if name.ends_with(".json") && !name.starts_with("statusLine") {
+            if path.extension().is_some_and(|e| e == "json") && !name.starts_with("statusLine") {
                 files.push((name, std::fs::read(path).unwrap()));
             }
         }

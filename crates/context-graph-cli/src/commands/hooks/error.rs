@@ -3,6 +3,7 @@
 use std::fmt;
 
 use context_graph_events::DecodeError;
+use context_graph_storage::StorageError;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -73,12 +74,19 @@ pub enum HookError {
     /// Input that is not what was expected, or could not be read.
     #[error("Parse error: {0}")]
     Serialization(#[from] DecodeError),
+    /// The disk or what is on it.
+    #[error("Database error: {0}")]
+    Storage(#[source] StorageError),
     /// stdin could not be read.
     #[error("Parse error: stdin could not be read: {0}")]
     Stdin(std::io::Error),
     /// A session that is not known.
     #[error("Session not found: {0}")]
     SessionNotFound(String),
+    /// Continuity is below the crisis threshold. Hooks do not fail over it (it is a state, not a failure); callers that
+    /// want to stop there can.
+    #[error("Crisis threshold breached: IC={0}")]
+    CrisisTriggered(f32),
     /// Arguments that make no sense.
     #[error("{0}")]
     Usage(String),
@@ -87,12 +95,25 @@ pub enum HookError {
     Internal(String),
 }
 
+/// What the caller got wrong is told apart from what the disk did.
+impl From<StorageError> for HookError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::SessionNotFound(id) => Self::SessionNotFound(id),
+            StorageError::InvalidId(problem) => Self::InvalidInput(format!("session_id {problem}")),
+            other => Self::Storage(other),
+        }
+    }
+}
+
 impl HookError {
     /// The cause, for programs.
     pub const fn error_code(&self) -> ErrorCode {
         match self {
             Self::Timeout(_) => ErrorCode::Timeout,
-            Self::InvalidInput(_) => ErrorCode::Validation,
+            Self::InvalidInput(_) | Self::CrisisTriggered(_) => ErrorCode::Validation,
+            Self::Storage(StorageError::Corrupted { .. }) => ErrorCode::Corruption,
+            Self::Storage(_) => ErrorCode::Storage,
             Self::Serialization(_) | Self::Stdin(_) => ErrorCode::Parse,
             Self::SessionNotFound(_) => ErrorCode::SessionNotFound,
             Self::Usage(_) => ErrorCode::Usage,
@@ -118,9 +139,11 @@ impl HookError {
             ErrorCode::Usage => "run `context-graph hooks --help`",
             ErrorCode::Timeout => "see what holds the process up: a closed pipe or a locked store",
             ErrorCode::SessionNotFound => "run `context-graph hooks session-start` first",
-            ErrorCode::Storage | ErrorCode::Corruption | ErrorCode::Policy | ErrorCode::Internal => {
-                "please report this with the input that caused it"
+            ErrorCode::Storage => {
+                "see that the project's .context-graph folder is writable and the disk has room"
             }
+            ErrorCode::Corruption => "the damaged bytes are kept there; the next event starts afresh",
+            ErrorCode::Policy | ErrorCode::Internal => "please report this with the input that caused it",
         }
     }
 }

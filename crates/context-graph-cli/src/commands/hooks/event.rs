@@ -1,13 +1,11 @@
 //! Any event, told apart by its name.
 
-use context_graph_events::claude_code::PreCompactReply;
-use context_graph_events::{Event, HookReply};
+use context_graph_events::Event;
 
-use super::Host;
 use super::answer::Answer;
 use super::args::EventArgs;
 use super::error::HookError;
-use super::input;
+use super::{Host, flow, input};
 
 pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookError> {
     let Some(bytes) = input::read_stdin(args.common.stdin)? else {
@@ -15,8 +13,9 @@ pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookErr
     };
     let incoming = input::decode(&bytes)?;
     host.watch(incoming.event.budget_ms());
-    Ok(match incoming.event {
-        Event::PreCompact(_) => Answer::with_reply(PreCompactReply::none().into_body()),
-        _ => Answer::nothing_to_say(),
-    })
+    match incoming.event {
+        Event::Unknown(_) if incoming.event.session_id().is_empty() => Ok(Answer::nothing_to_say()),
+        Event::PreToolUse(_) => flow::remember(host, &args.common, incoming),
+        _ => flow::answer(host, &args.common, incoming),
+    }
 }

@@ -168,6 +168,7 @@ mod tests {
     fn parser(args: &[OsString]) -> Option<HooksCommands> {
         match Cli::try_parse_from(args).ok()?.command {
             Command::Hooks { command } => Some(command),
+            _ => None,
         }
     }
 

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::error::HookError;
 use super::types::{ConversationMessage, HookEventType, HookInput, HookPayload};
+use crate::clock;
 
 /// An event and what only the envelope or the flags can say about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +59,8 @@ fn form_error(message: &str) -> HookError {
 
 fn native(object: Map<String, Value>) -> Result<Incoming, HookError> {
     let event = Event::from_object(object)?;
-    if event.session_id().is_empty() {
+    // What this version does not know may belong to no session.
+    if event.session_id().is_empty() && event.known_name().is_some() {
         return Err(HookError::InvalidInput("session_id cannot be empty".into()));
     }
     Ok(Incoming {
@@ -187,6 +189,11 @@ impl HookInput {
 }
 
 impl Incoming {
+    /// When it happened: as the sender says, else now.
+    pub fn at_ms(&self) -> i64 {
+        self.timestamp_ms.unwrap_or_else(clock::now_ms)
+    }
+
     /// Refuses an event that belongs to another subcommand.
     pub fn expect(&self, expected: HookEventType) -> Result<(), HookError> {
         if self.event.known_name() == Some(expected.event_name()) {

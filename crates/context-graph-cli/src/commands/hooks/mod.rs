@@ -9,6 +9,8 @@ pub mod args;
 pub mod error;
 mod event;
 pub(crate) mod fast_args;
+mod flow;
+mod inject;
 pub mod input;
 mod post_tool;
 mod pre_tool;

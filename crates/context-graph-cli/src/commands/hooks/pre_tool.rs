@@ -6,9 +6,9 @@ use super::answer::Answer;
 use super::args::PreToolArgs;
 use super::error::HookError;
 use super::types::{HookEventType, HookInput, HookPayload};
-use super::{Host, agree, incoming, needed};
+use super::{Host, agree, flow, incoming, needed};
 
-pub(super) fn answer(args: PreToolArgs, _host: &Host<'_>) -> Result<Answer, HookError> {
+pub(super) fn answer(args: PreToolArgs, host: &Host<'_>) -> Result<Answer, HookError> {
     let incoming = incoming(&args.common, || {
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;
@@ -17,5 +17,5 @@ pub(super) fn answer(args: PreToolArgs, _host: &Host<'_>) -> Result<Answer, Hook
     incoming.expect(HookEventType::PreToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
-    Ok(Answer::nothing_to_say())
+    flow::remember(host, &args.common, incoming)
 }

@@ -6,9 +6,9 @@ use super::answer::Answer;
 use super::args::PromptSubmitArgs;
 use super::error::HookError;
 use super::types::{HookEventType, HookInput, HookPayload};
-use super::{Host, agree, incoming, needed};
+use super::{Host, agree, flow, incoming, needed};
 
-pub(super) fn answer(args: PromptSubmitArgs, _host: &Host<'_>) -> Result<Answer, HookError> {
+pub(super) fn answer(args: PromptSubmitArgs, host: &Host<'_>) -> Result<Answer, HookError> {
     let incoming = incoming(&args.common, || {
         let id = needed("session-id", args.session_id.clone())?;
         let prompt = needed("prompt", args.prompt.clone())?;
@@ -21,5 +21,5 @@ pub(super) fn answer(args: PromptSubmitArgs, _host: &Host<'_>) -> Result<Answer,
         let flag = args.prompt.as_deref().map(|text| text.trim_end_matches('\n'));
         agree("prompt", flag, payload.prompt.trim_end_matches('\n'))?;
     }
-    Ok(Answer::nothing_to_say())
+    flow::answer(host, &args.common, incoming)
 }

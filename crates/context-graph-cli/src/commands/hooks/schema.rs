@@ -37,6 +37,8 @@ pub fn hook_output() -> Value {
     output.optional("ic_classification", classification.finish());
     output.optional("context_injection", String::schema());
     output.optional("session_id", String::schema());
+    output.optional("session_summary", String::schema());
+    output.optional("notices", Vec::<String>::schema());
     published(output.finish(), "What a hook of context-graph prints, beside the client's own fields")
 }
 

@@ -4,9 +4,9 @@ use super::answer::Answer;
 use super::args::SessionEndArgs;
 use super::error::HookError;
 use super::types::{HookEventType, HookInput, HookPayload};
-use super::{Host, agree, incoming, needed};
+use super::{Host, agree, flow, incoming, needed};
 
-pub(super) fn answer(args: SessionEndArgs, _host: &Host<'_>) -> Result<Answer, HookError> {
+pub(super) fn answer(args: SessionEndArgs, host: &Host<'_>) -> Result<Answer, HookError> {
     // Scripts pass 0 for a duration that they did not find.
     let flag = args.duration_ms.filter(|duration| *duration != 0);
     let incoming = incoming(&args.common, || {
@@ -19,5 +19,9 @@ pub(super) fn answer(args: SessionEndArgs, _host: &Host<'_>) -> Result<Answer, H
     if let (Some(flag), Some(stdin)) = (flag, incoming.duration_ms) {
         agree("duration-ms", Some(&flag.to_string()), &stdin.to_string())?;
     }
-    Ok(Answer::nothing_to_say())
+    let mut answer = flow::answer(host, &args.common, incoming)?;
+    if !args.generate_summary {
+        answer.output.session_summary = None;
+    }
+    Ok(answer)
 }

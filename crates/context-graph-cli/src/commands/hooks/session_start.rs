@@ -4,11 +4,13 @@ use super::answer::Answer;
 use super::args::SessionStartArgs;
 use super::error::HookError;
 use super::types::{HookEventType, HookInput, HookPayload};
-use super::{Host, agree, incoming};
+use super::{Host, agree, flow, incoming};
 
 pub(super) fn answer(args: SessionStartArgs, host: &Host<'_>) -> Result<Answer, HookError> {
     let flag_id = args.session_id.clone().filter(|id| !id.is_empty());
-    let incoming = incoming(&args.common, || {
+    let mut from_flags = false;
+    let mut incoming = incoming(&args.common, || {
+        from_flags = true;
         let id = flag_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
         let folder = host.environment.project_dir.as_ref().unwrap_or(&host.environment.current_dir);
         let payload = HookPayload::session_start(
@@ -20,12 +22,14 @@ pub(super) fn answer(args: SessionStartArgs, host: &Host<'_>) -> Result<Answer, 
     })?;
     incoming.expect(HookEventType::SessionStart)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
+    let named = args.previous_session_id.filter(|id| !id.is_empty());
     if let Some(previous) = &incoming.previous_session_id {
-        agree("previous-session-id", args.previous_session_id.as_deref(), previous)?;
+        agree("previous-session-id", named.as_deref(), previous)?;
     }
-    let mut answer = Answer::nothing_to_say();
-    if flag_id.is_none() && incoming.timestamp_ms.is_some() {
-        answer.output.session_id = Some(incoming.event.session_id().to_owned());
-    }
+    incoming.previous_session_id = incoming.previous_session_id.or(named);
+    let made_up = flag_id.is_none() && from_flags;
+    let id = incoming.event.session_id().to_owned();
+    let mut answer = flow::answer(host, &args.common, incoming)?;
+    answer.output.session_id = made_up.then_some(id);
     Ok(answer)
 }

@@ -508,6 +508,12 @@ pub struct HookOutput {
     /// The session, where the caller did not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// What a session that ended came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_summary: Option<String>,
+    /// What a person should know: damage that was found and mended, a session that had ended and goes on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
     /// How long it took, to the start of writing this.
     pub execution_time_ms: u64,
 }

@@ -1,0 +1,148 @@
+//! `context-graph consciousness …`: how a session stands.
+
+use clap::{Args, Subcommand};
+use context_graph_core::gwt::consciousness::ConsciousnessState;
+use context_graph_core::session::Session;
+use serde_json::json;
+
+use super::failure::{Failure, Outcome};
+use super::session::{PlaceArgs, Shelf};
+use crate::config::Config;
+use crate::{Environment, explain, table};
+
+/// How a session stands
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConsciousnessCommands {
+    /// One line, from the cache alone
+    Brief(WhichArgs),
+    /// All measures and what they mean
+    Status(WhichArgs),
+    /// Why continuity is what it is: which views pulled, since when, on what evidence
+    Explain(WhichArgs),
+    /// The lines that would be put in front of the model
+    Inject(WhichArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhichArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Which session, or the beginning of its id [default: the newest]
+    session_id: Option<String>,
+}
+
+pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) -> Outcome {
+    match command {
+        ConsciousnessCommands::Brief(args) => brief(args, environment),
+        ConsciousnessCommands::Status(args) => status(args, environment),
+        ConsciousnessCommands::Explain(args) => explain(args, environment),
+        ConsciousnessCommands::Inject(args) => inject(args, environment),
+    }
+}
+
+/// Reads only the state file: quick enough for a prompt or a status line, and no database needed.
+fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
+    let environment = Environment {
+        project_dir: args.place.project.clone().or_else(|| environment.project_dir.clone()),
+        ..environment.clone()
+    };
+    let sessions = environment.sessions(args.place.db_path.as_deref())?;
+    let mut newest: Option<Session> = None;
+    for (id, _) in sessions.folder().live_sessions()? {
+        let wanted = args.session_id.as_ref().is_none_or(|wanted| id.starts_with(wanted.as_str()));
+        if wanted
+            && let Some(session) = sessions.peek(&id)?
+            && newest.as_ref().is_none_or(|other| session.state.updated_ms > other.state.updated_ms)
+        {
+            newest = Some(session);
+        }
+    }
+    let Some(session) = newest else {
+        return match &args.session_id {
+            Some(id) => Err(Failure::session_not_found(id).with_next_step(
+                "only sessions that have not ended are in the cache; `consciousness status` looks further",
+            )),
+            None => table::print_lines(["no session is open"]),
+        };
+    };
+    if args.place.json {
+        return table::print_json(&measures(&session));
+    }
+    table::print_lines([line(&session)])
+}
+
+fn status(args: &WhichArgs, environment: &Environment) -> Outcome {
+    let shelf = Shelf::open(&args.place, environment)?;
+    let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
+    if args.place.json {
+        return table::print_json(&measures(&session));
+    }
+    let state = ConsciousnessState::from_snapshot(&session.snapshot);
+    let ic = session.classification();
+    table::print_lines([
+        format!("session            {} ({})", session.snapshot.session_id, session.state.lifecycle),
+        format!("continuity (IC)    {:.2}  {}: alignment with what the session is for", ic.value, ic.level),
+        format!("integration        {:.2}  synchrony of the thirteen views", state.integration),
+        format!("reflection         {:.2}  how well the last forecast of IC was borne out", state.reflection),
+        format!(
+            "differentiation    {:.2}  how evenly alignment is spread over the views",
+            state.differentiation
+        ),
+        format!("consciousness      {:.2}  the geometric mean of the last three", state.consciousness),
+        format!("Johari quadrant    {}", state.johari_quadrant),
+        format!(
+            "cross-session IC   {:.2}  likeness to the session before",
+            session.snapshot.cross_session_ic
+        ),
+    ])
+}
+
+fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
+    let shelf = Shelf::open(&args.place, environment)?;
+    let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
+    if args.place.json {
+        let mut object = explain::to_json(&session);
+        object["session_id"] = json!(session.snapshot.session_id);
+        return table::print_json(&object);
+    }
+    table::print_lines(explain::lines(&session))
+}
+
+/// What the model would be told if its context were lost now; while continuity is low, why it is.
+fn inject(args: &WhichArgs, environment: &Environment) -> Outcome {
+    let shelf = Shelf::open(&args.place, environment)?;
+    let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
+    let config =
+        Config::read(shelf.sessions.folder().path()).map_err(|error| Failure::usage(error.to_string()))?;
+    let max = config.inject.max_characters;
+    let hint = session.is_below(config.inject.hint_below).then(|| session.tell_drift(max)).flatten();
+    let text = hint.or_else(|| session.tell_digest(max)).unwrap_or_else(|| session.tell_state());
+    if args.place.json {
+        return table::print_json(&json!({"context_injection": text}));
+    }
+    table::print_lines(text.lines())
+}
+
+fn measures(session: &Session) -> serde_json::Value {
+    json!({
+        "session_id": session.snapshot.session_id,
+        "state": session.state.lifecycle,
+        "consciousness_state": ConsciousnessState::from_snapshot(&session.snapshot),
+        "ic_classification": session.classification(),
+        "cross_session_ic": session.snapshot.cross_session_ic,
+    })
+}
+
+fn line(session: &Session) -> String {
+    let state = ConsciousnessState::from_snapshot(&session.snapshot);
+    format!(
+        "continuity {:.2} ({}), integration {:.2}, consciousness {:.2}, {} ({})",
+        session.snapshot.last_ic,
+        session.classification().level,
+        state.integration,
+        state.consciousness,
+        state.johari_quadrant,
+        session.state.lifecycle,
+    )
+}

@@ -1,0 +1,60 @@
+//! `context-graph replay …`: past sessions through the same engine, with nothing stored.
+
+mod curve;
+mod events;
+mod player;
+mod transcript;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::failure::{Failure, Outcome};
+use player::Player;
+
+/// Play past sessions through the engine; nothing is stored
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  context-graph replay ~/.claude/projects             every transcript below a folder\n  \
+                  context-graph replay session.jsonl --format jsonl   one line per event\n  \
+                  context-graph replay --events - < payloads.jsonl    hook payloads, one a line"
+)]
+pub(crate) struct ReplayArgs {
+    /// Transcripts of the client (`.jsonl`), or folders that have them
+    #[arg(required_unless_present = "events", conflicts_with = "events")]
+    transcripts: Vec<PathBuf>,
+
+    /// Hook payloads instead, one JSON object a line, each with an optional `timestamp_ms`; `-` for stdin
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+
+    /// How to answer
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: ReplayFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum ReplayFormat {
+    /// A curve per session, and where it fell
+    #[default]
+    Text,
+    /// One JSON object per event
+    Jsonl,
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Outcome {
+    let mut player = Player::new(args.format == ReplayFormat::Jsonl);
+    if let Some(file) = &args.events {
+        events::play(file, &mut player)?;
+    } else {
+        transcript::play_all(&args.transcripts, &mut player)?;
+    }
+    let bad = player.finish();
+    if bad > 0 {
+        return Err(Failure::new(
+            super::hooks::error::ErrorCode::Parse,
+            format!("{bad} lines could not be understood"),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! The engine behind a replay: a session per id, in memory, and what is said about each event.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Stdout, Write as _};
+
+use context_graph_core::session::{EventRecord, Session};
+use context_graph_events::{DecodeError, Event};
+use serde_json::{Value, json};
+
+use super::curve::Curve;
+use crate::terminal;
+
+/// Plays events and tells what they did.
+pub(super) struct Player {
+    sessions: BTreeMap<String, (Session, Curve)>,
+    order: Vec<String>,
+    out: Option<BufWriter<Stdout>>,
+    bad: usize,
+}
+
+impl Player {
+    pub(super) fn new(line_by_line: bool) -> Self {
+        let out = line_by_line.then(|| BufWriter::with_capacity(1 << 16, std::io::stdout()));
+        Self { sessions: BTreeMap::new(), order: Vec::new(), out, bad: 0 }
+    }
+
+    /// Plays one event.
+    pub(super) fn play(&mut self, line: usize, event: Event, at_ms: i64) -> Result<(), DecodeError> {
+        let id = event.session_id().to_owned();
+        let name = event.name().to_owned();
+        let (record, event) = EventRecord::of(event, at_ms)?;
+        let (session, curve) = self.sessions.entry(id.clone()).or_insert_with(|| {
+            self.order.push(id.clone());
+            (Session::new(&id, "", at_ms), Curve::default())
+        });
+        let report = session.step(&record, &event);
+        // In a store the dream would be an entry of its own.
+        session.state.unlogged_dream = None;
+        curve.observe(session, &event, &report);
+        if let Some(out) = &mut self.out {
+            let mut answer = json!({
+                "line": line,
+                "hook_event_name": name,
+                "session_id": id,
+                "ic": report.ic.value,
+                "level": report.ic.level,
+                "looping": session.state.looping.is_some(),
+                "r": session.snapshot.integration,
+            });
+            if let Some(looping) = &session.state.looping {
+                answer["loop"] = json!({"what": looping.what, "times": looping.times});
+            }
+            if let Some(dream) = report.dream {
+                answer["dream"] = json!(dream.cause);
+            }
+            let _ = writeln!(out, "{answer}");
+        }
+        Ok(())
+    }
+
+    /// Says that a line could not be understood: one line out for each line in.
+    pub(super) fn refuse(&mut self, line: usize, problem: &str) {
+        self.bad += 1;
+        match &mut self.out {
+            Some(out) => {
+                let _ = writeln!(out, "{}", json!({"line": line, "error": problem}));
+            }
+            None => terminal::complain(&format!("line {line}: {problem}")),
+        }
+    }
+
+    /// Says the rest. How many lines could not be understood?
+    pub(super) fn finish(mut self) -> usize {
+        if let Some(out) = &mut self.out {
+            let _ = out.flush();
+            return self.bad;
+        }
+        let mut text = String::new();
+        for id in &self.order {
+            if let Some((session, curve)) = self.sessions.get(id) {
+                text.push_str(&curve.tell(session));
+            }
+        }
+        if self.order.is_empty() {
+            text.push_str("nothing to play\n");
+        }
+        terminal::print(terminal::plain(&text, true).as_bytes());
+        self.bad
+    }
+}
+
+/// The time that a payload names, if it does.
+pub(super) fn timestamp_of(object: &serde_json::Map<String, Value>) -> Option<i64> {
+    object.get("timestamp_ms").and_then(Value::as_i64)
+}

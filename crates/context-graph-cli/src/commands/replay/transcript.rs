@@ -1,0 +1,227 @@
+//! The client's own transcripts, read as the events that its hooks would have sent.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+
+use chrono::DateTime;
+use context_graph_events::Event;
+use serde_json::{Map, Value, json};
+
+use super::player::Player;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::terminal;
+
+/// Plays every transcript that the paths name.
+pub(super) fn play_all(paths: &[PathBuf], player: &mut Player) -> Outcome {
+    let mut files = Vec::new();
+    for path in paths {
+        collect(path, &mut files).map_err(|error| {
+            Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", path.display()))
+                .with_next_step("name a transcript (.jsonl) or a folder that has some")
+        })?;
+    }
+    let progress = std::io::stderr().is_terminal() && files.len() > 1;
+    let mut skipped = 0;
+    for (number, file) in files.iter().enumerate() {
+        if progress {
+            let _ = write!(std::io::stderr(), "\r{} of {} transcripts ", number + 1, files.len());
+        }
+        skipped += play(file, player).map_err(|error| {
+            Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
+        })?;
+    }
+    if progress {
+        let _ = writeln!(std::io::stderr());
+    }
+    if skipped > 0 {
+        terminal::complain(&format!(
+            "{skipped} lines are of no kind that a replay knows, and were passed over"
+        ));
+    }
+    Ok(())
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if !path.is_dir() {
+        std::fs::metadata(path)?;
+        files.push(path.to_path_buf());
+        return Ok(());
+    }
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() || entry.extension().is_some_and(|extension| extension == "jsonl") {
+            collect(&entry, files)?;
+        }
+    }
+    Ok(())
+}
+
+/// Plays one transcript. How many of its lines were passed over?
+fn play(file: &Path, player: &mut Player) -> std::io::Result<usize> {
+    let mut reading = Reading::new(file);
+    let mut skipped = 0;
+    for (index, line) in BufReader::new(std::fs::File::open(file)?).split(b'\n').enumerate() {
+        let line = line?;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let events = match serde_json::from_slice::<Map<String, Value>>(&line) {
+            Ok(object) => reading.events(&object),
+            Err(_) => None,
+        };
+        match events {
+            Some(events) => {
+                for payload in events {
+                    match Event::from_object(payload) {
+                        Ok(event) => {
+                            if let Err(error) = player.play(index + 1, event, reading.at_ms) {
+                                player.refuse(index + 1, &error.to_string());
+                            }
+                        }
+                        Err(error) => player.refuse(index + 1, &error.to_string()),
+                    }
+                }
+            }
+            None => skipped += 1,
+        }
+    }
+    Ok(skipped)
+}
+
+/// A transcript being read.
+struct Reading {
+    path: String,
+    session_id: String,
+    at_ms: i64,
+    /// Calls that were made and not answered yet.
+    calls: BTreeMap<String, (String, Value)>,
+    started: bool,
+}
+
+impl Reading {
+    fn new(file: &Path) -> Self {
+        Self {
+            path: file.to_string_lossy().into_owned(),
+            session_id: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            at_ms: 0,
+            calls: BTreeMap::new(),
+            started: false,
+        }
+    }
+
+    /// The payloads that a line stands for; none for a line of no known kind.
+    fn events(&mut self, line: &Map<String, Value>) -> Option<Vec<Map<String, Value>>> {
+        let text = |key: &str| line.get(key).and_then(Value::as_str);
+        if let Some(moment) = text("timestamp").and_then(|t| DateTime::parse_from_rfc3339(t).ok()) {
+            self.at_ms = moment.timestamp_millis();
+        }
+        if let Some(id) = text("sessionId").filter(|id| !id.is_empty()) {
+            id.clone_into(&mut self.session_id);
+        }
+        let cwd = text("cwd").unwrap_or("").to_owned();
+        let flag = |key: &str| line.get(key).and_then(Value::as_bool) == Some(true);
+        let own = match text("type")? {
+            "user" if flag("isCompactSummary") => {
+                vec![json!({"hook_event_name": "SessionStart", "source": "compact"})]
+            }
+            "user" => self.user(line, flag("isMeta")),
+            "assistant" => self.assistant(line),
+            "system" if text("subtype") == Some("compact_boundary") => {
+                vec![json!({"hook_event_name": "PreCompact", "trigger": "auto", "custom_instructions": null})]
+            }
+            _ => return None,
+        };
+        let mut events = Vec::new();
+        if !self.started {
+            self.started = true;
+            events.push(json!({"hook_event_name": "SessionStart", "source": "startup"}));
+        }
+        events.extend(own);
+        Some(events.into_iter().map(|event| self.with_common(event, &cwd)).collect())
+    }
+
+    fn with_common(&self, mut event: Value, cwd: &str) -> Map<String, Value> {
+        event["session_id"] = json!(self.session_id);
+        event["transcript_path"] = json!(self.path);
+        event["cwd"] = json!(cwd);
+        match event {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+
+    fn assistant(&mut self, line: &Map<String, Value>) -> Vec<Value> {
+        let mut events = Vec::new();
+        for block in blocks(line) {
+            if block["type"] != "tool_use" {
+                continue;
+            }
+            let (Some(id), Some(name)) = (block["id"].as_str(), block["name"].as_str()) else { continue };
+            let input = block.get("input").cloned().unwrap_or_default();
+            self.calls.insert(id.to_owned(), (name.to_owned(), input.clone()));
+            events.push(json!({"hook_event_name": "PreToolUse", "tool_name": name, "tool_input": input, "tool_use_id": id}));
+        }
+        events
+    }
+
+    fn user(&mut self, line: &Map<String, Value>, made_by_the_client: bool) -> Vec<Value> {
+        let mut events = Vec::new();
+        let prompt = |text: &str| json!({"hook_event_name": "UserPromptSubmit", "prompt": text});
+        if let Some(text) = line.get("message").and_then(|m| m.get("content")).and_then(Value::as_str)
+            && !made_by_the_client
+        {
+            events.push(prompt(text));
+        }
+        for block in blocks(line) {
+            match block["type"].as_str() {
+                Some("text") if !made_by_the_client => {
+                    events.extend(block["text"].as_str().map(prompt));
+                }
+                Some("tool_result") => {
+                    let Some(id) = block["tool_use_id"].as_str() else { continue };
+                    let Some((name, input)) = self.calls.remove(id) else { continue };
+                    events.push(result(line, block, id, &name, &input));
+                }
+                _ => {}
+            }
+        }
+        events
+    }
+}
+
+fn result(line: &Map<String, Value>, block: &Value, id: &str, name: &str, input: &Value) -> Value {
+    let mut event = json!({"tool_name": name, "tool_input": input, "tool_use_id": id});
+    if block["is_error"] == true {
+        event["hook_event_name"] = json!("PostToolUseFailure");
+        event["error"] = json!(text_of(&block["content"]));
+        event["is_interrupt"] = json!(false);
+    } else {
+        event["hook_event_name"] = json!("PostToolUse");
+        event["tool_response"] = match line.get("toolUseResult") {
+            Some(result @ (Value::Object(_) | Value::Array(_))) => result.clone(),
+            _ => json!({"content": text_of(&block["content"])}),
+        };
+    }
+    event
+}
+
+fn blocks(line: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let content = line.get("message").and_then(|message| message.get("content"));
+    content.and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The text of a message's content, plain or in blocks.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}

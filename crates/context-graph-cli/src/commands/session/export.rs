@@ -1,0 +1,48 @@
+//! `session export`: one JSON object a line, the session first and then its records.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::{PlaceArgs, Shelf};
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::{Environment, terminal};
+
+/// The version of what is written.
+pub(super) const FORMAT: u64 = 1;
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Which session, or the beginning of its id [default: the newest]
+    session_id: Option<String>,
+
+    /// Write here instead of to stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
+    let shelf = Shelf::open(&args.place, environment)?;
+    let id = shelf.find(args.session_id.as_deref())?;
+    let session = shelf.view(&id)?.session;
+    let mut text = json!({"context_graph_export": FORMAT, "session": session}).to_string();
+    text.push('\n');
+    for (seq, record) in shelf.sessions.records(shelf.store.as_ref(), &id)? {
+        text.push_str(&json!({"seq": seq, "record": record}).to_string());
+        text.push('\n');
+    }
+    let Some(path) = &args.output else {
+        terminal::print(text.as_bytes());
+        return Ok(());
+    };
+    std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
+            .with_next_step("name a file that does not exist yet, in a folder that is writable")
+    })
+}

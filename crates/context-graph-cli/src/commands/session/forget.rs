@@ -1,0 +1,82 @@
+//! `session forget`
+
+use std::io::IsTerminal;
+
+use clap::Args;
+use context_graph_storage::store::Removed;
+use serde_json::{Value, json};
+
+use super::{PlaceArgs, Shelf};
+use crate::commands::failure::{Failure, Outcome};
+use crate::{Environment, table, terminal};
+
+#[derive(Debug, Args)]
+pub(crate) struct ForgetArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Which sessions
+    #[arg(required = true)]
+    session_ids: Vec<String>,
+
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) fn run(args: &ForgetArgs, environment: &Environment) -> Outcome {
+    let shelf = Shelf::open(&args.place, environment)?;
+    let ids = args.session_ids.iter().map(|id| shelf.find(Some(id))).collect::<Result<Vec<_>, _>>()?;
+    if !args.yes && std::io::stdin().is_terminal() {
+        let question = format!("Remove {} for good?", ids.join(", "));
+        if !terminal::confirm(&question) {
+            return Err(Failure::usage("nothing was removed"));
+        }
+    }
+    let removed = ids.iter().map(|id| shelf.remove(id)).collect::<Result<Vec<_>, _>>()?;
+    tell(&removed, args.place.json)
+}
+
+/// A session that was removed.
+pub(super) struct Gone {
+    session_id: String,
+    removed: Removed,
+    live: bool,
+}
+
+impl Shelf {
+    pub(super) fn remove(&self, session_id: &str) -> Result<Gone, Failure> {
+        let (removed, live) = self.sessions.forget(self.store.as_ref(), session_id)?;
+        Ok(Gone { session_id: session_id.to_owned(), removed, live })
+    }
+}
+
+/// Says what was removed.
+pub(super) fn tell(gone: &[Gone], as_json: bool) -> Outcome {
+    if as_json {
+        let all: Vec<Value> = gone
+            .iter()
+            .map(|gone| {
+                json!({
+                    "session_id": gone.session_id,
+                    "snapshot": gone.removed.snapshot,
+                    "state": gone.removed.state,
+                    "records": gone.removed.records,
+                    "index_entries": gone.removed.index_entries,
+                    "live_files": gone.live,
+                })
+            })
+            .collect();
+        return table::print_json(&all.into());
+    }
+    let lines = gone.iter().map(|gone| {
+        format!(
+            "removed {}: {} records, {} index entries{}",
+            gone.session_id,
+            gone.removed.records,
+            gone.removed.index_entries,
+            if gone.live { ", its journal and cache" } else { "" }
+        )
+    });
+    table::print_lines(lines)
+}

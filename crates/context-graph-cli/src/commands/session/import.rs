@@ -1,0 +1,108 @@
+//! `session import`
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use context_graph_core::session::{EventRecord, Session};
+use context_graph_storage::sessions::{encode_record, encode_session};
+use context_graph_storage::store::{FoldBatch, LogRecord, SessionStore};
+use serde::Deserialize;
+
+use super::export::FORMAT;
+use super::{PlaceArgs, Shelf};
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::{Environment, clock, table};
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// What `export` wrote; `-` for stdin
+    file: PathBuf,
+
+    /// Replace a session of the same id
+    #[arg(long)]
+    replace: bool,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    context_graph_export: u64,
+    session: Session,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    record: EventRecord,
+}
+
+pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
+    let text = read(args)?;
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let head: Head = match lines.next() {
+        Some((number, line)) => parse(number, line)?,
+        None => return Err(Failure::new(ErrorCode::Parse, "the file is empty")),
+    };
+    if head.context_graph_export > FORMAT {
+        let found = head.context_graph_export;
+        return Err(Failure::new(
+            ErrorCode::Parse,
+            format!("the file has format {found}, this program reads {FORMAT}"),
+        )
+        .with_next_step("update context-graph"));
+    }
+    let records = lines
+        .map(|(number, line)| {
+            let Body { record } = parse(number, line)?;
+            let bytes = encode_record(&record)?;
+            Ok(LogRecord { tool_use_id: record.tool_use_id, bytes, source: None })
+        })
+        .collect::<Result<Vec<_>, Failure>>()?;
+
+    let shelf = Shelf::open(&args.place, environment)?;
+    let session = head.session;
+    let id = session.snapshot.session_id.clone();
+    if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {
+        if !args.replace {
+            return Err(Failure::new(ErrorCode::Validation, format!("there is a session `{id}` already"))
+                .with_next_step("--replace replaces it"));
+        }
+        shelf.remove(&id)?;
+    }
+    let count = records.len();
+    let store = match shelf.store {
+        Some(store) => store,
+        None => shelf.sessions.folder().open_store(clock::now_ms())?,
+    };
+    store.commit_fold(&FoldBatch {
+        state: Some(encode_session(&session)?),
+        records,
+        project: Some(session.state.project.clone()),
+        duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),
+        ..FoldBatch::of(session.snapshot.clone())
+    })?;
+    table::print_lines([format!("imported {id}: {count} records")])
+}
+
+fn read(args: &ImportArgs) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = if args.file.as_os_str() == "-" {
+        std::io::stdin().lock().read_to_string(&mut text).map(|_| ())
+    } else {
+        std::fs::read_to_string(&args.file).map(|content| text = content)
+    };
+    read.map_err(|error| {
+        Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", args.file.display()))
+    })?;
+    Ok(text)
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(number: usize, line: &str) -> Result<T, Failure> {
+    serde_json::from_str(line).map_err(|error| {
+        Failure::new(ErrorCode::Parse, format!("line {}: {error}", number + 1))
+            .with_next_step("only what `session export` wrote can be imported")
+    })
+}

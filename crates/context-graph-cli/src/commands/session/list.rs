@@ -1,0 +1,68 @@
+//! `session list`
+
+use clap::Args;
+use context_graph_storage::store::SessionQuery;
+
+use super::{PlaceArgs, Shelf, to_json};
+use crate::commands::failure::{Failure, Outcome};
+use crate::{Environment, clock, summary, table, time};
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// At most this many
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    limit: usize,
+
+    /// Not older than this: `2h`, `3d`, `2026-11-01` or `2026-11-01T10:00:00Z`
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+
+    /// Not newer than this
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+
+    /// Of every project whose sessions are in this database, not only this one
+    #[arg(long)]
+    all_projects: bool,
+}
+
+pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
+    let shelf = Shelf::open(&args.place, environment)?;
+    let moment = |text: &Option<String>| {
+        text.as_deref().map(|text| time::parse(text, clock::now_ms()).map_err(Failure::usage)).transpose()
+    };
+    let query = SessionQuery {
+        since_ms: moment(&args.since)?,
+        until_ms: moment(&args.until)?,
+        project: (!args.all_projects).then(|| shelf.sessions.project()),
+        limit: Some(args.limit),
+    };
+    let mut sessions = Vec::new();
+    for entry in shelf.sessions.list(shelf.store.as_ref(), &query)? {
+        sessions.push(shelf.view(&entry.session_id)?.session);
+    }
+    if args.place.json {
+        let all: Vec<_> = sessions.iter().map(to_json).collect();
+        return table::print_json(&all.into());
+    }
+    if sessions.is_empty() {
+        return table::print_lines(["no sessions"]);
+    }
+    let rows = sessions.iter().map(|session| {
+        let counters = &session.state.counters;
+        vec![
+            session.snapshot.session_id.clone(),
+            time::local(session.state.started_ms),
+            summary::duration(session.duration_ms()),
+            session.state.lifecycle.to_string(),
+            format!("{:.2} {}", session.snapshot.last_ic, session.classification().level),
+            counters.prompts.to_string(),
+            counters.calls_asked.to_string(),
+            counters.calls_failed.to_string(),
+        ]
+    });
+    table::print(&["session", "started", "lasted", "state", "continuity", "prompts", "calls", "failed"], rows)
+}

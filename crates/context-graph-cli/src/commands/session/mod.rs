@@ -1,0 +1,149 @@
+//! `context-graph session …`: what is known of sessions.
+
+mod export;
+mod forget;
+mod import;
+mod list;
+mod prune;
+mod show;
+mod status;
+mod story;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use context_graph_core::session::Session;
+use context_graph_storage::sessions::{SessionView, Sessions};
+use context_graph_storage::store::{LmdbStore, SessionQuery};
+use serde_json::{Value, json};
+
+use super::failure::{Failure, Outcome};
+use crate::{Environment, clock};
+
+/// What is known of sessions
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionCommands {
+    /// List sessions, newest first
+    List(list::ListArgs),
+    /// Tell a session's story
+    Show(show::ShowArgs),
+    /// Say where a session stands
+    Status(status::StatusArgs),
+    /// Write a session and its records as JSON lines
+    Export(export::ExportArgs),
+    /// Read what `export` wrote
+    Import(import::ImportArgs),
+    /// Remove sessions: their records, indexes, journals and caches
+    Forget(forget::ForgetArgs),
+    /// Remove sessions that ended long ago
+    Prune(prune::PruneArgs),
+}
+
+/// Which project, and how to answer.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PlaceArgs {
+    /// The project's folder [default: the one around the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+
+    /// Where the database is [env: `CONTEXT_GRAPH_DB_PATH`] [default: `.context-graph/data` in the project]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) db_path: Option<PathBuf>,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Outcome {
+    match command {
+        SessionCommands::List(args) => list::run(&args, environment),
+        SessionCommands::Show(args) => show::run(&args, environment),
+        SessionCommands::Status(args) => status::run(&args, environment),
+        SessionCommands::Export(args) => export::run(&args, environment),
+        SessionCommands::Import(args) => import::run(&args, environment),
+        SessionCommands::Forget(args) => forget::run(&args, environment),
+        SessionCommands::Prune(args) => prune::run(&args, environment),
+    }
+}
+
+/// The sessions of a project, opened for looking.
+pub(crate) struct Shelf {
+    pub(crate) sessions: Sessions,
+    pub(crate) store: Option<LmdbStore>,
+}
+
+impl Shelf {
+    pub(crate) fn open(place: &PlaceArgs, environment: &Environment) -> Result<Self, Failure> {
+        let environment = Environment {
+            project_dir: place.project.clone().or_else(|| environment.project_dir.clone()),
+            ..environment.clone()
+        };
+        let sessions = environment.sessions(place.db_path.as_deref())?;
+        let store = sessions.store(clock::now_ms())?;
+        Ok(Self { sessions, store })
+    }
+
+    pub(crate) fn view(&self, session_id: &str) -> Result<SessionView, Failure> {
+        let view = self.sessions.view(self.store.as_ref(), session_id)?;
+        view.ok_or_else(|| Failure::session_not_found(session_id))
+    }
+
+    /// The id that was meant: whole, by its beginning, or the newest where none is given.
+    pub(crate) fn find(&self, wanted: Option<&str>) -> Result<String, Failure> {
+        let Some(wanted) = wanted else { return self.newest()?.ok_or_else(Failure::no_sessions) };
+        if self.sessions.view(self.store.as_ref(), wanted)?.is_some() {
+            return Ok(wanted.to_owned());
+        }
+        let all = self.sessions.list(self.store.as_ref(), &SessionQuery::default())?;
+        let mut matching = all.into_iter().map(|entry| entry.session_id).filter(|id| id.starts_with(wanted));
+        match (matching.next(), matching.next()) {
+            (Some(id), None) => Ok(id),
+            (None, _) => Err(Failure::session_not_found(wanted)),
+            (Some(_), Some(_)) => {
+                Err(Failure::usage(format!("several sessions begin with `{wanted}`: say more of it")))
+            }
+        }
+    }
+
+    fn newest(&self) -> Result<Option<String>, Failure> {
+        let query = SessionQuery { limit: Some(1), ..SessionQuery::default() };
+        let newest = self.sessions.list(self.store.as_ref(), &query)?.into_iter().next();
+        Ok(newest.map(|entry| entry.session_id))
+    }
+}
+
+/// A session for programs.
+pub(crate) fn to_json(session: &Session) -> Value {
+    let snapshot = &session.snapshot;
+    let state = &session.state;
+    let mut object = json!({
+        "session_id": snapshot.session_id,
+        "state": state.lifecycle,
+        "project": state.project,
+        "cwd": state.cwd,
+        "transcript_path": state.transcript_path,
+        "started_ms": state.started_ms,
+        "updated_ms": state.updated_ms,
+        "duration_ms": session.duration_ms(),
+        "counters": state.counters,
+        "ic": session.classification(),
+        "consciousness": context_graph_core::gwt::consciousness::ConsciousnessState::from_snapshot(snapshot),
+        "cross_session_ic": snapshot.cross_session_ic,
+        "purpose_vector": snapshot.purpose_vector,
+        "trajectory_length": snapshot.trajectory.len(),
+        "kuramoto_phases": snapshot.kuramoto_phases,
+    });
+    for (key, value) in [
+        ("ended_ms", state.ended_ms.map(Value::from)),
+        ("end_reason", state.end_reason.clone().map(Value::from)),
+        ("previous_session_id", snapshot.previous_session_id.clone().map(Value::from)),
+        ("link_origin", state.link_origin.map(|origin| json!(origin))),
+        ("model", (!state.model.is_empty()).then(|| state.model.clone().into())),
+    ] {
+        if let Some(value) = value {
+            object[key] = value;
+        }
+    }
+    object
+}

@@ -1,0 +1,41 @@
+//! `session prune`
+
+use clap::Args;
+use context_graph_storage::store::SessionQuery;
+use serde_json::json;
+
+use super::forget::tell;
+use super::{PlaceArgs, Shelf};
+use crate::commands::failure::{Failure, Outcome};
+use crate::{Environment, clock, table, time};
+
+#[derive(Debug, Args)]
+pub(crate) struct PruneArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Remove what has seen no event since: `30d`, `12h`, `2026-11-01`
+    #[arg(long, value_name = "WHEN")]
+    older_than: String,
+
+    /// Only say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
+    let shelf = Shelf::open(&args.place, environment)?;
+    let until_ms = time::parse(&args.older_than, clock::now_ms()).map_err(Failure::usage)?;
+    let query = SessionQuery { until_ms: Some(until_ms), ..SessionQuery::default() };
+    let old = shelf.sessions.list(shelf.store.as_ref(), &query)?;
+    let ids: Vec<String> = old.into_iter().map(|entry| entry.session_id).collect();
+    if args.dry_run {
+        if args.place.json {
+            return table::print_json(&json!({"would_remove": ids}));
+        }
+        let lines = ids.iter().map(|id| format!("would remove {id}"));
+        return table::print_lines(lines.chain([format!("{} sessions", ids.len())]));
+    }
+    let removed = ids.iter().map(|id| shelf.remove(id)).collect::<Result<Vec<_>, _>>()?;
+    tell(&removed, args.place.json)
+}

@@ -1,0 +1,109 @@
+//! One event of a session's story, in a line.
+
+use context_graph_core::session::{Dream, DreamCause, EventRecord, dream_of};
+use context_graph_events::Event;
+use serde_json::{Value, json};
+
+use crate::time;
+
+/// How much of a text a line shows.
+const SHOWN: usize = 100;
+
+/// One event of a session's story.
+pub(super) struct Line {
+    seq: u64,
+    at_ms: i64,
+    event: String,
+    subject: String,
+    tool_use_id: Option<String>,
+    agent_id: Option<String>,
+}
+
+/// Tells an event.
+pub(super) fn line(seq: u64, record: &EventRecord) -> Line {
+    let event = record.event().ok();
+    Line {
+        seq,
+        at_ms: record.at_ms,
+        event: event.as_ref().map_or("unreadable", Event::name).to_owned(),
+        subject: event.as_ref().map(subject).unwrap_or_default(),
+        tool_use_id: record.tool_use_id.clone(),
+        agent_id: event.as_ref().and_then(Event::agent_id).map(str::to_owned),
+    }
+}
+
+impl Line {
+    pub(super) fn to_json(&self) -> Value {
+        let mut object =
+            json!({"seq": self.seq, "at_ms": self.at_ms, "event": self.event, "subject": self.subject});
+        for (key, value) in [("tool_use_id", &self.tool_use_id), ("agent_id", &self.agent_id)] {
+            if let Some(value) = value {
+                object[key] = json!(value);
+            }
+        }
+        object
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        let agent = if self.agent_id.is_some() { "  ↳ " } else { "" };
+        format!(
+            "{:>5}  {}  {agent}{:<20} {}",
+            self.seq,
+            time::local_clock(self.at_ms),
+            self.event,
+            self.subject
+        )
+    }
+}
+
+fn subject(event: &Event) -> String {
+    match event {
+        Event::SessionStart(p) => p.source.to_string(),
+        Event::SessionEnd(p) => p.reason.to_string(),
+        Event::UserPromptSubmit(p) => short(&p.prompt),
+        Event::PreToolUse(p) => call(&p.tool_name, p.get_command(), p.get_file_path()),
+        Event::PermissionRequest(p) => call(&p.tool_name, p.get_command(), p.get_file_path()),
+        Event::PostToolUse(p) => {
+            let took = p.duration_ms.as_ref().map(|ms| format!(" in {ms} ms")).unwrap_or_default();
+            format!("{}{took}", call(&p.tool_name, p.get_command(), p.get_file_path()))
+        }
+        Event::PostToolUseFailure(p) => {
+            format!("{} failed: {}", call(&p.tool_name, p.get_command(), p.get_file_path()), short(&p.error))
+        }
+        Event::PermissionDenied(p) => format!("{} denied: {}", p.tool_name, short(&p.reason)),
+        Event::PostToolBatch(p) => format!("{} calls", p.tool_calls.len()),
+        Event::Stop(p) => short(p.last_assistant_message.as_deref().unwrap_or("")),
+        Event::SubagentStart(p) => p.agent_type.clone(),
+        Event::SubagentStop(p) => short(p.last_assistant_message.as_deref().unwrap_or("")),
+        Event::PreCompact(p) => p.trigger.to_string(),
+        Event::PostCompact(p) => short(&p.compact_summary),
+        Event::CwdChanged(p) => p.new_cwd.clone(),
+        Event::Notification(p) => short(&p.message),
+        other => dream_of(other).map(told).unwrap_or_default(),
+    }
+}
+
+fn told(dream: Dream) -> String {
+    let cause = match dream.cause {
+        DreamCause::Drift => "continuity was lost",
+        DreamCause::Loop => "the session repeated itself",
+        DreamCause::End => "the session ended",
+    };
+    format!(
+        "{cause} at {:.2}; kept {} vectors of its trajectory, dropped {}",
+        dream.ic, dream.kept, dream.dropped
+    )
+}
+
+fn call(tool: &str, command: Option<String>, path: Option<String>) -> String {
+    match command.or(path) {
+        Some(what) => format!("{tool} {}", short(&what)),
+        None => tool.to_owned(),
+    }
+}
+
+fn short(text: &str) -> String {
+    let first = text.trim().lines().next().unwrap_or("");
+    let cut: String = first.chars().take(SHOWN).collect();
+    if cut.len() < text.trim().len() { format!("{cut}…") } else { cut }
+}

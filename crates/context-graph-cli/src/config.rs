@@ -1,0 +1,232 @@
+//! `.context-graph/config.toml`: what a user may set. A key that is not known or a value that makes no sense is an
+//! error that names line and column.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use context_graph_core::session::DIGEST_MAX;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
+/// The name of the file in the state folder.
+pub(crate) const FILE: &str = "config.toml";
+
+/// Everything that can be set.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) storage: Storage,
+    pub(crate) inject: Inject,
+}
+
+/// How events are kept.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Storage {
+    pub(crate) sync: Sync,
+}
+
+/// When the disk is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Sync {
+    /// At turns, compactions, starts and ends.
+    #[default]
+    Turns,
+    /// At every event: slower, and a power cut costs nothing.
+    EveryEvent,
+}
+
+/// What is put in front of the model, and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the file")]
+pub(crate) struct Inject {
+    /// Anything at all.
+    pub(crate) enabled: bool,
+    /// At most this many characters at a time.
+    #[serde(deserialize_with = "characters")]
+    pub(crate) max_characters: usize,
+    /// A prompt carries a hint while continuity is below this.
+    #[serde(deserialize_with = "share")]
+    pub(crate) hint_below: f32,
+    /// At the start of a session: what the one before came to.
+    pub(crate) session_start: bool,
+    /// After compaction: what it lost.
+    pub(crate) after_compaction: bool,
+    /// On resume and fork: one line of state.
+    pub(crate) resume: bool,
+    /// With a prompt: the purpose, while continuity is low.
+    pub(crate) prompt: bool,
+    /// After a tool call: the digest, when a crisis begins.
+    pub(crate) crisis: bool,
+    /// Before compaction: what the summary must keep.
+    pub(crate) pre_compact: bool,
+}
+
+impl Default for Inject {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            max_characters: DIGEST_MAX,
+            hint_below: 0.7,
+            session_start: true,
+            after_compaction: true,
+            resume: true,
+            prompt: true,
+            crisis: true,
+            pre_compact: true,
+        }
+    }
+}
+
+/// A value that must lie in `[0, 1]`.
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
+    let value = f32::deserialize(deserializer)?;
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(D::Error::custom(format_args!("{value} is not between 0 and 1")))
+    }
+}
+
+/// The client writes anything over 10,000 characters to a file and shows the model a preview.
+fn characters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let value = usize::deserialize(deserializer)?;
+    if (200..=9000).contains(&value) {
+        Ok(value)
+    } else {
+        Err(D::Error::custom(format_args!("{value} is not between 200 and 9000")))
+    }
+}
+
+impl Config {
+    /// Reads the configuration of a state folder; without a file everything is as it comes.
+    pub(crate) fn read(state_folder: &Path) -> Result<Self, ConfigError> {
+        let path = state_folder.join(FILE);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text).map_err(|problem| ConfigError { path, problem }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(ConfigError { path, problem: error.to_string() }),
+        }
+    }
+
+    /// Reads a configuration; the error says where it is wrong.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start).min(text.len());
+            let before = &text[..text.floor_char_boundary(at)];
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+            format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
+        })
+    }
+
+    /// The configuration in JSON Schema.
+    pub(crate) fn schema() -> Value {
+        let flag =
+            |what: &str, default: bool| json!({"type": "boolean", "default": default, "description": what});
+        let d = Inject::default();
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "context-graph configuration",
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "storage": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "sync": {
+                            "enum": ["turns", "every_event"],
+                            "default": "turns",
+                            "description": "When the disk is waited for: at turns, compactions, starts and ends, or at every event",
+                        },
+                    },
+                },
+                "inject": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "enabled": flag("Put anything at all in front of the model", d.enabled),
+                        "max_characters": {"type": "integer", "minimum": 200, "maximum": 9000, "default": d.max_characters,
+                            "description": "At most this many characters at a time"},
+                        "hint_below": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.7,
+                            "description": "A prompt carries a hint while continuity is below this"},
+                        "session_start": flag("At the start of a session: what the one before came to", d.session_start),
+                        "after_compaction": flag("After compaction: what it lost", d.after_compaction),
+                        "resume": flag("On resume and fork: one line of state", d.resume),
+                        "prompt": flag("With a prompt: the purpose, while continuity is low", d.prompt),
+                        "crisis": flag("After a tool call: the digest, when a crisis begins", d.crisis),
+                        "pre_compact": flag("Before compaction: what the summary must keep", d.pre_compact),
+                    },
+                },
+            },
+        })
+    }
+}
+
+/// The configuration in JSON Schema.
+pub fn schema() -> Value {
+    Config::schema()
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {problem}; the defaults are used until it is mended", .path.display())]
+pub(crate) struct ConfigError {
+    path: PathBuf,
+    problem: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_changes_nothing() {
+        assert_eq!(Config::parse(""), Ok(Config::default()));
+        assert_eq!(Config::parse("[inject]\n"), Ok(Config::default()));
+    }
+
+    #[test]
+    fn what_is_set_is_set() {
+        let config =
+            Config::parse("[storage]\nsync = \"every_event\"\n[inject]\nhint_below = 0.6\nprompt = false\n")
+                .unwrap();
+        assert_eq!(config.storage.sync, Sync::EveryEvent);
+        assert!(!config.inject.prompt && config.inject.crisis);
+        assert!((config.inject.hint_below - 0.6).abs() < 1e-6);
+    }
+
+    #[test]
+    fn trouble_is_named_with_line_and_column() {
+        for (text, place, word) in [
+            ("[inject]\nfoo = 1\n", "line 2, column 1", "foo"),
+            ("[inject]\nenabled = \"yes\"\n", "line 2, column 11", "boolean"),
+            ("\n[inject]\nhint_below = 7.0\n", "line 3, column 14", "between 0 and 1"),
+            ("[inject]\nmax_characters = 5\n", "line 2, column 18", "between 200 and 9000"),
+            ("[storage]\nsync = \"never\"\n", "line 2, column 8", "never"),
+            ("nonsense", "line 1", ""),
+            ("[inject\n", "line 1", ""),
+        ] {
+            let error = Config::parse(text).unwrap_err();
+            assert!(error.starts_with(place) && error.contains(word), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_schema_knows_every_key_and_its_default() {
+        let schema = Config::schema();
+        let defaults = serde_json::to_value(Config::default()).unwrap();
+        for (table, keys) in defaults.as_object().unwrap() {
+            for (key, default) in keys.as_object().unwrap() {
+                let told = &schema["properties"][table]["properties"][key]["default"];
+                let same = told == default
+                    || (told.as_f64().unwrap_or(9.0) - default.as_f64().unwrap_or(5.0)).abs() < 1e-6;
+                assert!(same, "{table}.{key}: {told} or {default}");
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Moments, as people write and read them. Everything is kept in UTC; a local time is only for the eye.
+
+use chrono::{DateTime, Local, NaiveDate, NaiveDateTime, TimeZone, Utc};
+
+/// A moment a person wrote: a span before now (`90s`, `15m`, `2h`, `3d`, `2w`), a date or a date and time.
+pub(crate) fn parse(text: &str, now_ms: i64) -> Result<i64, String> {
+    let text = text.trim();
+    if let Some(ms) = span(text) {
+        return Ok(now_ms.saturating_sub(ms));
+    }
+    if let Ok(moment) = DateTime::parse_from_rfc3339(text) {
+        return Ok(moment.timestamp_millis());
+    }
+    let local = NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S")
+        .or_else(|_| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M"))
+        .ok()
+        .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0));
+    local
+        .and_then(|naive| Local.from_local_datetime(&naive).earliest())
+        .map(|moment| moment.timestamp_millis())
+        .ok_or_else(|| {
+            format!("`{text}` is no time: write a span (2h, 3d), a date (2026-11-01) or 2026-11-01T10:00:00Z")
+        })
+}
+
+fn span(text: &str) -> Option<i64> {
+    let unit = text.chars().last()?;
+    let number: i64 = text.strip_suffix(unit)?.parse().ok().filter(|n| *n >= 0)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86_400,
+        'w' => 604_800,
+        _ => return None,
+    };
+    number.checked_mul(seconds * 1000)
+}
+
+fn moment(ms: i64) -> DateTime<Local> {
+    Utc.timestamp_millis_opt(ms).single().unwrap_or_default().with_timezone(&Local)
+}
+
+/// Date and time.
+pub(crate) fn local(ms: i64) -> String {
+    moment(ms).format("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// The time of day alone.
+pub(crate) fn local_clock(ms: i64) -> String {
+    moment(ms).format("%H:%M:%S%.3f").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_count_back_from_now() {
+        assert_eq!(parse("2h", 10_000_000), Ok(10_000_000 - 7_200_000));
+        assert_eq!(parse("0s", 5), Ok(5));
+        assert_eq!(parse("3d", 0), Ok(-259_200_000));
+    }
+
+    #[test]
+    fn dates_are_understood_and_nonsense_is_refused() {
+        assert_eq!(parse("2026-11-01T10:00:00Z", 0), Ok(1_793_527_200_000));
+        assert!(parse("2026-11-01", 0).is_ok());
+        for nonsense in ["", "soon", "5", "-3h", "2026-13-01", "99999999999999999999d"] {
+            assert!(parse(nonsense, 0).is_err(), "{nonsense}");
+        }
+    }
+}

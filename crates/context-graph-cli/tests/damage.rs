@@ -1,0 +1,126 @@
+//! Damaged files are noticed, kept, told once, and never stop the work.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::Place;
+use serde_json::{Value, json};
+
+fn prompt(place: &Place, text: &str) -> common::Run {
+    let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "transcript_path": "/t",
+        "cwd": "/w", "prompt": text});
+    place.send(&["hooks", "event"], event.to_string())
+}
+
+fn stop(place: &Place) -> common::Run {
+    let event = json!({"hook_event_name": "Stop", "session_id": "s", "transcript_path": "/t", "cwd": "/w",
+        "stop_hook_active": false});
+    place.send(&["hooks", "event"], event.to_string())
+}
+
+fn prompts(place: &Place) -> Value {
+    let run = place.run(&["session", "status", "s", "--json"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str::<Value>(&run.stdout).unwrap()["counters"]["prompts"].clone()
+}
+
+fn file(place: &Place, name: &str) -> PathBuf {
+    place.project().join(".context-graph").join(name)
+}
+
+fn quarantined(place: &Place) -> usize {
+    std::fs::read_dir(file(place, "quarantine")).map_or(0, Iterator::count)
+}
+
+#[test]
+fn a_garbage_cache_is_rebuilt() {
+    let place = Place::new();
+    prompt(&place, "one").succeeded();
+    stop(&place).succeeded();
+    prompt(&place, "two").succeeded();
+    let state = file(&place, "live/s.state");
+    let size = std::fs::metadata(&state).unwrap().len();
+    std::fs::write(&state, vec![0xA5; usize::try_from(size).unwrap()]).unwrap();
+    let answer = prompt(&place, "three").succeeded();
+    assert!(answer["notices"][0].as_str().unwrap().contains("rebuilt"), "{answer}");
+    assert_eq!(prompts(&place), 3);
+}
+
+#[test]
+fn a_missing_cache_is_rebuilt() {
+    let place = Place::new();
+    prompt(&place, "one").succeeded();
+    stop(&place).succeeded();
+    prompt(&place, "two").succeeded();
+    std::fs::remove_file(file(&place, "live/s.state")).unwrap();
+    prompt(&place, "three").succeeded();
+    assert_eq!(prompts(&place), 3);
+}
+
+#[test]
+fn a_torn_journal_loses_its_tail_and_keeps_the_bytes() {
+    let place = Place::new();
+    prompt(&place, "one").succeeded();
+    prompt(&place, "two").succeeded();
+    let journal = file(&place, "live/s.journal");
+    let mut bytes = std::fs::read(&journal).unwrap();
+    bytes.extend_from_slice(b"half an ent");
+    std::fs::write(&journal, bytes).unwrap();
+    let answer = prompt(&place, "three").succeeded();
+    assert!(answer["notices"].to_string().contains("entry"), "{answer}");
+    assert_eq!(prompts(&place), 3);
+    assert_eq!(quarantined(&place), 1);
+    assert_eq!(prompt(&place, "four").succeeded().get("notices"), None, "told once");
+    assert_eq!(prompts(&place), 4);
+}
+
+#[test]
+fn a_damaged_snapshot_is_put_aside_and_told_once_with_exit_2() {
+    let place = Place::new();
+    prompt(&place, "one").succeeded();
+    stop(&place).succeeded();
+    std::fs::remove_file(file(&place, "live/s.state")).unwrap();
+    // The snapshot is found by its own header and hit in the middle.
+    let data = file(&place, "data/data.mdb");
+    let mut bytes = std::fs::read(&data).unwrap();
+    let magic = context_graph_storage::codec::MAGIC;
+    let places: Vec<usize> =
+        bytes.windows(magic.len()).enumerate().filter(|(_, w)| *w == magic).map(|(i, _)| i).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at + 40] ^= 0xFF;
+    }
+    std::fs::write(&data, bytes).unwrap();
+    let run = prompt(&place, "two");
+    assert_eq!(run.code, 2, "{run:?}");
+    assert_eq!(run.json()["error_code"], "corruption");
+    assert!(run.json()["error"].as_str().unwrap().contains("quarantine"), "{run:?}");
+    assert!(quarantined(&place) >= 1);
+    prompt(&place, "three").succeeded();
+    assert_eq!(place.run(&["session", "list"]).code, 0);
+}
+
+#[test]
+fn a_cut_off_database_is_put_aside_and_told_once() {
+    let place = Place::new();
+    prompt(&place, "one").succeeded();
+    stop(&place).succeeded();
+    let data = file(&place, "data/data.mdb");
+    let cut = std::fs::read(&data).unwrap();
+    std::fs::write(&data, &cut[..cut.len() / 2]).unwrap();
+    let run = stop(&place);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert_eq!(run.json()["error_code"], "corruption");
+    stop(&place).succeeded();
+    assert_eq!(prompts(&place), 1, "the live session knows what the database lost");
+}
+
+#[test]
+fn a_state_folder_that_cannot_be_is_an_error_with_a_next_step() {
+    let place = Place::new();
+    std::fs::write(place.project().join(".context-graph"), "in the way").unwrap();
+    let error = prompt(&place, "one").failed("storage");
+    assert!(error.contains("it is a file"), "{error}");
+}
