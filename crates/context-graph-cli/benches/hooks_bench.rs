@@ -12,8 +12,11 @@ use context_graph_storage::sessions::{Arrival, Durability, Sessions};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn recorded(name: &str) -> Vec<u8> {
-    std::fs::read(format!("{}/../context-graph-events/tests/payloads/{name}.json", env!("CARGO_MANIFEST_DIR")))
-        .unwrap()
+    std::fs::read(format!(
+        "{}/../context-graph-events/tests/payloads/{name}.json",
+        env!("CARGO_MANIFEST_DIR")
+    ))
+    .unwrap()
 }
 
 fn sessions(folder: &std::path::Path) -> Sessions {

@@ -87,5 +87,6 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
 
 fn describe(answer: &mut Answer, snapshot: &SessionIdentitySnapshot) {
     answer.output.consciousness_state = Some(ConsciousnessState::from_snapshot(snapshot));
-    answer.output.ic_classification = Some(ICClassification::new(snapshot.last_ic, snapshot.crisis_threshold));
+    answer.output.ic_classification =
+        Some(ICClassification::new(snapshot.last_ic, snapshot.crisis_threshold));
 }
