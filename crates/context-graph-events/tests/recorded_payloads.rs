@@ -14,7 +14,7 @@ fn recorded() -> Vec<(PathBuf, Vec<u8>)> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if name.ends_with(".json") && !name.starts_with("statusLine") {
+            if path.extension().is_some_and(|e| e == "json") && !name.starts_with("statusLine") {
                 files.push((path.clone(), fs::read(path).unwrap()));
             }
         }
