@@ -8,8 +8,7 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use heed::{Env, EnvOpenOptions, MdbError, RoTxn, RwTxn, WithoutTls};
 
@@ -72,20 +71,16 @@ pub struct LmdbEngine {
     folder: PathBuf,
     /// Known once they exist: an empty store creates them with its first transaction.
     tables: OnceLock<Tables>,
-    /// Transactions that read right now; the map must not move under them.
-    reading: AtomicUsize,
+    /// Held by every transaction: the map must not move under one.
+    in_use: RwLock<()>,
 }
 
 impl LmdbEngine {
     fn open(options: &LmdbOptions) -> Result<Self> {
         let _creating = lmdb_file::prepare(options)?;
         let env = Self::map(options)?;
-        let engine = Self {
-            env,
-            folder: options.folder.clone(),
-            tables: OnceLock::new(),
-            reading: AtomicUsize::new(0),
-        };
+        let engine =
+            Self { env, folder: options.folder.clone(), tables: OnceLock::new(), in_use: RwLock::new(()) };
         engine.find_tables()?;
         Ok(engine)
     }
@@ -116,7 +111,7 @@ impl LmdbEngine {
         if let Some(tables) = self.tables.get() {
             return Ok(Some(tables));
         }
-        let reader = self.begin_read()?;
+        let (_in_use, reader) = self.begin_read()?;
         let mut found = Vec::with_capacity(Table::ALL.len());
         for table in Table::ALL {
             let database = self.env.open_database(&reader, table.name());
@@ -133,24 +128,37 @@ impl LmdbEngine {
         Ok(<Tables>::try_from(found).ok().map(|tables| self.tables.get_or_init(|| tables)))
     }
 
-    fn begin_read(&self) -> Result<RoTxn<'_, WithoutTls>> {
-        match self.env.read_txn() {
-            Err(heed::Error::Mdb(MdbError::MapResized)) => self.resize(0)?,
-            Err(heed::Error::Mdb(MdbError::ReadersFull)) => {
-                self.env.clear_stale_readers().map_err(|error| self.failure(error))?;
+    /// What keeps the map in place, and a transaction that reads it. Bound in this order, the transaction ends first.
+    fn begin_read(&self) -> Result<(RwLockReadGuard<'_, ()>, RoTxn<'_, WithoutTls>)> {
+        let mut retried = false;
+        loop {
+            let in_use = self.use_map();
+            match self.env.read_txn() {
+                Err(heed::Error::Mdb(MdbError::MapResized)) if !retried => {
+                    drop(in_use);
+                    self.resize(0)?;
+                }
+                Err(heed::Error::Mdb(MdbError::ReadersFull)) if !retried => {
+                    self.env.clear_stale_readers().map_err(|error| self.failure(error))?;
+                }
+                other => return other.map(|txn| (in_use, txn)).map_err(|error| self.failure(error)),
             }
-            other => return other.map_err(|error| self.failure(error)),
+            retried = true;
         }
-        self.env.read_txn().map_err(|error| self.failure(error))
+    }
+
+    /// Never waits: whoever wants to move the map does not wait for it either.
+    fn use_map(&self) -> RwLockReadGuard<'_, ()> {
+        self.in_use.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Moves the map: to `bytes`, or with 0 to what another process has made of it.
     #[expect(unsafe_code, reason = "the map moves, which needs the promise that no transaction is open")]
     fn resize(&self, bytes: usize) -> Result<()> {
-        if self.reading.load(Ordering::SeqCst) > 0 {
-            return Err(StorageError::database("the map must grow, but is being read by this process"));
-        }
-        // SAFETY: no transaction of this process is open: writes have ended theirs, and nobody reads.
+        let Ok(_alone) = self.in_use.try_write() else {
+            return Err(StorageError::database("the map must grow, but is in use by this process"));
+        };
+        // SAFETY: every transaction of this process holds the lock that is held alone here.
         unsafe { self.env.resize(bytes) }.map_err(|error| self.failure(error))
     }
 
@@ -158,6 +166,7 @@ impl LmdbEngine {
         &self,
         work: &mut impl FnMut(&mut dyn Writer) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, Attempt<E>> {
+        let _in_use = self.use_map();
         let mut txn = self.env.write_txn()?;
         let known = self.tables.get().copied();
         let tables = match known {
@@ -209,12 +218,8 @@ impl Engine for LmdbEngine {
         work: impl FnOnce(&dyn Reader) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
         let tables = self.find_tables()?.copied();
-        let txn = self.begin_read()?;
-        self.reading.fetch_add(1, Ordering::SeqCst);
-        let done = work(&Reading { engine: self, txn: &txn, tables });
-        drop(txn);
-        self.reading.fetch_sub(1, Ordering::SeqCst);
-        done
+        let (_in_use, txn) = self.begin_read()?;
+        work(&Reading { engine: self, txn: &txn, tables })
     }
 
     fn write<T, E: From<StorageError>>(
@@ -242,7 +247,7 @@ impl Engine for LmdbEngine {
 
     fn verify(&self) -> Result<std::result::Result<(), String>> {
         // Held open, so that the pages of this moment are not used again meanwhile.
-        let txn = self.begin_read()?;
+        let (_in_use, txn) = self.begin_read()?;
         let path = self.folder.join(lmdb_file::DATA);
         let file = File::open(&path).context("open", &path)?;
         lmdb_pages::verify(&file, Some(txn.id() as u64)).context("read", &path)

@@ -1,6 +1,6 @@
 //! What can be typed after `context-graph hooks`.
 //!
-//! These structs are the one definition of the arguments. [`super::fast_args`] reads the common forms of them
+//! These structs are the one definition of the arguments. `fast_args` reads the common forms of them
 //! without building the whole parser.
 
 use std::path::PathBuf;
