@@ -1,1 +1,108 @@
 //! Rules to decisions.
+//!
+//! - [`decision`]: verdicts and how they join.
+//! - [`legality`] and [`mod@reply`]: what an event can carry, and how it is said.
+//! - [`effects`]: what a tool call would do, seen through shells, interpreters and links.
+//! - [`guards`]: the built-in rules over effects.
+//! - [`config`]: what users and projects configure, and how the two are merged.
+//!
+//! Nothing here reads the environment, the clock or a file's content. The file system is an argument and is asked
+//! for names and links only.
+
+pub mod config;
+pub mod decision;
+pub mod effects;
+pub mod guards;
+pub mod legality;
+pub mod reply;
+
+use context_graph_events::Event;
+use serde_json::Value;
+
+pub use config::{OnError, PolicyConfig};
+pub use decision::{Decision, Finding, Severity, Verdict};
+pub use effects::{Effects, FileSystem, ListedFileSystem, RealFileSystem};
+pub use reply::reply;
+
+/// Where a decision is taken.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The user's home.
+    pub home: &'a str,
+    /// The project's root.
+    pub project: &'a str,
+    /// The working folder, for events that carry none.
+    pub cwd: &'a str,
+    /// Asked for links and names.
+    pub fs: &'a dyn FileSystem,
+}
+
+/// Why no decision could be taken. It becomes one all the same: see [`OnError`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecideError {
+    /// The tool's input lacks what the guards need to see.
+    #[error(transparent)]
+    Input(#[from] effects::InputError),
+}
+
+/// The rules in force.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Policy {
+    config: PolicyConfig,
+}
+
+impl Policy {
+    /// The built-in guards under a merged configuration.
+    pub fn new(config: PolicyConfig) -> Self {
+        Self { config }
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> &PolicyConfig {
+        &self.config
+    }
+
+    /// What is to happen with this event, fitted to what the event can carry.
+    pub fn decide(&self, event: &Event, ctx: &Context<'_>) -> Decision {
+        let (tool, input) = match event {
+            Event::PreToolUse(payload) => (&payload.tool_name, &payload.tool_input),
+            Event::PermissionRequest(payload) => (&payload.tool_name, &payload.tool_input),
+            _ => return Decision::none(),
+        };
+        let cwd = event.common().map_or("", |common| common.cwd.as_str());
+        let ctx = Context { cwd: if cwd.is_empty() { ctx.cwd } else { cwd }, ..*ctx };
+        let decision = match self.effects(tool, input, &ctx) {
+            Ok(effects) => guards::check(&self.config, &ctx, tool, input, &effects),
+            Err(error) => self.on_error(&error),
+        };
+        match event {
+            // There it is the user who is being asked already: a second question adds nothing, and turning it into a
+            // refusal would take the answer out of the user's hands.
+            Event::PermissionRequest(_) if *decision.verdict() == Verdict::Ask => {
+                Decision::none().with_note(format!("left to the user: {}", decision.reason()))
+            }
+            _ => match event.known_name() {
+                Some(name) => legality::fit(name, decision),
+                None => decision,
+            },
+        }
+    }
+
+    /// What a tool call would do.
+    pub fn effects(&self, tool: &str, input: &Value, ctx: &Context<'_>) -> Result<Effects, DecideError> {
+        let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
+        Ok(effects::of_tool_call(tool, input, ctx.cwd, ctx.project, places)?)
+    }
+
+    /// The decision that an error is.
+    pub fn on_error(&self, error: &dyn std::error::Error) -> Decision {
+        let verdict = match self.config.on_error() {
+            OnError::Allow => {
+                return Decision::none().with_note(format!("passed although deciding failed: {error}"));
+            }
+            OnError::Ask => Verdict::Ask,
+            OnError::Deny => Verdict::Deny,
+        };
+        Decision::of(verdict, "policy/error", format!("The guard could not decide: {error}."), Severity::High)
+    }
+}

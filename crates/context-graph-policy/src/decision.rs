@@ -1,0 +1,305 @@
+//! Verdicts and how they join.
+//!
+//! `halt > deny > block > ask > modify > allow`; context joins any of them. Joining two decisions keeps the stricter
+//! verdict and every rule that spoke, so the order in which rules run does not matter and one more rule never
+//! loosens anything. Two rules that want to change the input differently cannot both have their way: that is a
+//! question for the user, so they join to `ask`.
+
+use std::collections::BTreeSet;
+
+use context_graph_events::Verb;
+use serde_json::{Map, Value};
+
+/// How bad it would be.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing.
+    Low,
+    /// Worth a look.
+    #[default]
+    Medium,
+    /// Work or secrets can be lost.
+    High,
+    /// The machine, the history or the guard itself is at stake.
+    Critical,
+}
+
+impl Severity {
+    /// The severity's name in policies and records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+/// What is to happen, loosest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Verdict {
+    /// No rule has an opinion: the client goes on as if nobody had been asked.
+    #[default]
+    None,
+    /// Let it happen without asking.
+    Allow,
+    /// Let it happen with this whole input in place of the old one.
+    Modify(Map<String, Value>),
+    /// Put it to the user.
+    Ask,
+    /// Refuse to go on as is.
+    Block,
+    /// Prevent it.
+    Deny,
+    /// Prevent it and end the turn.
+    Halt,
+}
+
+impl Verdict {
+    /// Place in the order, loosest first.
+    pub const fn rank(&self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Allow => 1,
+            Self::Modify(_) => 2,
+            Self::Ask => 3,
+            Self::Block => 4,
+            Self::Deny => 5,
+            Self::Halt => 6,
+        }
+    }
+
+    /// The verb that says it, if it says anything.
+    pub const fn verb(&self) -> Option<Verb> {
+        Some(match self {
+            Self::None => return None,
+            Self::Allow => Verb::Allow,
+            Self::Modify(_) => Verb::Modify,
+            Self::Ask => Verb::Ask,
+            Self::Block => Verb::Block,
+            Self::Deny => Verb::Deny,
+            Self::Halt => Verb::Halt,
+        })
+    }
+
+    /// Whether the call does not simply go on.
+    pub const fn stops(&self) -> bool {
+        self.rank() >= 3
+    }
+
+    fn join(self, other: Self) -> Self {
+        match (&self, &other) {
+            (Self::Modify(a), Self::Modify(b)) if a != b => Self::Ask,
+            _ if other.rank() > self.rank() => other,
+            _ => self,
+        }
+    }
+}
+
+/// One rule that spoke.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Finding {
+    /// What the rule wanted. Context and changed input are carried by the decision.
+    pub verb: Verb,
+    /// The rule, `guard/rule` for a built-in one.
+    pub rule: String,
+    /// Why, in words for the user and the model.
+    pub reason: String,
+    /// How bad it would be.
+    pub severity: Severity,
+}
+
+/// What all rules together decided.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decision {
+    verdict: Verdict,
+    findings: BTreeSet<Finding>,
+    context: BTreeSet<String>,
+    notes: BTreeSet<String>,
+}
+
+impl Decision {
+    /// No opinion.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// One rule's verdict.
+    pub fn of(
+        verdict: Verdict,
+        rule: impl Into<String>,
+        reason: impl Into<String>,
+        severity: Severity,
+    ) -> Self {
+        let mut decision = Self::default();
+        if let Some(verb) = verdict.verb() {
+            decision.findings.insert(Finding { verb, rule: rule.into(), reason: reason.into(), severity });
+        }
+        decision.verdict = verdict;
+        decision
+    }
+
+    /// Text for the model, without a verdict.
+    pub fn context(rule: impl Into<String>, text: impl Into<String>) -> Self {
+        let mut decision = Self::default();
+        let text = text.into();
+        decision.findings.insert(Finding {
+            verb: Verb::AddContext,
+            rule: rule.into(),
+            reason: String::new(),
+            severity: Severity::Low,
+        });
+        if !text.is_empty() {
+            decision.context.insert(text);
+        }
+        decision
+    }
+
+    /// Both decisions as one. Associative, commutative, idempotent; never looser than either.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        self.verdict = self.verdict.join(other.verdict);
+        self.findings.extend(other.findings);
+        self.context.extend(other.context);
+        self.notes.extend(other.notes);
+        self
+    }
+
+    /// The same decision with something for the record: a verb that was raised, a rule that was switched off.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.notes.insert(note.into());
+        self
+    }
+
+    pub(crate) fn with_verdict(mut self, verdict: Verdict) -> Self {
+        self.verdict = verdict;
+        self
+    }
+
+    /// What is to happen.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// Every rule that spoke, in a fixed order.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter()
+    }
+
+    /// Text for the model, in a fixed order.
+    pub fn context_parts(&self) -> impl Iterator<Item = &str> {
+        self.context.iter().map(String::as_str)
+    }
+
+    /// What the record should say besides.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(String::as_str)
+    }
+
+    /// The gravest finding's severity.
+    pub fn severity(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.severity).max()
+    }
+
+    /// The reasons of the rules behind the verdict, each with its rule id. Rules that only wanted less are left out.
+    pub fn reason(&self) -> String {
+        let strongest = self.findings.iter().map(|finding| finding.verb).min();
+        let mut lines: Vec<String> = Vec::new();
+        for finding in &self.findings {
+            let counts =
+                Some(finding.verb) == strongest || (finding.verb < Verb::Modify && self.verdict.stops());
+            if counts && !finding.reason.is_empty() {
+                lines.push(format!("{} [{}]", finding.reason, finding.rule));
+            }
+        }
+        if self.verdict == Verdict::Ask && strongest == Some(Verb::Modify) {
+            lines.insert(0, "Two rules change the input differently.".to_owned());
+        }
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn verdict() -> impl Strategy<Value = Verdict> {
+        prop_oneof![
+            Just(Verdict::None),
+            Just(Verdict::Allow),
+            (0..3u8).prop_map(|n| Verdict::Modify(
+                json!({"command": n}).as_object().cloned().unwrap_or_default()
+            )),
+            Just(Verdict::Ask),
+            Just(Verdict::Block),
+            Just(Verdict::Deny),
+            Just(Verdict::Halt),
+        ]
+    }
+
+    fn decision() -> impl Strategy<Value = Decision> {
+        let one = prop_oneof![
+            (verdict(), 0..4u8, 0..3u8).prop_map(|(verdict, rule, reason)| {
+                Decision::of(verdict, format!("r{rule}"), format!("because {reason}"), Severity::High)
+            }),
+            (0..3u8, 0..3u8)
+                .prop_map(|(rule, text)| Decision::context(format!("c{rule}"), format!("text {text}"))),
+        ];
+        proptest::collection::vec(one, 0..4)
+            .prop_map(|many| many.into_iter().fold(Decision::none(), Decision::join))
+    }
+
+    proptest! {
+        #[test]
+        fn joining_is_associative(a in decision(), b in decision(), c in decision()) {
+            prop_assert_eq!(a.clone().join(b.clone()).join(c.clone()), a.join(b.join(c)));
+        }
+
+        #[test]
+        fn joining_is_commutative(a in decision(), b in decision()) {
+            prop_assert_eq!(a.clone().join(b.clone()), b.join(a));
+        }
+
+        #[test]
+        fn joining_is_idempotent(a in decision()) {
+            prop_assert_eq!(a.clone().join(a.clone()), a);
+        }
+
+        #[test]
+        fn adding_never_loosens(a in decision(), b in decision()) {
+            let joined = a.clone().join(b.clone());
+            prop_assert!(joined.verdict().rank() >= a.verdict().rank());
+            prop_assert!(joined.verdict().rank() >= b.verdict().rank());
+            prop_assert!(a.context_parts().all(|part| joined.context_parts().any(|kept| kept == part)));
+        }
+    }
+
+    #[test]
+    fn different_changes_are_put_to_the_user() {
+        let change = |n: u8| {
+            let input = json!({"command": n}).as_object().cloned().unwrap();
+            Decision::of(Verdict::Modify(input), "r", "tidy", Severity::Low)
+        };
+        assert_eq!(change(1).join(change(1)).verdict(), change(1).verdict());
+        assert_eq!(change(1).join(change(2)).verdict(), &Verdict::Ask);
+    }
+
+    #[test]
+    fn the_reason_names_the_rules_behind_the_verdict() {
+        let decision = Decision::of(Verdict::Deny, "a/x", "no", Severity::High).join(Decision::of(
+            Verdict::Allow,
+            "b/y",
+            "fine",
+            Severity::Low,
+        ));
+        assert_eq!(decision.reason(), "no [a/x]");
+    }
+}

@@ -1,0 +1,182 @@
+//! Whether text that may hold unknown pieces can be a path that a pattern names.
+//!
+//! A pattern has `?` (one character), `*` (within a name) and `**` (across folders). Both sides are walked as
+//! automata over the same string, so a glob in the command and a glob in the rule meet properly. No tables are built.
+
+use super::text::{Piece, Text};
+
+/// Patterns longer than this are refused where they are read.
+pub const MAX_PATTERN: usize = 120;
+
+/// Positions in the pattern, one bit each.
+type States = u128;
+
+/// Whether a literal path matches. Upper and lower case are one: on some file systems they are.
+pub fn matches(pattern: &str, path: &str) -> bool {
+    let pattern = pattern.as_bytes();
+    if pattern.len() > MAX_PATTERN {
+        return false;
+    }
+    let mut states = close(pattern, 1);
+    for c in path.bytes() {
+        states = step(pattern, states, Symbol::Byte(c.to_ascii_lowercase()));
+        if states == 0 {
+            return false;
+        }
+    }
+    states & (1 << pattern.len()) != 0
+}
+
+/// Whether some reading of the text matches.
+pub fn overlaps(pattern: &str, text: &Text) -> bool {
+    let pattern = pattern.as_bytes();
+    if pattern.len() > MAX_PATTERN {
+        return false;
+    }
+    let mut states = close(pattern, 1);
+    let mut at_start = true;
+    for piece in &text.0 {
+        match piece {
+            Piece::Lit(known) => {
+                for c in known.bytes() {
+                    states = step(pattern, states, Symbol::Byte(c.to_ascii_lowercase()));
+                }
+                at_start = known.ends_with('/');
+            }
+            // A glob at the start of a name does not match a leading dot.
+            Piece::One => {
+                states = step(pattern, states, if at_start { Symbol::NotDot } else { Symbol::InName });
+            }
+            Piece::Star => {
+                let first = step(pattern, states, if at_start { Symbol::NotDot } else { Symbol::InName });
+                states |= saturate(pattern, first, Symbol::InName);
+            }
+            Piece::Hole(_) => states = saturate(pattern, states, Symbol::Any),
+        }
+        if !matches!(piece, Piece::Lit(_)) {
+            at_start = false;
+        }
+        if states == 0 {
+            return false;
+        }
+    }
+    states & (1 << pattern.len()) != 0
+}
+
+#[derive(Clone, Copy)]
+enum Symbol {
+    Byte(u8),
+    NotDot,
+    InName,
+    Any,
+}
+
+impl Symbol {
+    fn can_be(self, wanted: u8) -> bool {
+        match self {
+            Self::Byte(c) => c == wanted.to_ascii_lowercase(),
+            Self::NotDot => wanted != b'.' && wanted != b'/',
+            Self::InName => wanted != b'/',
+            Self::Any => true,
+        }
+    }
+
+    fn can_be_in_name(self) -> bool {
+        !matches!(self, Self::Byte(b'/'))
+    }
+}
+
+fn saturate(pattern: &[u8], mut states: States, symbol: Symbol) -> States {
+    loop {
+        let next = states | step(pattern, states, symbol);
+        if next == states {
+            return states;
+        }
+        states = next;
+    }
+}
+
+fn step(pattern: &[u8], states: States, symbol: Symbol) -> States {
+    let mut next: States = 0;
+    let mut stayed: States = 0;
+    let mut left = states;
+    while left != 0 {
+        let at = left.trailing_zeros() as usize;
+        left &= left - 1;
+        match pattern.get(at) {
+            // Having taken something, `**` goes on or gives way; only at its very start may it be no folder at all.
+            Some(b'*') if pattern.get(at + 1) == Some(&b'*') => stayed |= 1 << at | 1 << (at + 2),
+            Some(b'*') if symbol.can_be_in_name() => {
+                next |= 1 << at;
+            }
+            Some(b'?') if symbol.can_be_in_name() => {
+                next |= 1 << (at + 1);
+            }
+            Some(c) if symbol.can_be(*c) => {
+                next |= 1 << (at + 1);
+            }
+            _ => {}
+        }
+    }
+    close(pattern, next) | stayed
+}
+
+/// Stars may match nothing; `**/` may match no folder at all.
+fn close(pattern: &[u8], mut states: States) -> States {
+    let mut left = states;
+    while left != 0 {
+        let at = left.trailing_zeros() as usize;
+        left &= left - 1;
+        if pattern.get(at) != Some(&b'*') {
+            continue;
+        }
+        let deep = pattern.get(at + 1) == Some(&b'*');
+        let mut reached: States = 1 << (at + 1 + usize::from(deep));
+        if deep && pattern.get(at + 2) == Some(&b'/') && (at == 0 || pattern[at - 1] == b'/') {
+            reached |= 1 << (at + 3);
+        }
+        left |= reached & !states;
+        states |= reached;
+    }
+    states
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effects::text::Origin;
+
+    fn globbed(text: &str) -> Text {
+        let mut value = Text::default();
+        value.push_globbed(text);
+        value
+    }
+
+    #[test]
+    fn stars_stay_in_a_name_and_double_stars_do_not() {
+        assert!(matches("/a/*.rs", "/a/b.rs"));
+        assert!(!matches("/a/*.rs", "/a/b/c.rs"));
+        assert!(matches("**/.env", "/a/b/.env"));
+        assert!(matches("/a/**/c", "/a/c"));
+        assert!(matches("/a/**", "/a/b/c"));
+        assert!(matches("**/.ENV", "/x/.env"));
+        assert!(!matches("**/.env", "/x/a.env"));
+    }
+
+    #[test]
+    fn globs_on_both_sides_meet() {
+        assert!(overlaps("**/.env", &globbed("/p/.e*")));
+        assert!(overlaps("**/.env", &globbed("/p/.e?v")));
+        assert!(!overlaps("**/.env", &globbed("/p/*")));
+        assert!(!overlaps("**/.env", &globbed("/p/.e?")));
+    }
+
+    #[test]
+    fn holes_can_be_anything() {
+        let mut text = Text::lit("/p/");
+        text.push(Piece::Hole(Origin::Output));
+        text.push_str("-graph");
+        assert!(overlaps("/p/.context-graph", &text));
+        assert!(!overlaps("/p/.context", &text));
+    }
+}

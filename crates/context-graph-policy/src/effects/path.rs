@@ -1,0 +1,300 @@
+//! From a path as written to the places it can mean: absolute, `..` taken out, links followed.
+
+use super::fs::{Entry, FileSystem};
+use super::text::{Piece, Text};
+
+/// Links followed in one path before it is called a loop.
+const MAX_LINKS: usize = 40;
+/// Folders read for one glob.
+const MAX_LOOKUPS: usize = 64;
+/// Names looked at when a glob is tried against a real folder.
+const MAX_NAMES: usize = 512;
+
+/// A path of a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// As it was written, as far as that is known.
+    pub written: Text,
+    /// Absolute, without `.` and `..`, links not followed.
+    pub path: Text,
+    /// Where it really leads, if a link is on the way; for a glob, the places it really names.
+    pub real: Vec<String>,
+}
+
+/// What relative paths and `~` hang on.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'a> {
+    pub(crate) home: &'a str,
+    pub(crate) fs: &'a dyn FileSystem,
+}
+
+impl Target {
+    pub(crate) fn new(written: &Text, cwd: &Text, places: Places<'_>) -> Self {
+        let path = absolute(written, cwd);
+        let real = match path.literal() {
+            // A drive of another system has no links we could follow.
+            Some(literal) if !literal.starts_with('/') => Vec::new(),
+            Some(literal) => follow(literal, places.fs).filter(|real| real != literal).into_iter().collect(),
+            None if path.has_hole() => Vec::new(),
+            None => expand(&path, places.fs),
+        };
+        Self { written: written.clone(), path, real }
+    }
+
+    /// The absolute path, where all of it is known.
+    pub fn literal(&self) -> Option<&str> {
+        self.path.literal()
+    }
+
+    /// Every place it is known to mean.
+    pub fn places(&self) -> impl Iterator<Item = &str> {
+        self.path.literal().into_iter().chain(self.real.iter().map(String::as_str))
+    }
+}
+
+/// The path made absolute and rid of `.` and `..`, in text alone.
+pub(crate) fn absolute(written: &Text, cwd: &Text) -> Text {
+    if let (Some(path), Some(cwd)) = (written.literal(), cwd.literal()) {
+        return Text::lit(absolute_str(path, cwd));
+    }
+    let mut joined = Text::default();
+    // An unknown beginning may be absolute or not; nothing is put before it.
+    if !written.prefix().starts_with('/') && !matches!(written.0.first(), Some(Piece::Hole(_))) {
+        joined.extend(cwd);
+        joined.push_str("/");
+    }
+    joined.extend(written);
+    clean(&joined)
+}
+
+pub(crate) fn absolute_str(path: &str, cwd: &str) -> String {
+    let mut out = String::with_capacity(cwd.len() + path.len() + 1);
+    let bytes = path.as_bytes();
+    if bytes.len() > 2
+        && bytes[1] == b':'
+        && matches!(bytes[2], b'/' | b'\\')
+        && bytes[0].is_ascii_alphabetic()
+    {
+        push_components(&mut out, &path.replace('\\', "/"));
+        return out.split_off(1);
+    }
+    if !path.starts_with('/') {
+        push_components(&mut out, cwd);
+    }
+    push_components(&mut out, path);
+    if out.is_empty() {
+        out.push('/');
+    }
+    out
+}
+
+fn push_components(out: &mut String, path: &str) {
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => out.truncate(out.rfind('/').unwrap_or(0)),
+            name => {
+                out.push('/');
+                out.push_str(name);
+            }
+        }
+    }
+}
+
+fn clean(path: &Text) -> Text {
+    let mut names: Vec<Text> = vec![Text::default()];
+    for piece in &path.0 {
+        match piece {
+            Piece::Lit(text) => {
+                for (index, part) in text.split('/').enumerate() {
+                    if index > 0 {
+                        names.push(Text::default());
+                    }
+                    if let Some(last) = names.last_mut() {
+                        last.push_str(part);
+                    }
+                }
+            }
+            other => {
+                if let Some(last) = names.last_mut() {
+                    last.push(other.clone());
+                }
+            }
+        }
+    }
+    let rooted = names.first().is_some_and(Text::is_empty);
+    let mut kept: Vec<Text> = Vec::new();
+    for name in names {
+        match name.literal() {
+            Some("" | ".") => {}
+            Some("..") if kept.last().is_some_and(|last| !last.has_hole()) => {
+                kept.pop();
+            }
+            _ => kept.push(name),
+        }
+    }
+    let mut out = Text::default();
+    for (index, name) in kept.iter().enumerate() {
+        if rooted || index > 0 {
+            out.push_str("/");
+        }
+        out.extend(name);
+    }
+    if out.is_empty() {
+        out.push_str("/");
+    }
+    out
+}
+
+/// Where a path leads when links are followed; nothing where they loop. What does not exist stays as written.
+pub(crate) fn follow(path: &str, fs: &dyn FileSystem) -> Option<String> {
+    let mut todo: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
+    let mut done = String::with_capacity(path.len());
+    let mut links = 0;
+    let mut missing = false;
+    while let Some(name) = todo.pop() {
+        match name.as_str() {
+            "" | "." => continue,
+            ".." => {
+                done.truncate(done.rfind('/').unwrap_or(0));
+                continue;
+            }
+            _ => {}
+        }
+        let before = done.len();
+        done.push('/');
+        done.push_str(&name);
+        if missing {
+            continue;
+        }
+        match fs.entry(&done) {
+            Some(Entry::Link(to)) => {
+                links += 1;
+                if links > MAX_LINKS {
+                    return None;
+                }
+                done.truncate(if to.starts_with('/') { 0 } else { before });
+                todo.extend(to.split('/').rev().map(str::to_owned));
+            }
+            Some(_) => {}
+            None => missing = true,
+        }
+    }
+    if done.is_empty() {
+        done.push('/');
+    }
+    Some(done)
+}
+
+/// The real paths that a glob names, and where their links lead.
+fn expand(path: &Text, fs: &dyn FileSystem) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let mut budget = MAX_LOOKUPS;
+    let names = components(path);
+    for name in &names {
+        let mut next = Vec::new();
+        for folder in &found {
+            if let Some(known) = name.literal() {
+                next.push(format!("{folder}/{known}"));
+                continue;
+            }
+            let real = if folder.is_empty() { "/" } else { folder.as_str() };
+            budget = budget.saturating_sub(1);
+            if budget == 0 {
+                break;
+            }
+            for entry in fs.names(real, MAX_NAMES) {
+                if fits(name, &entry) {
+                    next.push(format!("{folder}/{entry}"));
+                }
+            }
+        }
+        next.truncate(MAX_NAMES);
+        found = next;
+    }
+    let real: Vec<String> = found.iter().filter_map(|path| follow(path, fs)).collect();
+    found.extend(real);
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn components(path: &Text) -> Vec<Text> {
+    let mut rest = path.clone();
+    let mut names = Vec::new();
+    while let Some((name, after)) = rest.split_once('/') {
+        names.push(name);
+        rest = after;
+    }
+    names.push(rest);
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// Whether a name fits a glob that has no holes.
+pub(crate) fn fits(glob: &Text, name: &str) -> bool {
+    if name.starts_with('.') && !glob.prefix().starts_with('.') {
+        return false;
+    }
+    let mut pattern = String::new();
+    for piece in &glob.0 {
+        match piece {
+            Piece::Lit(text) => pattern.push_str(text),
+            Piece::Star | Piece::Hole(_) => pattern.push('*'),
+            Piece::One => pattern.push('?'),
+        }
+    }
+    super::glob::matches(&pattern, name)
+}
+
+/// `~` and `~/…` at the start of a word. Another user's home is not ours to know.
+pub(crate) fn home_of<'t>(text: &'t str, home: &str) -> Option<(String, &'t str)> {
+    let rest = text.strip_prefix('~')?;
+    if rest.is_empty() || rest.starts_with('/') {
+        return Some((home.to_owned(), rest));
+    }
+    let end = rest.find('/').unwrap_or(rest.len());
+    let user = &rest[..end];
+    match user {
+        "+" | "-" => None,
+        "root" => Some(("/root".to_owned(), &rest[end..])),
+        _ if home.ends_with(&format!("/{user}")) => Some((home.to_owned(), &rest[end..])),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effects::fs::ListedFileSystem;
+
+    #[test]
+    fn dots_are_taken_out() {
+        assert_eq!(absolute_str("../x/./y", "/a/b"), "/a/x/y");
+        assert_eq!(absolute_str("/../..", "/a"), "/");
+        assert_eq!(absolute_str(".", "/a/"), "/a");
+    }
+
+    #[test]
+    fn links_are_followed_and_loops_end() {
+        let fs = ListedFileSystem::default()
+            .with("/p", Entry::Folder)
+            .with("/p/notes", Entry::Link("secret/../.env".into()))
+            .with("/p/secret", Entry::Folder)
+            .with("/p/loop", Entry::Link("loop".into()));
+        assert_eq!(follow("/p/notes", &fs).as_deref(), Some("/p/.env"));
+        assert_eq!(follow("/p/loop", &fs), None);
+        assert_eq!(follow("/q/new", &fs).as_deref(), Some("/q/new"));
+    }
+
+    #[test]
+    fn globs_name_what_is_there() {
+        let fs = ListedFileSystem::default()
+            .with("/p", Entry::Folder)
+            .with("/p/prod.env", Entry::File)
+            .with("/p/.env", Entry::File);
+        let mut glob = Text::default();
+        glob.push_globbed("/p/*");
+        assert_eq!(expand(&glob, &fs), ["/p/prod.env"]);
+    }
+}

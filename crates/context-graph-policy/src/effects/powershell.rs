@@ -1,0 +1,292 @@
+//! PowerShell, as far as it can be read word by word: cmdlets with a plain meaning become effects, programs are
+//! looked at as everywhere, and what builds code at run time is unknown.
+
+use super::shell::{Flow, Shell};
+use super::{Access, Cargo, Origin, Piece, Privilege, Text, Unknown};
+
+/// Ways to run what was computed.
+const HIDDEN: &[&str] = &[
+    "invoke-expression",
+    "frombase64string",
+    "[scriptblock]::create",
+    "-encodedcommand",
+    ".invoke(",
+    "add-type",
+    "reflection.assembly",
+];
+
+/// Walks a PowerShell script.
+pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
+    if source.len() > 64 * 1024 {
+        shell.unknown(Unknown::TooLarge);
+        return;
+    }
+    let lower = source.to_ascii_lowercase();
+    if HIDDEN.iter().any(|word| lower.contains(word))
+        || lower.split(|c: char| !c.is_alphanumeric()).any(|word| word == "iex")
+    {
+        shell.unknown(Unknown::Foreign("PowerShell code made at run time".to_owned()));
+    }
+    if lower.contains("[system.io.file]::")
+        || lower.contains("[io.file]::")
+        || lower.contains("[io.directory]::")
+    {
+        let access = if lower.contains("::delete") {
+            Access::Delete
+        } else if lower.contains("::write") {
+            Access::Write
+        } else {
+            Access::Read
+        };
+        for text in super::inline::string_literals(source) {
+            shell.touch_all(access, &slashed(&Text::from(text.as_str())), "PowerShell", true);
+        }
+    }
+    for statement in statements(source) {
+        let words = words(&statement, shell);
+        if !words.is_empty() {
+            command(shell, &words);
+        }
+    }
+}
+
+fn command(shell: &mut Shell<'_>, words: &[Text]) {
+    let mut words = words;
+    while words.first().is_some_and(|word| matches!(word.known(), "&" | "." | "{" | "(" | "}")) {
+        words = &words[1..];
+    }
+    let Some((first, args)) = words.split_first() else { return };
+    // A value or an assignment, not a command.
+    if first.has_hole() {
+        return;
+    }
+    let name = first.known().to_ascii_lowercase();
+    let flag = |short: &str| {
+        args.iter().any(|arg| {
+            let arg = arg.known().to_ascii_lowercase();
+            arg.len() > 2 && arg.starts_with('-') && short.starts_with(arg.as_str())
+        })
+    };
+    let files: Vec<Text> = operands(args);
+    for (at, word) in words.iter().enumerate() {
+        if matches!(word.known(), ">" | ">>" | "2>" | "*>")
+            && let Some(file) = words.get(at + 1)
+        {
+            shell.touch(Access::Write, &slashed(file), "PowerShell");
+        }
+    }
+    match name.as_str() {
+        "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "clear-recyclebin" => {
+            for file in files {
+                let recursive = flag("-recurse")
+                    || args.iter().any(|arg| matches!(arg.known(), "/s" | "/S" | "-rf" | "-r"));
+                if file.is_blank() {
+                    shell.unknown(Unknown::DeleteTarget(file.clone()));
+                }
+                shell.touch_all(Access::Delete, &file, "Remove-Item", recursive);
+            }
+        }
+        "set-content" | "sc" | "add-content" | "ac" | "out-file" | "clear-content" | "clc" | "new-item"
+        | "ni" | "tee-object" | "export-csv" => {
+            for file in files.iter().take(1) {
+                shell.touch(Access::Write, file, &name);
+            }
+        }
+        "copy-item" | "cp" | "copy" | "cpi" => {
+            if let Some((last, rest)) = files.split_last() {
+                for file in rest {
+                    shell.touch(Access::Read, file, &name);
+                }
+                shell.touch(Access::Write, last, &name);
+            }
+        }
+        "move-item" | "mv" | "move" | "mi" | "rename-item" | "ren" | "rni" => {
+            if let Some((last, rest)) = files.split_last() {
+                for file in rest {
+                    shell.touch_all(Access::Delete, file, &name, true);
+                }
+                shell.touch(Access::Write, last, &name);
+            }
+        }
+        "get-content" | "gc" | "cat" | "type" | "select-string" | "sls" | "format-hex" | "import-csv" => {
+            for file in files {
+                shell.touch(Access::Read, &file, &name);
+            }
+        }
+        "start-process" | "saps" if args.iter().any(|arg| arg.known().eq_ignore_ascii_case("runas")) => {
+            shell.out.privileges.push(Privilege::OtherUser("Start-Process -Verb RunAs".to_owned()));
+        }
+        "format-volume" | "clear-disk" | "remove-partition" | "initialize-disk" | "stop-computer"
+        | "restart-computer" => {
+            shell.unknown(Unknown::Foreign(name.clone()));
+        }
+        "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "start-bitstransfer" => {
+            let uploads = flag("-infile");
+            let host = files.first().map(|url| super::tools::host_of(&url.to_string())).unwrap_or_default();
+            shell.send(host, if uploads { Cargo::File } else { Cargo::Data }, &name);
+        }
+        "set-location" | "cd" | "sl" | "chdir" => {
+            if let Some(to) = files.first() {
+                let to = super::path::absolute(to, shell.cwd());
+                shell.set_cwd(to);
+            }
+        }
+        _ if name.contains('-') && !name.contains('.')
+            || name.starts_with(['$', '[', '@', '}', '#'])
+            || is_keyword(&name) => {}
+        _ => {
+            shell.run(words.to_vec(), Vec::new(), &Flow::default());
+        }
+    }
+}
+
+fn is_keyword(name: &str) -> bool {
+    matches!(
+        name,
+        "if" | "else"
+            | "foreach"
+            | "for"
+            | "while"
+            | "function"
+            | "param"
+            | "return"
+            | "try"
+            | "catch"
+            | "finally"
+            | "switch"
+            | "echo"
+            | "ls"
+            | "dir"
+            | "gci"
+    )
+}
+
+/// Arguments that are values: positional ones and those of `-Path`, `-LiteralPath`, `-FilePath`, `-Destination`.
+fn operands(args: &[Text]) -> Vec<Text> {
+    let mut out = Vec::new();
+    let mut skip = false;
+    for arg in args {
+        let text = arg.known().to_ascii_lowercase();
+        if matches!(text.as_str(), ">" | ">>" | "2>") {
+            break;
+        }
+        if skip {
+            skip = false;
+            continue;
+        }
+        if text.starts_with('-') && text.len() > 1 {
+            skip = matches!(
+                text.as_str(),
+                "-value"
+                    | "-encoding"
+                    | "-erroraction"
+                    | "-itemtype"
+                    | "-pattern"
+                    | "-method"
+                    | "-body"
+                    | "-headers"
+                    | "-ea"
+                    | "-filter"
+                    | "-include"
+                    | "-exclude"
+            );
+            continue;
+        }
+        if text == "/s" || text == "/q" || text == "/f" {
+            continue;
+        }
+        out.push(slashed(arg));
+    }
+    out
+}
+
+fn slashed(text: &Text) -> Text {
+    let mut out = Text::default();
+    for piece in &text.0 {
+        match piece {
+            Piece::Lit(known) => out.push_str(&known.replace('\\', "/")),
+            other => out.push(other.clone()),
+        }
+    }
+    out
+}
+
+fn statements(source: &str) -> Vec<String> {
+    let mut out = vec![String::new()];
+    let mut quote = None;
+    for c in source.chars() {
+        match quote {
+            Some(open) => {
+                if c == open {
+                    quote = None;
+                }
+            }
+            None => match c {
+                '"' | '\'' => quote = Some(c),
+                ';' | '|' | '\n' | '{' | '}' => {
+                    out.push(String::new());
+                    continue;
+                }
+                _ => {}
+            },
+        }
+        if let Some(last) = out.last_mut() {
+            last.push(c);
+        }
+    }
+    out
+}
+
+fn words(statement: &str, shell: &Shell<'_>) -> Vec<Text> {
+    let mut out: Vec<Text> = Vec::new();
+    let mut word: Option<String> = None;
+    let mut bare = true;
+    let mut quote = None;
+    let mut chars = statement.chars().chain([' ']);
+    let finish = |text: String, bare: bool| {
+        let mut made = Text::default();
+        let text = text
+            .replace("$env:USERPROFILE", shell.places.home)
+            .replace("$HOME", shell.places.home)
+            .replace("$env:HOME", shell.places.home)
+            .replace("$env:TEMP", "/tmp")
+            .replace("$PWD", shell.cwd().known());
+        if let Some(at) = text.find('$') {
+            made.push_str(&text[..at]);
+            made.push(Piece::Hole(Origin::Variable));
+            let rest: String = text[at + 1..]
+                .chars()
+                .skip_while(|c| c.is_alphanumeric() || "_:.(){}".contains(*c))
+                .collect();
+            made.push_str(&rest);
+        } else if bare {
+            made.push_globbed(&text);
+        } else {
+            made.push_str(&text);
+        }
+        made
+    };
+    while let Some(c) = chars.next() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some('"') if c == '`' => word.get_or_insert_default().extend(chars.next()),
+            Some(_) => word.get_or_insert_default().push(c),
+            None => match c {
+                '"' | '\'' => {
+                    quote = Some(c);
+                    bare = false;
+                    word.get_or_insert_default();
+                }
+                '`' => word.get_or_insert_default().extend(chars.next()),
+                ' ' | '\t' | ',' | '\r' => {
+                    if let Some(text) = word.take() {
+                        out.push(finish(text, bare));
+                    }
+                    bare = true;
+                }
+                _ => word.get_or_insert_default().push(c),
+            },
+        }
+    }
+    out
+}

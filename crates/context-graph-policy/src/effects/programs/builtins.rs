@@ -1,0 +1,238 @@
+//! Commands of the shell itself.
+
+use super::operands;
+use crate::effects::path::absolute;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Access, Disclosure, Origin, Run, Text};
+
+impl Shell<'_> {
+    pub(super) fn builtin(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        match run.name.as_str() {
+            "cd" | "pushd" | "chdir" => self.change_folder(run),
+            "popd" => self.set_cwd(Text::hole(Origin::Output)),
+            "eval" => {
+                let mut script = Text::default();
+                for (index, arg) in run.args.iter().enumerate() {
+                    if index > 0 {
+                        script.push_str(" ");
+                    }
+                    script.extend(arg);
+                }
+                return Some(self.script_text(&script, stdin, "eval"));
+            }
+            "source" | "." => {
+                if let Some(file) = run.args.first() {
+                    self.run_file(file, &run.args, stdin, &run.name);
+                }
+            }
+            "trap" => {
+                if let Some(script) = operands(&run.args, &[]).first().and_then(|text| text.literal()) {
+                    let script = script.to_owned();
+                    self.script(&script);
+                }
+            }
+            "alias" => {
+                for arg in &run.args {
+                    if let Some((_, value)) = arg.split_once('=')
+                        && let Some(script) = value.literal()
+                    {
+                        self.script(script);
+                    }
+                }
+            }
+            "export" | "declare" | "typeset" | "readonly" | "local" => {
+                let bare = run.args.iter().all(|arg| matches!(arg.known(), "-p" | "-x" | "-px" | "-xp"));
+                if bare && run.assigns.is_empty() && run.name != "local" {
+                    return Some(Flow { environment: true, piped: true, ..Flow::default() });
+                }
+                for arg in operands(&run.args, &[]) {
+                    if let Some((name, value)) = arg.split_once('=') {
+                        let name = name.known().to_owned();
+                        self.set(&name, value);
+                    }
+                }
+            }
+            "set" => {
+                if run.args.is_empty() {
+                    return Some(Flow { environment: true, piped: true, ..Flow::default() });
+                }
+                if let Some(at) = run.args.iter().position(|arg| arg.literal() == Some("--")) {
+                    self.set_positional(run.args[at + 1..].to_vec());
+                }
+            }
+            "shift" => {
+                let rest = self.positional().get(2..).unwrap_or_default().to_vec();
+                self.set_positional(rest);
+            }
+            "read" | "mapfile" | "readarray" => self.read_variables(run, stdin),
+            "unset" => {
+                for arg in operands(&run.args, &[]) {
+                    self.set(arg.known(), Text::default());
+                }
+            }
+            "printenv" => {
+                let names = operands(&run.args, &[]);
+                if names.is_empty() {
+                    return Some(Flow {
+                        environment: true,
+                        piped: true,
+                        from: run.name.clone(),
+                        ..Flow::default()
+                    });
+                }
+                if names.iter().any(|name| crate::effects::shell::names_credential(name.known())) {
+                    self.disclose(Disclosure::Variable);
+                }
+            }
+            "exit" | "return" | "break" | "continue" | "true" | "false" | ":" | "test" | "[" | "wait"
+            | "shopt" | "umask" | "ulimit" | "hash" | "jobs" | "fg" | "bg" | "let" | "getopts" | "sleep"
+            | "logout" | "disown" | "dirs" => {}
+            "ls" | "tree" | "du" | "df" | "stat" | "file" | "exa" | "eza" | "lsd" => {
+                return Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() });
+            }
+            _ => return None,
+        }
+        Some(Flow::default())
+    }
+
+    /// `read`: variables get what is fed, as far as that is known.
+    fn read_variables(&mut self, run: &Run, stdin: &Flow) {
+        let values: Vec<String> = stdin
+            .literal()
+            .map(|text| text.split_whitespace().map(str::to_owned).collect())
+            .unwrap_or_default();
+        let names = operands(&run.args, &["-p", "-d", "-n", "-t", "-u", "-N", "-a"]);
+        let single = names.len() == 1;
+        for (index, name) in names.into_iter().enumerate() {
+            let value = match (stdin.literal(), values.get(index)) {
+                (Some(text), _) if single => Text::lit(text.trim()),
+                (_, Some(value)) => Text::lit(value.as_str()),
+                _ => Text::hole(if stdin.decoded { Origin::Computed } else { Origin::Output }),
+            };
+            self.set(name.known(), value);
+        }
+    }
+
+    fn change_folder(&mut self, run: &Run) {
+        let to = match operands(&run.args, &[]).first() {
+            Some(to) if to.literal() == Some("-") => Text::hole(Origin::Output),
+            Some(to) => absolute(to, self.cwd()),
+            None if run.has("-") => Text::hole(Origin::Output),
+            None => Text::lit(self.places.home),
+        };
+        self.set_cwd(to);
+    }
+
+    /// Text that is run as a script.
+    pub(super) fn script_text(&mut self, script: &Text, stdin: &Flow, by: &str) -> Flow {
+        if let Some(known) = script.literal() {
+            return self.script_fed(known, stdin);
+        }
+        if script.has_origin(Origin::Computed) {
+            self.unknown(crate::effects::Unknown::Decoded);
+            return Flow::default();
+        }
+        // Unknown values stand where words do; what is around them can still be read.
+        let mut readable = String::new();
+        for piece in &script.0 {
+            match piece {
+                crate::effects::Piece::Lit(text) => readable.push_str(text),
+                crate::effects::Piece::Star => readable.push('*'),
+                crate::effects::Piece::One => readable.push('?'),
+                crate::effects::Piece::Hole(_) => readable.push_str("$__unknown"),
+            }
+        }
+        if script.is_blank() {
+            // `eval "$(ssh-agent -s)"` and its kin: the output of a program we can name.
+            let trusted = script.has_origin(Origin::Output) && by == "eval" && self.evaluates_known_tool();
+            if !trusted {
+                self.unknown(crate::effects::Unknown::Piped(by.to_owned()));
+            }
+            return Flow::default();
+        }
+        self.script_fed(&readable, stdin)
+    }
+
+    /// Whether the command just walked is one whose output is made to be evaluated.
+    fn evaluates_known_tool(&self) -> bool {
+        let Some(last) = self.out.runs.last() else { return false };
+        matches!(
+            last.name.as_str(),
+            "ssh-agent"
+                | "brew"
+                | "direnv"
+                | "mise"
+                | "rbenv"
+                | "pyenv"
+                | "nodenv"
+                | "fnm"
+                | "starship"
+                | "zoxide"
+                | "opam"
+                | "luarocks"
+                | "conda"
+                | "micromamba"
+                | "rustup"
+                | "dircolors"
+                | "minikube"
+                | "docker-machine"
+                | "thefuck"
+                | "asdf"
+                | "nvm"
+                | "pipx"
+                | "register-python-argcomplete"
+                | "atuin"
+                | "jenv"
+                | "goenv"
+                | "volta"
+                | "poetry"
+        )
+    }
+
+    /// A file that is run as a script; its content is walked where this very command wrote it.
+    pub(super) fn run_file(&mut self, file: &Text, argv: &[Text], stdin: &Flow, by: &str) {
+        if let Some(flow) = self.descriptor(file) {
+            self.run_stream(&flow, by);
+            return;
+        }
+        if matches!(file.literal(), Some("/dev/stdin" | "-" | "/proc/self/fd/0")) {
+            self.run_stream(stdin, by);
+            return;
+        }
+        self.touch(Access::Execute, file, by);
+        if self.is_downloaded(file) {
+            self.unknown(crate::effects::Unknown::Downloaded(by.to_owned()));
+        }
+        if let Some(script) = self.content_of(file) {
+            self.script_with(&script, argv.to_vec(), stdin);
+        } else if file.has_origin(Origin::Computed) {
+            self.unknown(crate::effects::Unknown::Program(file.clone()));
+        }
+    }
+
+    /// What a process substitution behind this path writes.
+    pub(crate) fn descriptor(&self, path: &Text) -> Option<Flow> {
+        let number: usize = path.literal()?.strip_prefix("/dev/fd/")?.parse().ok()?;
+        self.descriptors.get(number.checked_sub(63)?).cloned()
+    }
+
+    /// Text from a pipe that is run as a script.
+    pub(super) fn run_stream(&mut self, stream: &Flow, by: &str) -> Flow {
+        use crate::effects::Unknown;
+        if stream.network {
+            self.unknown(Unknown::Downloaded(by.to_owned()));
+        } else if let (Some(text), false) = (&stream.text, stream.decoded) {
+            let text = text.clone();
+            return self.script_text(&text, &Flow::default(), by);
+        } else if stream.decoded {
+            self.unknown(Unknown::Decoded);
+        } else if stream.piped && !stream.file {
+            self.unknown(Unknown::Piped(if stream.from.is_empty() {
+                by.to_owned()
+            } else {
+                stream.from.clone()
+            }));
+        }
+        Flow { piped: true, from: by.to_owned(), ..Flow::default() }
+    }
+}

@@ -1,0 +1,160 @@
+//! `find` and `fd`: what they reach, and what they do to it.
+
+use super::xargs::replaced;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Access, Origin, Piece, Run, Text};
+
+impl Shell<'_> {
+    pub(super) fn find(&mut self, run: &Run, stdin: &Flow) -> bool {
+        match run.name.as_str() {
+            "find" | "gfind" => {}
+            "fd" | "fdfind" => {
+                let at = run
+                    .args
+                    .iter()
+                    .position(|arg| matches!(arg.known(), "-x" | "-X" | "--exec" | "--exec-batch"));
+                if let (Some(at), Some(found)) = (at, reported(run)) {
+                    self.run_on(&run.args[at + 1..], &found, stdin);
+                }
+                return true;
+            }
+            _ => return false,
+        }
+        let found = reported_all(run);
+        let mut at = 0;
+        while at < run.args.len() {
+            match run.args[at].known() {
+                "-delete" => {
+                    for target in &found {
+                        self.delete(target, "find", true);
+                    }
+                }
+                "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    let rest = &run.args[at + 1..];
+                    let end =
+                        rest.iter().position(|arg| matches!(arg.known(), ";" | "+")).unwrap_or(rest.len());
+                    for target in &found {
+                        self.run_on(&rest[..end], target, stdin);
+                        if target.literal().is_some() {
+                            let mut inside = target.clone();
+                            inside.push_str("/");
+                            inside.push(Piece::Hole(Origin::Below));
+                            self.run_on(&rest[..end], &inside, stdin);
+                        }
+                    }
+                    at += end;
+                }
+                "-fprint" | "-fprintf" | "-fls" | "-fprint0" => {
+                    if let Some(file) = run.args.get(at + 1) {
+                        self.touch(Access::Write, file, "find");
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        true
+    }
+
+    fn run_on(&mut self, command: &[Text], target: &Text, stdin: &Flow) {
+        let mut argv: Vec<Text> = command.iter().map(|arg| replaced(arg, "{}", target)).collect();
+        // `fd -x` adds the path where no place is marked for it.
+        if !command.iter().any(|arg| arg.known().contains("{}")) {
+            argv.push(target.clone());
+        }
+        let flow = self.run(argv, Vec::new(), stdin);
+        self.settle(&flow);
+    }
+}
+
+/// What the first start folder yields.
+pub(super) fn reported(run: &Run) -> Option<Text> {
+    if run.name.starts_with("fd") {
+        let words: Vec<&Text> = run
+            .args
+            .iter()
+            .take_while(|arg| !arg.prefix().starts_with("-x") && arg.known() != "--exec")
+            .filter(|arg| !arg.prefix().starts_with('-'))
+            .collect();
+        let mut text = words.get(1).map_or_else(|| Text::lit("."), |start| (*start).clone());
+        let pattern = words.first().map_or("", |pattern| pattern.known());
+        if !matches!(pattern, "" | "." | ".*") {
+            text.push_str("/");
+            text.push(Piece::Hole(Origin::Below));
+            text.push_str("/");
+            text.push_globbed(pattern);
+        }
+        return Some(text);
+    }
+    reported_all(run).into_iter().next()
+}
+
+/// For each start folder, the paths `find` reports: any depth, ending in the names it asks for. Without a name it
+/// reports the folder itself too.
+pub(super) fn reported_all(run: &Run) -> Vec<Text> {
+    let mut starts: Vec<Text> = run
+        .args
+        .iter()
+        .skip_while(|arg| matches!(arg.known(), "-L" | "-H" | "-P"))
+        .take_while(|arg| !arg.prefix().starts_with(['-', '(', '!']))
+        .cloned()
+        .collect();
+    if starts.is_empty() {
+        starts.push(Text::lit("."));
+    }
+    let mut name = None;
+    let mut path = None;
+    let mut narrowed = false;
+    for pair in run.args.windows(2) {
+        match pair[0].known() {
+            "-name" | "-iname" => name = Some(pair[1].known()),
+            "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" => path = Some(pair[1].known()),
+            "-mtime" | "-mmin" | "-newer" | "-size" | "-empty" | "-atime" | "-user" | "-perm" | "-ctime" => {
+                narrowed = true;
+            }
+            _ => {}
+        }
+    }
+    if run.args.iter().any(|arg| matches!(arg.known(), "!" | "-not"))
+        || matches!(name, Some("*" | "*.*" | ".*"))
+    {
+        name = None;
+    }
+    let below = ending(name, path);
+    starts
+        .into_iter()
+        .map(|mut start| {
+            if below.is_empty() && !narrowed {
+                return start;
+            }
+            start.push_str("/");
+            start.push(Piece::Hole(Origin::Below));
+            start.push_str("/");
+            if below.is_empty() {
+                start.push_str("narrowed-by-find");
+            } else {
+                start.push_globbed(&below);
+            }
+            start
+        })
+        .collect()
+}
+
+/// How the reported paths end: `-path` says the folders, `-name` the name.
+fn ending(name: Option<&str>, path: Option<&str>) -> String {
+    let path = path.unwrap_or("");
+    let open = path.ends_with('*');
+    let folders = path.trim_start_matches(['*', '.', '/']).trim_end_matches(['*', '/']);
+    // Dots were trimmed with the leading `./`; a dotted folder wants its own back.
+    let folders = if path.trim_start_matches(['*', '/']).starts_with('.') && !path.contains("./") {
+        format!(".{folders}")
+    } else {
+        folders.to_owned()
+    };
+    match (folders.is_empty() || folders == ".", name) {
+        (true, name) => name.unwrap_or("").to_owned(),
+        (false, Some(name)) if open => format!("{folders}/{name}"),
+        (false, None) if open => format!("{folders}/*"),
+        (false, _) => folders,
+    }
+}

@@ -1,0 +1,185 @@
+//! What git runs and touches besides its own store. What it does to history is for the guards.
+
+use super::{operands, option_values};
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Access, Run, Text};
+
+/// Options before the subcommand that take a value.
+const GLOBAL_VALUES: &[&str] =
+    &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
+
+/// The subcommand and what follows it.
+pub(crate) fn subcommand(args: &[Text]) -> Option<(&str, &[Text])> {
+    let mut at = 0;
+    while at < args.len() {
+        let arg = args[at].prefix();
+        if !arg.starts_with('-') {
+            return Some((args[at].known(), &args[at + 1..]));
+        }
+        at += 1 + usize::from(args[at].literal().is_some_and(|text| GLOBAL_VALUES.contains(&text)));
+    }
+    None
+}
+
+/// Settings given on the command line with `-c name=value`.
+pub(crate) fn settings(args: &[Text]) -> Vec<(String, Text)> {
+    let mut found = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        if !arg.prefix().starts_with('-') {
+            break;
+        }
+        if !arg.literal().is_some_and(|text| GLOBAL_VALUES.contains(&text)) {
+            continue;
+        }
+        let Some(value) = rest.next() else { break };
+        if matches!(arg.known(), "-c" | "--config-env") {
+            let (name, value) = value.split_once('=').unwrap_or_else(|| (value.clone(), Text::default()));
+            found.push((name.to_string().to_ascii_lowercase(), value));
+        }
+    }
+    found
+}
+
+impl Shell<'_> {
+    pub(super) fn git(&mut self, run: &Run) -> bool {
+        if !matches!(run.name.as_str(), "git" | "hub" | "yadm") {
+            return false;
+        }
+        for (name, value) in settings(&run.args) {
+            self.git_setting(&name, &value);
+        }
+        let Some((sub, rest)) = subcommand(&run.args) else { return true };
+        match sub {
+            "config" => self.git_config(rest),
+            "submodule" if rest.first().is_some_and(|arg| arg.known() == "foreach") => {
+                let script: Vec<String> =
+                    operands(&rest[1..], &[]).iter().map(|arg| arg.known().to_owned()).collect();
+                self.script(&script.join(" "));
+            }
+            "bisect" if rest.first().is_some_and(|arg| arg.known() == "run") => {
+                self.run(rest[1..].to_vec(), Vec::new(), &Flow::default());
+            }
+            "rebase" => {
+                for script in option_values(rest, "-x", "--exec") {
+                    self.script_text(&script, &Flow::default(), "git rebase");
+                }
+            }
+            "filter-branch" => {
+                for option in
+                    ["--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter"]
+                {
+                    for script in option_values(rest, "", option) {
+                        self.script_text(&script, &Flow::default(), "git filter-branch");
+                    }
+                }
+            }
+            "rm" if !rest.iter().any(|arg| arg.known() == "--cached") => {
+                let recursive =
+                    rest.iter().any(|arg| arg.prefix().starts_with('-') && arg.prefix().contains('r'));
+                for file in operands(rest, &[]) {
+                    self.touch_all(Access::Delete, file, "git rm", recursive);
+                }
+            }
+            "mv" => {
+                for file in operands(rest, &[]) {
+                    self.touch_all(Access::Delete, file, "git mv", true);
+                }
+            }
+            "add" | "stage" => {
+                for file in operands(rest, &[]) {
+                    self.touch(Access::Mention, file, "git add");
+                }
+            }
+            "log"
+                if !rest.iter().any(|arg| matches!(arg.known(), "-p" | "--patch" | "-u" | "-c" | "--cc")) => {
+            }
+            "log" | "show" | "cat-file" | "hash-object" | "diff" | "blame" | "annotate" | "grep" => {
+                for word in operands(rest, &["-L", "-n", "-S", "-G", "--format", "-e"]) {
+                    // `HEAD:.env` reads a file out of history.
+                    let file = word.split_once(':').map_or_else(|| word.clone(), |(_, file)| file);
+                    self.touch(Access::Mention, &file, "git show");
+                }
+                if rest.iter().any(|arg| arg.known() == "--no-index") {
+                    for file in operands(rest, &[]) {
+                        self.touch(Access::Read, file, "git diff");
+                    }
+                }
+            }
+            // Only the index changes.
+            "restore"
+                if rest.iter().any(|arg| matches!(arg.known(), "--staged" | "-S"))
+                    && !rest.iter().any(|arg| matches!(arg.known(), "--worktree" | "-W")) => {}
+            "checkout" | "restore" | "stash" => {
+                for file in operands(rest, &["-b", "-B", "--source", "-s", "-m"]) {
+                    if file.known().contains('/') || file.known().starts_with('.') {
+                        self.touch_all(Access::Write, file, "git checkout", true);
+                    }
+                }
+            }
+            "clone" | "fetch" | "pull" | "ls-remote" | "push" | "remote" => {
+                // A push to an address, not to a remote the project knows, takes the history elsewhere.
+                if let ("push", Some(to)) = (sub, operands(rest, &["-o"]).first()) {
+                    let text = to.to_string();
+                    if text.contains("://") || (text.contains('@') && text.contains(':')) {
+                        let host = super::host_of(to);
+                        self.send(host, crate::effects::Cargo::Archive, "git push");
+                    }
+                }
+                // git runs what stands behind `ext::`.
+                for script in rest
+                    .iter()
+                    .filter_map(|arg| arg.known().split_once("ext::"))
+                    .map(|(_, script)| script.to_owned())
+                {
+                    self.script(&script);
+                }
+            }
+            "archive" => {
+                for file in option_values(rest, "-o", "--output") {
+                    self.touch(Access::Write, &file, "git");
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// `git config`: a setting may be a command, and the file may be any.
+    fn git_config(&mut self, rest: &[Text]) {
+        let words = operands(rest, &["-f", "--file", "--blob", "--type"]);
+        let words: Vec<&Text> =
+            words.into_iter().filter(|word| !matches!(word.known(), "set" | "get" | "unset")).collect();
+        if let [name, value, ..] = words.as_slice() {
+            let name = name.to_string().to_ascii_lowercase();
+            self.git_setting(&name, &(*value).clone());
+        }
+        for file in option_values(rest, "-f", "--file") {
+            self.touch(Access::Write, &file, "git");
+        }
+    }
+
+    /// Settings whose value git will run.
+    fn git_setting(&mut self, name: &str, value: &Text) {
+        let Some(text) = value.literal() else { return };
+        let runs = matches!(
+            name,
+            "core.sshcommand"
+                | "core.pager"
+                | "core.editor"
+                | "core.fsmonitor"
+                | "sequence.editor"
+                | "diff.external"
+                | "core.askpass"
+                | "credential.helper"
+                | "core.gitproxy"
+                | "gpg.program"
+        ) || name.starts_with("filter.")
+            || name.starts_with("pager.");
+        if let Some(script) = text.strip_prefix('!') {
+            self.script(script);
+        } else if runs && text != "true" && text != "false" && text.contains(' ') {
+            self.script(text);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Shells and languages: code that is given inline, through a pipe or as a file.
+
+use super::{operands, option_values};
+use crate::effects::inline;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Access, Run, Text, Unknown};
+
+impl Shell<'_> {
+    /// Looks into inline code; nothing where the program is no interpreter.
+    pub(super) fn interpreted(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        let base = run.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        match base {
+            "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" | "csh" | "tcsh" => {
+                Some(self.shell(run, stdin))
+            }
+            "python" | "pypy" | "ipython" => self.language(run, stdin, &["-c"], &["-W", "-X", "-m"]),
+            "node" | "deno" | "bun" | "nodejs" | "tsx" | "ts-node" => self.language(
+                run,
+                stdin,
+                &["-e", "--eval", "-p", "--print", "-pe", "eval"],
+                &["-r", "--require", "--import", "--env-file"],
+            ),
+            "perl" => self.language(
+                run,
+                stdin,
+                &["-e", "-E", "-ne", "-pe", "-pi", "-i", "-lne", "-nle", "-ple", "-0pe", "-0777"],
+                &["-I", "-M"],
+            ),
+            "ruby" => self.language(run, stdin, &["-e", "-ne", "-pe", "-pi"], &["-I", "-r"]),
+            "php" => self.language(run, stdin, &["-r"], &["-d"]),
+            "lua" | "luajit" | "osascript" => self.language(run, stdin, &["-e"], &["-l"]),
+            "Rscript" | "R" | "julia" | "elixir" | "scala" | "groovy" | "ghc" | "swift" | "tclsh"
+            | "wish" | "guile" | "racket" => self.language(run, stdin, &["-e", "--eval", "-E"], &[]),
+            "pwsh" | "powershell" => {
+                let scripts = option_values(&run.args, "-c", "-Command").into_iter().chain(option_values(
+                    &run.args,
+                    "-command",
+                    "-EncodedCommand",
+                ));
+                for script in scripts {
+                    match script.literal() {
+                        Some(script) => crate::effects::powershell::script(self, script),
+                        None => self.unknown(Unknown::Foreign("PowerShell".to_owned())),
+                    }
+                }
+                if run.args.iter().any(|arg| arg.known().to_ascii_lowercase().starts_with("-enc")) {
+                    self.unknown(Unknown::Decoded);
+                }
+                Some(Flow::default())
+            }
+            "ssh-agent" => {
+                let rest = operands(&run.args, &["-t", "-a"]);
+                let argv: Vec<Text> = rest.into_iter().cloned().collect();
+                (!argv.is_empty()).then(|| self.run(argv, Vec::new(), stdin))
+            }
+            _ => None,
+        }
+    }
+
+    fn shell(&mut self, run: &Run, stdin: &Flow) -> Flow {
+        let args = &run.args;
+        let mut at = 0;
+        while at < args.len() {
+            let arg = args[at].prefix();
+            if arg == "--" {
+                at += 1;
+                break;
+            }
+            if matches!(arg, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file") {
+                if arg.contains("file")
+                    && let Some(file) = args.get(at + 1)
+                {
+                    let file = file.clone();
+                    self.run_file(&file, args, stdin, &run.name);
+                }
+                at += 2;
+                continue;
+            }
+            if arg.starts_with("--") {
+                at += 1;
+                continue;
+            }
+            if arg.starts_with(['-', '+']) && arg.len() > 1 {
+                if arg.contains('c') {
+                    // Options may stand between `-c` and the script.
+                    let rest = &args[at + 1..];
+                    let skip = rest.iter().take_while(|arg| arg.prefix().starts_with(['-', '+'])).count();
+                    let Some(script) = rest.get(skip) else { return Flow::default() };
+                    let positional = rest[skip + 1..].to_vec();
+                    return match script.literal() {
+                        Some(known) => self.script_with(known, positional, stdin),
+                        None => self.script_text(script, stdin, &run.name),
+                    };
+                }
+                if arg.contains('s') {
+                    return self.run_stream(stdin, &run.name);
+                }
+                at += 1;
+                continue;
+            }
+            break;
+        }
+        match args.get(at) {
+            Some(file) => {
+                let file = file.clone();
+                self.run_file(&file, &args[at..], stdin, &run.name);
+                Flow { piped: true, from: run.name.clone(), ..Flow::default() }
+            }
+            None if stdin.piped => self.run_stream(stdin, &run.name),
+            None => Flow::default(),
+        }
+    }
+
+    fn language(&mut self, run: &Run, stdin: &Flow, inline: &[&str], valued: &[&str]) -> Option<Flow> {
+        let args = &run.args;
+        let mut codes: Vec<Text> = Vec::new();
+        let mut rest: Vec<Text> = Vec::new();
+        let mut in_place = false;
+        let mut at = 0;
+        while at < args.len() {
+            let text = args[at].prefix();
+            let perl = matches!(run.name.as_str(), "perl" | "ruby");
+            if perl
+                && text.starts_with('-')
+                && !text.starts_with("--")
+                && text.contains('i')
+                && !text.starts_with("-M")
+                && !text.starts_with("-I")
+            {
+                in_place = true;
+            }
+            let clustered = perl
+                && text.starts_with('-')
+                && text.len() > 1
+                && text.ends_with(['e', 'E'])
+                && !text.starts_with("--");
+            if clustered || (!perl && args[at].literal().is_some() && inline.contains(&text)) {
+                codes.extend(args.get(at + 1).cloned());
+                at += 2;
+                continue;
+            }
+            let attached = inline
+                .iter()
+                .find(|flag| flag.len() == 2 && text.starts_with(**flag) && text.len() > 2 && !perl);
+            if let Some(flag) = attached {
+                codes.extend(args[at].strip_prefix(flag));
+                at += 1;
+                continue;
+            }
+            if let Some(flag) =
+                inline.iter().find(|flag| flag.starts_with("--") && text.starts_with(&format!("{flag}=")))
+            {
+                codes.extend(args[at].strip_prefix(&format!("{flag}=")));
+                at += 1;
+                continue;
+            }
+            if valued.contains(&text) && text != "-m" {
+                at += 2;
+                continue;
+            }
+            if text == "-m" {
+                return Some(self.module(run, &args[at + 1..]));
+            }
+            if !text.starts_with('-') || text == "-" {
+                rest.extend_from_slice(&args[at..]);
+                break;
+            }
+            at += 1;
+        }
+        if codes.is_empty() {
+            match rest.first() {
+                Some(file) if file.known() != "-" && file.known() != "/dev/stdin" => {
+                    let file = file.clone();
+                    if let Some(flow) = self.descriptor(&file) {
+                        self.stream_of_code(&flow, run, &rest);
+                        return Some(Flow::default());
+                    }
+                    if matches!(run.name.as_str(), "deno" | "bun") && !file.known().contains('.') {
+                        return None;
+                    }
+                    self.touch(Access::Execute, &file, &run.name);
+                    if self.is_downloaded(&file) {
+                        self.unknown(Unknown::Downloaded(run.name.clone()));
+                    }
+                    if let Some(code) = self.content_of(&file) {
+                        inline::scan(self, &run.name, &code, &rest);
+                    }
+                }
+                _ if stdin.piped => self.stream_of_code(stdin, run, &rest),
+                _ => {}
+            }
+            return Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() });
+        }
+        for code in &codes {
+            if let Some(known) = code.literal() {
+                inline::scan(self, &run.name, known, &rest);
+            } else {
+                let shown = code.to_string();
+                if code.is_blank() || code.has_origin(crate::effects::Origin::Computed) {
+                    self.unknown(Unknown::Decoded);
+                }
+                inline::scan(self, &run.name, &shown, &rest);
+            }
+        }
+        if matches!(run.name.as_str(), "perl" | "ruby") {
+            for file in &rest {
+                self.touch(if in_place { Access::Write } else { Access::Read }, file, &run.name);
+            }
+        }
+        let mut flow = Flow { piped: true, from: run.name.clone(), ..Flow::default() };
+        flow.decoded = stdin.decoded;
+        flow.file = stdin.file || self.out.paths.iter().any(|effect| effect.by == "inline code");
+        flow.environment = stdin.environment;
+        Some(flow)
+    }
+
+    fn stream_of_code(&mut self, stream: &Flow, run: &Run, args: &[Text]) {
+        if stream.network {
+            self.unknown(Unknown::Downloaded(run.name.clone()));
+        } else if let Some(text) = &stream.text {
+            let shown = text.to_string();
+            inline::scan(self, &run.name, &shown, args);
+        } else if stream.decoded {
+            self.unknown(Unknown::Decoded);
+        } else if !stream.file {
+            self.unknown(Unknown::Piped(stream.from.clone()));
+        }
+    }
+
+    fn module(&mut self, run: &Run, args: &[Text]) -> Flow {
+        let module = args.first().map_or("", Text::known);
+        if matches!(module, "base64" | "json.tool" | "zipfile" | "tarfile" | "gzip") {
+            for file in operands(&args[1..], &[]) {
+                self.touch(Access::Read, file, &run.name);
+            }
+        }
+        if matches!(module, "http.server" | "SimpleHTTPServer") {
+            return Flow::default();
+        }
+        Flow { piped: true, from: module.to_owned(), ..Flow::default() }
+    }
+}

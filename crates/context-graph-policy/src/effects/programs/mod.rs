@@ -1,0 +1,296 @@
+//! What programs do with their arguments: wrappers are taken off, files and hosts reported.
+//!
+//! One file a family. A program nobody here knows keeps its arguments as mentions, for guards that care who is handed
+//! a protected path.
+
+mod archives;
+mod builtins;
+mod containers;
+mod files;
+mod find;
+mod git;
+mod interpreters;
+mod network;
+mod texts;
+mod wrappers;
+mod xargs;
+
+pub(crate) use git::{settings as git_settings, subcommand as git_subcommand};
+pub(crate) use network::host_of;
+
+use super::shell::{Flow, Shell};
+use super::{Access, Origin, Run, Text, Unknown};
+
+impl Shell<'_> {
+    /// One program with its words. The first word is its name.
+    pub(crate) fn run(&mut self, words: Vec<Text>, assigns: Vec<(String, Text)>, stdin: &Flow) -> Flow {
+        let mut words = words.into_iter();
+        let Some(word) = words.next() else { return Flow::default() };
+        let args: Vec<Text> = words.collect();
+        let Some(name) = self.program_name(&word) else {
+            return Flow { piped: true, from: "…".to_owned(), ..Flow::default() };
+        };
+        for (variable, value) in &assigns {
+            if runs_its_value(variable)
+                && let Some(script) = value.literal()
+            {
+                self.script(script);
+            }
+        }
+        let run = Run {
+            name: name.clone(),
+            args,
+            assigns,
+            stdin: stdin.literal().map(str::to_owned),
+            cwd: self.cwd().clone(),
+        };
+        if !self.deeper() {
+            return Flow::default();
+        }
+        let flow = self.dispatch(&word, &run, stdin);
+        self.shallower();
+        self.out.runs.push(run);
+        flow
+    }
+
+    /// The name without folder, or nothing where it cannot be seen; that is noted.
+    fn program_name(&mut self, word: &Text) -> Option<String> {
+        let name = word.file_name();
+        if let Some(known) = name.literal() {
+            let known = known.strip_suffix(".exe").unwrap_or(known);
+            return Some(known.to_owned());
+        }
+        if name.has_glob() && !name.has_hole() {
+            // `/bin/r?` names a program as a glob: try the ones that matter.
+            let full = word.prefix().starts_with('/').then(|| word.clone());
+            let hits =
+                full.map(|path| super::Target::new(&path, self.cwd(), self.places).real).unwrap_or_default();
+            let fitting = hits.iter().filter_map(|hit| hit.rsplit('/').next());
+            let dangerous =
+                ["rm", "cat", "dd", "sh", "bash", "curl", "nc", "chmod", "mv", "cp", "xxd", "tee", "kill"];
+            let known = dangerous.iter().copied().filter(|known| super::path::fits(&name, known));
+            if let Some(first) = known.chain(fitting).next() {
+                return Some(first.to_owned());
+            }
+        }
+        if word.has_origin(Origin::Variable) && !word.has_origin(Origin::Computed) {
+            // Unset variables vanish, which is a way to break up a name.
+            let rest: String = name
+                .0
+                .iter()
+                .filter_map(|p| if let super::Piece::Lit(t) = p { Some(t.as_str()) } else { None })
+                .collect();
+            if !rest.is_empty() {
+                return Some(rest);
+            }
+        }
+        self.unknown(Unknown::Program(word.clone()));
+        None
+    }
+
+    fn dispatch(&mut self, word: &Text, run: &Run, stdin: &Flow) -> Flow {
+        if let Some(flow) = self.builtin(run, stdin) {
+            return flow;
+        }
+        if let Some(flow) = self.unwrapped(run, stdin) {
+            return flow;
+        }
+        if let Some(flow) = self.interpreted(run, stdin) {
+            return flow;
+        }
+        let text = self.text_output(&run.name, &run.args, stdin);
+        let done = self.find(run, stdin)
+            || self.git(run)
+            || self.networked(run, stdin)
+            || self.texted(run)
+            || self.archived(run)
+            || self.filed(run, stdin);
+        if !done {
+            self.executed(word, run, stdin);
+        }
+        flow_of(run, text, stdin, done)
+    }
+
+    /// A program of which we know nothing but its name.
+    fn executed(&mut self, word: &Text, run: &Run, stdin: &Flow) {
+        if word.known().contains('/') {
+            self.touch(Access::Execute, word, &run.name);
+            if self.is_downloaded(word) {
+                self.unknown(Unknown::Downloaded(run.name.clone()));
+            }
+            if let Some(script) = self.content_of(word) {
+                let positional = std::iter::once(word.clone()).chain(run.args.iter().cloned()).collect();
+                self.script_with(&script, positional, stdin);
+                return;
+            }
+        }
+        for arg in operands(&run.args, &[]) {
+            let text = arg.to_string();
+            if text.contains('.') || text.contains('/') {
+                self.touch(Access::Mention, arg, &run.name);
+            }
+        }
+    }
+}
+
+/// What a program lets through or makes.
+fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
+    let name = run.name.as_str();
+    if let Some(mut flow) = text {
+        name.clone_into(&mut flow.from);
+        flow.file |=
+            reads_files(name) && !operands(&run.args, &[]).is_empty() && name != "echo" && name != "printf";
+        return flow;
+    }
+    let mut flow = Flow { piped: true, from: name.to_owned(), ..Flow::default() };
+    match name {
+        "find" => {
+            let mut text = Text::default();
+            for found in find::reported_all(run) {
+                if !text.is_empty() {
+                    text.push_str("\n");
+                }
+                text.extend(&found);
+            }
+            if text.has_hole() {
+                flow.text = Some(text);
+            }
+        }
+        "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "nc" | "ncat" | "netcat"
+        | "socat" | "ftp" => {
+            flow.network = true;
+        }
+        "tar" | "zip" | "7z" | "gzip" | "bzip2" | "cpio" | "pax" | "ar" | "zstd" | "xz" | "git"
+        | "pg_dump" | "mysqldump" | "mongodump" | "docker" => {
+            flow.archive = match name {
+                "git" => run.arg(0) == "archive" || run.arg(0) == "bundle",
+                "docker" => matches!(run.arg(0), "save" | "export"),
+                _ => true,
+            };
+            flow.file = stdin.file;
+        }
+        "base64" | "base32" | "xxd" | "uudecode" | "openssl" | "gunzip" | "zcat" => {
+            let args: Vec<&str> = run.args.iter().map(Text::known).collect();
+            flow.decoded = matches!(name, "gunzip" | "zcat" | "uudecode")
+                || args.iter().any(|arg| matches!(*arg, "-d" | "-D" | "--decode" | "-r" | "-rp"));
+            flow.file = stdin.file || known;
+            flow.credential = stdin.has_credential();
+            flow.environment = stdin.environment;
+        }
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" => {
+            flow.file = stdin.file || !stdin.piped;
+            flow.network = stdin.network;
+            flow.environment = stdin.environment && !harmless_filter(run);
+            flow.text = filtered_names(run, stdin);
+            flow.credential = stdin.has_credential();
+        }
+        "env" | "printenv" => flow.environment = true,
+        "wc" | "md5sum" | "sha256sum" | "sha1sum" | "shasum" | "sum" | "cksum" | "true" | "false" => {}
+        _ if reads_files(name) => {
+            flow.file = stdin.file || !stdin.piped;
+            flow.network = stdin.network;
+            flow.environment = stdin.environment;
+            flow.credential = stdin.has_credential();
+            flow.decoded = stdin.decoded;
+        }
+        _ => {}
+    }
+    flow
+}
+
+/// Variables whose value the program will run.
+fn runs_its_value(variable: &str) -> bool {
+    matches!(
+        variable,
+        "GIT_SSH_COMMAND"
+            | "GIT_EDITOR"
+            | "GIT_SEQUENCE_EDITOR"
+            | "GIT_PAGER"
+            | "GIT_EXTERNAL_DIFF"
+            | "PAGER"
+            | "EDITOR"
+            | "VISUAL"
+            | "PROMPT_COMMAND"
+            | "GIT_ASKPASS"
+            | "LESSOPEN"
+            | "MANPAGER"
+            | "GIT_PROXY_COMMAND"
+    )
+}
+
+/// Names that another program lists, of which only those with this word in them are left.
+fn filtered_names(run: &Run, stdin: &Flow) -> Option<Text> {
+    let lists = matches!(stdin.from.as_str(), "ls" | "git" | "fd" | "rg" | "tree");
+    let word = operands(&run.args, &[]).first().and_then(|word| word.literal())?;
+    let plain = word.len() > 2 && word.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c));
+    if !lists || !stdin.piped || stdin.text.is_some() || !plain || run.has_short('v') {
+        return None;
+    }
+    let mut text = Text::hole(Origin::Output);
+    text.push_str(word.trim_start_matches('.'));
+    text.push(super::Piece::Hole(Origin::Output));
+    Some(text)
+}
+
+/// Whether a filter over the environment looks for something that is no credential.
+fn harmless_filter(run: &Run) -> bool {
+    let Some(pattern) = operands(&run.args, &["-A", "-B", "-C", "-m"]).first().copied() else { return false };
+    let Some(pattern) = pattern.literal() else { return false };
+    if run.has_short('v') {
+        return false;
+    }
+    let upper = pattern.to_ascii_uppercase();
+    let telling = ["TOKEN", "SECRET", "PASS", "KEY", "CRED", "AUTH", "AWS", "API", "."];
+    pattern.len() > 2 && !telling.iter().any(|word| upper.contains(word))
+}
+
+/// Programs whose output is what files hold.
+fn reads_files(name: &str) -> bool {
+    files::READERS.contains(&name)
+        || matches!(name, "sed" | "awk" | "jq" | "yq" | "grep" | "dd" | "cut" | "git")
+}
+
+/// Arguments that are no options. `valued` lists the options that take the next word.
+pub(super) fn operands<'t>(args: &'t [Text], valued: &[&str]) -> Vec<&'t Text> {
+    let mut found = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let prefix = arg.prefix();
+        if arg.literal() == Some("--") {
+            found.extend(rest);
+            break;
+        }
+        if prefix.len() > 1 && prefix.starts_with('-') {
+            if arg.literal().is_some_and(|text| valued.contains(&text)) {
+                rest.next();
+            }
+            continue;
+        }
+        found.push(arg);
+    }
+    found
+}
+
+/// The value of an option, as `-o x`, `-ox`, `--out x` or `--out=x`.
+pub(super) fn option_values(args: &[Text], short: &str, long: &str) -> Vec<Text> {
+    let mut found = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let prefix = arg.prefix();
+        if arg
+            .literal()
+            .is_some_and(|text| (!short.is_empty() && text == short) || (!long.is_empty() && text == long))
+        {
+            found.extend(rest.next().cloned());
+        } else if !long.is_empty() && prefix.strip_prefix(long).is_some_and(|rest| rest.starts_with('=')) {
+            found.extend(arg.strip_prefix(&format!("{long}=")));
+        } else if !short.is_empty()
+            && prefix.len() > short.len()
+            && prefix.starts_with(short)
+            && !prefix.starts_with("--")
+        {
+            found.extend(arg.strip_prefix(short));
+        }
+    }
+    found
+}

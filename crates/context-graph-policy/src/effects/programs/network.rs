@@ -1,0 +1,386 @@
+//! Programs that send and fetch.
+
+use super::{operands, option_values};
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Access, Cargo, Origin, Run, Text};
+
+const CURL_VALUES: &[&str] = &[
+    "-X",
+    "--request",
+    "-H",
+    "--header",
+    "-o",
+    "--output",
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "-F",
+    "--form",
+    "-T",
+    "--upload-file",
+    "-u",
+    "--user",
+    "-A",
+    "--user-agent",
+    "-e",
+    "--referer",
+    "-b",
+    "--cookie",
+    "-c",
+    "--cookie-jar",
+    "-x",
+    "--proxy",
+    "-m",
+    "--max-time",
+    "--connect-timeout",
+    "-w",
+    "--write-out",
+    "--retry",
+    "--cacert",
+    "--cert",
+    "--key",
+    "-K",
+    "--config",
+    "-E",
+    "--json",
+    "--resolve",
+    "-r",
+    "--range",
+    "--retry-delay",
+    "--url",
+    "--form-string",
+    "--post-file",
+    "--post-data",
+    "--body-file",
+    "--body-data",
+    "--method",
+    "-O",
+    "-P",
+    "--output-document",
+    "-t",
+    "--tries",
+    "-Y",
+    "-y",
+    "-C",
+    "--unix-socket",
+    "-D",
+    "--dump-header",
+    "-i",
+    "-U",
+    "-Q",
+];
+
+impl Shell<'_> {
+    pub(super) fn networked(&mut self, run: &Run, stdin: &Flow) -> bool {
+        match run.name.as_str() {
+            "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "w3m" | "httpie" => {
+                self.request(run, stdin);
+            }
+            "scp" | "rsync" | "sftp" | "rcp" | "lftp" | "ftp" | "croc" | "rclone" | "wormhole" | "gsutil" => {
+                self.transfer(run, stdin);
+            }
+            "nc" | "ncat" | "netcat" | "socat" | "telnet" | "nc.traditional" | "openbsd-nc" => {
+                self.raw(run, stdin);
+            }
+            "ssh" | "mosh" | "autossh" => self.remote_shell(run, stdin),
+            "dig" | "nslookup" | "host" | "ping" | "drill" | "resolvectl" | "traceroute" => {
+                for arg in operands(&run.args, &["-c", "-t", "-p"]) {
+                    if arg.has_origin(Origin::File)
+                        || arg.has_origin(Origin::Credential)
+                        || arg.has_origin(Origin::Computed)
+                    {
+                        self.send(arg.clone(), Cargo::File, &run.name);
+                    }
+                }
+            }
+            "mail" | "mailx" | "mutt" | "sendmail" | "swaks" | "msmtp" => {
+                let host =
+                    operands(&run.args, &["-s", "-a"]).first().map(|arg| (*arg).clone()).unwrap_or_default();
+                let attached = option_values(&run.args, "-a", "--attach");
+                for file in &attached {
+                    self.touch(Access::Read, file, &run.name);
+                }
+                self.send(host, if attached.is_empty() { stdin.cargo() } else { Cargo::File }, &run.name);
+            }
+            "aws" if run.arg(0) == "s3" && matches!(run.arg(1), "cp" | "sync" | "mv") => {
+                let words =
+                    operands(&run.args[2..], &["--profile", "--region", "--exclude", "--include", "--acl"]);
+                if words.len() > 1
+                    && words[words.len() - 1].prefix().starts_with("s3://")
+                    && !words[0].prefix().starts_with("s3://")
+                {
+                    self.touch_all(Access::Read, words[0], "aws", true);
+                    let from = crate::effects::path::absolute(words[0], self.cwd());
+                    let whole = from
+                        .literal()
+                        .is_none_or(|from| self.project.starts_with(from.trim_end_matches('/')));
+                    self.send(
+                        words[words.len() - 1].clone(),
+                        if whole { Cargo::File } else { Cargo::Data },
+                        "aws",
+                    );
+                }
+            }
+            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => self.container(run, stdin),
+            "openssl" if run.arg(0) == "s_client" => {
+                let host = option_values(&run.args, "-connect", "").into_iter().next().unwrap_or_default();
+                let host = host.split_once(':').map_or(host.clone(), |(host, _)| host);
+                self.send(host, stdin.cargo(), &run.name);
+            }
+            "gh" => {
+                if run.arg(0) == "gist" && run.arg(1) == "create" {
+                    for file in operands(&run.args[2..], &["-d", "--desc", "-f"]) {
+                        self.touch(Access::Read, file, "gh gist");
+                        self.send(Text::lit("gist.github.com"), Cargo::File, "gh gist");
+                    }
+                    if stdin.piped {
+                        self.send(Text::lit("gist.github.com"), stdin.cargo(), "gh gist");
+                    }
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn request(&mut self, run: &Run, stdin: &Flow) {
+        let name = run.name.as_str();
+        let args = &run.args;
+        let mut cargo = Cargo::Nothing;
+        let mut uploads: Vec<Text> = option_values(args, "-T", "--upload-file");
+        uploads.extend(option_values(args, "", "--post-file"));
+        uploads.extend(option_values(args, "", "--body-file"));
+        let mut data: Vec<Text> = Vec::new();
+        for (short, long) in [
+            ("-d", "--data"),
+            ("", "--data-raw"),
+            ("", "--data-binary"),
+            ("", "--data-urlencode"),
+            ("-F", "--form"),
+            ("", "--json"),
+            ("", "--post-data"),
+            ("", "--data-ascii"),
+        ] {
+            data.extend(option_values(args, short, long));
+        }
+        if matches!(name, "http" | "https" | "xh" | "httpie") {
+            data.extend(operands(args, &[]).into_iter().skip(1).cloned());
+        }
+        for value in option_values(args, "", "--data-urlencode") {
+            // `name@file` without `=` names a file.
+            if let Some((name, file)) = value.split_once('@')
+                && !name.to_string().contains('=')
+            {
+                uploads.push(file);
+            }
+        }
+        for value in &data {
+            cargo = cargo.max(of_text(value).max(Cargo::Data));
+            let file = value
+                .strip_prefix("@")
+                .or_else(|| {
+                    value.split_once('@').filter(|(head, _)| head.prefix().ends_with('=')).map(|(_, f)| f)
+                })
+                .or_else(|| {
+                    value.split_once('<').filter(|(head, _)| head.prefix().ends_with('=')).map(|(_, f)| f)
+                });
+            if let Some(file) = file {
+                let file = file.split_once(';').map_or(file.clone(), |(file, _)| file);
+                uploads.push(file);
+            }
+        }
+        if matches!(name, "http" | "https" | "xh" | "httpie") && stdin.piped {
+            cargo = cargo.max(stdin.cargo());
+        }
+        for file in &uploads {
+            if matches!(file.literal(), Some("-" | "." | "/dev/stdin")) {
+                cargo = cargo.max(stdin.cargo());
+            } else if let Some(flow) = self.descriptor(file) {
+                cargo = cargo.max(flow.cargo());
+            } else {
+                self.touch(Access::Read, file, name);
+                cargo = cargo.max(Cargo::File);
+            }
+        }
+        let mut saved = option_values(args, "-o", "--output");
+        saved.extend(option_values(args, "", "--output-document"));
+        if name == "wget" {
+            saved = option_values(args, "-O", "--output-document");
+        }
+        for file in &saved {
+            self.touch(Access::Write, file, name);
+            self.download(file);
+        }
+        let keeps_name = name == "wget" && saved.is_empty()
+            || run.has("-O")
+            || run.has("--remote-name")
+            || run.has_short('O');
+        for file in option_values(args, "-K", "--config") {
+            self.touch(Access::Read, &file, name);
+        }
+        let urls = operands(args, CURL_VALUES);
+        let urls: Vec<Text> = urls.into_iter().cloned().chain(option_values(args, "", "--url")).collect();
+        for url in urls {
+            if let Some(file) = url.strip_prefix("file://") {
+                self.touch(Access::Read, &file, name);
+                continue;
+            }
+            if keeps_name {
+                self.download(&url.file_name());
+            }
+            let carried = cargo.max(of_text(&url));
+            self.send(host_of(&url), carried, name);
+        }
+    }
+
+    fn transfer(&mut self, run: &Run, stdin: &Flow) {
+        let name = run.name.as_str();
+        let valued = [
+            "-i",
+            "-P",
+            "-o",
+            "-e",
+            "-F",
+            "--exclude",
+            "--include",
+            "-l",
+            "-c",
+            "-S",
+            "--rsh",
+            "--filter",
+            "-J",
+        ];
+        for script in option_values(&run.args, "-e", "--rsh") {
+            if script.known().contains("sh -c") {
+                self.script_text(&script, &Flow::default(), name);
+            }
+        }
+        let words = operands(&run.args, &valued);
+        let Some((last, sources)) = words.split_last() else { return };
+        if stdin.literal().is_some_and(|text| text.contains("put ")) {
+            self.send((*last).clone(), Cargo::File, name);
+            return;
+        }
+        let remote = |text: &Text| text.prefix().split('/').next().is_some_and(|head| head.contains(':'));
+        let sends = remote(last) || matches!(name, "croc" | "wormhole");
+        let is_copy = !matches!(name, "rclone" | "gsutil" | "ftp" | "lftp" | "sftp");
+        if sends
+            && (is_copy
+                || words.iter().any(|word| matches!(word.known(), "copy" | "sync" | "cp" | "rsync" | "move")))
+        {
+            for source in sources.iter().filter(|source| !remote(source)) {
+                self.touch_all(Access::Read, source, name, true);
+            }
+            let host = last.split_once(':').map_or_else(|| (*last).clone(), |(host, _)| host);
+            let host = host.split_once('@').map_or(host.clone(), |(_, host)| host);
+            self.send(host, Cargo::File, name);
+        } else if name == "rsync" || name == "scp" {
+            for source in sources {
+                self.touch_all(Access::Read, source, name, true);
+            }
+            self.touch(Access::Write, last, name);
+            self.write_within(last, name);
+            if run.args.iter().any(|arg| arg.known().starts_with("--delete")) {
+                self.delete(last, name, true);
+            }
+        } else if stdin.piped {
+            self.send((*last).clone(), stdin.cargo(), name);
+        }
+    }
+
+    fn raw(&mut self, run: &Run, stdin: &Flow) {
+        let name = run.name.as_str();
+        let args = &run.args;
+        let text: Vec<String> = args.iter().map(|arg| arg.to_string().to_ascii_lowercase()).collect();
+        let shell = (name != "socat"
+            && (run.has_short('e') || run.has_short('c') && text.iter().any(|arg| arg.contains("sh"))))
+            || text.iter().any(|arg| arg.starts_with("exec:") || arg.starts_with("system:"));
+        let shell = shell || matches!(stdin.from.as_str(), "sh" | "bash" | "zsh" | "dash");
+        let listens = run.has_short('l');
+        let probes = run.has_short('z');
+        let host = operands(args, &["-p", "-w", "-e", "-c", "-i", "-q", "-s"])
+            .first()
+            .map(|arg| (*arg).clone())
+            .unwrap_or_default();
+        let host = if name == "socat" { args.last().map(host_of_address).unwrap_or_default() } else { host };
+        let mut cargo = if shell { Cargo::Shell } else { stdin.cargo() };
+        for part in &text {
+            if let Some(file) = part.strip_prefix("file:").or_else(|| part.strip_prefix("open:")) {
+                self.touch(Access::Read, &Text::from(file), name);
+                cargo = cargo.max(Cargo::File);
+            }
+        }
+        if shell || !(listens || probes) || cargo > Cargo::Data {
+            self.send(host, cargo, name);
+        }
+    }
+
+    fn remote_shell(&mut self, run: &Run, stdin: &Flow) {
+        let valued = [
+            "-i", "-p", "-o", "-l", "-L", "-R", "-D", "-F", "-J", "-W", "-b", "-c", "-E", "-e", "-m", "-S",
+            "-w",
+        ];
+        for option in option_values(&run.args, "-o", "") {
+            if let Some(script) = option
+                .known()
+                .strip_prefix("ProxyCommand=")
+                .or_else(|| option.known().strip_prefix("LocalCommand="))
+            {
+                let script = script.to_owned();
+                self.script(&script);
+            }
+        }
+        let words = operands(&run.args, &valued);
+        let Some((host, command)) = words.split_first() else { return };
+        let host = host.split_once('@').map_or((*host).clone(), |(_, host)| host);
+        if stdin.cargo() > Cargo::Data {
+            self.send(host, stdin.cargo(), "ssh");
+        }
+        if command.is_empty() {
+            return;
+        }
+        let mut script = Text::default();
+        for word in command {
+            if !script.is_empty() {
+                script.push_str(" ");
+            }
+            script.extend(word);
+        }
+        let stdin = stdin.clone();
+        self.elsewhere(|shell| {
+            shell.script_text(&script, &stdin, "ssh");
+        });
+    }
+}
+
+fn of_text(text: &Text) -> Cargo {
+    if text.has_origin(Origin::Credential) {
+        Cargo::Credential
+    } else if text.has_origin(Origin::File) {
+        Cargo::File
+    } else {
+        Cargo::Nothing
+    }
+}
+
+/// The host of an address with or without a scheme.
+pub(crate) fn host_of(url: &Text) -> Text {
+    let Some(text) = url.literal().or_else(|| Some(url.prefix()).filter(|prefix| prefix.contains("://")))
+    else {
+        return url.clone();
+    };
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let rest = rest.split(['/', '?', '#']).next().unwrap_or("");
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    if rest.is_empty() {
+        return url.clone();
+    }
+    let host = if rest.starts_with('[') { rest } else { rest.split(':').next().unwrap_or("") };
+    Text::from(host)
+}
+
+fn host_of_address(address: &Text) -> Text {
+    Text::from(address.known().split(':').nth(1).unwrap_or(""))
+}

@@ -1,0 +1,307 @@
+//! Programs that run another program: taken off until the one that acts is seen.
+
+use super::option_values;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Privilege, Run, Text};
+
+/// A wrapper that takes options, then a fixed number of words, then the command.
+struct Wrapper {
+    names: &'static [&'static str],
+    valued: &'static [&'static str],
+    skip: usize,
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        names: &[
+            "nohup",
+            "setsid",
+            "builtin",
+            "caffeinate",
+            "winpty",
+            "torsocks",
+            "proxychains4",
+            "rlwrap",
+            "busybox",
+            "toybox",
+            "noglob",
+            "nocorrect",
+            "catchsegv",
+            "fakeroot",
+            "unbuffer",
+            "chronic",
+            "ifne",
+            "eatmydata",
+            "dotenvx",
+            "cross-env",
+            "gtime",
+            "grc",
+            "faketime",
+        ],
+        valued: &["-a"],
+        skip: 0,
+    },
+    Wrapper { names: &["timeout", "gtimeout"], valued: &["-k", "-s", "--kill-after", "--signal"], skip: 1 },
+    Wrapper {
+        names: &["nice", "ionice", "chrt"],
+        valued: &["-n", "-c", "-p", "--adjustment", "--class", "--classdata"],
+        skip: 0,
+    },
+    Wrapper { names: &["taskset"], valued: &[], skip: 1 },
+    Wrapper { names: &["time"], valued: &["-f", "-o", "--format", "--output"], skip: 0 },
+    Wrapper { names: &["stdbuf"], valued: &["-i", "-o", "-e"], skip: 0 },
+    Wrapper { names: &["exec"], valued: &["-a"], skip: 0 },
+    Wrapper { names: &["strace", "ltrace", "dtruss"], valued: &["-o", "-e", "-p", "-s"], skip: 0 },
+    Wrapper {
+        names: &[
+            "unshare",
+            "systemd-run",
+            "systemd-inhibit",
+            "firejail",
+            "bwrap",
+            "prlimit",
+            "setarch",
+            "arch",
+            "linux64",
+        ],
+        valued: &["-p", "-u"],
+        skip: 0,
+    },
+    Wrapper { names: &["direnv"], valued: &[], skip: 2 },
+];
+
+/// `name sub … command`: the words after the subcommand are a command.
+const RUNNERS: &[(&str, &str, &[&str])] = &[
+    (
+        "uv",
+        "run",
+        &["--with", "-p", "--python", "--project", "--extra", "--group", "--directory", "--env-file"],
+    ),
+    ("poetry", "run", &[]),
+    ("pipenv", "run", &[]),
+    ("rye", "run", &[]),
+    ("hatch", "run", &[]),
+    ("bundle", "exec", &[]),
+    ("pnpm", "exec", &[]),
+    ("pnpm", "dlx", &[]),
+    ("yarn", "exec", &[]),
+    ("yarn", "dlx", &[]),
+    ("npm", "exec", &[]),
+    ("bun", "x", &[]),
+    ("mise", "exec", &[]),
+    ("mise", "x", &[]),
+    ("conda", "run", &["-n", "-p"]),
+    ("op", "run", &["--env-file"]),
+    ("doppler", "run", &["-p", "-c"]),
+    ("infisical", "run", &["--env"]),
+    ("rustup", "run", &[]),
+    ("aws-vault", "exec", &[]),
+    ("xvfb-run", "", &["-s", "-n"]),
+    ("npx", "", &["-p", "--package"]),
+    ("bunx", "", &[]),
+    ("pnpx", "", &[]),
+    ("uvx", "", &["--from", "--with"]),
+];
+
+impl Shell<'_> {
+    /// Runs what a wrapper wraps; nothing where the program is no wrapper.
+    pub(super) fn unwrapped(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        let args = &run.args;
+        match run.name.as_str() {
+            "sudo" | "doas"
+                if matches!(run.arg(0), "--version" | "-V" | "--help" | "-h" | "-K" | "-k")
+                    && args.len() == 1 => {}
+            "sudo" | "doas" | "pkexec" | "gosu" | "su-exec" | "runas" => {
+                self.out.privileges.push(Privilege::OtherUser(run.name.clone()));
+                let valued =
+                    ["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "--user", "--group"];
+                let skip = usize::from(matches!(run.name.as_str(), "gosu" | "su-exec"));
+                return Some(self.run_rest(after_options(args, &valued, skip), run, stdin));
+            }
+            "su" | "runuser" => {
+                self.out.privileges.push(Privilege::OtherUser(run.name.clone()));
+                for script in option_values(args, "-c", "--command") {
+                    self.script_text(&script, stdin, &run.name);
+                }
+                return Some(Flow::default());
+            }
+            "env" => return Some(self.env(run, stdin)),
+            "command" => {
+                if matches!(run.arg(0), "-v" | "-V") {
+                    let name = args.get(1).cloned().unwrap_or_default();
+                    return Some(Flow::text(name));
+                }
+                return Some(self.run_rest(after_options(args, &[], 0), run, stdin));
+            }
+            "chroot" | "nsenter" | "setpriv" | "capsh" => {
+                self.out.privileges.push(Privilege::OtherUser(run.name.clone()));
+                let skip = usize::from(run.name == "chroot");
+                return Some(self.run_rest(after_options(args, &["-t"], skip), run, stdin));
+            }
+            "xargs" | "gxargs" | "parallel" => return Some(self.xargs(run, stdin)),
+            "ansible" => {
+                for script in option_values(args, "-a", "--args") {
+                    self.elsewhere(|shell| {
+                        shell.script_text(&script, &Flow::default(), "ansible");
+                    });
+                }
+                return None;
+            }
+            "at" | "batch" => return Some(self.run_stream(stdin, &run.name)),
+            "make" | "gmake" => {
+                self.make(run, stdin);
+                return None;
+            }
+            "man" | "zip" => {
+                for script in
+                    option_values(args, "-P", "--pager").into_iter().chain(option_values(args, "-TT", ""))
+                {
+                    self.script_text(&script, stdin, &run.name);
+                }
+            }
+            "watch" | "entr" | "hyperfine" => {
+                let rest = after_options(args, &["-n", "-d", "--interval", "-w", "-r"], 0);
+                let mut script = Text::default();
+                for arg in rest {
+                    if !script.is_empty() {
+                        script.push_str(" ");
+                    }
+                    script.extend(arg);
+                }
+                return Some(self.script_text(&script, stdin, &run.name));
+            }
+            "script" | "flock" | "nix-shell" | "nix" | "npx" | "npm" | "pwsh-run" | "sg" | "newgrp"
+            | "expect" => {
+                for script in
+                    option_values(args, "-c", "--command").into_iter().chain(option_values(args, "", "--run"))
+                {
+                    let script =
+                        if run.name == "nix" { tail_after(args, &["-c", "--command"]) } else { script };
+                    self.script_text(&script, stdin, &run.name);
+                }
+                if run.name == "flock" {
+                    return Some(self.run_rest(after_options(args, &["-w", "-E"], 1), run, stdin));
+                }
+            }
+            _ => {}
+        }
+        self.tabled(run, stdin)
+    }
+
+    /// Wrappers and runners that the tables describe.
+    fn tabled(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        let args = &run.args;
+        if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&run.name.as_str())) {
+            if run.name == "direnv" && run.arg(0) != "exec" {
+                return None;
+            }
+            return Some(self.run_rest(after_options(args, wrapper.valued, wrapper.skip), run, stdin));
+        }
+        let runner =
+            RUNNERS.iter().find(|(name, sub, _)| *name == run.name && (sub.is_empty() || run.arg(0) == *sub));
+        if let Some((_, sub, valued)) = runner {
+            let args = if sub.is_empty() { &args[..] } else { &args[1..] };
+            let mut rest =
+                after_options(args, valued, usize::from(run.name == "aws-vault" || run.name == "rustup"));
+            if rest.first().and_then(|arg| arg.literal()) == Some("--") {
+                rest.remove(0);
+            }
+            // `mise exec tool@1 -- command`
+            if run.name == "mise"
+                && let Some(at) = rest.iter().position(|arg| arg.literal() == Some("--"))
+            {
+                rest.drain(..=at);
+            }
+            return Some(self.run_rest(rest, run, stdin));
+        }
+        None
+    }
+
+    /// Recipes of a makefile that this very command wrote or feeds, and the shell it is told to use.
+    fn make(&mut self, run: &Run, stdin: &Flow) {
+        for arg in &run.args {
+            if let Some(shell) = arg.strip_prefix("SHELL=") {
+                self.script_text(&shell, stdin, "make");
+            }
+        }
+        let named = option_values(&run.args, "-f", "--file").into_iter().next();
+        let content = match named.as_ref().map(Text::known) {
+            Some("-") => stdin.literal().map(str::to_owned),
+            Some(_) => named.as_ref().and_then(|file| self.content_of(file)),
+            None => ["Makefile", "makefile", "GNUmakefile"]
+                .iter()
+                .find_map(|file| self.content_of(&Text::lit(*file))),
+        };
+        for line in content.unwrap_or_default().lines() {
+            let recipe = line.strip_prefix('\t').or_else(|| line.split_once(';').map(|(_, recipe)| recipe));
+            if let Some(recipe) = recipe {
+                self.script(recipe.trim_start_matches(['@', '-', '+', ' ']));
+            }
+        }
+    }
+
+    fn run_rest(&mut self, rest: Vec<&Text>, run: &Run, stdin: &Flow) -> Flow {
+        let mut rest: Vec<Text> = rest.into_iter().cloned().collect();
+        let mut assigns = run.assigns.clone();
+        while let Some((name, value)) = rest.first().and_then(|arg| arg.split_once('=')) {
+            let name = name.known().to_owned();
+            if name.is_empty() || !name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_') {
+                break;
+            }
+            assigns.push((name, value));
+            rest.remove(0);
+        }
+        self.run(rest, assigns, stdin)
+    }
+
+    fn env(&mut self, run: &Run, stdin: &Flow) -> Flow {
+        let mut flow = Flow::default();
+        for split in option_values(&run.args, "-S", "--split-string") {
+            flow = self.script_text(&split, stdin, "env");
+        }
+        let valued = ["-u", "--unset", "-C", "--chdir", "-S", "--split-string", "-P"];
+        let rest = after_options(&run.args, &valued, 0);
+        let command = rest.iter().any(|arg| arg.split_once('=').is_none());
+        if command {
+            let before = self.cwd().clone();
+            for folder in option_values(&run.args, "-C", "--chdir") {
+                let folder = crate::effects::path::absolute(&folder, &before);
+                self.set_cwd(folder);
+            }
+            let flow = self.run_rest(rest, run, stdin);
+            self.set_cwd(before);
+            return flow;
+        }
+        let shows = !run.args.iter().any(|arg| arg.prefix().starts_with("-S"));
+        Flow { environment: shows, piped: true, from: "env".to_owned(), ..flow }
+    }
+}
+
+/// The words after a wrapper's options, and after `skip` words more.
+pub(super) fn after_options<'t>(args: &'t [Text], valued: &[&str], skip: usize) -> Vec<&'t Text> {
+    let mut at = 0;
+    while at < args.len() {
+        let arg = args[at].prefix();
+        if args[at].literal() == Some("--") {
+            at += 1;
+            break;
+        }
+        if !arg.starts_with('-') || arg == "-" {
+            break;
+        }
+        at += 1 + usize::from(args[at].literal().is_some_and(|text| valued.contains(&text)));
+    }
+    args.iter().skip(at + skip).collect()
+}
+
+fn tail_after(args: &[Text], marks: &[&str]) -> Text {
+    let at = args.iter().position(|arg| marks.contains(&arg.known())).unwrap_or(args.len());
+    let mut out = Text::default();
+    for arg in args.iter().skip(at + 1) {
+        if !out.is_empty() {
+            out.push_str(" ");
+        }
+        out.extend(arg);
+    }
+    out
+}

@@ -1,0 +1,109 @@
+//! `xargs` and `parallel`: programs that get their arguments from a pipe.
+
+use super::option_values;
+use super::wrappers::after_options;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Origin, Run, Text};
+
+impl Shell<'_> {
+    /// `xargs command`: the command gets what is piped in.
+    pub(super) fn xargs(&mut self, run: &Run, stdin: &Flow) -> Flow {
+        let valued = [
+            "-I",
+            "-n",
+            "-P",
+            "-L",
+            "-d",
+            "-a",
+            "-s",
+            "-E",
+            "--max-args",
+            "--max-procs",
+            "--delimiter",
+            "-j",
+            "--jobs",
+        ];
+        let mut rest: Vec<Text> = after_options(&run.args, &valued, 0).into_iter().cloned().collect();
+        for file in option_values(&run.args, "-a", "--arg-file") {
+            self.touch(crate::effects::Access::Read, &file, &run.name);
+        }
+        if let Some(at) = rest.iter().position(|arg| arg.literal() == Some(":::")) {
+            let fed: Vec<Text> = rest.split_off(at).into_iter().skip(1).collect();
+            rest.extend(fed);
+        }
+        // With `-I`, `-0` or `-d` a whole line or record is one argument.
+        let whole = run.name == "parallel"
+            || run.args.iter().any(|arg| {
+                ["-I", "-0", "-d", "--null", "-i", "-L", "--delim"]
+                    .iter()
+                    .any(|o| arg.prefix().starts_with(o))
+            });
+        let fed: Vec<Text> = match stdin.literal() {
+            Some(text) => {
+                let cut = |c: char| c == '\0' || c == '\n' || (!whole && c.is_whitespace());
+                let mut words = text.split(cut).filter(|word| !word.is_empty());
+                let mut fed: Vec<Text> = words.by_ref().take(64).map(Text::lit).collect();
+                if words.next().is_some() {
+                    fed.push(Text::hole(Origin::Output));
+                }
+                fed
+            }
+            None if stdin.decoded => vec![Text::hole(Origin::Computed)],
+            None => {
+                let mut found = self.out_found();
+                found.push(stdin.text.clone().unwrap_or_else(|| Text::hole(Origin::Output)));
+                found
+            }
+        };
+        let placeholder =
+            option_values(&run.args, "-I", "--replace").first().map(|text| text.known().to_owned());
+        let placeholder = placeholder.or_else(|| (run.name == "parallel").then(|| "{}".to_owned()));
+        if rest.is_empty() {
+            if run.name != "parallel" {
+                return Flow { file: stdin.file, ..stdin.clone() };
+            }
+            for script in fed {
+                self.script_text(&script, &Flow::default(), "parallel");
+            }
+            return Flow::default();
+        }
+        let mut flow = Flow::default();
+        if let Some(mark) =
+            placeholder.filter(|mark| rest.iter().any(|arg| arg.known().contains(mark.as_str())))
+        {
+            for value in &fed {
+                let argv = rest.iter().map(|arg| replaced(arg, &mark, value)).collect();
+                flow = self.run(argv, run.assigns.clone(), &Flow::default());
+            }
+        } else {
+            rest.extend(fed);
+            flow = self.run(rest, run.assigns.clone(), &Flow::default());
+        }
+        flow
+    }
+
+    /// What the `find` or `ls` before a pipe reports, as patterns.
+    fn out_found(&self) -> Vec<Text> {
+        let passes =
+            |run: &&Run| !matches!(run.name.as_str(), "grep" | "sort" | "head" | "uniq" | "tail" | "rg");
+        let Some(last) = self.out.runs.iter().rev().find(passes) else { return Vec::new() };
+        match last.name.as_str() {
+            "find" | "fd" => super::find::reported(last).into_iter().collect(),
+            "ls" => super::operands(&last.args, &[]).into_iter().cloned().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The argument with every mark replaced.
+pub(super) fn replaced(arg: &Text, mark: &str, value: &Text) -> Text {
+    let Some(text) = arg.literal() else { return arg.clone() };
+    let mut out = Text::default();
+    for (index, part) in text.split(mark).enumerate() {
+        if index > 0 {
+            out.extend(value);
+        }
+        out.push_str(part);
+    }
+    out
+}

@@ -1,0 +1,108 @@
+//! The shape of a shell command once read: what the evaluator walks. Plain data, no behaviour.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// One piece of a command line.
+#[derive(Debug, Clone)]
+pub(crate) enum Node {
+    /// A program or builtin with its words, assignments and redirections.
+    Simple(Simple),
+    /// Stages joined by `|`.
+    Pipe(Vec<Node>),
+    /// One after the other in the same shell.
+    Seq(Vec<Node>),
+    /// Right side of `&&` or `||`: it may not run.
+    Maybe(Box<Node>),
+    /// Ended by `&`.
+    Background(Box<Node>),
+    /// `( … )`.
+    Subshell(Box<Node>, Vec<Redirect>),
+    /// `{ … }` and every compound command whose parts run in order at most.
+    Group(Box<Node>, Vec<Redirect>),
+    /// Branches of which one runs.
+    Branches(Vec<Node>),
+    /// `for name in words; do body; done`; without words it takes the positional parameters.
+    For { name: String, words: Option<Vec<Word>>, body: Box<Node>, redirects: Vec<Redirect> },
+    /// `name() body`.
+    Function { name: String, body: Rc<Node> },
+    /// Words that are looked at but name no command, as in `[[ … ]]` and `(( … ))`.
+    Words(Vec<Word>),
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Simple {
+    pub(crate) assigns: Vec<Assign>,
+    pub(crate) words: Vec<Word>,
+    pub(crate) redirects: Vec<Redirect>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Assign {
+    pub(crate) name: String,
+    pub(crate) append: bool,
+    pub(crate) value: Value,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    One(Word),
+    Array(Vec<Word>),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Redirect {
+    pub(crate) fd: Option<u32>,
+    pub(crate) kind: RedirectKind,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum RedirectKind {
+    /// `<`
+    Read(Word),
+    /// `>`, `>|`, `&>`
+    Write(Word),
+    /// `>>`, `&>>`
+    Append(Word),
+    /// `<>`
+    ReadWrite(Word),
+    /// `>&` and `<&`: a descriptor, or a file in bash's older spelling of `&>`.
+    Duplicate(Word),
+    /// `<<` with its body, filled when the line ends.
+    HereDoc(Rc<OnceCell<Word>>),
+    /// `<<<`
+    HereString(Word),
+}
+
+/// A word is its parts in order.
+pub(crate) type Word = Vec<Part>;
+
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    /// Unquoted text: globs, braces and `~` mean something.
+    Bare(String),
+    /// Quoted text: nothing in it means anything.
+    Quoted(String),
+    /// `$name` and `${name…}`.
+    Param { param: Box<Param>, quoted: bool },
+    /// `$( … )` and backticks.
+    Output { body: Rc<Node>, quoted: bool },
+    /// `$(( … ))`: a number, whose text may hold substitutions.
+    Arithmetic(Word),
+    /// `<( … )` and `>( … )`.
+    Process(Rc<Node>),
+    /// An extended glob such as `!(x)`: any name.
+    AnyName,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Param {
+    pub(crate) name: String,
+    pub(crate) indirect: bool,
+    pub(crate) length: bool,
+    pub(crate) index: Option<Word>,
+    pub(crate) op: String,
+    pub(crate) arg: Word,
+    /// Written with braces: what follows is not part of its name.
+    pub(crate) braced: bool,
+}

@@ -1,0 +1,561 @@
+//! Walks a command in order: variables, folders and functions are followed, programs reported.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::ast::{Assign, Node, Simple, Value};
+use super::flow::{Flow, merge};
+use super::parse::{ParseError, parse};
+use crate::effects::path::Places;
+use crate::effects::{Access, Cargo, Disclosure, Effects, Origin, PathEffect, Send, Target, Text, Unknown};
+
+/// Longer commands are not read.
+const MAX_LENGTH: usize = 256 * 1024;
+/// Commands and words walked in one call, loops and substitutions included.
+const MAX_STEPS: usize = 20_000;
+/// Characters a variable may hold.
+const MAX_VALUE: usize = 64 * 1024;
+/// Variables that are followed.
+const MAX_VARIABLES: usize = 256;
+/// Scripts within scripts.
+const MAX_NESTING: u32 = 10;
+/// Commands within commands, however they got there: what the stack is sure to bear.
+const MAX_DEPTH: u32 = 96;
+/// Programs that run programs.
+const MAX_WRAPPING: u32 = 24;
+/// Values of a loop that are walked one by one.
+const MAX_TURNS: usize = 64;
+/// Values a variable can have after branches.
+const MAX_VALUES: usize = 4;
+
+#[derive(Clone)]
+struct Frame {
+    vars: BTreeMap<String, Vec<Text>>,
+    arrays: BTreeMap<String, Vec<Text>>,
+    cwd: Text,
+    positional: Vec<Text>,
+}
+
+/// The shell's state while a command is walked.
+pub(crate) struct Shell<'a> {
+    pub(crate) places: Places<'a>,
+    pub(crate) project: &'a str,
+    pub(crate) out: Effects,
+    frame: Frame,
+    functions: BTreeMap<String, Rc<Node>>,
+    calls: Vec<String>,
+    /// Files whose content this very command wrote.
+    pub(crate) written: BTreeMap<String, String>,
+    links: Vec<(String, Text)>,
+    /// Files that this command fetches from the network.
+    pub(super) downloaded: Vec<String>,
+    /// Commands run on another machine or in a container: their paths are not ours.
+    pub(crate) remote: u32,
+    /// What process substitutions write, by number.
+    pub(crate) descriptors: Vec<Flow>,
+    /// Which of a variable's possible values is looked at.
+    pub(crate) choice: usize,
+    pub(crate) most_choices: usize,
+    pub(crate) split_at: Option<String>,
+    steps: usize,
+    nesting: u32,
+    wrapping: u32,
+    depth: u32,
+}
+
+impl<'a> Shell<'a> {
+    pub(crate) fn new(places: Places<'a>, project: &'a str, cwd: &str) -> Self {
+        let frame = Frame {
+            vars: BTreeMap::new(),
+            arrays: BTreeMap::new(),
+            cwd: Text::lit(cwd),
+            positional: Vec::new(),
+        };
+        Self {
+            places,
+            project,
+            out: Effects::default(),
+            frame,
+            functions: BTreeMap::new(),
+            calls: Vec::new(),
+            written: BTreeMap::new(),
+            links: Vec::new(),
+            downloaded: Vec::new(),
+            remote: 0,
+            descriptors: Vec::new(),
+            choice: 0,
+            most_choices: 1,
+            split_at: None,
+            steps: 0,
+            nesting: 0,
+            wrapping: 0,
+            depth: 0,
+        }
+    }
+
+    pub(crate) fn cwd(&self) -> &Text {
+        &self.frame.cwd
+    }
+
+    pub(crate) fn set_cwd(&mut self, cwd: Text) {
+        self.frame.cwd = cwd;
+    }
+
+    /// Walks source text as a script.
+    pub(crate) fn script(&mut self, source: &str) -> Flow {
+        self.script_fed(source, &Flow::default())
+    }
+
+    /// Walks source text as a script that is fed from a pipe.
+    pub(crate) fn script_fed(&mut self, source: &str, stdin: &Flow) -> Flow {
+        if source.len() > MAX_LENGTH || self.nesting >= MAX_NESTING {
+            self.unknown(Unknown::TooLarge);
+            return Flow::default();
+        }
+        self.nesting += 1;
+        let flow = match parse(source) {
+            Ok(node) => self.node(&node, stdin),
+            Err(ParseError::Syntax) => {
+                self.unknown(Unknown::Unreadable);
+                Flow::default()
+            }
+            Err(ParseError::Depth) => {
+                self.unknown(Unknown::TooLarge);
+                Flow::default()
+            }
+        };
+        self.nesting -= 1;
+        flow
+    }
+
+    /// Walks a script with positional parameters of its own, as `sh -c` and functions have them.
+    pub(crate) fn script_with(&mut self, source: &str, positional: Vec<Text>, stdin: &Flow) -> Flow {
+        let saved = self.frame.clone();
+        self.frame.positional = positional;
+        let flow = self.script_fed(source, stdin);
+        self.frame = saved;
+        flow
+    }
+
+    pub(crate) fn unknown(&mut self, unknown: Unknown) {
+        if !self.out.unknowns.contains(&unknown) {
+            self.out.unknowns.push(unknown);
+        }
+    }
+
+    pub(crate) fn touch(&mut self, access: Access, written: &Text, by: &str) {
+        self.touch_all(access, written, by, false);
+    }
+
+    pub(crate) fn touch_all(&mut self, access: Access, written: &Text, by: &str, recursive: bool) {
+        let text = self.home_expanded(written);
+        if text.is_empty()
+            || (self.remote > 0 && text.literal().is_none_or(|path| path != "/" && path != self.places.home))
+        {
+            return;
+        }
+        if matches!(
+            text.literal(),
+            Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty")
+        ) {
+            return;
+        }
+        if text.prefix().starts_with("/dev/fd/") {
+            return;
+        }
+        let target = Target::new(&text, &self.frame.cwd, self.places);
+        let linked = target
+            .literal()
+            .and_then(|path| self.links.iter().find(|(link, _)| link == path))
+            .map(|(_, to)| to.clone());
+        if let Some(to) = linked {
+            let target = Target { written: text, path: to, real: Vec::new() };
+            self.out.paths.push(PathEffect {
+                access,
+                target,
+                recursive,
+                by: by.to_owned(),
+                from_template: false,
+            });
+        }
+        self.out.paths.push(PathEffect {
+            access,
+            target,
+            recursive,
+            by: by.to_owned(),
+            from_template: false,
+        });
+    }
+
+    /// A link that this very command makes.
+    pub(crate) fn link(&mut self, from: &Text, to: &Text) {
+        let from = crate::effects::path::absolute(from, &self.frame.cwd);
+        if let Some(from) = from.literal() {
+            let to = crate::effects::path::absolute(&self.home_expanded(to), &self.frame.cwd);
+            self.links.push((from.to_owned(), to));
+        }
+    }
+
+    /// A word of an option such as `of=~/x` may still hold a tilde.
+    fn home_expanded(&self, text: &Text) -> Text {
+        match crate::effects::path::home_of(text.prefix(), self.places.home) {
+            Some((home, rest)) => {
+                let mut out = Text::lit(home);
+                out.push_str(rest);
+                for piece in text.0.iter().skip(1) {
+                    out.push(piece.clone());
+                }
+                out
+            }
+            None => text.clone(),
+        }
+    }
+
+    pub(crate) fn send(&mut self, host: Text, cargo: Cargo, by: &str) {
+        self.out.sends.push(Send { host, cargo, by: by.to_owned() });
+    }
+
+    /// What reaches the end of a pipeline is shown.
+    pub(crate) fn settle(&mut self, flow: &Flow) {
+        if flow.environment {
+            self.disclose(Disclosure::Environment);
+        }
+        if flow.has_credential() {
+            self.disclose(Disclosure::Variable);
+        }
+    }
+
+    pub(crate) fn disclose(&mut self, disclosure: Disclosure) {
+        if !self.out.disclosures.contains(&disclosure) {
+            self.out.disclosures.push(disclosure);
+        }
+    }
+
+    /// One program within another; false where that goes deeper than anybody wraps.
+    pub(crate) fn deeper(&mut self) -> bool {
+        if self.wrapping >= MAX_WRAPPING {
+            self.unknown(Unknown::TooLarge);
+            return false;
+        }
+        self.wrapping += 1;
+        true
+    }
+
+    pub(crate) fn shallower(&mut self) {
+        self.wrapping = self.wrapping.saturating_sub(1);
+    }
+
+    /// Takes from the work that one call may cost; false when there is none left.
+    pub(super) fn charge(&mut self, work: usize) -> bool {
+        self.steps = self.steps.saturating_add(work);
+        if self.steps > MAX_STEPS {
+            self.unknown(Unknown::TooLarge);
+            return false;
+        }
+        true
+    }
+
+    fn node(&mut self, node: &Node, stdin: &Flow) -> Flow {
+        if self.depth >= MAX_DEPTH {
+            self.unknown(Unknown::TooLarge);
+            return Flow::default();
+        }
+        if !self.charge(1) {
+            return Flow::default();
+        }
+        self.depth += 1;
+        let flow = self.walk(node, stdin);
+        self.depth -= 1;
+        flow
+    }
+
+    fn walk(&mut self, node: &Node, stdin: &Flow) -> Flow {
+        match node {
+            Node::Simple(simple) => self.simple(simple, stdin),
+            Node::Pipe(stages) => self.pipe(stages, stdin),
+            Node::Seq(items) => {
+                let mut merged = Flow::default();
+                for (index, item) in items.iter().enumerate() {
+                    let flow = self.node(item, stdin);
+                    merged = if index == 0 { flow } else { merge(merged, flow) };
+                }
+                merged
+            }
+            Node::Maybe(inner) => {
+                let before = self.frame.vars.clone();
+                let flow = self.node(inner, stdin);
+                self.keep_alternatives(&before);
+                flow
+            }
+            Node::Background(inner) => {
+                if self.starts_copies(std::slice::from_ref(inner)) {
+                    self.out.fork_bomb = true;
+                }
+                self.node(inner, stdin)
+            }
+            Node::Subshell(inner, redirects) => {
+                let saved = self.frame.clone();
+                let input = self.redirected(redirects, stdin);
+                let mut flow = self.node(inner, &input);
+                self.redirect_out(redirects, &mut flow);
+                self.frame = saved;
+                flow
+            }
+            Node::Group(inner, redirects) => {
+                let input = self.redirected(redirects, stdin);
+                let mut flow = self.node(inner, &input);
+                self.redirect_out(redirects, &mut flow);
+                flow
+            }
+            Node::Branches(branches) => {
+                let mut merged = Flow::default();
+                for branch in branches {
+                    let before = self.frame.vars.clone();
+                    merged = merge(merged, self.node(branch, stdin));
+                    self.keep_alternatives(&before);
+                }
+                merged
+            }
+            Node::For { name, words, body, redirects } => {
+                let values = match words {
+                    Some(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
+                    None => self.frame.positional.get(1..).unwrap_or_default().to_vec(),
+                };
+                let input = self.redirected(redirects, stdin);
+                let mut merged = Flow::default();
+                let values = few_numbers(values);
+                let many = values.len() > MAX_TURNS;
+                for value in values.into_iter().take(MAX_TURNS) {
+                    self.frame.vars.insert(name.clone(), vec![value]);
+                    merged = merge(merged, self.node(body, &input));
+                }
+                if many {
+                    self.frame.vars.insert(name.clone(), vec![Text::hole(Origin::Output)]);
+                    merged = merge(merged, self.node(body, &input));
+                }
+                self.redirect_out(redirects, &mut merged);
+                merged
+            }
+            Node::Function { name, body } => {
+                self.functions.insert(name.clone(), Rc::clone(body));
+                Flow::default()
+            }
+            Node::Words(words) => {
+                for word in words {
+                    self.fields(word);
+                }
+                Flow::default()
+            }
+        }
+    }
+
+    fn pipe(&mut self, stages: &[Node], stdin: &Flow) -> Flow {
+        if self.starts_copies(stages) {
+            self.out.fork_bomb = true;
+        }
+        let mut flow = stdin.clone();
+        for stage in stages {
+            let saved = self.frame.clone();
+            flow = self.node(stage, &flow);
+            flow.piped = true;
+            self.frame = saved;
+        }
+        flow
+    }
+
+    /// Whether a function under way is started again beside itself.
+    fn starts_copies(&self, stages: &[Node]) -> bool {
+        let calls_itself = |stage: &Node| match stage {
+            Node::Simple(simple) => simple
+                .words
+                .first()
+                .and_then(|word| super::word::plain_text(word))
+                .is_some_and(|name| self.calls.contains(&name)),
+            _ => false,
+        };
+        stages.iter().any(calls_itself)
+    }
+
+    /// After commands that may not have run, a variable can have its old value or the new one.
+    fn keep_alternatives(&mut self, before: &BTreeMap<String, Vec<Text>>) {
+        for (name, values) in &mut self.frame.vars {
+            let Some(old) = before.get(name) else { continue };
+            for value in old {
+                if values.contains(value) {
+                    continue;
+                }
+                if values.len() >= MAX_VALUES {
+                    values.pop();
+                    values.push(Text::hole(Origin::Output));
+                } else {
+                    values.push(value.clone());
+                }
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &Simple, stdin: &Flow) -> Flow {
+        let mut result = Flow::default();
+        self.choice = 0;
+        self.most_choices = 1;
+        let mut turn = 0;
+        loop {
+            self.choice = turn;
+            let flow = self.simple_once(simple, stdin);
+            result = if turn == 0 { flow } else { merge(result, flow) };
+            turn += 1;
+            if turn >= self.most_choices.min(MAX_VALUES) {
+                self.choice = 0;
+                return result;
+            }
+        }
+    }
+
+    fn simple_once(&mut self, simple: &Simple, stdin: &Flow) -> Flow {
+        let fields: Vec<Text> = if let [word] = simple.words.as_slice() {
+            self.fields(word)
+        } else {
+            simple.words.iter().flat_map(|word| self.fields(word)).collect()
+        };
+        let choices = self.most_choices;
+        let declares = matches!(
+            fields.first().map(Text::known),
+            Some("declare" | "typeset" | "local" | "export" | "readonly")
+        );
+        let mut assigns = Vec::new();
+        for assign in &simple.assigns {
+            let value = self.assigned(assign);
+            if fields.is_empty() || declares {
+                self.assign(assign, value.clone());
+            }
+            assigns.push((assign.name.clone(), value.into_iter().next().unwrap_or_default()));
+        }
+        let input = self.redirected(&simple.redirects, stdin);
+        let mut flow = if fields.is_empty() {
+            if assigns.is_empty() { input } else { Flow::default() }
+        } else if let Some(body) = fields[0].literal().and_then(|name| self.functions.get(name)).cloned() {
+            self.call(&body, fields, &input)
+        } else {
+            self.run(fields, assigns, &input)
+        };
+        self.most_choices = self.most_choices.max(choices);
+        self.redirect_out(&simple.redirects, &mut flow);
+        flow
+    }
+
+    fn call(&mut self, body: &Rc<Node>, fields: Vec<Text>, stdin: &Flow) -> Flow {
+        let name = fields[0].known().to_owned();
+        if self.calls.iter().filter(|running| **running == name).count() > 1 || self.nesting >= MAX_NESTING {
+            return Flow::default();
+        }
+        self.calls.push(name);
+        self.nesting += 1;
+        let positional = std::mem::replace(&mut self.frame.positional, fields);
+        let flow = self.node(body, stdin);
+        self.frame.positional = positional;
+        self.nesting -= 1;
+        self.calls.pop();
+        flow
+    }
+
+    fn assigned(&mut self, assign: &Assign) -> Vec<Text> {
+        match &assign.value {
+            Value::One(word) => vec![self.joined(word)],
+            Value::Array(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
+        }
+    }
+
+    fn assign(&mut self, assign: &Assign, mut value: Vec<Text>) {
+        let name = &assign.name;
+        if matches!(assign.value, Value::Array(_)) {
+            if assign.append {
+                let mut old = self.frame.arrays.remove(name).unwrap_or_default();
+                old.append(&mut value);
+                value = old;
+            }
+            if value.len() > MAX_VARIABLES {
+                self.unknown(Unknown::TooLarge);
+                value.truncate(MAX_VARIABLES);
+            }
+            self.frame.arrays.insert(name.clone(), value);
+            return;
+        }
+        let mut value = value.pop().unwrap_or_default();
+        if assign.append {
+            let mut old = self.variable(name).unwrap_or_default();
+            old.extend(&value);
+            value = old;
+        }
+        self.set(name, value);
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: Text) {
+        if name == "IFS" {
+            self.split_at = value.literal().map(str::to_owned);
+        }
+        let too_many = self.frame.vars.len() >= MAX_VARIABLES && !self.frame.vars.contains_key(name);
+        if too_many || value.len() > MAX_VALUE {
+            self.unknown(Unknown::TooLarge);
+            return;
+        }
+        self.frame.vars.insert(name.to_owned(), vec![value]);
+    }
+
+    pub(crate) fn set_positional(&mut self, values: Vec<Text>) {
+        let zero = self.frame.positional.first().cloned().unwrap_or_default();
+        self.frame.positional = std::iter::once(zero).chain(values).collect();
+    }
+
+    pub(crate) fn positional(&self) -> &[Text] {
+        &self.frame.positional
+    }
+
+    pub(crate) fn array(&self, name: &str) -> Option<&Vec<Text>> {
+        self.frame.arrays.get(name)
+    }
+
+    /// A variable's value, where this command has set it; with several, the one now looked at.
+    pub(crate) fn variable(&mut self, name: &str) -> Option<Text> {
+        let values = self.frame.vars.get(name)?;
+        self.most_choices = self.most_choices.max(values.len());
+        values.get(self.choice % values.len().max(1)).cloned()
+    }
+
+    /// Text that a substitution yields; its effects are noted on the way.
+    pub(super) fn output_of(&mut self, body: &Node) -> Text {
+        let saved = self.frame.clone();
+        let (choice, most) = (self.choice, self.most_choices);
+        let flow = self.node(body, &Flow::default());
+        (self.choice, self.most_choices) = (choice, most.max(self.most_choices));
+        self.frame = saved;
+        flow.into_value()
+    }
+
+    /// A process substitution: its effects, and what it writes if it is read.
+    pub(super) fn process(&mut self, body: &Node) -> Flow {
+        let saved = self.frame.clone();
+        let flow = self.node(body, &Flow::default());
+        self.frame = saved;
+        flow
+    }
+
+    /// A fresh place for a command that runs elsewhere.
+    pub(crate) fn elsewhere(&mut self, walk: impl FnOnce(&mut Self)) {
+        self.remote += 1;
+        let saved = self.frame.clone();
+        walk(self);
+        self.frame = saved;
+        self.remote -= 1;
+    }
+}
+
+/// Of many numbers a few stand for all: loops over `{1..500}` do the same each time.
+fn few_numbers(mut values: Vec<Text>) -> Vec<Text> {
+    let is_number = |value: &Text| {
+        value.literal().is_some_and(|text| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit()))
+    };
+    if values.len() > 3 && values.iter().all(is_number) {
+        values.truncate(3);
+    }
+    values
+}

@@ -1,0 +1,393 @@
+//! Words to fields: braces, tildes, parameters, splitting and globs, in the shell's own order.
+
+use super::ast::{Param, Part};
+use super::braces::expand_braces;
+use super::eval::Shell;
+use crate::effects::path::home_of;
+use crate::effects::{Origin, Piece, Text, Unknown};
+
+/// Fields under construction.
+#[derive(Default)]
+struct Fields {
+    done: Vec<Text>,
+    open: Option<Text>,
+}
+
+impl Fields {
+    fn open(&mut self) -> &mut Text {
+        self.open.get_or_insert_with(Text::default)
+    }
+
+    fn end(&mut self) {
+        self.done.extend(self.open.take());
+    }
+
+    /// Unquoted text splits into fields, and its globs become active.
+    fn split(&mut self, text: &Text, separators: &str) {
+        for piece in &text.0 {
+            match piece {
+                Piece::Lit(known) => {
+                    for (index, part) in known.split(|c| separators.contains(c)).enumerate() {
+                        if index > 0 {
+                            self.end();
+                        }
+                        if !part.is_empty() {
+                            self.open().push_globbed(part);
+                        }
+                    }
+                }
+                other => self.open().push(other.clone()),
+            }
+        }
+    }
+}
+
+impl Shell<'_> {
+    /// The fields a word becomes.
+    pub(super) fn fields(&mut self, word: &[Part]) -> Vec<Text> {
+        if let [Part::Bare(text)] = word
+            && !text.contains(['{', '~', '*', '?', '['])
+        {
+            return vec![Text::lit(text.as_str())];
+        }
+        if word.iter().any(|part| matches!(part, Part::Bare(text) if text.contains('{'))) {
+            let Some(words) = expand_braces(word.to_vec()) else {
+                self.unknown(Unknown::TooLarge);
+                return self.fields_of(word);
+            };
+            return words.iter().flat_map(|word| self.fields_of(word)).collect();
+        }
+        self.fields_of(word)
+    }
+
+    fn fields_of(&mut self, word: &[Part]) -> Vec<Text> {
+        let separators = self.split_at.clone().unwrap_or_else(|| " \t\n".to_owned());
+        let mut fields = Fields::default();
+        for (index, part) in word.iter().enumerate() {
+            match part {
+                Part::Bare(text) => {
+                    let text = match home_of(text, self.places.home) {
+                        // A tilde that runs into a quote or a parameter is only a character.
+                        Some((home, rest)) if index == 0 && (!rest.is_empty() || word.len() == 1) => {
+                            fields.open().push_str(&home);
+                            rest
+                        }
+                        _ => match text.strip_prefix("~+") {
+                            Some(rest) if index == 0 => {
+                                fields.open().extend(self.cwd());
+                                rest
+                            }
+                            _ => text,
+                        },
+                    };
+                    fields.open().push_globbed(text);
+                }
+                Part::Quoted(text) => fields.open().push_str(text),
+                Part::Param { param, quoted } => {
+                    let values = self.parameter(param);
+                    let list = matches!(param.name.as_str(), "@" | "*") || param.index.is_some();
+                    for (index, value) in values.iter().enumerate() {
+                        if index > 0 {
+                            fields.end();
+                        }
+                        if *quoted {
+                            fields.open().extend(value);
+                        } else {
+                            fields.split(value, &separators);
+                        }
+                    }
+                    if values.is_empty() && *quoted && !list {
+                        fields.open();
+                    }
+                }
+                Part::Output { body, quoted } => {
+                    let value = self.output_of(body);
+                    if *quoted { fields.open().extend(&value) } else { fields.split(&value, &separators) }
+                }
+                Part::Arithmetic(inner) => {
+                    let value = self.arithmetic(inner);
+                    fields.open().extend(&value);
+                }
+                Part::Process(body) => {
+                    let flow = self.process(body);
+                    self.descriptors.push(flow);
+                    let path = format!("/dev/fd/{}", self.descriptors.len() + 62);
+                    fields.open().push_str(&path);
+                }
+                Part::AnyName => fields.open().push(Piece::Star),
+            }
+        }
+        fields.end();
+        self.charge(fields.done.len());
+        fields.done
+    }
+
+    /// The text of a word where nothing splits and no glob is active.
+    pub(super) fn joined(&mut self, word: &[Part]) -> Text {
+        let mut out = Text::default();
+        for (index, part) in word.iter().enumerate() {
+            match part {
+                Part::Bare(text) => match home_of(text, self.places.home) {
+                    Some((home, rest)) if index == 0 && (!rest.is_empty() || word.len() == 1) => {
+                        out.push_str(&home);
+                        out.push_str(rest);
+                    }
+                    _ => out.push_str(text),
+                },
+                Part::Quoted(text) => out.push_str(text),
+                Part::Param { param, .. } => {
+                    for (index, value) in self.parameter(param).iter().enumerate() {
+                        if index > 0 {
+                            out.push_str(" ");
+                        }
+                        out.extend(value);
+                    }
+                }
+                Part::Output { body, .. } => {
+                    let value = self.output_of(body);
+                    out.extend(&value);
+                }
+                Part::Arithmetic(inner) => {
+                    let value = self.arithmetic(inner);
+                    out.extend(&value);
+                }
+                Part::Process(_) | Part::AnyName => {
+                    for field in self.fields_of(std::slice::from_ref(part)) {
+                        out.extend(&field);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The path a redirection names.
+    pub(super) fn joined_path(&mut self, word: &[Part]) -> Text {
+        let mut fields = self.fields(word);
+        if fields.len() == 1 { fields.pop().unwrap_or_default() } else { self.joined(word) }
+    }
+
+    fn arithmetic(&mut self, inner: &[Part]) -> Text {
+        let text = self.joined(inner);
+        let sum = text.literal().and_then(|text| {
+            let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+            let at = text.get(1..)?.find(['+', '-'])? + 1;
+            let (left, right) = (text[..at].parse::<i64>().ok()?, text[at + 1..].parse::<i64>().ok()?);
+            if text.as_bytes()[at] == b'+' { left.checked_add(right) } else { left.checked_sub(right) }
+        });
+        match sum {
+            Some(sum) => Text::lit(sum.to_string()),
+            None => Text::hole(Origin::Output),
+        }
+    }
+
+    fn parameter(&mut self, param: &Param) -> Vec<Text> {
+        let mut name = param.name.clone();
+        if param.indirect {
+            match self.lookup(&name).first().and_then(Text::literal) {
+                Some(target) => target.clone_into(&mut name),
+                None if param.index.is_some() => return vec![Text::hole(Origin::Output)],
+                // Whatever variable is meant, it may well be one that holds a credential.
+                None => return vec![Text::hole(Origin::Credential)],
+            }
+        }
+        let mut values = match &param.index {
+            Some(index) => {
+                let index = self.joined(index);
+                let array = self.array(&name).cloned();
+                match (array, index.literal()) {
+                    (Some(items), Some("@" | "*") | None) => items,
+                    (Some(items), Some(at)) => {
+                        let at = at.parse::<i64>().unwrap_or(0);
+                        let length = i64::try_from(items.len()).unwrap_or(0);
+                        let at = usize::try_from(if at < 0 { at + length } else { at }).unwrap_or(usize::MAX);
+                        items.into_iter().nth(at).into_iter().collect()
+                    }
+                    (None, _) => self.lookup(&name),
+                }
+            }
+            None => self.lookup(&name),
+        };
+        if param.length {
+            let listed = param.index.is_some() || matches!(name.as_str(), "@" | "*");
+            let length = match values.as_slice() {
+                _ if listed => Some(values.len()),
+                [] => Some(0),
+                [value, ..] => value.literal().map(|text| text.chars().count()),
+            };
+            return vec![
+                length.map_or_else(|| Text::hole(Origin::Output), |length| Text::lit(length.to_string())),
+            ];
+        }
+        let unset = values.is_empty() || values.iter().all(Text::is_empty);
+        let unknown = values.iter().any(Text::has_hole);
+        match param.op.as_str() {
+            ":-" | "-" | ":=" | "=" => {
+                if unset || unknown {
+                    let fallback = self.joined(&param.arg);
+                    if unset || fallback.literal().is_some() { vec![fallback] } else { values }
+                } else {
+                    values
+                }
+            }
+            ":+" | "+" => {
+                if unset {
+                    Vec::new()
+                } else {
+                    vec![self.joined(&param.arg)]
+                }
+            }
+            "" | ":?" | "?" | "@" | "*" => values,
+            op => {
+                let arg = self.joined(&param.arg);
+                for value in &mut values {
+                    *value = transformed(&name, value, op, &arg);
+                }
+                values
+            }
+        }
+    }
+
+    fn lookup(&mut self, name: &str) -> Vec<Text> {
+        match name {
+            "@" | "*" => return self.positional().get(1..).unwrap_or_default().to_vec(),
+            "0" => return vec![self.positional().first().cloned().unwrap_or_else(|| Text::lit("bash"))],
+            "?" => return vec![Text::lit("0")],
+            "$" | "!" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "PPID" | "UID" | "EUID" => {
+                return vec![Text::lit("4711")];
+            }
+            "-" => return vec![Text::lit("hB")],
+            _ => {}
+        }
+        if let Ok(index) = name.parse::<usize>() {
+            return self.positional().get(index).cloned().into_iter().collect();
+        }
+        if let Some(value) = self.variable(name) {
+            return vec![value];
+        }
+        if let Some(items) = self.array(name) {
+            return items.first().cloned().into_iter().collect();
+        }
+        vec![match name {
+            "HOME" => Text::lit(self.places.home),
+            "PWD" => self.cwd().clone(),
+            "CLAUDE_PROJECT_DIR" | "INIT_CWD" => Text::lit(self.project),
+            "TMPDIR" | "TMP" | "TEMP" => Text::lit("/tmp"),
+            "IFS" => Text::lit(" \t\n"),
+            "SHELL" | "BASH" => Text::lit("/bin/bash"),
+            "EDITOR" | "VISUAL" => Text::lit("vi"),
+            "PAGER" => Text::lit("less"),
+            "CARGO" => Text::lit("cargo"),
+            "PYTHON" | "PYTHON3" => Text::lit("python3"),
+            "NODE" => Text::lit("node"),
+            "MAKE" => Text::lit("make"),
+            "CC" | "CXX" => Text::lit("cc"),
+            _ if names_credential(name) => Text::hole(Origin::Credential),
+            _ => Text::hole(Origin::Variable),
+        }]
+    }
+}
+
+/// Whether a variable of this name is likely to hold a credential.
+pub(crate) fn names_credential(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    upper.split('_').any(|part| {
+        matches!(
+            part,
+            "TOKEN"
+                | "SECRET"
+                | "PASSWORD"
+                | "PASSWD"
+                | "PASSPHRASE"
+                | "CREDENTIAL"
+                | "CREDENTIALS"
+                | "APIKEY"
+                | "PAT"
+        )
+    }) || ["API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "SECRET_KEY", "SIGNING_KEY", "DATABASE_URL"]
+        .iter()
+        .any(|part| upper.contains(part))
+}
+
+fn transformed(name: &str, value: &Text, op: &str, arg: &Text) -> Text {
+    let Some(text) = value.literal() else {
+        // The first character of these is known even where the rest is not.
+        if op == ":" && matches!(name, "PATH" | "OLDPWD") && arg.known().trim() == "0:1" {
+            return Text::lit("/");
+        }
+        return value.clone();
+    };
+    let Some(arg) = arg.literal() else { return Text::hole(Origin::Computed) };
+    match op {
+        ":" => substring(text, arg).map_or_else(|| Text::hole(Origin::Computed), Text::lit),
+        "#" | "##" | "%" | "%%" => Text::lit(trimmed(text, op, arg)),
+        "/" | "//" => {
+            let (from, to) = arg.split_once('/').unwrap_or((arg, ""));
+            if from.is_empty() || from.contains(['*', '?', '[']) {
+                return Text::hole(Origin::Computed);
+            }
+            Text::lit(if op == "/" { text.replacen(from, to, 1) } else { text.replace(from, to) })
+        }
+        "^" | "^^" => Text::lit(text.to_uppercase()),
+        "," | ",," => Text::lit(text.to_lowercase()),
+        _ => Text::hole(Origin::Computed),
+    }
+}
+
+fn substring(text: &str, arg: &str) -> Option<String> {
+    let (offset, length) = arg.split_once(':').unwrap_or((arg, ""));
+    let total = i64::try_from(text.chars().count()).ok()?;
+    let at = |n: i64| usize::try_from(if n < 0 { total + n } else { n.min(total) }).ok();
+    let start = at(offset.trim().parse().ok()?)?;
+    let end = if length.trim().is_empty() {
+        usize::try_from(total).ok()?
+    } else {
+        let length: i64 = length.trim().parse().ok()?;
+        if length < 0 { at(length)? } else { start + usize::try_from(length).ok()? }
+    };
+    Some(text.chars().take(end).skip(start).collect())
+}
+
+fn trimmed(text: &str, op: &str, pattern: &str) -> String {
+    let cuts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let mut found = cuts.filter(|at| {
+        let piece = if op.starts_with('#') { &text[..*at] } else { &text[*at..] };
+        wild(pattern.as_bytes(), piece.as_bytes())
+    });
+    let cut = match op {
+        "#" | "%%" => found.next(),
+        _ => found.next_back(),
+    };
+    match cut {
+        Some(at) if op.starts_with('#') => text[at..].to_owned(),
+        Some(at) => text[..at].to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether a pattern matches a whole text. Here `*` and `?` reach across slashes.
+fn wild(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut retry = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                retry = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == b'?' || *c == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match retry {
+                Some((star, taken)) => {
+                    p = star + 1;
+                    t = taken + 1;
+                    retry = Some((star, taken + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == b'*')
+}

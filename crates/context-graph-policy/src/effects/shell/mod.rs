@@ -1,0 +1,15 @@
+//! A shell command, read and walked as a shell would, without running anything.
+
+mod ast;
+mod braces;
+mod eval;
+mod expand;
+mod filters;
+mod flow;
+mod parse;
+mod redirect;
+mod word;
+
+pub(crate) use eval::Shell;
+pub(crate) use expand::names_credential;
+pub(crate) use flow::Flow;

@@ -1,0 +1,587 @@
+//! Reads a shell command line into [`Node`]s, in one pass and without backtracking.
+//!
+//! Written by hand because every tool call pays for it: general shell parsers cost a tenth of a millisecond on their
+//! first call, this one microseconds. What it cannot read is an error, never a guess: the caller treats it as unknown.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use super::ast::{Assign, Node, Redirect, RedirectKind, Simple, Value, Word};
+
+/// Why a command could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ParseError {
+    /// Not shell as we know it.
+    Syntax,
+    /// Nested beyond what anybody writes.
+    Depth,
+}
+
+const MAX_DEPTH: u32 = 48;
+
+const CLOSERS: [&str; 9] = ["then", "do", "done", "fi", "elif", "else", "esac", "}", "]]"];
+
+/// Reads a whole command.
+pub(crate) fn parse(source: &str) -> Result<Node, ParseError> {
+    parse_at(source, 0)
+}
+
+/// Reads a command that stands inside another one, `depth` levels down.
+pub(crate) fn parse_at(source: &str, depth: u32) -> Result<Node, ParseError> {
+    let mut parser = Parser { bytes: source.as_bytes(), source, pos: 0, depth, pending: Vec::new() };
+    let node = parser.list()?;
+    parser.finish_here_docs();
+    if parser.pos < parser.bytes.len() {
+        return Err(ParseError::Syntax);
+    }
+    Ok(node)
+}
+
+pub(super) struct HereDoc {
+    delimiter: String,
+    quoted: bool,
+    strip_tabs: bool,
+    slot: Rc<OnceCell<Word>>,
+}
+
+pub(super) struct Parser<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) source: &'a str,
+    pub(super) pos: usize,
+    pub(super) depth: u32,
+    pub(super) pending: Vec<HereDoc>,
+}
+
+pub(super) type Parsed<T> = Result<T, ParseError>;
+
+impl Parser<'_> {
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.pos).copied()
+    }
+
+    pub(super) fn at(&self, text: &str) -> bool {
+        self.bytes[self.pos.min(self.bytes.len())..].starts_with(text.as_bytes())
+    }
+
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.at(text);
+        if found {
+            self.pos += text.len();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, text: &str) -> Parsed<()> {
+        if self.eat(text) { Ok(()) } else { Err(ParseError::Syntax) }
+    }
+
+    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(ParseError::Depth);
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Blanks, joined lines and comments.
+    pub(super) fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | b'\r') => self.pos += 1,
+                Some(b'\\') if self.at("\\\n") => self.pos += 2,
+                Some(b'\\') if self.at("\\\r\n") => self.pos += 3,
+                Some(b'#') => {
+                    while self.peek().is_some_and(|c| c != b'\n') {
+                        self.pos += 1;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn skip_lines(&mut self) {
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some(b'\n') {
+                return;
+            }
+            self.newline();
+        }
+    }
+
+    fn newline(&mut self) {
+        self.pos += 1;
+        if !self.pending.is_empty() {
+            self.read_here_docs();
+        }
+    }
+
+    fn read_here_docs(&mut self) {
+        for doc in std::mem::take(&mut self.pending) {
+            let mut body = String::new();
+            while self.pos < self.bytes.len() {
+                let rest = &self.source[self.pos..];
+                let line = rest.split('\n').next().unwrap_or("");
+                self.pos = (self.pos + line.len() + 1).min(self.bytes.len());
+                let line = if doc.strip_tabs { line.trim_start_matches('\t') } else { line };
+                if line.trim_end_matches('\r') == doc.delimiter {
+                    break;
+                }
+                body.push_str(line);
+                body.push('\n');
+            }
+            let word = if doc.quoted {
+                vec![super::ast::Part::Quoted(body)]
+            } else {
+                super::word::here_doc_body(&body, self.depth)
+            };
+            // The slot was made for this document alone, so it is still empty.
+            let _ = doc.slot.set(word);
+        }
+    }
+
+    fn finish_here_docs(&mut self) {
+        if !self.pending.is_empty() {
+            self.read_here_docs();
+        }
+    }
+
+    /// The unquoted word at this place, without taking it.
+    fn peek_plain(&self) -> &str {
+        let rest = &self.bytes[self.pos.min(self.bytes.len())..];
+        let end = rest.iter().position(|c| b" \t\r\n;&|<>()\"'\\$`".contains(c)).unwrap_or(rest.len());
+        // With a quote in it, a word is never a reserved one.
+        if rest.get(end).is_some_and(|c| b"\"'\\$`".contains(c)) && !rest[end..].starts_with(b"\\\n") {
+            return "";
+        }
+        // Ends lie on ASCII characters, so the slice is whole characters.
+        self.source.get(self.pos..self.pos + end).unwrap_or("")
+    }
+
+    /// Takes a reserved word where one must stand.
+    fn reserved(&mut self, word: &str) -> Parsed<()> {
+        self.skip_lines();
+        if self.peek_plain() == word { self.expect(word) } else { Err(ParseError::Syntax) }
+    }
+
+    fn at_end_of_list(&self) -> bool {
+        match self.peek() {
+            None | Some(b')') => true,
+            Some(b';') => self.at(";;") || self.at(";&"),
+            _ => CLOSERS.contains(&self.peek_plain()),
+        }
+    }
+
+    /// Commands up to something that ends a list.
+    pub(super) fn list(&mut self) -> Parsed<Node> {
+        self.nested(|p| {
+            let mut items = Vec::new();
+            loop {
+                p.skip_lines();
+                if p.at_end_of_list() {
+                    return Ok(one_or(items, Node::Seq));
+                }
+                let item = p.and_or()?;
+                p.skip_blanks();
+                match p.peek() {
+                    Some(b';') if !p.at(";;") && !p.at(";&") => {
+                        p.pos += 1;
+                        items.push(item);
+                    }
+                    Some(b'&') => {
+                        p.pos += 1;
+                        items.push(Node::Background(Box::new(item)));
+                    }
+                    Some(b'\n') => items.push(item),
+                    _ if p.at_end_of_list() => items.push(item),
+                    _ => return Err(ParseError::Syntax),
+                }
+            }
+        })
+    }
+
+    fn and_or(&mut self) -> Parsed<Node> {
+        let mut items = vec![self.pipeline()?];
+        loop {
+            self.skip_blanks();
+            if !self.eat("&&") && !self.eat("||") {
+                return Ok(one_or(items, Node::Seq));
+            }
+            self.skip_lines();
+            items.push(Node::Maybe(Box::new(self.pipeline()?)));
+        }
+    }
+
+    fn pipeline(&mut self) -> Parsed<Node> {
+        self.skip_blanks();
+        while self.peek_plain() == "!" {
+            self.pos += 1;
+            self.skip_blanks();
+        }
+        let mut stages = vec![self.command()?];
+        loop {
+            self.skip_blanks();
+            if self.at("||") || !(self.eat("|&") || self.eat("|")) {
+                return Ok(one_or(stages, Node::Pipe));
+            }
+            self.skip_lines();
+            stages.push(self.command()?);
+        }
+    }
+
+    fn command(&mut self) -> Parsed<Node> {
+        self.nested(|p| {
+            p.skip_blanks();
+            if p.at("((")
+                && let Some(words) = p.arithmetic_command()
+            {
+                return Ok(Node::Words(words));
+            }
+            if p.eat("(") {
+                let body = p.list()?;
+                p.expect(")")?;
+                return Ok(Node::Subshell(Box::new(body), p.redirects()?));
+            }
+            match p.peek_plain() {
+                "{" => {
+                    p.pos += 1;
+                    let body = p.list()?;
+                    p.reserved("}")?;
+                    p.group(body)
+                }
+                "if" => p.conditional(),
+                "while" | "until" => {
+                    p.pos += 5;
+                    let test = p.list()?;
+                    p.reserved("do")?;
+                    let body = p.list()?;
+                    p.reserved("done")?;
+                    p.group(Node::Seq(vec![test, body]))
+                }
+                "for" => p.for_loop(3),
+                "select" => p.for_loop(6),
+                "case" => p.case(),
+                "function" => {
+                    p.pos += 8;
+                    p.skip_blanks();
+                    let name = p.peek_plain().to_owned();
+                    p.pos += name.len();
+                    p.skip_blanks();
+                    if p.eat("(") {
+                        p.skip_blanks();
+                        p.expect(")")?;
+                    }
+                    p.function(name)
+                }
+                "[[" => {
+                    p.pos += 2;
+                    let words = p.test_words()?;
+                    p.redirects()?;
+                    Ok(Node::Words(words))
+                }
+                "time" => {
+                    p.pos += 4;
+                    p.skip_blanks();
+                    if p.peek_plain() == "-p" {
+                        p.pos += 2;
+                    }
+                    p.skip_blanks();
+                    if p.at_end_of_list() || p.peek() == Some(b'\n') {
+                        Ok(Node::Seq(Vec::new()))
+                    } else {
+                        p.command()
+                    }
+                }
+                "coproc" => {
+                    p.pos += 6;
+                    p.command()
+                }
+                _ => p.simple(),
+            }
+        })
+    }
+
+    fn group(&mut self, body: Node) -> Parsed<Node> {
+        Ok(Node::Group(Box::new(body), self.redirects()?))
+    }
+
+    fn conditional(&mut self) -> Parsed<Node> {
+        self.pos += 2;
+        let mut tests = vec![self.list()?];
+        self.reserved("then")?;
+        let mut branches = vec![self.list()?];
+        loop {
+            self.skip_lines();
+            if self.peek_plain() == "elif" {
+                self.pos += 4;
+                tests.push(self.list()?);
+                self.reserved("then")?;
+                branches.push(self.list()?);
+            } else if self.peek_plain() == "else" {
+                self.pos += 4;
+                branches.push(self.list()?);
+            } else {
+                self.reserved("fi")?;
+                tests.push(Node::Branches(branches));
+                return self.group(Node::Seq(tests));
+            }
+        }
+    }
+
+    fn for_loop(&mut self, keyword: usize) -> Parsed<Node> {
+        self.pos += keyword;
+        self.skip_blanks();
+        if self.at("((") {
+            let words = self.arithmetic_command().ok_or(ParseError::Syntax)?;
+            self.skip_blanks();
+            self.eat(";");
+            self.reserved("do")?;
+            let body = self.list()?;
+            self.reserved("done")?;
+            return self.group(Node::Seq(vec![Node::Words(words), body]));
+        }
+        let name = self.peek_plain().to_owned();
+        self.pos += name.len();
+        self.skip_lines();
+        let words = if self.peek_plain() == "in" {
+            self.pos += 2;
+            let mut words = Vec::new();
+            loop {
+                self.skip_blanks();
+                if matches!(self.peek(), None | Some(b';' | b'\n')) {
+                    break;
+                }
+                words.push(self.word()?);
+            }
+            Some(words)
+        } else {
+            None
+        };
+        self.skip_blanks();
+        self.eat(";");
+        self.skip_lines();
+        let body = if self.peek_plain() == "{" {
+            self.pos += 1;
+            let body = self.list()?;
+            self.reserved("}")?;
+            body
+        } else {
+            self.reserved("do")?;
+            let body = self.list()?;
+            self.reserved("done")?;
+            body
+        };
+        Ok(Node::For { name, words, body: Box::new(body), redirects: self.redirects()? })
+    }
+
+    fn case(&mut self) -> Parsed<Node> {
+        self.pos += 4;
+        self.skip_blanks();
+        let subject = self.word()?;
+        self.reserved("in")?;
+        let mut branches = Vec::new();
+        loop {
+            self.skip_lines();
+            if self.peek_plain() == "esac" {
+                self.pos += 4;
+                let words = Node::Words(vec![subject]);
+                return self.group(Node::Seq(vec![words, Node::Branches(branches)]));
+            }
+            self.eat("(");
+            loop {
+                self.skip_blanks();
+                self.word()?;
+                self.skip_blanks();
+                if !self.eat("|") {
+                    break;
+                }
+            }
+            self.expect(")")?;
+            branches.push(self.list()?);
+            self.skip_lines();
+            let _ = self.eat(";;&") || self.eat(";;") || self.eat(";&");
+        }
+    }
+
+    fn function(&mut self, name: String) -> Parsed<Node> {
+        if name.is_empty() {
+            return Err(ParseError::Syntax);
+        }
+        self.skip_lines();
+        let body = Rc::new(self.command()?);
+        Ok(Node::Function { name, body })
+    }
+
+    /// Everything between `[[` and `]]`; operators are skipped, words kept for their substitutions.
+    fn test_words(&mut self) -> Parsed<Vec<Word>> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_lines();
+            match self.peek() {
+                None => return Err(ParseError::Syntax),
+                _ if self.peek_plain() == "]]" => {
+                    self.pos += 2;
+                    return Ok(words);
+                }
+                Some(b'<' | b'>' | b'(' | b')' | b'&' | b'|' | b';') => self.pos += 1,
+                Some(_) => words.push(self.word()?),
+            }
+        }
+    }
+
+    fn simple(&mut self) -> Parsed<Node> {
+        let mut simple = Simple::default();
+        loop {
+            self.skip_blanks();
+            if let Some(redirect) = self.redirect()? {
+                simple.redirects.push(redirect);
+                continue;
+            }
+            match self.peek() {
+                None | Some(b'\n' | b';' | b'&' | b'|' | b')') => break,
+                Some(b'(') => {
+                    let name = match (simple.words.as_slice(), simple.assigns.is_empty()) {
+                        ([only], true) => super::word::plain_text(only).ok_or(ParseError::Syntax)?,
+                        _ => return Err(ParseError::Syntax),
+                    };
+                    self.pos += 1;
+                    self.skip_blanks();
+                    self.expect(")")?;
+                    return self.function(name);
+                }
+                Some(_) => self.word_or_assignment(&mut simple)?,
+            }
+        }
+        if simple.words.is_empty() && simple.assigns.is_empty() && simple.redirects.is_empty() {
+            return Err(ParseError::Syntax);
+        }
+        Ok(Node::Simple(simple))
+    }
+
+    fn word_or_assignment(&mut self, simple: &mut Simple) -> Parsed<()> {
+        let declares =
+            simple.words.first().and_then(|first| super::word::plain_text(first)).is_some_and(|name| {
+                matches!(name.as_str(), "declare" | "typeset" | "local" | "export" | "readonly")
+            });
+        if (simple.words.is_empty() || declares)
+            && let Some((name, append, length)) = assignment_head(&self.bytes[self.pos..])
+        {
+            self.pos += length;
+            let value = if self.eat("(") {
+                let mut items = Vec::new();
+                loop {
+                    self.skip_lines();
+                    if self.eat(")") {
+                        break;
+                    }
+                    items.push(self.word()?);
+                }
+                Value::Array(items)
+            } else {
+                Value::One(self.word_or_empty()?)
+            };
+            simple.assigns.push(Assign { name, append, value });
+            return Ok(());
+        }
+        simple.words.push(self.word()?);
+        Ok(())
+    }
+
+    fn redirects(&mut self) -> Parsed<Vec<Redirect>> {
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(redirects),
+            }
+        }
+    }
+
+    fn redirect(&mut self) -> Parsed<Option<Redirect>> {
+        let rest = &self.bytes[self.pos.min(self.bytes.len())..];
+        let mut prefix = rest.iter().take_while(|c| c.is_ascii_digit()).count();
+        if prefix == 0 && rest.first() == Some(&b'{') {
+            let name = rest[1..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'_').count();
+            if rest.get(1 + name) == Some(&b'}') && matches!(rest.get(2 + name), Some(b'<' | b'>')) {
+                prefix = name + 2;
+            }
+        }
+        let both = prefix == 0 && (rest.starts_with(b"&>"));
+        if !both && !matches!(rest.get(prefix), Some(b'<' | b'>')) {
+            return Ok(None);
+        }
+        if matches!(rest.get(prefix..prefix + 2), Some(b"<(" | b">(")) {
+            return Ok(None);
+        }
+        let fd = self.source.get(self.pos..self.pos + prefix).and_then(|digits| digits.parse().ok());
+        self.pos += prefix;
+        let kind = if self.eat("&>>") || self.eat(">>") {
+            RedirectKind::Append(self.redirect_word()?)
+        } else if self.eat("&>") || self.eat(">|") {
+            RedirectKind::Write(self.redirect_word()?)
+        } else if self.eat("<<<") {
+            RedirectKind::HereString(self.redirect_word()?)
+        } else if self.eat("<<-") {
+            self.here_doc(true)?
+        } else if self.eat("<<") {
+            self.here_doc(false)?
+        } else if self.eat("<>") {
+            RedirectKind::ReadWrite(self.redirect_word()?)
+        } else if self.eat(">&") || self.eat("<&") {
+            RedirectKind::Duplicate(self.redirect_word()?)
+        } else if self.eat(">") {
+            RedirectKind::Write(self.redirect_word()?)
+        } else {
+            self.expect("<")?;
+            RedirectKind::Read(self.redirect_word()?)
+        };
+        Ok(Some(Redirect { fd, kind }))
+    }
+
+    fn redirect_word(&mut self) -> Parsed<Word> {
+        self.skip_blanks();
+        self.word()
+    }
+
+    fn here_doc(&mut self, strip_tabs: bool) -> Parsed<RedirectKind> {
+        let word = self.redirect_word()?;
+        let quoted = word.iter().any(|part| matches!(part, super::ast::Part::Quoted(_)));
+        let delimiter = super::word::plain_text(&word).ok_or(ParseError::Syntax)?;
+        let slot = Rc::new(OnceCell::new());
+        self.pending.push(HereDoc { delimiter, quoted, strip_tabs, slot: Rc::clone(&slot) });
+        Ok(RedirectKind::HereDoc(slot))
+    }
+}
+
+fn one_or(mut items: Vec<Node>, many: impl FnOnce(Vec<Node>) -> Node) -> Node {
+    match items.pop() {
+        Some(only) if items.is_empty() => only,
+        Some(last) => {
+            items.push(last);
+            many(items)
+        }
+        None => Node::Seq(Vec::new()),
+    }
+}
+
+/// The name before `=`, `+=` or `[i]=`, whether it appends, and how many bytes that took.
+fn assignment_head(rest: &[u8]) -> Option<(String, bool, usize)> {
+    let name = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'_').count();
+    if name == 0 || rest[0].is_ascii_digit() {
+        return None;
+    }
+    let mut end = name;
+    if rest.get(end) == Some(&b'[') {
+        end += rest[end..].iter().position(|c| *c == b']')? + 1;
+    }
+    let append = rest.get(end) == Some(&b'+') && rest.get(end + 1) == Some(&b'=');
+    if !append && rest.get(end) != Some(&b'=') {
+        return None;
+    }
+    let text = std::str::from_utf8(&rest[..name]).ok()?.to_owned();
+    Some((text, append, end + 1 + usize::from(append)))
+}

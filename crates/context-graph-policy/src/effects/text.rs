@@ -1,0 +1,254 @@
+//! Text that may not be fully known: what a shell word, a variable or a path can turn out to be.
+
+use std::fmt;
+
+/// Where an unknown piece of text comes from. It decides how much suspicion the piece deserves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A variable nobody here has set.
+    Variable,
+    /// A variable whose name says it holds a credential.
+    Credential,
+    /// What a command prints.
+    Output,
+    /// What a file holds.
+    File,
+    /// Computed from constants by a command we do not imitate: ordinary work has no reason to hide a constant.
+    Computed,
+    /// A name that `mktemp` makes.
+    Temporary,
+    /// Any folder below, as `find` reaches it.
+    Below,
+}
+
+/// One piece of a [`Text`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// Known characters.
+    Lit(String),
+    /// `*`: any characters of one name.
+    Star,
+    /// `?` or `[…]`: one character of a name.
+    One,
+    /// Anything.
+    Hole(Origin),
+}
+
+/// Text as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Text(pub Vec<Piece>);
+
+impl Text {
+    /// Fully known text.
+    pub fn lit(text: impl Into<String>) -> Self {
+        Self(vec![Piece::Lit(text.into())])
+    }
+
+    /// Nothing known.
+    pub fn hole(origin: Origin) -> Self {
+        Self(vec![Piece::Hole(origin)])
+    }
+
+    /// The text, where all of it is known.
+    pub fn literal(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [] => Some(""),
+            [Piece::Lit(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The known text, or an empty string.
+    pub fn known(&self) -> &str {
+        self.literal().unwrap_or("")
+    }
+
+    /// The known text before the first unknown piece.
+    pub fn prefix(&self) -> &str {
+        match self.0.first() {
+            Some(Piece::Lit(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Whether a piece is neither known nor a glob.
+    pub fn has_hole(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Hole(_)))
+    }
+
+    /// Whether a piece is a glob.
+    pub fn has_glob(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Star | Piece::One))
+    }
+
+    /// Whether a piece came from there.
+    pub fn has_origin(&self, origin: Origin) -> bool {
+        self.0.contains(&Piece::Hole(origin))
+    }
+
+    /// Whether nothing at all is known.
+    pub fn is_blank(&self) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|piece| matches!(piece, Piece::Hole(_)))
+    }
+
+    /// Known characters and unknown pieces together.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|piece| if let Piece::Lit(text) = piece { text.len() } else { 1 }).sum()
+    }
+
+    /// Whether the text is empty.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds known text.
+    pub fn push_str(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if let Some(Piece::Lit(last)) = self.0.last_mut() {
+            last.push_str(text);
+        } else {
+            self.0.push(Piece::Lit(text.to_owned()));
+        }
+    }
+
+    /// Adds a piece.
+    pub fn push(&mut self, piece: Piece) {
+        match piece {
+            Piece::Lit(text) => self.push_str(&text),
+            other => self.0.push(other),
+        }
+    }
+
+    /// Adds other text.
+    pub fn extend(&mut self, other: &Self) {
+        for piece in &other.0 {
+            self.push(piece.clone());
+        }
+    }
+
+    /// Adds text in which `*`, `?` and `[…]` are globs.
+    pub fn push_globbed(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(at) = rest.find(['*', '?', '[']) {
+            self.push_str(&rest[..at]);
+            let glob = rest.as_bytes()[at];
+            rest = &rest[at + 1..];
+            match glob {
+                b'*' => {
+                    if self.0.last() != Some(&Piece::Star) {
+                        self.0.push(Piece::Star);
+                    }
+                }
+                b'?' => self.0.push(Piece::One),
+                // A class is short; a bracket far away belongs to something else.
+                _ => match rest.bytes().skip(1).take(64).position(|c| c == b']') {
+                    Some(end) if !rest[..=end].contains('/') => {
+                        let inside = &rest[..=end];
+                        // `[e]` is a way to write `e` that hides it from plain comparison.
+                        if inside.chars().count() == 1 {
+                            self.push_str(inside);
+                        } else {
+                            self.0.push(Piece::One);
+                        }
+                        rest = &rest[end + 2..];
+                    }
+                    _ => self.push_str("["),
+                },
+            }
+        }
+        self.push_str(rest);
+    }
+
+    /// The part after the last `/`.
+    #[must_use]
+    pub fn file_name(&self) -> Self {
+        let mut name = Self::default();
+        for piece in &self.0 {
+            match piece {
+                Piece::Lit(text) => match text.rfind('/') {
+                    Some(at) => {
+                        name = Self::default();
+                        name.push_str(&text[at + 1..]);
+                    }
+                    None => name.push_str(text),
+                },
+                other => name.push(other.clone()),
+            }
+        }
+        name
+    }
+
+    /// Known text with a prefix taken off.
+    pub fn strip_prefix(&self, prefix: &str) -> Option<Self> {
+        let rest = self.prefix().strip_prefix(prefix)?;
+        let mut text = Self::default();
+        text.push_str(rest);
+        for piece in self.0.iter().skip(1) {
+            text.push(piece.clone());
+        }
+        Some(text)
+    }
+
+    /// Splits at the first occurrence of a character in known text.
+    pub fn split_once(&self, at: char) -> Option<(Self, Self)> {
+        for (index, piece) in self.0.iter().enumerate() {
+            let Piece::Lit(text) = piece else { continue };
+            if let Some((before, after)) = text.split_once(at) {
+                let mut head = Self(self.0[..index].to_vec());
+                head.push_str(before);
+                let mut tail = Self::default();
+                tail.push_str(after);
+                for piece in &self.0[index + 1..] {
+                    tail.push(piece.clone());
+                }
+                return Some((head, tail));
+            }
+        }
+        None
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for piece in &self.0 {
+            match piece {
+                Piece::Lit(text) => f.write_str(text)?,
+                Piece::Star => f.write_str("*")?,
+                Piece::One => f.write_str("?")?,
+                Piece::Hole(Origin::Below) => f.write_str("**")?,
+                Piece::Hole(_) => f.write_str("…")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        let mut value = Self::default();
+        value.push_str(text);
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_become_pieces_and_single_classes_become_letters() {
+        let mut text = Text::default();
+        text.push_globbed(".[e]n?/*");
+        assert_eq!(text.0, [Piece::Lit(".en".into()), Piece::One, Piece::Lit("/".into()), Piece::Star]);
+    }
+
+    #[test]
+    fn the_file_name_crosses_pieces() {
+        let mut text = Text::lit("a/b");
+        text.push(Piece::Hole(Origin::Output));
+        text.push_str("-graph");
+        assert_eq!(text.file_name().to_string(), "b…-graph");
+    }
+}

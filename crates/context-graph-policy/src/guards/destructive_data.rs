@@ -1,0 +1,314 @@
+//! Databases, containers, clouds and package registries: deletions that no undo reaches.
+
+use super::{Case, Found, Guard, Rule};
+use crate::decision::Severity;
+use crate::effects::{Run, Text};
+
+static DATABASE: Rule = Rule::ask("destructive-data/database", Severity::High);
+static CONTAINER: Rule = Rule::ask("destructive-data/container", Severity::High);
+static CLOUD: Rule = Rule::ask("destructive-data/cloud", Severity::Critical);
+static REGISTRY: Rule = Rule::ask("destructive-data/registry", Severity::High);
+
+pub(super) static GUARD: Guard = Guard {
+    id: "destructive-data",
+    purpose: "databases, volumes, cloud resources and published packages are not deleted unasked",
+    rules: &[&DATABASE, &CONTAINER, &CLOUD, &REGISTRY],
+    check,
+};
+
+fn check(case: &Case<'_>, found: &mut Found) {
+    for run in &case.effects.runs {
+        let words: Vec<String> = run.args.iter().map(Text::to_string).collect();
+        let words = after_globals(&run.name, words.iter().map(String::as_str).collect());
+        let line = || format!("{} {}", run.name, words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
+        if drops_database(run, &words) {
+            found.add(&DATABASE, format!("`{}` would delete data.", line()));
+        } else if removes_containers(run, &words) {
+            found.add(&CONTAINER, format!("`{}` would delete containers, volumes or workloads.", line()));
+        } else if removes_cloud(run, &words) {
+            found.add(&CLOUD, format!("`{}` would delete cloud resources.", line()));
+        } else if unpublishes(run, &words) {
+            found.add(&REGISTRY, format!("`{}` would withdraw a published package.", line()));
+        }
+    }
+}
+
+/// Options before the subcommand, with their values, say where, not what.
+fn after_globals<'w>(name: &str, mut words: Vec<&'w str>) -> Vec<&'w str> {
+    let names = ["aws", "gcloud", "az", "kubectl", "oc", "docker", "podman", "helm", "gh", "doctl"];
+    if !names.contains(&name) {
+        return words;
+    }
+    while words.first().is_some_and(|word| word.starts_with("--")) {
+        let option = words.remove(0);
+        let valued = matches!(
+            option,
+            "--profile"
+                | "--region"
+                | "--output"
+                | "--endpoint-url"
+                | "--context"
+                | "--namespace"
+                | "--project"
+                | "--kubeconfig"
+                | "--subscription"
+        );
+        if valued && !words.is_empty() {
+            words.remove(0);
+        }
+    }
+    words
+}
+
+/// Statements that delete data, in text that a database client is given.
+fn deletes_data(sql: &str) -> bool {
+    let upper = without_comments(&sql.to_ascii_uppercase());
+    let flat = upper.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bare_delete =
+        flat.split(';').any(|statement| statement.contains("DELETE FROM") && !statement.contains("WHERE"));
+    bare_delete
+        || [
+            "DROP TABLE",
+            "DROP DATABASE",
+            "DROP SCHEMA",
+            "DROP USER",
+            "DROP ROLE",
+            "DROP COLUMN",
+            "DROP OWNED",
+            "DROP KEYSPACE",
+            "DROP COLLECTION",
+            "TRUNCATE ",
+        ]
+        .iter()
+        .any(|words| flat.contains(words))
+        || flat.contains("DROPDATABASE(")
+        || flat.contains(".DROP(")
+        || flat.contains("DELETEMANY({})")
+}
+
+/// `/* … */` separates words and hides them.
+fn without_comments(sql: &str) -> String {
+    let mut out = String::new();
+    let mut rest = sql;
+    while let Some((before, after)) = rest.split_once("/*") {
+        out.push_str(before);
+        out.push(' ');
+        rest = after.split_once("*/").map_or("", |(_, rest)| rest);
+    }
+    out.push_str(rest);
+    out
+}
+
+fn drops_database(run: &Run, words: &[&str]) -> bool {
+    let has = |word: &str| words.contains(&word);
+    match run.name.as_str() {
+        "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "mongosh" | "mongo" | "clickhouse-client"
+        | "clickhouse" | "cqlsh" | "duckdb" | "sqlcmd" | "usql" | "pgcli" | "mycli" | "cockroach"
+        | "influx" | "bq" | "snowsql" | "turso" | "libsql" => {
+            words.iter().any(|word| deletes_data(word)) || run.stdin.as_deref().is_some_and(deletes_data)
+        }
+        "etcdctl" => has("del"),
+        "consul" => has("delete"),
+        "rabbitmqctl" => has("reset") || has("force_reset"),
+        "kafka-topics" | "kafka-topics.sh" => has("--delete"),
+        "dropdb" | "dropuser" => !words.iter().any(|word| word.contains("test") || word.contains("tmp")),
+        "mysqladmin" | "drizzle-kit" => has("drop"),
+        "redis-cli" | "valkey-cli" => words
+            .iter()
+            .any(|word| word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb")),
+        "rails" | "rake" | "bin/rails" => {
+            words.iter().any(|word| matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:drop:all"))
+        }
+        "prisma" => (has("migrate") && has("reset")) || has("--force-reset") || has("--accept-data-loss"),
+        "artisan" | "php" => {
+            words.iter().any(|word| matches!(*word, "migrate:fresh" | "migrate:reset" | "db:wipe"))
+        }
+        "python" | "python3" | "manage.py" => {
+            (run.name == "manage.py" || words.iter().any(|word| word.ends_with("manage.py")))
+                && (has("flush") || has("reset_db") || has("sqlflush"))
+        }
+        "django-admin" => has("flush"),
+        "alembic" => has("downgrade") && has("base"),
+        "supabase" => has("db") && has("reset"),
+        "diesel" | "sqlx" => has("database") && (has("reset") || has("drop")),
+        "typeorm" => has("schema:drop"),
+        "sequelize" | "sequelize-cli" => words.iter().any(|word| word.starts_with("db:drop")),
+        "dotnet" => has("ef") && has("database") && has("drop"),
+        "mix" => words.iter().any(|word| matches!(*word, "ecto.drop" | "ecto.reset")),
+        "knex" => has("migrate:rollback") && has("--all"),
+        _ => false,
+    }
+}
+
+fn removes_containers(run: &Run, words: &[&str]) -> bool {
+    let has = |word: &str| words.contains(&word);
+    let first = words.first().copied().unwrap_or("");
+    let second = words.get(1).copied().unwrap_or("");
+    match run.name.as_str() {
+        "docker" | "podman" | "nerdctl" => match first {
+            "system" => second == "prune" || second == "reset",
+            "volume" => matches!(second, "rm" | "remove" | "prune"),
+            "container" | "network" | "builder" => second == "prune" && first == "container",
+            "image" => second == "prune" && (has("-a") || has("--all") || has("-af")),
+            "rm" | "rmi" | "kill" => words.iter().skip(1).any(|word| word.starts_with('…')),
+            "compose" => {
+                has("down") && words.iter().any(|word| matches!(*word, "-v" | "--volumes" | "--rmi"))
+            }
+            "swarm" => second == "leave" && has("--force"),
+            _ => false,
+        },
+        "docker-compose" => has("down") && (has("-v") || has("--volumes")),
+        "kubectl" | "oc" | "k" => {
+            (has("delete") || has("drain")) && !has("--dry-run=client") && !has("--dry-run=server")
+        }
+        "helm" => matches!(first, "uninstall" | "delete") && !has("--dry-run"),
+        "argocd" => has("delete"),
+        "nomad" => has("stop") || has("purge"),
+        _ => false,
+    }
+}
+
+fn removes_cloud(run: &Run, words: &[&str]) -> bool {
+    let has = |word: &str| words.contains(&word);
+    let first = words.first().copied().unwrap_or("");
+    let second = words.get(1).copied().unwrap_or("");
+    let any_delete = || {
+        words
+            .iter()
+            .take(5)
+            .any(|word| matches!(*word, "delete" | "destroy" | "remove" | "purge" | "terminate" | "rm"))
+    };
+    if has("--dry-run") || has("--dryrun") || has("--help") {
+        return false;
+    }
+    match run.name.as_str() {
+        "aws" => {
+            (first == "s3"
+                && (second == "rb"
+                    || (second == "rm" && has("--recursive"))
+                    || (second == "sync" && has("--delete"))))
+                || ["delete-", "terminate-", "remove-", "deregister-", "purge-", "schedule-key-deletion"]
+                    .iter()
+                    .any(|verb| second.starts_with(verb))
+        }
+        "gcloud" | "az" | "doctl" | "linode-cli" | "oci" | "ibmcloud" | "scw" | "hcloud" | "eksctl"
+        | "firebase" | "vultr" => any_delete() || words.iter().any(|word| word.ends_with(":delete")),
+        "gsutil" => matches!(first, "rm" | "rb") || has("rm") && (has("-r") || has("-R")),
+        "terraform" | "tofu" | "terragrunt" => {
+            first == "destroy"
+                || has("-destroy")
+                || (first == "state" && second == "rm")
+                || (first == "workspace" && second == "delete")
+                || (second == "destroy" && first.starts_with("-chdir"))
+                || has("run-all") && has("destroy")
+        }
+        "pulumi" | "cdk" | "cdktf" | "sst" | "copilot" => {
+            first == "destroy" || (first == "stack" && second == "rm") || first == "remove"
+        }
+        "serverless" | "sls" => first == "remove",
+        "heroku" => words
+            .iter()
+            .any(|word| word.ends_with(":destroy") || word.ends_with(":delete") || *word == "pg:reset"),
+        "fly" | "flyctl" => any_delete(),
+        "vercel" | "netlify" | "wrangler" | "railway" | "render" => {
+            matches!(first, "rm" | "remove" | "delete" | "down")
+                || words.iter().any(|word| word.ends_with(":delete"))
+                || matches!(second, "delete" | "rm")
+        }
+        "gh" => {
+            (matches!(first, "repo" | "release" | "secret" | "variable" | "cache")
+                && second == "delete"
+                && first != "cache")
+                || (first == "api"
+                    && words.windows(2).any(|pair| {
+                        matches!(pair[0], "-X" | "--method") && pair[1].eq_ignore_ascii_case("delete")
+                    }))
+                || (first == "api"
+                    && words.iter().any(|word| {
+                        word.eq_ignore_ascii_case("-xdelete") || word.eq_ignore_ascii_case("--method=delete")
+                    }))
+                || (first == "repo" && matches!(second, "archive") && has("--yes"))
+        }
+        "glab" => second == "delete" && first == "repo",
+        "vagrant" => first == "destroy",
+        "http" | "https" | "xh" => {
+            first.eq_ignore_ascii_case("delete")
+                && !words.iter().any(|word| word.contains("localhost") || word.starts_with(':'))
+        }
+        "rclone" => matches!(first, "purge" | "delete" | "deletefile" | "rmdirs" | "cleanup"),
+        "s3cmd" | "mc" | "s5cmd" => {
+            matches!(first, "rb" | "del" | "rm") && (has("--recursive") || has("--force") || has("-r"))
+        }
+        "curl"
+            if {
+                words.windows(2).any(|pair| {
+                    matches!(pair[0], "-X" | "--request") && pair[1].eq_ignore_ascii_case("delete")
+                }) || words.iter().any(|word| word.eq_ignore_ascii_case("-xdelete"))
+            } =>
+        {
+            !words.iter().any(|word| word.contains("localhost") || word.contains("127.0.0.1"))
+        }
+        _ => false,
+    }
+}
+
+fn unpublishes(run: &Run, words: &[&str]) -> bool {
+    let first = words.first().copied().unwrap_or("");
+    match run.name.as_str() {
+        "npm" | "pnpm" | "yarn" => {
+            matches!(first, "unpublish" | "deprecate")
+                || (first == "npm" && words.contains(&"unpublish"))
+                || (matches!(first, "dist-tag" | "owner") && words.contains(&"rm"))
+        }
+        "cargo" => {
+            first == "yank" && !words.contains(&"--undo") || first == "owner" && words.contains(&"--remove")
+        }
+        "gem" => first == "yank",
+        "dotnet" | "nuget" => words.contains(&"delete") && (words.contains(&"nuget") || run.name == "nuget"),
+        "hex" | "mix" => first == "hex.retire",
+        "twine" | "pypi" => words.contains(&"delete") || words.contains(&"yank"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{passes, stops};
+
+    #[test]
+    fn deletions_without_undo_are_asked_about() {
+        stops(&[
+            ("psql -c 'drop  table users'", "destructive-data/database"),
+            ("echo 'DROP DATABASE app;' | mysql -u root", "destructive-data/database"),
+            ("sqlite3 app.db 'DELETE FROM users;'", "destructive-data/database"),
+            ("redis-cli FLUSHALL", "destructive-data/database"),
+            ("npx prisma migrate reset --force", "destructive-data/database"),
+            ("docker exec db psql -U x -c 'DROP SCHEMA public'", "destructive-data/database"),
+            ("docker system prune -af --volumes", "destructive-data/container"),
+            ("docker rm -f $(docker ps -aq)", "destructive-data/container"),
+            ("kubectl delete ns prod", "destructive-data/container"),
+            ("aws s3 rm s3://b --recursive", "destructive-data/cloud"),
+            ("terraform destroy -auto-approve", "destructive-data/cloud"),
+            ("gh repo delete o/r --yes", "destructive-data/cloud"),
+            ("npm unpublish pkg --force", "destructive-data/registry"),
+            ("cargo yank --version 1.0.0 x", "destructive-data/registry"),
+        ]);
+    }
+
+    #[test]
+    fn reading_and_building_are_fine() {
+        passes(&[
+            "psql -c 'select * from users where id = 1'",
+            "grep -r \"DROP TABLE\" .",
+            "docker compose down",
+            "docker rm web",
+            "docker build -t x .",
+            "kubectl get pods",
+            "aws s3 ls",
+            "terraform plan",
+            "gh pr view 3",
+            "npm publish --dry-run",
+            "curl -X DELETE http://localhost:3000/items/1",
+        ]);
+    }
+}

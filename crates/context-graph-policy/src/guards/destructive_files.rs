@@ -1,0 +1,360 @@
+//! Removal of what cannot be made again: roots, homes, the project, its history, trees outside of it.
+
+use super::places::{has_extension, hits, is_temporary, is_within};
+use super::{Case, Found, Guard, Rule};
+use crate::decision::Severity;
+use crate::effects::path::follow;
+use crate::effects::{Access, Origin, PathEffect, Piece, Text};
+
+static ROOT: Rule = Rule::deny("destructive-files/root", Severity::Critical);
+static HOME: Rule = Rule::deny("destructive-files/home", Severity::Critical);
+static PROJECT: Rule = Rule::deny("destructive-files/project", Severity::Critical);
+static HISTORY: Rule = Rule::deny("destructive-files/git-folder", Severity::Critical);
+static OUTSIDE: Rule = Rule::ask("destructive-files/outside", Severity::High);
+static PERMISSIONS: Rule = Rule::ask("destructive-files/permissions", Severity::High);
+static TRUNCATE: Rule = Rule::ask("destructive-files/truncate", Severity::Medium);
+
+pub(super) static GUARD: Guard = Guard {
+    id: "destructive-files",
+    purpose: "roots, homes, the project, its history and trees outside of it are not removed",
+    rules: &[&ROOT, &HOME, &PROJECT, &HISTORY, &OUTSIDE, &PERMISSIONS, &TRUNCATE],
+    check,
+};
+
+/// Folders at home whose loss is made good by the next download.
+const CACHES: &[&str] = &[
+    "~/.cache/**",
+    "~/.npm/**",
+    "~/.cargo/registry/**",
+    "~/.cargo/git/**",
+    "~/Library/Caches/**",
+    "~/Library/Developer/Xcode/DerivedData/**",
+    "~/.gradle/caches/**",
+    "~/.m2/repository/**",
+    "~/.pnpm-store/**",
+    "~/.yarn/**",
+    "~/go/pkg/**",
+    "~/.rustup/tmp/**",
+    "~/.local/share/Trash/**",
+    "~/.claude/projects/**",
+    "~/.claude/plans/**",
+    "~/.claude/skills/**",
+];
+
+/// Modes that give a tree to everybody, or to nobody.
+const OPEN_MODES: &[&str] = &[
+    "777", "0777", "776", "766", "666", "0666", "000", "0000", "0", "a+w", "o+w", "a+rwx", "a=rwx",
+    "ugo+rwx", "+rwx", "a-r", "a-x", "-rwx", "ugo-rwx", "a-rwx", "o+rwx", "go+w", "a=", "ugo=",
+];
+
+/// Parts of `.git` that are the history itself.
+const HISTORY_PARTS: &[&str] = &[
+    "**/.git",
+    "**/.git/objects",
+    "**/.git/objects/**",
+    "**/.git/refs",
+    "**/.git/refs/**",
+    "**/.git/HEAD",
+    "**/.git/packed-refs",
+    "**/.git/index",
+];
+
+fn check(case: &Case<'_>, found: &mut Found) {
+    for effect in &case.effects.paths {
+        match effect.access {
+            Access::Delete => {
+                removal(case, effect, found);
+                // What `shred` takes no recovery brings back.
+                if effect.by == "shred" && !effect.target.literal().is_some_and(is_temporary) {
+                    let shown = effect.target.path.to_string();
+                    found.add_at(&TRUNCATE, shown.as_str(), format!("`shred` would destroy {shown}."));
+                }
+            }
+            Access::Permissions if effect.recursive => permissions(case, effect, found),
+            Access::Write if effect.by == "truncate" => truncation(case, effect, found),
+            _ => {}
+        }
+    }
+}
+
+fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let ctx = case.ctx;
+    let target = &effect.target;
+    let shown = target.path.to_string();
+    let by = &effect.by;
+    if effect.by != "git rm"
+        && effect.by != "git mv"
+        && HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
+    {
+        found.add_at(&HISTORY, shown.as_str(), format!("`{by}` would remove git's own store ({shown})."));
+        return;
+    }
+    let Some((folder, whole)) = folder_of(&target.path) else {
+        if effect.recursive && (begins_unknown(&target.path) || is_unknown_child(case, &target.path)) {
+            found.add_at(
+                &OUTSIDE,
+                shown.as_str(),
+                format!("`{by}` would remove something that cannot be seen ({shown})."),
+            );
+        }
+        return;
+    };
+    // Where links lead, the project and home are compared by where they really are, too.
+    let real_root = |root: &str| if target.real.is_empty() { None } else { follow(root, ctx.fs) };
+    let (real_project, real_home) = (real_root(ctx.project), real_root(ctx.home));
+    let own = |root: &str, real: &Option<String>, place: &str| {
+        is_within(root, place) || real.as_deref().is_some_and(|real| is_within(real, place))
+    };
+    let places: Vec<&str> =
+        std::iter::once(folder.as_str()).chain(target.real.iter().map(String::as_str)).collect();
+    for place in places {
+        let contents = whole && place == folder;
+        if !effect.recursive && !contents && !is_root_like(place) {
+            continue;
+        }
+        if is_root_like(place) || is_system(place) {
+            found.add_at(
+                &ROOT,
+                shown.as_str(),
+                format!("`{by}` would remove {shown}, a part of the system."),
+            );
+        } else if own(ctx.home, &real_home, place) {
+            found.add_at(&HOME, shown.as_str(), format!("`{by}` would remove the home folder ({shown})."));
+        } else if own(ctx.project, &real_project, place) && !is_temporary_project(ctx.project, place) {
+            found.add_at(
+                &PROJECT,
+                shown.as_str(),
+                format!("`{by}` would remove the whole project ({shown})."),
+            );
+        } else if effect.recursive && !by.ends_with("mv") && is_foreign(case, place) {
+            found.add_at(
+                &OUTSIDE,
+                shown.as_str(),
+                format!("`{by}` would remove a tree outside the project ({shown})."),
+            );
+        } else {
+            continue;
+        }
+        return;
+    }
+}
+
+/// A removal of a folder, or of everything in it: `x/*` counts as `x`.
+fn folder_of(path: &Text) -> Option<(String, bool)> {
+    if let Some(known) = path.literal() {
+        return Some((known.to_owned(), false));
+    }
+    let name = path.file_name();
+    let all = name.0.iter().all(|piece| {
+        matches!(piece, Piece::Star | Piece::One)
+            || matches!(piece, Piece::Lit(dot) if dot == "." || dot == "..")
+    });
+    let known = path.prefix();
+    let below = path.0.len() == 2 && all && known.ends_with(['/', '.']);
+    if below {
+        let folder = known.trim_end_matches('.').trim_end_matches('/');
+        return Some((if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, true));
+    }
+    if path.has_hole() {
+        // `find / … -name x -delete`: everything below is within reach, but only what the names allow.
+        let below = path.0.get(1) == Some(&Piece::Hole(Origin::Below));
+        let folder = known.trim_end_matches('/');
+        if below && (folder.is_empty() || is_root_like(folder)) {
+            return Some(("/".to_owned(), true));
+        }
+        return None;
+    }
+    // `/u*` or `/home/*/x`: judged by where the glob begins.
+    let at = known.rfind('/')?;
+    let depth = known[..=at].matches('/').count();
+    (depth <= 1).then(|| ("/".to_owned(), true))
+}
+
+/// `$x`, `$x/` and `$x/*`: with nothing known before or after, it may be anything.
+fn begins_unknown(path: &Text) -> bool {
+    let Some(Piece::Hole(origin)) = path.0.first() else { return false };
+    if matches!(origin, Origin::Temporary | Origin::Below) {
+        return false;
+    }
+    path.0[1..].iter().all(|piece| match piece {
+        Piece::Lit(text) => text.trim_matches(['/', '.']).is_empty(),
+        Piece::Star | Piece::One | Piece::Hole(_) => true,
+    })
+}
+
+/// `~/$x` and `/$x`: with an empty or unlucky value, that is the folder itself or anything in it.
+fn is_unknown_child(case: &Case<'_>, path: &Text) -> bool {
+    let [Piece::Lit(known), Piece::Hole(origin), rest @ ..] = path.0.as_slice() else { return false };
+    let Some(folder) = known.strip_suffix('/') else { return false };
+    let tail = rest
+        .iter()
+        .all(|piece| matches!(piece, Piece::Lit(text) if text.trim_matches(['/', '.']).is_empty()));
+    let broad =
+        folder.is_empty() || is_root_like(folder) || folder == case.ctx.home || folder == case.ctx.project;
+    tail && broad && !matches!(origin, Origin::Temporary | Origin::Below)
+}
+
+fn is_root_like(place: &str) -> bool {
+    matches!(place, "/" | "/home" | "/Users" | "/root" | "/c" | "/mnt" | "/mnt/c" | "C:" | "C:/")
+}
+
+fn is_system(place: &str) -> bool {
+    const FOLDERS: &[&str] = &[
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/opt",
+        "/proc",
+        "/run",
+        "/sbin",
+        "/srv",
+        "/sys",
+        "/usr",
+        "/var",
+        "/System",
+        "/Library",
+        "/Applications",
+        "/private",
+        "/var/lib",
+        "/var/log",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/local",
+        "/usr/sbin",
+        "/usr/share",
+        "/Volumes",
+        "C:/Windows",
+        "C:/Users",
+        "/nix",
+        "/snap",
+        "/media",
+    ];
+    FOLDERS.contains(&place)
+        || is_within(place, "/etc")
+        || is_within(place, "/boot")
+        || is_within(place, "/System")
+        || is_within(place, "/bin")
+}
+
+/// A project that itself lives in a temporary folder may be cleared away from there.
+fn is_temporary_project(project: &str, place: &str) -> bool {
+    is_temporary(project) && place != project && !is_within(project, place)
+}
+
+fn is_foreign(case: &Case<'_>, place: &str) -> bool {
+    let ctx = case.ctx;
+    let start = ctx.cwd;
+    if is_within(place, ctx.project) || is_temporary(place) && !matches!(place, "/tmp" | "/var/tmp") {
+        return false;
+    }
+    if follow(ctx.project, ctx.fs).is_some_and(|real| is_within(place, &real)) {
+        return false;
+    }
+    // The folder the session works in may be another one than the project's, but not all of home.
+    if is_within(place, start) && start.matches('/').count() > 2 && start != ctx.home {
+        return false;
+    }
+    if CACHES.iter().any(|pattern| hits_str(place, pattern, ctx)) {
+        return false;
+    }
+    place.starts_with('/') || place.as_bytes().get(1) == Some(&b':')
+}
+
+fn hits_str(place: &str, pattern: &str, ctx: &crate::Context<'_>) -> bool {
+    super::places::matches_configured(pattern, place, ctx)
+}
+
+fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let ctx = case.ctx;
+    let shown = effect.target.path.to_string();
+    let open = case.effects.runs.iter().any(|run| {
+        run.name == "chmod" && run.args.iter().any(|arg| OPEN_MODES.contains(&arg.to_string().as_str()))
+    });
+    let broad = match folder_of(&effect.target.path) {
+        Some((folder, _)) => {
+            is_root_like(&folder)
+                || is_system(&folder)
+                || is_within(ctx.home, &folder)
+                || (!is_within(&folder, ctx.project) && !is_temporary(&folder))
+        }
+        None => begins_unknown(&effect.target.path),
+    };
+    let whole_project =
+        folder_of(&effect.target.path).is_some_and(|(folder, _)| is_within(ctx.project, &folder));
+    if open || broad || (whole_project && effect.by != "chmod") {
+        found.add_at(
+            &PERMISSIONS,
+            shown.as_str(),
+            format!("`{}` would change the permissions of a whole tree ({shown}).", effect.by),
+        );
+    }
+}
+
+fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let shown = effect.target.path.to_string();
+    let passing = has_extension(&shown, &["log"])
+        || is_temporary(&shown)
+        || shown.contains("/target/")
+        || shown.contains("/logs/");
+    let shrinks = case.effects.runs.iter().any(|run| {
+        run.name == "truncate"
+            && run.args.iter().any(|arg| {
+                matches!(arg.to_string().as_str(), "0" | "-s0" | "--size=0" | "--size" | "-s")
+                    || arg.to_string().starts_with("-s")
+            })
+    });
+    if shrinks && !passing {
+        found.add_at(&TRUNCATE, shown.as_str(), format!("`truncate` would empty {shown}."));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{passes, stops};
+
+    #[test]
+    fn roots_homes_and_projects_are_kept() {
+        stops(&[
+            ("rm -rf /", "destructive-files/root"),
+            ("r''m -r --no-preserve-root -f /*", "destructive-files/root"),
+            ("$'\\x72m' -rf /", "destructive-files/root"),
+            ("{rm,-rf,/}", "destructive-files/root"),
+            ("rm${IFS}-rf${IFS}/usr", "destructive-files/root"),
+            ("rm -rf ~", "destructive-files/home"),
+            ("cd ~ && rm -rf *", "destructive-files/home"),
+            ("rm -rf \"$HOME/\"", "destructive-files/home"),
+            ("rm -rf .", "destructive-files/project"),
+            ("rm -rf ../app", "destructive-files/project"),
+            ("find . -delete", "destructive-files/project"),
+            ("find / -name '*.log' -delete", "destructive-files/root"),
+            ("rm -rf .git", "destructive-files/git-folder"),
+            ("find . -name .git -exec rm -rf {} +", "destructive-files/git-folder"),
+            ("rm -rf ~/work/other", "destructive-files/outside"),
+            ("rm -rf \"$DIR\"/*", "destructive-files/outside"),
+            ("chmod -R 777 .", "destructive-files/permissions"),
+            ("truncate -s 0 src/main.rs", "destructive-files/truncate"),
+        ]);
+    }
+
+    #[test]
+    fn build_output_and_temporary_files_go_freely() {
+        passes(&[
+            "rm -rf target node_modules/.cache",
+            "rm -f src/*.orig",
+            "rm -rf ./dist/*",
+            "rm -rf /tmp/work-1",
+            "d=$(mktemp -d); trap 'rm -rf \"$d\"' EXIT",
+            "find . -name '*.pyc' -delete",
+            "rm -f .git/index.lock",
+            "cd /tmp && rm -rf x && mkdir x",
+            "rm -rf ~/.cache/pip",
+            "chmod -R u+w target",
+            "chmod +x run.sh",
+            "git ls-files -d | xargs rm -f",
+        ]);
+    }
+}

@@ -1,0 +1,190 @@
+//! Work that git would throw away: uncommitted changes, and history that others build on.
+
+use super::{Case, Found, Guard, Rule};
+use crate::decision::Severity;
+use crate::effects::{Run, Text, git_subcommand};
+
+static RESET: Rule = Rule::ask("destructive-git/reset-hard", Severity::High);
+static CLEAN: Rule = Rule::ask("destructive-git/clean", Severity::High);
+static DISCARD: Rule = Rule::ask("destructive-git/discard-changes", Severity::High);
+static PUSH: Rule = Rule::deny("destructive-git/force-push", Severity::Critical);
+static PUSH_UNSEEN: Rule = Rule::ask("destructive-git/force-push-unnamed", Severity::High);
+static HISTORY: Rule = Rule::ask("destructive-git/rewrite-history", Severity::High);
+static BRANCH: Rule = Rule::ask("destructive-git/delete-branch", Severity::High);
+static STASH: Rule = Rule::ask("destructive-git/drop-stash", Severity::Medium);
+
+pub(super) static GUARD: Guard = Guard {
+    id: "destructive-git",
+    purpose: "uncommitted work and shared history are not thrown away",
+    rules: &[&RESET, &CLEAN, &DISCARD, &PUSH, &PUSH_UNSEEN, &HISTORY, &BRANCH, &STASH],
+    check,
+};
+
+fn check(case: &Case<'_>, found: &mut Found) {
+    for run in case.effects.runs.iter().filter(|run| run.name == "git") {
+        let Some((sub, rest)) = git_subcommand(&run.args) else { continue };
+        let words: Vec<String> = rest.iter().map(Text::to_string).collect();
+        let has = |word: &str| words.iter().any(|known| known == word);
+        let short = |letter: char| {
+            words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+        };
+        match sub {
+            "reset" if words.iter().any(|word| abbreviates(word, "--hard", 5)) => {
+                found.add(&RESET, "`git reset --hard` throws uncommitted changes away.");
+            }
+            "clean" if (short('f') || has("--force")) && !short('n') && !has("--dry-run") => {
+                found.add(&CLEAN, "`git clean -f` removes files that git does not know.");
+            }
+            "checkout" => checkout(&words, found),
+            "restore"
+                if (!(has("--staged") || has("-S")) || has("--worktree") || has("-W"))
+                    && words.iter().any(|word| is_everything(word)) =>
+            {
+                found.add(&DISCARD, "`git restore .` throws all uncommitted changes away.");
+            }
+            "switch" if short('f') || has("--discard-changes") || has("--force") => {
+                found.add(&DISCARD, "`git switch -f` throws uncommitted changes away.");
+            }
+            "push" => push(case, &words, found),
+            "branch"
+                if (short('D') || ((has("--delete") || short('d')) && (has("--force") || short('f'))))
+                    && words.iter().any(|word| case.config.protects_branch(word)) =>
+            {
+                found.add(&BRANCH, "`git branch -D` removes a protected branch.");
+            }
+            "update-ref" if words.first().is_some_and(|name| case.config.protects_branch(name)) => {
+                found.add(&BRANCH, "`git update-ref` moves a protected branch.");
+            }
+            "update-ref" if short('d') || has("--delete") => {
+                found.add(&BRANCH, "`git update-ref -d` removes a branch.");
+            }
+            "stash" if has("drop") || has("clear") => {
+                found.add(&STASH, "`git stash drop` throws stashed changes away.");
+            }
+            "filter-branch" | "filter-repo" => found.add(&HISTORY, format!("`git {sub}` rewrites history.")),
+            "reflog" if has("expire") || has("delete") => {
+                found.add(&HISTORY, "`git reflog expire` removes the way back.");
+            }
+            "gc" if words.iter().any(|word| word.starts_with("--prune=") && word != "--prune=auto") => {
+                found.add(&HISTORY, "`git gc --prune` removes the way back.");
+            }
+            "prune" if !has("-n") && !has("--dry-run") => {
+                found.add(&HISTORY, "`git prune` removes the way back.");
+            }
+            "worktree" if has("remove") && (has("--force") || short('f')) => {
+                found.add(&DISCARD, "`git worktree remove --force` throws its uncommitted changes away.");
+            }
+            "rm" if !has("--cached") && words.iter().any(|word| is_everything(word)) => {
+                found.add(&DISCARD, "`git rm` of everything removes all tracked files.");
+            }
+            "read-tree" if has("-u") && has("--reset") => {
+                found.add(&RESET, "`git read-tree --reset -u` throws changes away.");
+            }
+            _ => {}
+        }
+    }
+    for run in case.effects.runs.iter().filter(|run| is_history_tool(run)) {
+        found.add(&HISTORY, format!("`{}` rewrites history.", run.name));
+    }
+}
+
+fn is_history_tool(run: &Run) -> bool {
+    matches!(run.name.as_str(), "git-filter-repo" | "bfg")
+}
+
+/// git takes any unambiguous beginning of a long option.
+pub(super) fn abbreviates(word: &str, option: &str, least: usize) -> bool {
+    word.len() >= least && option.starts_with(word)
+}
+
+fn is_everything(word: &str) -> bool {
+    matches!(word, "." | "./" | ":/" | "*" | "./*" | ":" | "-A" | ":(top)" | "/" | "--all")
+}
+
+fn checkout(words: &[String], found: &mut Found) {
+    let paths = words.iter().position(|word| word == "--").map_or(words, |at| &words[at + 1..]);
+    if paths.iter().any(|word| is_everything(word)) {
+        found.add(&DISCARD, "`git checkout -- .` throws all uncommitted changes away.");
+    } else if words.iter().any(|word| word == "-f" || word == "--force") {
+        found.add(&DISCARD, "`git checkout -f` throws uncommitted changes away.");
+    }
+}
+
+fn push(case: &Case<'_>, words: &[String], found: &mut Found) {
+    let lease = words.iter().any(|word| word.starts_with("--force-w") || word.starts_with("--force-if"));
+    let forced = words.iter().any(|word| {
+        abbreviates(word, "--force", 4)
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains('f'))
+    });
+    let deletes = words.iter().any(|word| word == "--delete" || word == "-d" || word == "--prune");
+    let mirror = words.iter().any(|word| word == "--mirror");
+    if words.iter().any(|word| word == "--dry-run" || word == "-n") {
+        return;
+    }
+    let refs: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).skip(1).collect();
+    let mut named = false;
+    for reference in &refs {
+        let (plus, reference) =
+            reference.strip_prefix('+').map_or((false, reference.as_str()), |rest| (true, rest));
+        let (from, to) = reference.split_once(':').unwrap_or((reference, reference));
+        let removes = deletes || (from.is_empty() && reference.starts_with(':'));
+        if !(forced || lease || plus || removes) {
+            continue;
+        }
+        named = true;
+        if case.config.protects_branch(to) {
+            found.add(&PUSH, format!("This push would overwrite or remove `{to}`, a protected branch."));
+        } else if to.contains('…') || to == "HEAD" && !lease {
+            found.add(&PUSH_UNSEEN, "This push overwrites a branch that cannot be seen here.");
+        }
+    }
+    if mirror {
+        found.add(&PUSH, "`git push --mirror` overwrites every branch.");
+    } else if forced && !named {
+        found.add(&PUSH_UNSEEN, "`git push --force` without a branch overwrites whatever is checked out.");
+    } else if (forced || lease) && words.iter().any(|word| word == "--all") {
+        found.add(&PUSH, "`git push --force --all` overwrites every branch.");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{passes, stops};
+
+    #[test]
+    fn throwing_work_away_is_asked_about() {
+        stops(&[
+            ("git reset --hard HEAD~3", "destructive-git/reset-hard"),
+            ("git -C sub reset --har", "destructive-git/reset-hard"),
+            ("g\"i\"t clean -xfd", "destructive-git/clean"),
+            ("git checkout -- .", "destructive-git/discard-changes"),
+            ("git checkout .", "destructive-git/discard-changes"),
+            ("git restore .", "destructive-git/discard-changes"),
+            ("git push --force origin main", "destructive-git/force-push"),
+            ("git push origin +HEAD:master", "destructive-git/force-push"),
+            ("git push origin :main", "destructive-git/force-push"),
+            ("git push -uf", "destructive-git/force-push-unnamed"),
+            ("git branch -D main", "destructive-git/delete-branch"),
+            ("git stash clear", "destructive-git/drop-stash"),
+            ("git -c alias.x='!git reset --hard' x", "destructive-git/reset-hard"),
+        ]);
+    }
+
+    #[test]
+    fn everyday_git_is_untouched() {
+        passes(&[
+            "git status && git log --oneline -3",
+            "git reset HEAD~1",
+            "git checkout -- src/a.rs",
+            "git checkout -b feature",
+            "git restore --staged .",
+            "git push -u origin feature",
+            "git push --force-with-lease origin feature/x",
+            "git push --force-with-lease",
+            "git branch -D feature",
+            "git clean -nd",
+            "git commit -m \"remove rm -rf\"",
+            "git stash && git stash pop",
+        ]);
+    }
+}

@@ -1,0 +1,186 @@
+//! Disks, processes and the machine itself.
+
+use super::{Case, Found, Guard, Rule};
+use crate::decision::Severity;
+use crate::effects::{Access, Run};
+
+static DISK: Rule = Rule::deny("destructive-system/disk", Severity::Critical);
+static PROCESSES: Rule = Rule::deny("destructive-system/processes", Severity::Critical);
+static FORK_BOMB: Rule = Rule::deny("destructive-system/fork-bomb", Severity::Critical);
+static MACHINE: Rule = Rule::ask("destructive-system/machine", Severity::High);
+
+pub(super) static GUARD: Guard = Guard {
+    id: "destructive-system",
+    purpose: "disks, all processes and the machine are left alone",
+    rules: &[&DISK, &PROCESSES, &FORK_BOMB, &MACHINE],
+    check,
+};
+
+fn check(case: &Case<'_>, found: &mut Found) {
+    if case.effects.fork_bomb {
+        found.add(&FORK_BOMB, "This starts copies of itself without end.");
+    }
+    for effect in &case.effects.paths {
+        if !matches!(effect.access, Access::Write | Access::Delete) {
+            continue;
+        }
+        for place in effect.target.places() {
+            if is_device(place) {
+                found.add_at(&DISK, place, format!("`{}` would write to the device {place}.", effect.by));
+            }
+        }
+        if effect.target.literal().is_none()
+            && ["/dev/sd", "/dev/nvme", "/dev/disk", "/dev/hd", "/dev/vd"]
+                .iter()
+                .any(|d| effect.target.path.prefix().starts_with(d))
+        {
+            found.add(&DISK, format!("`{}` would write to a device.", effect.by));
+        }
+    }
+    for run in &case.effects.runs {
+        let name = run.name.as_str();
+        if is_disk_tool(run) {
+            found.add(&DISK, format!("`{name}` would change a disk."));
+        } else if kills_everything(run) {
+            found.add(&PROCESSES, format!("`{name}` would end every process."));
+        } else if stops_machine(run) {
+            found.add(&MACHINE, format!("`{name}` would change or stop the machine."));
+        }
+    }
+}
+
+fn is_device(place: &str) -> bool {
+    let Some(name) = place.strip_prefix("/dev/") else { return false };
+    let channel = ["shm/", "fd/", "pts/", "tcp/", "udp/"].iter().any(|folder| name.starts_with(folder));
+    let harmless = [
+        "null", "stdout", "stderr", "stdin", "tty", "zero", "full", "random", "urandom", "console", "ptmx",
+        "log",
+    ];
+    !channel && !harmless.contains(&name)
+}
+
+fn is_disk_tool(run: &Run) -> bool {
+    match run.name.as_str() {
+        name if name.starts_with("mkfs") || name.starts_with("newfs") => true,
+        "wipefs" | "blkdiscard" | "sgdisk" | "sfdisk" | "cfdisk" | "mke2fs" | "mkswap" | "cryptsetup"
+        | "lvremove" | "vgremove" | "pvremove" | "zpool" | "badblocks" => {
+            !run.has("status") && !run.has("list") && !run.has("--help")
+        }
+        "fdisk" | "parted" => !run.has("-l") && !run.has("--list"),
+        "diskutil" => run.args.first().is_some_and(|arg| {
+            arg.known().to_ascii_lowercase().starts_with("erase")
+                || arg.known().contains("artition")
+                || arg.known().contains("apfs")
+        }),
+        "hdparm" => run.args.iter().any(|arg| arg.known().contains("erase") || arg.known().contains("trim")),
+        "format" | "format.com" => run.arg(0).ends_with(':'),
+        _ => false,
+    }
+}
+
+fn kills_everything(run: &Run) -> bool {
+    let words: Vec<String> = run.args.iter().map(ToString::to_string).collect();
+    match run.name.as_str() {
+        "kill" => {
+            let targets = words.iter().enumerate().filter(|(at, word)| {
+                // The first `-N` is a signal; a later one, or one after `--`, is a group.
+                !(word.starts_with('-')
+                    && (*at == 0 || words.get(at - 1).is_some_and(|before| before == "-s" || before == "-n")))
+            });
+            let only_minus_one = words.len() == 1 && words[0] == "-1";
+            only_minus_one || targets.into_iter().any(|(_, word)| word == "-1" || word == "1")
+        }
+        "pkill" | "killall" => {
+            words.iter().any(|word| matches!(word.as_str(), "." | ".*" | "-u" | "-U" | "" | "[a-z]*" | "-v"))
+                && !words.iter().any(|w| w == "-l")
+        }
+        "killall5" => true,
+        _ => false,
+    }
+}
+
+fn stops_machine(run: &Run) -> bool {
+    let first = run.arg(0);
+    match run.name.as_str() {
+        "shutdown" | "reboot" | "halt" | "poweroff" | "telinit" | "userdel" | "useradd" | "adduser"
+        | "groupadd" | "groupdel" | "deluser" | "passwd" | "chpasswd" | "usermod" | "visudo" | "insmod"
+        | "rmmod" | "modprobe" | "swapoff" | "kexec" | "nvram" | "csrutil" | "spctl" => {
+            !run.has("--help") && !run.has("--version")
+        }
+        "init" => matches!(first, "0" | "6"),
+        "systemctl" => {
+            matches!(
+                first,
+                "poweroff"
+                    | "reboot"
+                    | "halt"
+                    | "mask"
+                    | "isolate"
+                    | "disable"
+                    | "kill"
+                    | "rescue"
+                    | "emergency"
+            ) || run.has("stop")
+                && run.args.iter().any(|a| {
+                    a.known().contains("ssh")
+                        || a.known().contains("firewall")
+                        || a.known().contains("network")
+                })
+        }
+        "crontab" => {
+            run.has("-r")
+                || first == "-"
+                || (!first.is_empty() && !first.starts_with('-'))
+                || (first.is_empty() && run.stdin.is_some())
+        }
+        "iptables" | "ip6tables" | "nft" | "ufw" => {
+            run.has("-F")
+                || run.has("--flush")
+                || run.has("flush")
+                || run.has("disable")
+                || run.has("-X")
+                || run.has("-P")
+        }
+        "setenforce" => first == "0",
+        "sysctl" => run.has("-w"),
+        "defaults" => first == "delete",
+        "mount" | "umount" => !run.args.is_empty() && !run.has("-l"),
+        "launchctl" => matches!(first, "load" | "bootstrap" | "unload" | "bootout" | "remove"),
+        "tmutil" => first == "delete" || first == "disable",
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{passes, stops};
+
+    #[test]
+    fn disks_and_processes_are_left_alone() {
+        stops(&[
+            ("dd if=/dev/zero of=/dev/sda bs=1M", "destructive-system/disk"),
+            ("cat x > /dev/nvme0n1", "destructive-system/disk"),
+            ("mkfs.ext4 /dev/sdb1", "destructive-system/disk"),
+            (":(){ :|:& };:", "destructive-system/fork-bomb"),
+            ("f() { f & f & }; f", "destructive-system/fork-bomb"),
+            ("kill -9 -1", "destructive-system/processes"),
+            ("kill -KILL -- -1", "destructive-system/processes"),
+            ("pkill -9 -u dev", "destructive-system/processes"),
+            ("shutdown -h now", "destructive-system/machine"),
+            ("crontab -r", "destructive-system/machine"),
+        ]);
+    }
+
+    #[test]
+    fn one_process_and_one_device_are_fine() {
+        passes(&[
+            "kill -9 4242",
+            "kill %1",
+            "pkill -f vite",
+            "killall node",
+            "ls 2>/dev/null",
+            "dd if=/dev/urandom of=/tmp/x count=1",
+            "crontab -l",
+        ]);
+    }
+}

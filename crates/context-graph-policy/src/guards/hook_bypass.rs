@@ -1,0 +1,235 @@
+//! Ways round a project's git hooks.
+
+use super::destructive_git::abbreviates;
+use super::places::hits;
+use super::{Case, Found, Guard, Rule};
+use crate::decision::Severity;
+use crate::effects::{Access, Run, Text, git_settings, git_subcommand};
+
+static NO_VERIFY: Rule = Rule::deny("hook-bypass/no-verify", Severity::High);
+static HOOKS_PATH: Rule = Rule::deny("hook-bypass/hooks-path", Severity::High);
+static VARIABLE: Rule = Rule::deny("hook-bypass/variable", Severity::High);
+static HOOK_FILE: Rule = Rule::ask("hook-bypass/hook-file", Severity::High);
+
+pub(super) static GUARD: Guard = Guard {
+    id: "hook-bypass",
+    purpose: "a project's git hooks are not gone round",
+    rules: &[&NO_VERIFY, &HOOKS_PATH, &VARIABLE, &HOOK_FILE],
+    check,
+};
+
+fn check(case: &Case<'_>, found: &mut Found) {
+    for run in &case.effects.runs {
+        if run.name == "git" {
+            git(run, found);
+        }
+        let uninstalls = match run.name.as_str() {
+            "pre-commit" | "lefthook" | "husky" | "simple-git-hooks" | "overcommit" => {
+                run.has("uninstall") || run.has("--uninstall")
+            }
+            _ => false,
+        };
+        if uninstalls {
+            found.add(&HOOK_FILE, format!("`{} uninstall` would remove the git hooks.", run.name));
+        }
+        if matches!(run.name.as_str(), "git" | "gh" | "npm" | "yarn" | "pnpm" | "gt" | "jj" | "make") {
+            for (name, value) in &run.assigns {
+                variable(name, value, found);
+            }
+        }
+        if matches!(run.name.as_str(), "export" | "declare" | "typeset" | "env") {
+            for (name, value) in &run.assigns {
+                variable(name, value, found);
+            }
+            for arg in &run.args {
+                if let Some((name, value)) = arg.split_once('=') {
+                    variable(name.known(), &value, found);
+                }
+            }
+        }
+    }
+    for effect in &case.effects.paths {
+        if !matches!(effect.access, Access::Write | Access::Delete | Access::Permissions) {
+            continue;
+        }
+        let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(&effect.target, pattern, case.ctx));
+        let shown = effect.target.path.to_string();
+        if any(&["**/.git/config", "**/.git/config.worktree"]) {
+            found.add_at(
+                &HOOKS_PATH,
+                shown.as_str(),
+                format!("`{}` would write git's configuration past git ({shown}).", effect.by),
+            );
+        } else if any(&["**/.git/hooks", "**/.git/hooks/*"]) && !shown.ends_with(".sample") {
+            found.add_at(
+                &HOOK_FILE,
+                shown.as_str(),
+                format!("`{}` would change a git hook ({shown}).", effect.by),
+            );
+        } else if effect.access != Access::Write
+            && any(&["./.husky", "./.husky/*", "./.pre-commit-config.yaml", "./lefthook.yml"])
+        {
+            found.add_at(
+                &HOOK_FILE,
+                shown.as_str(),
+                format!("`{}` would remove a git hook ({shown}).", effect.by),
+            );
+        }
+    }
+}
+
+fn git(run: &Run, found: &mut Found) {
+    for (name, _) in git_settings(&run.args) {
+        if name == "core.hookspath" || name.starts_with("include") && name.ends_with("path") {
+            found.add(&HOOKS_PATH, "`git -c core.hooksPath` points git away from the project's hooks.");
+        }
+    }
+    let Some((sub, rest)) = git_subcommand(&run.args) else { return };
+    let words: Vec<String> = rest.iter().map(Text::to_string).collect();
+    match sub {
+        "config" => {
+            let at = words.iter().position(|word| word.eq_ignore_ascii_case("core.hookspath"));
+            let reads = words.iter().any(|word| {
+                matches!(word.as_str(), "--get" | "get" | "--get-all" | "-l" | "--list" | "--show-origin")
+            });
+            let sets = at.is_some_and(|at| {
+                words.len() > at + 1
+                    || words.iter().any(|word| {
+                        word.contains("unset") || word.contains("add") || word.contains("replace")
+                    })
+            });
+            let includes =
+                words.iter().any(|word| word.to_ascii_lowercase().starts_with("include")) && words.len() > 1;
+            if (sets || includes) && !reads {
+                found.add(
+                    &HOOKS_PATH,
+                    "`git config core.hooksPath` points git away from the project's hooks.",
+                );
+            } else if words.iter().any(|word| matches!(word.as_str(), "--edit" | "-e" | "edit")) {
+                found.add(&HOOKS_PATH, "`git config --edit` changes git's configuration unseen.");
+            } else if words
+                .iter()
+                .any(|word| word.eq_ignore_ascii_case("--remove-section") || word == "remove-section")
+                && words.iter().any(|word| word == "core")
+            {
+                found.add(&HOOKS_PATH, "`git config --remove-section core` removes the setting for hooks.");
+            }
+        }
+        "commit" | "push" | "merge" | "am" | "rebase" | "pull" | "cherry-pick" | "revert" | "commit-tree" => {
+            if words.iter().take_while(|word| *word != "--").any(|word| abbreviates(word, "--no-verify", 6)) {
+                found.add(&NO_VERIFY, format!("`git {sub} --no-verify` skips the project's hooks."));
+            } else if sub == "commit" && has_short_n(&words) {
+                found.add(&NO_VERIFY, "`git commit -n` skips the project's hooks.");
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `-n` alone or in a cluster. Letters that take a value end a cluster: in `-mnew` there is no `n`.
+fn has_short_n(words: &[String]) -> bool {
+    let mut skip = false;
+    for word in words {
+        if skip {
+            skip = false;
+            continue;
+        }
+        if word == "--" {
+            return false;
+        }
+        if !word.starts_with('-') || word.starts_with("--") {
+            if matches!(
+                word.as_str(),
+                "--message"
+                    | "--file"
+                    | "--author"
+                    | "--date"
+                    | "--template"
+                    | "--cleanup"
+                    | "--fixup"
+                    | "--trailer"
+            ) {
+                skip = true;
+            }
+            continue;
+        }
+        for (at, letter) in word.char_indices().skip(1) {
+            match letter {
+                'n' => return true,
+                'm' | 'F' | 'C' | 'c' | 't' => {
+                    skip = at + 1 == word.len();
+                    break;
+                }
+                'S' | 'u' => break,
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+fn variable(name: &str, value: &Text, found: &mut Found) {
+    let text = value.to_string();
+    let off = match name {
+        "HUSKY" | "LEFTHOOK" | "OVERCOMMIT_DISABLE" => {
+            text == "0" || text == "false" || (name == "OVERCOMMIT_DISABLE" && text == "1")
+        }
+        "HUSKY_SKIP_HOOKS"
+        | "HUSKY_SKIP_INSTALL"
+        | "SKIP_HOOKS"
+        | "PRE_COMMIT_ALLOW_NO_CONFIG"
+        | "LEFTHOOK_EXCLUDE" => !text.is_empty() && text != "0",
+        "SKIP" => !text.is_empty(),
+        "GIT_CONFIG_PARAMETERS" | "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" => {
+            text.to_ascii_lowercase().contains("hookspath")
+        }
+        name if name.starts_with("GIT_CONFIG_KEY_") => text.eq_ignore_ascii_case("core.hookspath"),
+        _ => false,
+    };
+    if off {
+        found.add(&VARIABLE, format!("`{name}={text}` switches the project's hooks off."));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{passes, stops};
+
+    #[test]
+    fn every_way_round_is_met() {
+        stops(&[
+            ("git commit --no-verify -m x", "hook-bypass/no-verify"),
+            ("git commit -nm x", "hook-bypass/no-verify"),
+            ("git commit -am x --no-veri", "hook-bypass/no-verify"),
+            ("git push --no-verify", "hook-bypass/no-verify"),
+            ("git config core.hooksPath /dev/null", "hook-bypass/hooks-path"),
+            ("git config --global CORE.HOOKSPATH /tmp", "hook-bypass/hooks-path"),
+            ("git -c core.hooksPath=/dev/null commit -m x", "hook-bypass/hooks-path"),
+            (
+                "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/x git commit -m x",
+                "hook-bypass/variable",
+            ),
+            ("HUSKY=0 git commit -m x", "hook-bypass/variable"),
+            ("export HUSKY=0; git commit -m x", "hook-bypass/variable"),
+            ("rm .git/hooks/pre-commit", "hook-bypass/hook-file"),
+            ("chmod -x .git/hooks/pre-commit", "hook-bypass/hook-file"),
+            ("echo '[core]' >> .git/config", "hook-bypass/hooks-path"),
+        ]);
+    }
+
+    #[test]
+    fn ordinary_commits_pass() {
+        passes(&[
+            "git commit -m 'no-verify is bad'",
+            "git commit -m new",
+            "git commit -mnew",
+            "git commit --amend --no-edit",
+            "git config --get core.hooksPath",
+            "git config user.name dev",
+            "git log -n 3",
+            "git push -n",
+            "git merge --no-ff topic",
+            "cat .git/hooks/pre-commit",
+        ]);
+    }
+}

@@ -1,0 +1,228 @@
+//! The built-in rules. One file a guard, each over [`Effects`], each with its own cases.
+//!
+//! A guard notes what it finds; whether that stops the call, and how, is settled here: switched-off rules and
+//! exceptions are taken out with their reasons kept for the record. Verdicts are chosen so that ordinary work is
+//! untouched: `deny` where no ordinary work does such a thing, `ask` where it sometimes does.
+
+mod destructive_data;
+mod destructive_files;
+mod destructive_git;
+mod destructive_system;
+mod exfiltration;
+mod hook_bypass;
+mod places;
+mod privilege;
+mod protected_paths;
+mod secrets;
+mod self_protection;
+#[cfg(test)]
+mod testing;
+mod unknown;
+
+use serde_json::Value;
+
+use crate::config::{GuardVerdict, PolicyConfig};
+use crate::decision::{Decision, Severity, Verdict};
+use crate::effects::Effects;
+use crate::{Context, config};
+
+/// A guard and its rules.
+#[derive(Debug, Clone, Copy)]
+pub struct Guard {
+    /// The guard's id, the first part of its rules' ids.
+    pub id: &'static str,
+    /// What it is for.
+    pub purpose: &'static str,
+    /// Its rules.
+    pub rules: &'static [&'static Rule],
+    check: fn(&Case<'_>, &mut Found),
+}
+
+/// A built-in rule.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// `guard/rule`.
+    pub id: &'static str,
+    /// What it says unless configured otherwise.
+    pub verdict: GuardVerdict,
+    /// How bad it would be.
+    pub severity: Severity,
+}
+
+impl Rule {
+    const fn deny(id: &'static str, severity: Severity) -> Self {
+        Self { id, verdict: GuardVerdict::Deny, severity }
+    }
+
+    const fn ask(id: &'static str, severity: Severity) -> Self {
+        Self { id, verdict: GuardVerdict::Ask, severity }
+    }
+}
+
+/// All built-in guards.
+pub static GUARDS: &[&Guard] = &[
+    &self_protection::GUARD,
+    &secrets::GUARD,
+    &protected_paths::GUARD,
+    &destructive_files::GUARD,
+    &destructive_git::GUARD,
+    &destructive_system::GUARD,
+    &destructive_data::GUARD,
+    &hook_bypass::GUARD,
+    &exfiltration::GUARD,
+    &privilege::GUARD,
+    &unknown::GUARD,
+];
+
+/// Whether a guard or rule has this id.
+pub fn exists(id: &str) -> bool {
+    GUARDS.iter().any(|guard| guard.id == id || guard.rules.iter().any(|rule| rule.id == id))
+}
+
+/// What a guard looks at.
+pub(crate) struct Case<'a> {
+    pub(crate) effects: &'a Effects,
+    pub(crate) ctx: &'a Context<'a>,
+    pub(crate) config: &'a PolicyConfig,
+    pub(crate) command: &'a str,
+}
+
+/// What guards have found.
+#[derive(Default)]
+pub(crate) struct Found(Vec<Discovery>);
+
+struct Discovery {
+    rule: &'static Rule,
+    reason: String,
+    path: Option<String>,
+}
+
+impl Found {
+    /// Something about the call as a whole.
+    fn add(&mut self, rule: &'static Rule, reason: impl Into<String>) {
+        self.0.push(Discovery { rule, reason: reason.into(), path: None });
+    }
+
+    /// Something about a path.
+    fn add_at(&mut self, rule: &'static Rule, path: impl Into<String>, reason: impl Into<String>) {
+        self.0.push(Discovery { rule, reason: reason.into(), path: Some(path.into()) });
+    }
+}
+
+/// All guards over one call.
+pub(crate) fn check(
+    config: &PolicyConfig,
+    ctx: &Context<'_>,
+    tool: &str,
+    input: &Value,
+    effects: &Effects,
+) -> Decision {
+    let command = match tool {
+        "Bash" | "PowerShell" => input.get("command").and_then(Value::as_str).unwrap_or("").trim(),
+        _ => "",
+    };
+    let case = Case { effects, ctx, config, command };
+    let mut found = Found::default();
+    for guard in GUARDS {
+        (guard.check)(&case, &mut found);
+    }
+    found.0.into_iter().map(|discovery| settle(&case, discovery)).fold(Decision::none(), Decision::join)
+}
+
+fn settle(case: &Case<'_>, discovery: Discovery) -> Decision {
+    let Discovery { rule, reason, path } = discovery;
+    if !case.config.is_enabled(rule.id) {
+        return Decision::none().with_note(format!("`{}` is switched off", rule.id));
+    }
+    if let Some(exception) =
+        case.config.exceptions.iter().find(|exception| applies(exception, case, rule, path.as_deref()))
+    {
+        return Decision::none().with_note(format!("`{}` does not apply: {}", rule.id, exception.reason));
+    }
+    let verdict = match case.config.verdict(rule.id).unwrap_or(rule.verdict) {
+        GuardVerdict::Ask => Verdict::Ask,
+        GuardVerdict::Deny => Verdict::Deny,
+    };
+    Decision::of(verdict, rule.id, reason, rule.severity)
+}
+
+fn applies(exception: &config::Exception, case: &Case<'_>, rule: &Rule, path: Option<&str>) -> bool {
+    let names = exception.rule == rule.id || rule.id.split('/').next() == Some(exception.rule.as_str());
+    let at = match (&exception.path, path) {
+        (Some(pattern), Some(path)) => places::matches_configured(pattern, path, case.ctx),
+        (Some(_), None) => false,
+        (None, _) => true,
+    };
+    let with = exception.command.as_ref().is_none_or(|command| command.trim() == case.command);
+    names && at && with
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::testing::decide_with;
+    use super::{GUARDS, exists};
+    use crate::config::{Exception, GuardConfig, GuardVerdict, PolicyConfig};
+    use crate::{Decision, Verdict};
+
+    const COMMAND: &str = "git reset --hard origin/main";
+
+    fn decide(config: PolicyConfig) -> Decision {
+        decide_with(config, "Bash", &json!({ "command": COMMAND }))
+    }
+
+    fn excepted(rule: &str, path: Option<&str>, command: Option<&str>) -> PolicyConfig {
+        let exception = Exception {
+            rule: rule.to_owned(),
+            path: path.map(str::to_owned),
+            command: command.map(str::to_owned),
+            reason: "the release does this".to_owned(),
+        };
+        PolicyConfig { exceptions: vec![exception], ..PolicyConfig::default() }
+    }
+
+    #[test]
+    fn ids_are_unique_and_begin_with_their_guard() {
+        let mut ids: Vec<&str> =
+            GUARDS.iter().flat_map(|guard| guard.rules.iter().map(|rule| rule.id)).collect();
+        for guard in GUARDS {
+            assert!(
+                guard.rules.iter().all(|rule| rule.id.split('/').next() == Some(guard.id)),
+                "{}",
+                guard.id
+            );
+        }
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+        assert!(exists("secrets") && exists("secrets/read-key") && !exists("secrets/x"));
+    }
+
+    #[test]
+    fn a_rule_can_be_switched_off_or_made_stricter() {
+        let with = |guard: GuardConfig| PolicyConfig {
+            guards: [("destructive-git/reset-hard".to_owned(), guard)].into(),
+            ..PolicyConfig::default()
+        };
+        let off = decide(with(GuardConfig { enabled: Some(false), ..GuardConfig::default() }));
+        assert_eq!(off.verdict(), &Verdict::None);
+        assert!(off.notes().any(|note| note.contains("switched off")));
+        let strict =
+            decide(with(GuardConfig { verdict: Some(GuardVerdict::Deny), ..GuardConfig::default() }));
+        assert_eq!(strict.verdict(), &Verdict::Deny);
+    }
+
+    #[test]
+    fn an_exception_holds_where_it_says_and_keeps_its_reason() {
+        let granted = decide(excepted("destructive-git/reset-hard", None, Some(COMMAND)));
+        assert_eq!(granted.verdict(), &Verdict::None);
+        assert!(granted.notes().any(|note| note.contains("the release does this")));
+        let other = decide(excepted("destructive-git/reset-hard", None, Some("git reset --hard")));
+        assert_eq!(other.verdict(), &Verdict::Ask);
+        let read = |config| decide_with(config, "Read", &json!({"file_path": "/work/app/ci/.env"}));
+        assert_eq!(read(excepted("secrets", Some("ci/**"), None)).verdict(), &Verdict::None);
+        assert_eq!(read(excepted("secrets", Some("web/**"), None)).verdict(), &Verdict::Ask);
+    }
+}

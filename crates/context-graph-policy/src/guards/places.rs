@@ -1,0 +1,185 @@
+//! Whether a path of a tool call is, or can be, one that a rule names.
+
+use crate::Context;
+use crate::effects::{Piece, Target, Text, glob};
+
+/// Whether a target is or can be this place. Patterns begin with `~/` (home), `./` (the project), `/` or `**/`.
+pub(super) fn hits(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
+    if target.places().any(|place| is_at(place, pattern, ctx)) {
+        return true;
+    }
+    if target.literal().is_some() {
+        return false;
+    }
+    let text = &target.path;
+    let rooted = rooted(pattern, ctx);
+    if !glob::overlaps(&rooted, text) {
+        return false;
+    }
+    // Unknown text can be anything, so only what is known around it counts.
+    if pattern.starts_with("**/") || text.has_hole() {
+        let vague = matches!(text.0.first(), Some(Piece::Hole(_)));
+        let nested = parent(&rooted).is_some();
+        return inside_known(text, &rooted)
+            || in_known_folder(text, &rooted)
+            || (!(vague && nested) && can_be_named(text, &rooted));
+    }
+    true
+}
+
+fn is_at(place: &str, pattern: &str, ctx: &Context<'_>) -> bool {
+    let below = |root: &str, rest: &str| {
+        place
+            .strip_prefix(root.trim_end_matches('/'))
+            .and_then(|path| path.strip_prefix('/'))
+            .is_some_and(|path| glob::matches(rest, path))
+    };
+    if let Some(rest) = pattern.strip_prefix("~/") {
+        return below(ctx.home, rest);
+    }
+    if let Some(rest) = pattern.strip_prefix("./") {
+        return below(ctx.project, rest);
+    }
+    glob::matches(pattern, place)
+}
+
+fn rooted(pattern: &str, ctx: &Context<'_>) -> String {
+    if let Some(rest) = pattern.strip_prefix("~/") {
+        return format!("{}/{rest}", ctx.home.trim_end_matches('/'));
+    }
+    if let Some(rest) = pattern.strip_prefix("./") {
+        return format!("{}/{rest}", ctx.project.trim_end_matches('/'));
+    }
+    pattern.to_owned()
+}
+
+fn last(pattern: &str) -> &str {
+    let pattern = pattern.trim_end_matches("/**");
+    pattern.rsplit('/').next().unwrap_or(pattern)
+}
+
+/// Whether the known beginning of a text already lies where a pattern like `/x/**` points.
+fn inside_known(text: &Text, rooted: &str) -> bool {
+    let Some(folder) = rooted.strip_suffix("/**") else { return false };
+    let known = text.prefix();
+    known.rfind('/').is_some_and(|at| glob::matches(&format!("{folder}/**"), &known[..=at]))
+}
+
+/// The folder a pattern names before its last part, if it names one.
+fn parent(pattern: &str) -> Option<&str> {
+    let (folders, _) = pattern.trim_end_matches("/**").rsplit_once('/')?;
+    let folder = folders.rsplit('/').next()?;
+    (!folder.is_empty() && !folder.contains('*')).then_some(folder)
+}
+
+/// Whether the text names something unknown right in the pattern's folder: `.claude/$x.json`.
+fn in_known_folder(text: &Text, pattern: &str) -> bool {
+    let Some(folder) = parent(pattern) else { return false };
+    let prefix = text.prefix();
+    prefix.rsplit_once('/').is_some_and(|(folders, _)| folders.rsplit('/').next() == Some(folder))
+        && text.0.iter().skip(1).all(|piece| !matches!(piece, Piece::Lit(more) if more.contains('/')))
+}
+
+/// Whether the name at the end can be the pattern's, and enough of it is known for that to mean something:
+/// `$x-graph` can be `.context-graph`, while `$x.json` can be anything.
+fn can_be_named(text: &Text, pattern: &str) -> bool {
+    let wanted = last(pattern);
+    let name = text.file_name();
+    if name.is_blank() || wanted.is_empty() || wanted == "**" {
+        return false;
+    }
+    if !glob::overlaps(wanted, &name) {
+        return false;
+    }
+    if wanted.trim_matches('*').is_empty() {
+        // Any name in a folder: then the folder must be known.
+        let folder = pattern.trim_end_matches(['*', '/']);
+        return text.to_string().contains(&format!("/{}/", last(folder)));
+    }
+    let known: String = name
+        .0
+        .iter()
+        .filter_map(|piece| if let Piece::Lit(text) = piece { Some(text.as_str()) } else { None })
+        .collect();
+    if let Some(ending) = wanted.strip_prefix('*') {
+        return known.ends_with(ending);
+    }
+    // What is known must be part of the name itself, not of what a star in the pattern lets through.
+    let fixed: Vec<String> =
+        wanted.split('*').map(str::to_ascii_lowercase).filter(|part| !part.is_empty()).collect();
+    let telling = name.0.iter().any(|piece| match piece {
+        Piece::Lit(text) => {
+            let text = text.to_ascii_lowercase();
+            fixed.iter().any(|part| part.contains(&text) || (part.len() >= 3 && text.contains(part.as_str())))
+        }
+        _ => false,
+    });
+    if !telling {
+        return false;
+    }
+    let stem = known.rsplit_once('.').map_or(known.as_str(), |(stem, _)| stem);
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
+    // Of a dotted name such as `.e?v` the part after the dot is the name.
+    let weight = if wanted.starts_with('.') && name.prefix().starts_with('.') {
+        letters(&known)
+    } else {
+        letters(stem)
+    };
+    weight >= 3
+        || weight * 2 >= letters(wanted).max(1)
+        || (weight >= 1 && letters(wanted) <= 3 && name.prefix().starts_with('.'))
+}
+
+/// Whether a file name ends in one of these, in any case.
+pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
+    name.rsplit_once('.')
+        .is_some_and(|(_, end)| extensions.iter().any(|wanted| end.eq_ignore_ascii_case(wanted)))
+}
+
+/// Whether the target is this folder or holds it.
+pub(super) fn holds(target: &Target, folder: &str) -> bool {
+    target.places().any(|place| is_within(folder, place))
+}
+
+/// Whether a path is a folder or lies in it.
+pub(super) fn is_within(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path == folder || (path.starts_with(folder) && path.as_bytes().get(folder.len()) == Some(&b'/'))
+}
+
+/// Folders for things that need not last.
+pub(super) fn is_temporary(path: &str) -> bool {
+    ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"]
+        .iter()
+        .any(|folder| is_within(path, folder))
+}
+
+/// A pattern of a policy file: absolute, under `~/`, relative to the project, or a bare name anywhere.
+pub(super) fn matches_configured(pattern: &str, path: &str, ctx: &Context<'_>) -> bool {
+    if pattern.starts_with(['/', '*']) || pattern.starts_with("~/") || pattern.starts_with("./") {
+        return is_at(path, pattern, ctx);
+    }
+    if pattern.trim_end_matches('/').contains('/') {
+        return is_at(path, &format!("./{pattern}"), ctx);
+    }
+    let name = pattern.trim_end_matches('/');
+    is_at(path, &format!("**/{name}"), ctx) || is_at(path, &format!("**/{name}/**"), ctx)
+}
+
+/// The same for a target that may not be fully known.
+pub(super) fn hits_configured(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
+    if target.places().any(|place| matches_configured(pattern, place, ctx)) {
+        return true;
+    }
+    if target.literal().is_some() {
+        return false;
+    }
+    let full = if pattern.starts_with(['/', '*']) || pattern.starts_with("~/") || pattern.starts_with("./") {
+        pattern.to_owned()
+    } else if pattern.trim_end_matches('/').contains('/') {
+        format!("./{pattern}")
+    } else {
+        format!("**/{pattern}")
+    };
+    hits(target, &full, ctx)
+}

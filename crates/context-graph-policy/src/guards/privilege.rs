@@ -1,0 +1,62 @@
+//! More power than the user's own.
+
+use super::{Case, Found, Guard, Rule};
+use crate::decision::Severity;
+use crate::effects::Privilege;
+
+static OTHER_USER: Rule = Rule::ask("privilege/other-user", Severity::High);
+static GRANT: Rule = Rule::ask("privilege/grant", Severity::Critical);
+static CONTAINER: Rule = Rule::ask("privilege/container", Severity::High);
+
+pub(super) static GUARD: Guard = Guard {
+    id: "privilege",
+    purpose: "nothing runs with more power than the user's own unasked",
+    rules: &[&OTHER_USER, &GRANT, &CONTAINER],
+    check,
+};
+
+fn check(case: &Case<'_>, found: &mut Found) {
+    for privilege in &case.effects.privileges {
+        match privilege {
+            Privilege::OtherUser(by) => found.add(&OTHER_USER, format!("`{by}` acts as another user.")),
+            Privilege::Grant(by) => {
+                found.add(&GRANT, format!("`{by}` gives a program another user's power."));
+            }
+            Privilege::Container(by) => {
+                found.add(&CONTAINER, format!("{by}: that container has the run of the machine."));
+            }
+        }
+    }
+    for run in &case.effects.runs {
+        if run.name == "setcap" || (run.name == "visudo" || run.name == "dscl") && !run.args.is_empty() {
+            found.add(&GRANT, format!("`{}` gives away power over the machine.", run.name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{passes, stops};
+
+    #[test]
+    fn power_is_asked_for() {
+        stops(&[
+            ("sudo ls", "privilege/other-user"),
+            ("su'd'o -u root cat /x", "privilege/other-user"),
+            ("xargs sudo rm < list", "privilege/other-user"),
+            ("chmod u+s ./a", "privilege/grant"),
+            ("docker run -v /:/host alpine", "privilege/container"),
+            ("docker run --privileged x", "privilege/container"),
+        ]);
+    }
+
+    #[test]
+    fn words_are_not_power() {
+        passes(&[
+            "echo sudo",
+            "grep -r sudo docs",
+            "docker run --rm -v $PWD:/src rust cargo test",
+            "chmod 755 a",
+        ]);
+    }
+}

@@ -1,0 +1,178 @@
+//! Paths that are not to be changed, or not even read: the configured lists, and places no project owns.
+
+use super::places::{hits, hits_configured, is_temporary};
+use super::secrets::{KEYS, is_secret_file};
+use super::{Case, Found, Guard, Rule};
+use crate::decision::Severity;
+use crate::effects::{Access, Entry};
+
+static READ_ONLY: Rule = Rule::deny("protected-paths/read-only", Severity::High);
+static NO_READ: Rule = Rule::deny("protected-paths/no-read", Severity::High);
+static SECRET_WRITE: Rule = Rule::ask("protected-paths/secret-file", Severity::High);
+static SYSTEM: Rule = Rule::ask("protected-paths/system", Severity::High);
+static STARTUP: Rule = Rule::ask("protected-paths/startup-file", Severity::High);
+
+pub(super) static GUARD: Guard = Guard {
+    id: "protected-paths",
+    purpose: "configured paths, files of secrets, start-up files and the system stay as they are",
+    rules: &[&READ_ONLY, &NO_READ, &SECRET_WRITE, &SYSTEM, &STARTUP],
+    check,
+};
+
+/// What runs at every start of a shell or a session, or lets others in.
+const STARTUP_FILES: &[&str] = &[
+    "~/.bashrc",
+    "~/.bash_profile",
+    "~/.profile",
+    "~/.zshrc",
+    "~/.zshenv",
+    "~/.zprofile",
+    "~/.bash_login",
+    "~/.bash_logout",
+    "~/.ssh/**",
+    "~/.gitconfig",
+    "~/.config/git/**",
+    "~/.config/fish/**",
+    "~/.config/autostart/**",
+    "~/Library/LaunchAgents/**",
+    "~/.config/systemd/**",
+    "/etc/cron*/**",
+    "/etc/crontab",
+    "/var/spool/cron/**",
+    "/etc/profile.d/**",
+    "~/.pam_environment",
+    "~/.inputrc",
+    "~/.vimrc",
+    "~/.npmrc",
+    "~/.cargo/config.toml",
+    "~/.aws/**",
+    "~/.kube/config",
+    "~/.docker/config.json",
+];
+
+const SYSTEM_FOLDERS: &[&str] = &[
+    "/etc/**",
+    "/usr/**",
+    "/bin/**",
+    "/sbin/**",
+    "/lib/**",
+    "/lib64/**",
+    "/boot/**",
+    "/sys/**",
+    "/proc/**",
+    "/System/**",
+    "/Library/**",
+    "/Applications/**",
+    "/var/lib/**",
+    "/var/spool/**",
+    "/root/**",
+    "C:/Windows/**",
+];
+
+fn check(case: &Case<'_>, found: &mut Found) {
+    for effect in &case.effects.paths {
+        let target = &effect.target;
+        let changes = matches!(effect.access, Access::Write | Access::Delete | Access::Permissions);
+        let shown = || target.path.to_string();
+        let configured =
+            |list: &[String]| list.iter().any(|pattern| hits_configured(target, pattern, case.ctx));
+        if changes && configured(&case.config.read_only) {
+            found.add_at(
+                &READ_ONLY,
+                shown(),
+                format!("`{}` would change {}, which is read-only here.", effect.by, shown()),
+            );
+        }
+        if effect.access != Access::Execute && configured(&case.config.no_read) {
+            found.add_at(
+                &NO_READ,
+                shown(),
+                format!("`{}` would touch {}, which is off limits here.", effect.by, shown()),
+            );
+        }
+        if !changes || effect.access == Access::Permissions && effect.by == "touch" {
+            continue;
+        }
+        let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
+        let temporary = target.literal().is_some_and(is_temporary);
+        if effect.access != Access::Permissions
+            && !temporary
+            && !is_new_from_template(case, effect)
+            && (is_secret_file(target, case) || any(KEYS))
+        {
+            found.add_at(
+                &SECRET_WRITE,
+                shown(),
+                format!("`{}` would change a file of secrets ({}).", effect.by, shown()),
+            );
+        } else if any(STARTUP_FILES) {
+            found.add_at(
+                &STARTUP,
+                shown(),
+                format!("`{}` would change what runs at every start ({}).", effect.by, shown()),
+            );
+        } else if any(SYSTEM_FOLDERS) && !is_own(case, target.literal()) {
+            found.add_at(&SYSTEM, shown(), format!("`{}` would change the system ({}).", effect.by, shown()));
+        }
+    }
+}
+
+/// A first `.env` made from the project's own template holds no secret yet.
+fn is_new_from_template(case: &Case<'_>, effect: &crate::effects::PathEffect) -> bool {
+    let name = effect.target.path.file_name().to_string();
+    let exists = effect
+        .target
+        .literal()
+        .is_some_and(|path| matches!(case.ctx.fs.entry(path), Some(Entry::File | Entry::Link(_))));
+    effect.from_template && !exists && name.starts_with(".env")
+}
+
+fn is_own(case: &Case<'_>, path: Option<&str>) -> bool {
+    // Root's home is a home like any other where root is the user.
+    path.is_some_and(|path| {
+        [case.ctx.project, case.ctx.home].iter().any(|own| super::places::is_within(path, own))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::{decide_with, passes, stops};
+    use crate::PolicyConfig;
+
+    #[test]
+    fn files_of_secrets_and_the_system_are_not_changed() {
+        stops(&[
+            ("rm production.env && ls", "protected-paths/secret-file"),
+            ("cat in | tee production.env", "protected-paths/secret-file"),
+            ("echo 'ssh-rsa x' >> ~/.ssh/authorized_keys", "protected-paths/startup-file"),
+            ("echo alias >> ~/.bashrc", "protected-paths/startup-file"),
+            ("echo 127.0.0.1 x >> /etc/hosts", "protected-paths/system"),
+            ("cp evil /usr/local/bin/ls", "protected-paths/system"),
+        ]);
+    }
+
+    #[test]
+    fn a_template_may_become_the_first_file() {
+        passes(&["cp .env.example .env", "cp config/app.example.toml config/app.toml", "touch .env.example"]);
+    }
+
+    #[test]
+    fn configured_lists_count_for_every_tool() {
+        let config = || PolicyConfig {
+            read_only: vec!["migrations/**".into()],
+            no_read: vec!["vault".into()],
+            ..PolicyConfig::default()
+        };
+        let rules = |tool: &str, input: serde_json::Value| {
+            decide_with(config(), tool, &input).findings().map(|f| f.rule.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            rules("Write", json!({"file_path": "/work/app/migrations/1.sql", "content": ""})),
+            ["protected-paths/read-only"]
+        );
+        assert_eq!(rules("Read", json!({"file_path": "/work/app/vault/x"})), ["protected-paths/no-read"]);
+        assert_eq!(rules("Bash", json!({"command": "cat migrations/1.sql"})), Vec::<String>::new());
+    }
+}

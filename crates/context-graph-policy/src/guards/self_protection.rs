@@ -1,0 +1,169 @@
+//! Our own state and configuration, and the client's settings that call us. Whoever can change these can switch the
+//! guard off, so every tool is watched, and every way to write.
+
+use super::places::{hits, holds};
+use super::{Case, Found, Guard, Rule};
+use crate::decision::Severity;
+use crate::effects::Access;
+
+static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
+static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
+static SETTINGS: Rule = Rule::ask("self-protection/client-settings", Severity::Critical);
+static SWITCH: Rule = Rule::ask("self-protection/switch-off", Severity::Critical);
+
+pub(super) static GUARD: Guard = Guard {
+    id: "self-protection",
+    purpose: "our state, our configuration and the client's hook settings stay as they are",
+    rules: &[&STATE, &POLICY, &SETTINGS, &SWITCH],
+    check,
+};
+
+const POLICY_FILES: &[&str] = &[
+    "./.context-graph/policy.toml",
+    "./.context-graph/policies",
+    "./.context-graph/policies/**",
+    "~/.config/context-graph",
+    "~/.config/context-graph/**",
+];
+const STATE_FILES: &[&str] = &["**/.context-graph", "**/.context-graph/**"];
+const SETTINGS_FILES: &[&str] = &[
+    "**/.claude/settings.json",
+    "**/.claude/settings.*.json",
+    "**/.claude/settings*",
+    "~/.claude.json",
+    "/etc/claude-code/**",
+    "/Library/Application Support/ClaudeCode/**",
+    "**/bin/context-graph",
+];
+
+fn check(case: &Case<'_>, found: &mut Found) {
+    for effect in &case.effects.paths {
+        let target = &effect.target;
+        match effect.access {
+            Access::Write | Access::Delete | Access::Permissions => {}
+            Access::Mention if !reads_only(&effect.by) => {}
+            _ => continue,
+        }
+        let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
+        let shown = target.path.to_string();
+        if any(POLICY_FILES) {
+            found.add_at(
+                &POLICY,
+                shown.as_str(),
+                format!("`{}` would change the guard's own configuration ({shown}).", effect.by),
+            );
+        } else if any(STATE_FILES) {
+            found.add_at(
+                &STATE,
+                shown.as_str(),
+                format!("`{}` would change the guard's own records ({shown}).", effect.by),
+            );
+        } else if any(SETTINGS_FILES)
+            || ((effect.access == Access::Delete || effect.recursive) && holds_settings(case, target))
+        {
+            found.add_at(
+                &SETTINGS,
+                shown.as_str(),
+                format!("`{}` would change the settings that call the guard ({shown}).", effect.by),
+            );
+        }
+    }
+    for run in &case.effects.runs {
+        let has = |text: &str| run.args.iter().any(|arg| arg.to_string().contains(text));
+        let off = match run.name.as_str() {
+            "context-graph" => run.has("uninstall") || (run.has("policy") && run.has("init")),
+            "claude" => {
+                has("disableAllHooks") || has("dangerously-skip-permissions") || has("bypassPermissions")
+            }
+            "pkill" | "killall" => has("context-graph"),
+            "cargo" | "brew" | "npm" => has("uninstall") && has("context-graph"),
+            _ => false,
+        };
+        if off {
+            found.add(&SWITCH, format!("`{}` would switch the guard off.", run.name));
+        }
+    }
+}
+
+/// Removing or moving a folder takes the settings in it along.
+fn holds_settings(case: &Case<'_>, target: &crate::effects::Target) -> bool {
+    let project = case.ctx.project.trim_end_matches('/');
+    let home = case.ctx.home.trim_end_matches('/');
+    [format!("{project}/.claude"), format!("{home}/.claude"), format!("{home}/.config/context-graph")]
+        .iter()
+        .any(|folder| holds(target, folder))
+}
+
+/// Programs that are handed a path and do not change it.
+fn reads_only(by: &str) -> bool {
+    matches!(
+        by,
+        "git add"
+            | "git show"
+            | "git diff"
+            | "docker"
+            | "podman"
+            | "jsonlint"
+            | "ajv"
+            | "cargo"
+            | "go"
+            | "gh"
+            | "claude"
+            | "context-graph"
+            | "check-jsonschema"
+            | "ls"
+            | "open"
+            | "shellcheck"
+            | "opa"
+            | "regal"
+            | "conftest"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::{passes, rules_of, stops};
+
+    #[test]
+    fn every_way_to_write_is_met() {
+        stops(&[
+            ("rm -r $(printf .context)-graph", "self-protection/state"),
+            ("echo x > .context-graph/data/log", "self-protection/state"),
+            ("sed -i s/deny/allow/ .claude/settings.json", "self-protection/client-settings"),
+            ("echo '{}' | tee ~/.claude/settings.json", "self-protection/client-settings"),
+            ("echo > link", "self-protection/client-settings"),
+            ("python3 -c \"open('.context-graph/policy.toml','w').write('')\"", "self-protection/policy"),
+            ("mv .claude .c", "self-protection/client-settings"),
+            ("cp evil.toml .context-graph/policy.toml", "self-protection/policy"),
+            ("context-graph uninstall", "self-protection/switch-off"),
+        ]);
+    }
+
+    #[test]
+    fn every_tool_is_met() {
+        let found = rules_of(
+            "mcp__files__write_file",
+            &json!({"path": "/work/app/.context-graph/policy.toml", "content": ""}),
+        );
+        assert_eq!(found, ["self-protection/policy"]);
+        let found = rules_of(
+            "Edit",
+            &json!({"file_path": "/work/app/.claude/settings.local.json", "old_string": "a", "new_string": "b"}),
+        );
+        assert_eq!(found, ["self-protection/client-settings"]);
+    }
+
+    #[test]
+    fn reading_is_free_and_neighbours_are_not_meant() {
+        passes(&[
+            "cat .claude/settings.json",
+            "jq .hooks .claude/settings.json",
+            "ls .context-graph",
+            "echo x > .claude/commands/review.md",
+            "rm -rf .claude/skills/old",
+            "jq . a.json > \"$f.json\"",
+        ]);
+    }
+}

@@ -1,0 +1,44 @@
+//! What the guards' own cases share.
+
+use serde_json::{Value, json};
+
+use crate::effects::{Entry, ListedFileSystem};
+use crate::{Context, Decision, Policy, PolicyConfig, guards};
+
+pub(super) fn decide_with(config: PolicyConfig, tool: &str, input: &Value) -> Decision {
+    let fs = ListedFileSystem::default()
+        .with("/work", Entry::Folder)
+        .with("/work/app", Entry::Folder)
+        .with("/work/app/notes", Entry::Link(".env".into()))
+        .with("/work/app/link", Entry::Link(".claude/settings.json".into()));
+    let ctx = Context { home: "/home/dev", project: "/work/app", cwd: "/work/app", fs: &fs };
+    let policy = Policy::new(config);
+    let effects = policy.effects(tool, input, &ctx).unwrap();
+    guards::check(policy.config(), &ctx, tool, input, &effects)
+}
+
+/// The rules that stop a shell command.
+pub(super) fn rules(command: &str) -> Vec<String> {
+    rules_of("Bash", &json!({ "command": command }))
+}
+
+/// The rules that stop a tool call.
+pub(super) fn rules_of(tool: &str, input: &Value) -> Vec<String> {
+    decide_with(PolicyConfig::default(), tool, input).findings().map(|finding| finding.rule.clone()).collect()
+}
+
+/// Checks that each command meets the rule named with it.
+pub(super) fn stops(cases: &[(&str, &str)]) {
+    for (command, rule) in cases {
+        let found = rules(command);
+        assert!(found.iter().any(|id| id == rule), "{command}: {found:?} lacks {rule}");
+    }
+}
+
+/// Checks that no rule of any guard minds these commands.
+pub(super) fn passes(commands: &[&str]) {
+    for command in commands {
+        let found = rules(command);
+        assert!(found.is_empty(), "{command}: {found:?}");
+    }
+}

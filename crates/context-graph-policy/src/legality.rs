@@ -1,0 +1,108 @@
+//! What an event can carry, and what becomes of a verdict that it cannot.
+//!
+//! The table is the events' own: [`reply_spec`] says which verbs the client honours. A verdict that is not among
+//! them becomes the nearest stricter one that is. Where nothing stricter exists the looser `block` is better than
+//! silence; where the event listens to nothing, the verdict is dropped. Each time a note says so.
+
+use context_graph_events::claude_code::reply_spec;
+use context_graph_events::{EventName, Verb};
+
+use crate::decision::{Decision, Verdict};
+
+/// Whether the client honours this verb on this event.
+pub fn is_legal(event: EventName, verb: Verb) -> bool {
+    reply_spec(event).verbs.contains(&verb)
+}
+
+/// The verb that stands for this one on this event, if any does.
+pub fn nearest(event: EventName, verb: Verb) -> Option<Verb> {
+    let verbs = reply_spec(event).verbs;
+    if verbs.contains(&verb) {
+        return Some(verb);
+    }
+    if matches!(verb, Verb::AddContext | Verb::Allow) {
+        // Nothing stricter is meant by them, so nothing stands for them.
+        return None;
+    }
+    // `Verb` is ordered strictest first; `defer` ends a run and is no one's substitute.
+    let stricter = verbs.iter().copied().filter(|other| *other < verb && *other != Verb::Defer).max();
+    let refusing = |other: &Verb| matches!(other, Verb::Halt | Verb::Deny | Verb::Block);
+    stricter.or_else(|| verbs.iter().copied().filter(refusing).filter(|_| verb < Verb::Modify).min())
+}
+
+/// The decision as this event can carry it.
+#[must_use]
+pub fn fit(event: EventName, decision: Decision) -> Decision {
+    let Some(wanted) = decision.verdict().verb() else { return decision };
+    let fitted = nearest(event, wanted);
+    if fitted == Some(wanted) {
+        return decision;
+    }
+    let (verdict, note) = match fitted {
+        Some(verb) => (
+            of_verb(verb),
+            format!("{event} cannot carry `{}`: `{}` instead", wanted.as_str(), verb.as_str()),
+        ),
+        None => (Verdict::None, format!("{event} cannot carry `{}`: dropped", wanted.as_str())),
+    };
+    decision.with_verdict(verdict).with_note(note)
+}
+
+fn of_verb(verb: Verb) -> Verdict {
+    match verb {
+        Verb::Halt => Verdict::Halt,
+        Verb::Deny => Verdict::Deny,
+        Verb::Block => Verdict::Block,
+        Verb::Ask => Verdict::Ask,
+        Verb::Allow => Verdict::Allow,
+        // Neither is ever a substitute.
+        Verb::Defer | Verb::Modify | Verb::AddContext => Verdict::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::Severity;
+
+    #[test]
+    fn a_verb_becomes_the_nearest_stricter_one() {
+        assert_eq!(nearest(EventName::PreToolUse, Verb::Block), Some(Verb::Deny));
+        assert_eq!(nearest(EventName::PermissionRequest, Verb::Ask), Some(Verb::Block));
+        assert_eq!(nearest(EventName::UserPromptSubmit, Verb::Deny), Some(Verb::Halt));
+        assert_eq!(nearest(EventName::UserPromptSubmit, Verb::Ask), Some(Verb::Block));
+        assert_eq!(nearest(EventName::PreCompact, Verb::Ask), Some(Verb::Block));
+    }
+
+    #[test]
+    fn where_nothing_stricter_exists_a_refusal_is_better_than_silence() {
+        assert_eq!(nearest(EventName::PreCompact, Verb::Halt), Some(Verb::Block));
+        assert_eq!(nearest(EventName::SubagentStop, Verb::Deny), Some(Verb::Block));
+        assert_eq!(nearest(EventName::SessionEnd, Verb::Halt), None);
+    }
+
+    #[test]
+    fn permission_and_context_have_no_substitute() {
+        assert_eq!(nearest(EventName::Stop, Verb::Allow), None);
+        assert_eq!(nearest(EventName::PermissionRequest, Verb::AddContext), None);
+    }
+
+    #[test]
+    fn the_record_says_what_was_raised() {
+        let decision = Decision::of(Verdict::Block, "r", "no", Severity::High);
+        let fitted = fit(EventName::PreToolUse, decision);
+        assert_eq!(fitted.verdict(), &Verdict::Deny);
+        assert_eq!(fitted.notes().collect::<Vec<_>>(), ["PreToolUse cannot carry `block`: `deny` instead"]);
+    }
+
+    #[test]
+    fn every_event_and_verb_has_an_answer_that_is_legal() {
+        for event in EventName::ALL {
+            for verb in Verb::ALL {
+                if let Some(fitted) = nearest(event, verb) {
+                    assert!(is_legal(event, fitted), "{event} {verb:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! From a decision to the reply of its event, through the replies' own constructors.
+
+use context_graph_events::claude_code::{
+    ElicitationReply, ElicitationResultReply, NotificationReply, PermissionRequestReply,
+    PostModelSwitchReply, PostToolBatchReply, PostToolUseFailureReply, PostToolUseReply, PreCompactReply,
+    PreModelSwitchReply, PreToolUseReply, SessionStartReply, SetupReply, StopReply, SubagentStartReply,
+    SubagentStopReply, TaskCompletedReply, TaskCreatedReply, UserPromptExpansionReply, UserPromptSubmitReply,
+};
+use context_graph_events::{Event, HookReply, ReplyBody};
+use serde_json::Map;
+
+use crate::decision::{Decision, Verdict};
+use crate::legality;
+
+/// What the process answers. Context parts are joined by a line break, or by a blank line where the event's reader
+/// takes paragraphs.
+#[expect(clippy::too_many_lines, reason = "a table: one arm an event")]
+pub fn reply(event: &Event, decision: &Decision) -> ReplyBody {
+    let Some(name) = event.known_name() else { return ReplyBody::Fields(Map::new()) };
+    let decision = legality::fit(name, release(event, decision.clone()));
+    let reason = decision.reason();
+    let context = joined(&decision, "\n");
+    let verdict = decision.verdict().clone();
+
+    /// Adds context where there is some.
+    macro_rules! informed {
+        ($reply:expr) => {{
+            let reply = $reply;
+            match context {
+                Some(text) => reply.with_context(text),
+                None => reply,
+            }
+        }};
+    }
+
+    match event {
+        Event::PreToolUse(_) => informed!(match verdict {
+            Verdict::Halt => PreToolUseReply::halt(reason),
+            Verdict::Deny | Verdict::Block => PreToolUseReply::deny(reason),
+            Verdict::Ask => PreToolUseReply::ask(reason),
+            Verdict::Modify(input) => PreToolUseReply::none().with_updated_input(input),
+            Verdict::Allow => PreToolUseReply::allow(),
+            Verdict::None => PreToolUseReply::none(),
+        })
+        .into_body(),
+        Event::PermissionRequest(_) => match verdict {
+            Verdict::Halt => PermissionRequestReply::deny_and_interrupt(reason),
+            Verdict::Deny | Verdict::Block | Verdict::Ask => PermissionRequestReply::deny(reason),
+            Verdict::Modify(input) => PermissionRequestReply::allow_with_input(input),
+            Verdict::Allow => PermissionRequestReply::allow(),
+            Verdict::None => PermissionRequestReply::none(),
+        }
+        .into_body(),
+        Event::PostToolUse(_) => informed!(match verdict {
+            Verdict::Halt => PostToolUseReply::halt(reason),
+            Verdict::Deny | Verdict::Block | Verdict::Ask => PostToolUseReply::block(reason),
+            Verdict::Modify(output) => PostToolUseReply::none().with_updated_output(output.into()),
+            Verdict::Allow | Verdict::None => PostToolUseReply::none(),
+        })
+        .into_body(),
+        Event::PostToolUseFailure(_) => informed!(if verdict.stops() {
+            PostToolUseFailureReply::block(reason)
+        } else {
+            PostToolUseFailureReply::none()
+        })
+        .into_body(),
+        Event::PostToolBatch(_) => informed!(if verdict.stops() {
+            PostToolBatchReply::halt(reason)
+        } else {
+            PostToolBatchReply::none()
+        })
+        .into_body(),
+        Event::UserPromptSubmit(_) => informed!(match verdict {
+            Verdict::Halt => UserPromptSubmitReply::halt(reason),
+            stopped if stopped.stops() => UserPromptSubmitReply::block(reason),
+            _ => UserPromptSubmitReply::none(),
+        })
+        .into_body(),
+        Event::UserPromptExpansion(_) => informed!(if verdict.stops() {
+            UserPromptExpansionReply::block(reason)
+        } else {
+            UserPromptExpansionReply::none()
+        })
+        .into_body(),
+        Event::Stop(_) => informed!(match verdict {
+            Verdict::Halt => StopReply::halt(reason),
+            stopped if stopped.stops() => StopReply::block(reason),
+            _ => StopReply::none(),
+        })
+        .into_body(),
+        Event::SubagentStop(_) => informed!(if verdict.stops() {
+            SubagentStopReply::block(reason)
+        } else {
+            SubagentStopReply::none()
+        })
+        .into_body(),
+        Event::PreCompact(_) => if verdict.stops() {
+            PreCompactReply::block(reason)
+        } else {
+            PreCompactReply::text(decision.context_parts())
+        }
+        .into_body(),
+        Event::PreModelSwitch(_) => match verdict {
+            Verdict::Ask => PreModelSwitchReply::ask(reason),
+            stopped if stopped.stops() => PreModelSwitchReply::deny(reason),
+            Verdict::Allow => PreModelSwitchReply::allow(),
+            _ => PreModelSwitchReply::none(),
+        }
+        .into_body(),
+        Event::TaskCreated(_) => {
+            if verdict.stops() { TaskCreatedReply::block(reason) } else { TaskCreatedReply::none() }
+                .into_body()
+        }
+        Event::TaskCompleted(_) => {
+            if verdict.stops() { TaskCompletedReply::block(reason) } else { TaskCompletedReply::none() }
+                .into_body()
+        }
+        Event::Elicitation(_) => match verdict {
+            stopped if stopped.stops() => ElicitationReply::decline(),
+            Verdict::Modify(answer) => ElicitationReply::accept(answer),
+            _ => ElicitationReply::none(),
+        }
+        .into_body(),
+        Event::ElicitationResult(_) => match verdict {
+            stopped if stopped.stops() => ElicitationResultReply::decline(),
+            Verdict::Modify(answer) => ElicitationResultReply::accept(answer),
+            _ => ElicitationResultReply::none(),
+        }
+        .into_body(),
+        Event::SessionStart(_) => informed!(SessionStartReply::none()).into_body(),
+        Event::Setup(_) => informed!(SetupReply::none()).into_body(),
+        Event::SubagentStart(_) => informed!(SubagentStartReply::none()).into_body(),
+        Event::Notification(_) => informed!(NotificationReply::none()).into_body(),
+        Event::PostModelSwitch(_) => informed!(PostModelSwitchReply::none()).into_body(),
+        _ => ReplyBody::Fields(Map::new()),
+    }
+}
+
+/// An agent that already goes on because of a stop hook may stop: holding it again could loop forever.
+fn release(event: &Event, decision: Decision) -> Decision {
+    let held = match event {
+        Event::Stop(payload) => payload.should_allow_stop(),
+        Event::SubagentStop(payload) => payload.should_allow_stop(),
+        _ => false,
+    };
+    if held && decision.verdict().stops() && *decision.verdict() != Verdict::Halt {
+        return decision
+            .with_verdict(Verdict::None)
+            .with_note("the agent was held once already and may stop");
+    }
+    decision
+}
+
+fn joined(decision: &Decision, between: &str) -> Option<String> {
+    let parts: Vec<&str> = decision.context_parts().collect();
+    (!parts.is_empty()).then(|| parts.join(between))
+}
+
+#[cfg(test)]
+mod tests {
+    use context_graph_events::EventName;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::decision::Severity;
+
+    fn event(name: &str, more: Value) -> Event {
+        let mut map =
+            json!({"hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": "/p"})
+                .as_object()
+                .cloned()
+                .unwrap();
+        map.extend(more.as_object().cloned().unwrap());
+        Event::from_object(map).unwrap()
+    }
+
+    fn said(event: &Event, decision: &Decision) -> Value {
+        match reply(event, decision) {
+            ReplyBody::Fields(fields) => fields.into(),
+            ReplyBody::PlainText(text) => text.into(),
+        }
+    }
+
+    fn of(verdict: Verdict) -> Decision {
+        Decision::of(verdict, "g/r", "why", Severity::High)
+    }
+
+    #[test]
+    fn halting_a_tool_also_denies_it() {
+        let event = event("PreToolUse", json!({"tool_name": "Bash", "tool_input": {}, "tool_use_id": "1"}));
+        let said = said(&event, &of(Verdict::Halt));
+        assert_eq!(said["continue"], false);
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "deny");
+    }
+
+    #[test]
+    fn a_changed_input_is_whole_and_context_joins_it() {
+        let event = event("PreToolUse", json!({"tool_name": "Bash", "tool_input": {}, "tool_use_id": "1"}));
+        let input = json!({"command": "ls", "timeout": 5}).as_object().cloned().unwrap();
+        let said = said(&event, &of(Verdict::Modify(input)).join(Decision::context("c", "mind the gap")));
+        assert_eq!(said["hookSpecificOutput"]["updatedInput"], json!({"command": "ls", "timeout": 5}));
+        assert_eq!(said["hookSpecificOutput"]["additionalContext"], "mind the gap");
+    }
+
+    #[test]
+    fn a_permission_request_is_answered_with_a_nested_decision() {
+        let event = event("PermissionRequest", json!({"tool_name": "Bash", "tool_input": {}}));
+        let decision = said(&event, &of(Verdict::Ask))["hookSpecificOutput"]["decision"].clone();
+        assert_eq!(decision["behavior"], "deny");
+        let decision = said(&event, &of(Verdict::Halt))["hookSpecificOutput"]["decision"].clone();
+        assert_eq!(decision["interrupt"], true);
+    }
+
+    #[test]
+    fn an_agent_is_held_once() {
+        let first = event("Stop", json!({"stop_hook_active": false}));
+        let again = event("Stop", json!({"stop_hook_active": true}));
+        assert_eq!(said(&first, &of(Verdict::Block))["decision"], "block");
+        assert_eq!(said(&again, &of(Verdict::Block)), json!({}));
+    }
+
+    #[test]
+    fn compaction_gets_paragraphs_or_a_refusal() {
+        let event = event("PreCompact", json!({"trigger": "auto", "custom_instructions": null}));
+        let two = Decision::context("a", "one").join(Decision::context("b", "two"));
+        assert_eq!(said(&event, &two), json!("one\n\ntwo"));
+        assert_eq!(said(&event, &of(Verdict::Deny))["decision"], "block");
+    }
+
+    #[test]
+    fn a_refused_prompt_is_dropped_with_its_reason() {
+        let event = event("UserPromptSubmit", json!({"prompt": "x"}));
+        assert_eq!(said(&event, &of(Verdict::Block))["reason"], "why [g/r]");
+    }
+
+    #[test]
+    fn notifications_hear_nothing_but_context() {
+        let event = event("Notification", json!({"message": "m", "notification_type": "idle_prompt"}));
+        assert_eq!(event.known_name(), Some(EventName::Notification));
+        assert_eq!(said(&event, &of(Verdict::Block)), json!({}));
+    }
+}

@@ -1,0 +1,71 @@
+//! The two corpora: everything dangerous is stopped by the rule named with it, nothing ordinary is.
+
+#![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
+
+use context_graph_events::Event;
+use context_graph_policy::effects::Entry;
+use context_graph_policy::{Context, Decision, ListedFileSystem, Policy, PolicyConfig};
+use serde_json::{Value, json};
+
+const HOME: &str = "/home/dev";
+const PROJECT: &str = "/home/dev/work/app";
+
+fn decide(call: &str) -> Decision {
+    let call = call.replace('␤', "\n");
+    let (tool, input) = match call.strip_prefix('@').and_then(|rest| rest.split_once(' ')) {
+        Some((tool, input)) if input.starts_with('{') => {
+            (tool.to_owned(), serde_json::from_str(input).unwrap())
+        }
+        _ => ("Bash".to_owned(), json!({ "command": call })),
+    };
+    let fs = ListedFileSystem::default()
+        .with("/home", Entry::Folder)
+        .with(HOME, Entry::Folder)
+        .with("/home/dev/work", Entry::Folder)
+        .with(PROJECT, Entry::Folder);
+    let event = event(&tool, &input);
+    Policy::new(PolicyConfig::default())
+        .decide(&event, &Context { home: HOME, project: PROJECT, cwd: PROJECT, fs: &fs })
+}
+
+fn event(tool: &str, input: &Value) -> Event {
+    let payload = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": PROJECT,
+        "tool_name": tool, "tool_input": input, "tool_use_id": "1",
+    });
+    Event::from_object(payload.as_object().cloned().unwrap()).unwrap()
+}
+
+fn cases(corpus: &str) -> Vec<&str> {
+    corpus.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).collect()
+}
+
+#[test]
+fn everything_dangerous_is_stopped_by_its_rule() {
+    let cases = cases(include_str!("corpus/dangerous.txt"));
+    assert!(cases.len() >= 220, "only {} cases", cases.len());
+    let mut missed = Vec::new();
+    for case in cases {
+        let (rule, call) = case.split_once('\t').unwrap();
+        let decision = decide(call);
+        let spoke = decision.findings().any(|finding| finding.rule == rule);
+        if !decision.verdict().stops() || !spoke {
+            missed.push(format!("{rule}: {call} -> {:?} {}", decision.verdict(), decision.reason()));
+        }
+    }
+    assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn nothing_ordinary_is_minded() {
+    let cases = cases(include_str!("corpus/ordinary.txt"));
+    assert!(cases.len() >= 220, "only {} cases", cases.len());
+    let mut alarms = Vec::new();
+    for call in cases {
+        let decision = decide(call);
+        if decision.findings().next().is_some() {
+            alarms.push(format!("{call} -> {:?} {}", decision.verdict(), decision.reason()));
+        }
+    }
+    assert!(alarms.is_empty(), "{} alarms:\n{}", alarms.len(), alarms.join("\n"));
+}
