@@ -66,6 +66,8 @@ pub struct Lab {
     folder: TempDir,
     client: PathBuf,
     model: ScriptedModel,
+    /// Further variables for the client, which hands them on to its hooks.
+    pub env: Vec<(&'static str, &'static str)>,
 }
 
 /// What a run of the client left.
@@ -91,7 +93,7 @@ impl Lab {
             EVENTS.iter().map(|event| ((*event).to_owned(), json!([{"hooks": [hook]}]))).collect();
         let settings = folder.path().join("settings.json");
         std::fs::write(settings, json!({"hooks": hooks}).to_string()).unwrap();
-        Self { client: find().unwrap(), model: ScriptedModel::start(script), folder }
+        Self { client: find().unwrap(), model: ScriptedModel::start(script), folder, env: Vec::new() }
     }
 
     /// The same project with this script, for one that needs to know the project's folder.
@@ -138,6 +140,7 @@ impl Lab {
             .env("DISABLE_AUTOUPDATER", "1")
             .env("DISABLE_TELEMETRY", "1")
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            .envs(self.env.iter().copied())
             .current_dir(self.project())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -6,6 +6,7 @@
 
 mod client;
 mod continuity;
+mod guard;
 mod scripted_model;
 
 use client::Lab;
@@ -34,6 +35,12 @@ fn main() {
         ("after_compaction_the_digest_comes_back", continuity::after_compaction_the_digest_comes_back),
         ("the_next_session_gets_the_digest", continuity::the_next_session_gets_the_digest_of_the_one_before),
         ("a_loop_is_noticed_and_told_once", continuity::a_loop_is_noticed_and_told_once),
+        ("a_destructive_call_is_denied_and_the_model_told_why", guard::a_destructive_call_is_denied),
+        ("an_ordinary_call_is_left_alone", guard::an_ordinary_call_is_left_alone),
+        ("a_call_that_needs_asking_does_not_run_in_print_mode", guard::a_call_that_needs_asking_does_not_run),
+        ("a_broken_policy_does_not_open_the_guard", guard::a_broken_policy_does_not_open_the_guard),
+        ("a_panic_does_not_open_the_guard", guard::a_panic_does_not_open_the_guard),
+        ("a_hook_that_hangs_does_not_open_the_guard", guard::a_hook_that_hangs_does_not_open_the_guard),
         ("what_tools_say_never_gets_through_raw", continuity::what_tools_say_never_gets_through_raw),
     ];
     let trials = tests

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use context_graph_core::session::DIGEST_MAX;
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
@@ -114,13 +114,7 @@ impl Config {
 
     /// Reads a configuration; the error says where it is wrong.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start).min(text.len());
-            let before = &text[..text.floor_char_boundary(at)];
-            let line = before.matches('\n').count() + 1;
-            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-            format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
-        })
+        parse_toml(text)
     }
 
     /// The configuration in JSON Schema.
@@ -165,6 +159,17 @@ impl Config {
             },
         })
     }
+}
+
+/// Reads TOML; the error says where it is wrong.
+pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start).min(text.len());
+        let before = &text[..text.floor_char_boundary(at)];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
+    })
 }
 
 /// The configuration in JSON Schema.

@@ -14,6 +14,10 @@ pub struct Environment {
     pub db_path: Option<PathBuf>,
     /// The folder the process was started in.
     pub current_dir: PathBuf,
+    /// The user's home.
+    pub home: PathBuf,
+    /// Where the user's own configuration is.
+    pub config_home: PathBuf,
 }
 
 impl Environment {
@@ -21,7 +25,10 @@ impl Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the place")]
     pub fn of_this_process() -> Self {
         let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let home = path("HOME").or_else(|| path("USERPROFILE")).unwrap_or_default();
         Self {
+            config_home: path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+            home,
             project_dir: path("CLAUDE_PROJECT_DIR"),
             db_path: path("CONTEXT_GRAPH_DB_PATH"),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
@@ -39,11 +46,15 @@ impl Environment {
         StateFolder::open_or_create(&self.project_root(), db_path).map(Sessions::new)
     }
 
-    /// Panics when a test asks for it, so that what a panic looks like from outside can be tested. Not in releases.
+    /// Panics or hangs when a test asks for it, so that what that looks like from outside can be tested. Not in
+    /// releases.
     #[cfg(debug_assertions)]
     #[expect(clippy::disallowed_methods, reason = "a test switch")]
-    pub(crate) fn panic_if_asked(&self) {
-        let asked = std::env::var_os("CONTEXT_GRAPH_TEST_PANIC").is_some();
-        assert!(!asked, "asked to panic in {}", self.current_dir.display());
+    pub(crate) fn misbehave_if_asked(&self) {
+        let asked = |name: &str| std::env::var_os(name).is_some();
+        assert!(!asked("CONTEXT_GRAPH_TEST_PANIC"), "asked to panic in {}", self.current_dir.display());
+        if asked("CONTEXT_GRAPH_TEST_HANG") {
+            std::thread::sleep(std::time::Duration::from_secs(60));
+        }
     }
 }

@@ -11,6 +11,7 @@ mod config;
 mod environment;
 mod exit_status;
 mod explain;
+mod guard;
 mod summary;
 mod table;
 mod terminal;

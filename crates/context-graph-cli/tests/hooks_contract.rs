@@ -315,9 +315,14 @@ fn a_panic_is_an_answer_too() {
     let place = Place::new();
     let mut command = place.command(&["hooks", "event"]);
     command.env("CONTEXT_GRAPH_TEST_PANIC", "1");
-    let run = send(command, native("Stop").to_string().as_bytes());
+    let run = send(command, native("PreToolUse").to_string().as_bytes());
     let error = run.failed("internal");
     assert!(error.contains("panic at"), "{error}");
+    assert_eq!(
+        run.json()["hookSpecificOutput"]["permissionDecision"],
+        "ask",
+        "a panic must not open the guard"
+    );
 }
 
 #[cfg(unix)]
@@ -348,4 +353,8 @@ fn a_stdin_that_never_ends_is_answered_within_the_budget() {
     assert_eq!(output.status.code(), Some(1));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["success"], &answer["error_code"]), (&json!(false), &json!("timeout")));
+    assert_eq!(
+        answer["hookSpecificOutput"]["permissionDecision"], "ask",
+        "a timeout must not open the guard"
+    );
 }

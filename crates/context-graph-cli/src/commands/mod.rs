@@ -11,6 +11,7 @@ use crate::{Environment, ExitStatus, terminal};
 mod consciousness;
 pub(crate) mod failure;
 pub mod hooks;
+mod policy;
 mod replay;
 mod session;
 
@@ -46,6 +47,12 @@ pub(crate) enum Command {
         command: consciousness::ConsciousnessCommands,
     },
     Replay(replay::ReplayArgs),
+    /// What tool calls are decided by
+    Policy {
+        /// What to do
+        #[command(subcommand)]
+        command: policy::PolicyCommands,
+    },
 }
 
 /// Runs a command line.
@@ -63,6 +70,7 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
         Command::Replay(args) => replay::run(&args),
+        Command::Policy { command } => policy::run(&command, &environment),
     };
     match outcome {
         Ok(()) => ExitStatus::Success,

@@ -20,7 +20,7 @@ pub use bound::{Bounds, bound};
 pub use counters::Counters;
 pub use digest::DIGEST_MAX;
 pub use dream::{DREAM_COOLDOWN_MS, DREAM_EVENT, Dream, DreamCause, dream_of};
-pub use record::{EventRecord, Link};
+pub use record::{EventRecord, Link, Ruling};
 pub use step::StepReport;
 pub use words::{is_invisible, tame};
 pub use work::{Failing, FileTouched, Work};

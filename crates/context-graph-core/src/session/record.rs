@@ -18,6 +18,24 @@ pub struct Link {
     pub purpose_vector: [f32; KURAMOTO_N],
 }
 
+/// What was decided about an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ruling {
+    /// The verdict: `deny`, `ask`, `modify`, …
+    pub verdict: String,
+    /// The rules behind it.
+    pub rules: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Ruling {
+    /// Whether the call was not to happen.
+    pub fn refuses(&self) -> bool {
+        matches!(self.verdict.as_str(), "halt" | "deny" | "block")
+    }
+}
+
 /// One event as it is remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventRecord {
@@ -32,6 +50,8 @@ pub struct EventRecord {
     /// The session before, on the event that found it. It stands in the record so that a session rebuilt from its
     /// records is the same session.
     pub link: Option<Link>,
+    /// What was decided about it, where something was.
+    pub ruling: Option<Ruling>,
 }
 
 impl EventRecord {
@@ -44,7 +64,7 @@ impl EventRecord {
         // Only a map with keys that are not strings cannot be written, and there is none.
         let payload = serde_json::to_string(&object).unwrap_or_default();
         let event = Event::from_object(object)?;
-        Ok((Self { at_ms, tool_use_id, payload, took_us: 0, link: None }, event))
+        Ok((Self { at_ms, tool_use_id, payload, took_us: 0, link: None, ruling: None }, event))
     }
 
     /// The event again.

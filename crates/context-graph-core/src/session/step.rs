@@ -40,6 +40,7 @@ impl Session {
         self.note(event, at_ms);
         self.state.counters.count(event);
         self.state.work.observe(event, self.state.counters.events);
+        self.ruled(record, event);
         self.assess(event, at_ms);
         let ic = self.classification();
         let crisis_began = ic.crisis_triggered && before >= self.snapshot.crisis_threshold;
@@ -108,6 +109,16 @@ impl Session {
                 self.state.end_reason = Some(end.reason.as_str().to_owned());
             }
             _ => {}
+        }
+    }
+
+    /// Remembers a call that was refused.
+    fn ruled(&mut self, record: &EventRecord, event: &Event) {
+        if let Some(ruling) = record.ruling.as_ref().filter(|ruling| ruling.refuses())
+            && let Event::PreToolUse(call) = event
+        {
+            self.state.counters.calls_denied += 1;
+            self.state.work.decided(format!("{} was refused: {}", call.tool_name, ruling.reason));
         }
     }
 

@@ -1,6 +1,6 @@
 //! One event taken in: appended, folded into the session, and at a sync point into the store.
 
-use context_graph_core::session::{EventRecord, Link, LinkOrigin, Session, StepReport};
+use context_graph_core::session::{EventRecord, Link, LinkOrigin, Ruling, Session, StepReport};
 use context_graph_events::claude_code::SessionSource;
 use context_graph_events::{DecodeError, Event};
 
@@ -43,6 +43,8 @@ pub struct Arrival {
     pub previous_session_id: Option<String>,
     /// How long our hook has taken so far, in microseconds.
     pub took_us: u32,
+    /// What was decided about it, where something was.
+    pub ruling: Option<Ruling>,
 }
 
 /// A session after an event.
@@ -61,13 +63,14 @@ pub struct Stepped {
 impl Sessions {
     /// Takes an event in.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
-        let Arrival { event, at_ms, previous_session_id, took_us } = arrival;
+        let Arrival { event, at_ms, previous_session_id, took_us, ruling } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut guard = live.lock()?;
         let mut store = None;
 
         let (mut record, event) = EventRecord::of(event, at_ms).map_err(invalid)?;
         record.took_us = took_us;
+        record.ruling = ruling;
         let mut previous = None;
         if let Event::SessionStart(start) = &event {
             let store = self.opened(&mut store, at_ms)?;

@@ -3,7 +3,9 @@
 use std::io::IsTerminal;
 use std::time::Instant;
 
-use context_graph_events::ReplyBody;
+use context_graph_core::session::Ruling;
+use context_graph_events::claude_code::PreToolUseReply;
+use context_graph_events::{HookReply, ReplyBody};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -19,6 +21,8 @@ pub struct Answer {
     pub output: HookOutput,
     /// The client's.
     pub reply: ReplyBody,
+    /// How the process ends.
+    pub status: ExitStatus,
 }
 
 impl Answer {
@@ -29,18 +33,38 @@ impl Answer {
 
     /// Success, with this to tell the client.
     pub fn with_reply(reply: ReplyBody) -> Self {
-        Self { output: HookOutput { success: true, ..HookOutput::default() }, reply }
+        Self {
+            output: HookOutput { success: true, ..HookOutput::default() },
+            reply,
+            status: ExitStatus::Success,
+        }
     }
 
-    /// Failure. What the client should do about it stays its own decision.
+    /// Failure, with nothing to tell the client.
     pub fn failure(error: &HookError) -> Self {
-        let output = HookOutput {
-            success: false,
-            error: Some(error.to_string()),
-            error_code: Some(error.error_code()),
-            ..HookOutput::default()
-        };
-        Self { output, reply: ReplyBody::Fields(Map::new()) }
+        Self::nothing_to_say().but_failed(error)
+    }
+
+    /// The same answer, from a hook that failed at something else: what it tells the client stands.
+    #[must_use]
+    pub fn but_failed(mut self, error: &HookError) -> Self {
+        self.output.success = false;
+        self.output.error = Some(error.to_string());
+        self.output.error_code = Some(error.error_code());
+        self.status = error.exit_status();
+        self
+    }
+
+    /// Failure over a tool call that nobody has decided about: the user is asked, because going on would be open by
+    /// accident.
+    pub fn undecided(error: &HookError) -> Self {
+        let reason = format!("The guard could not decide: {error}.");
+        let reply =
+            PreToolUseReply::ask(reason.clone()).with_system_message(format!("context-graph: {reason}"));
+        let mut answer = Self::with_reply(reply.into_body()).but_failed(error);
+        answer.output.ruling =
+            Some(Ruling { verdict: "ask".to_owned(), rules: vec!["policy/error".to_owned()], reason });
+        answer
     }
 
     /// The answer as it is written.
@@ -73,6 +97,10 @@ impl Answer {
         if let Some(id) = &output.session_id {
             let _ = write!(text, "\nsession: {}", terminal::plain(id, false));
         }
+        if let Some(ruling) = &output.ruling {
+            let reason = terminal::plain(&ruling.reason, false);
+            let _ = write!(text, "\n{} ({}): {reason}", ruling.verdict, ruling.rules.join(", "));
+        }
         if let Some(ic) = &output.ic_classification {
             let _ = write!(text, "\ncontinuity: {:.2} ({})", ic.value, ic.level);
         }
@@ -93,17 +121,14 @@ struct OneObject<'a> {
     client: &'a Map<String, Value>,
 }
 
-/// Stamps the answer with the time taken and writes it.
-pub(super) fn give(mut answer: Answer, format: OutputFormat, started: Instant) {
+/// Stamps the answer with the time taken and writes it: JSON for the caller and, for a failure, a line for people.
+pub(super) fn give(mut answer: Answer, format: OutputFormat, started: Instant) -> ExitStatus {
     answer.output.execution_time_ms = elapsed_ms(started);
     terminal::print(&answer.render(format, std::io::stdout().is_terminal()));
-}
-
-/// Writes a failure: JSON for the caller, a line for people, and the exit code.
-pub(super) fn give_failure(error: &HookError, format: OutputFormat, started: Instant) -> ExitStatus {
-    terminal::complain(&format!("{error} ({})", error.hint()));
-    give(Answer::failure(error), format, started);
-    error.exit_status()
+    if let (Some(error), Some(code)) = (&answer.output.error, answer.output.error_code) {
+        terminal::complain(&format!("{error} ({})", code.hint()));
+    }
+    answer.status
 }
 
 pub(super) fn elapsed_ms(started: Instant) -> u64 {

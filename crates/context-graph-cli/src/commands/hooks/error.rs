@@ -56,6 +56,24 @@ impl ErrorCode {
     }
 }
 
+impl ErrorCode {
+    /// What the user can do about it, for the line on stderr.
+    pub const fn hint(self) -> &'static str {
+        match self {
+            Self::Parse => {
+                "send one JSON object: the client's payload (hook_event_name) or an envelope (hook_type)"
+            }
+            Self::Validation => "correct the field and send the event again",
+            Self::Usage => "run `context-graph hooks --help`",
+            Self::Timeout => "see what holds the process up: a closed pipe or a locked store",
+            Self::SessionNotFound => "run `context-graph hooks session-start` first",
+            Self::Storage => "see that the project's .context-graph folder is writable and the disk has room",
+            Self::Corruption => "the damaged bytes are kept there; the next event starts afresh",
+            Self::Policy | Self::Internal => "please report this with the input that caused it",
+        }
+    }
+}
+
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -126,24 +144,6 @@ impl HookError {
         match self.error_code() {
             ErrorCode::Corruption => ExitStatus::Corruption,
             _ => ExitStatus::Error,
-        }
-    }
-
-    /// What the user can do about it, for the line on stderr.
-    pub const fn hint(&self) -> &'static str {
-        match self.error_code() {
-            ErrorCode::Parse => {
-                "send one JSON object: the client's payload (hook_event_name) or an envelope (hook_type)"
-            }
-            ErrorCode::Validation => "correct the field and send the event again",
-            ErrorCode::Usage => "run `context-graph hooks --help`",
-            ErrorCode::Timeout => "see what holds the process up: a closed pipe or a locked store",
-            ErrorCode::SessionNotFound => "run `context-graph hooks session-start` first",
-            ErrorCode::Storage => {
-                "see that the project's .context-graph folder is writable and the disk has room"
-            }
-            ErrorCode::Corruption => "the damaged bytes are kept there; the next event starts afresh",
-            ErrorCode::Policy | ErrorCode::Internal => "please report this with the input that caused it",
         }
     }
 }

@@ -3,8 +3,10 @@
 use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICClassification;
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::EventRecord;
-use context_graph_events::Event;
+use context_graph_core::session::{EventRecord, Ruling};
+use context_graph_events::{Event, ReplyBody};
+use context_graph_policy::Decision;
+use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
 
 use super::Host;
@@ -14,6 +16,7 @@ use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
 use crate::config::{Config, Sync};
+use crate::guard::Guard;
 use crate::summary;
 
 /// The project's sessions and how the user wants them.
@@ -35,25 +38,70 @@ impl Host<'_> {
         Ok(Place { sessions, config, complaint })
     }
 
+    fn guard(&self) -> Guard {
+        let state_folder = self.environment.project_root().join(STATE_FOLDER);
+        Guard::load(self.environment, &state_folder)
+    }
+
     fn took_us(&self) -> u32 {
         u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX)
     }
 }
 
-/// Remembers a tool call that is about to be made, and answers from what is at hand: no database, no waiting.
-pub(super) fn remember(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Result<Answer, HookError> {
+/// Decides about a tool call that is about to be made, and remembers it: no database, no waiting. From the moment that
+/// it is decided, nothing that fails can take the decision back.
+pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Answer {
+    #[cfg(debug_assertions)]
+    host.environment.misbehave_if_asked();
+    let decision = host.guard().decide(&incoming.event);
+    let answer = ruled(&incoming.event, &decision);
+    match remember(host, args, incoming, answer.output.ruling.clone()) {
+        Ok((snapshot, notices)) => {
+            let mut answer = answer;
+            if let Some(snapshot) = snapshot {
+                describe(&mut answer, &snapshot);
+            }
+            answer.output.notices = notices;
+            answer
+        }
+        Err(error) => answer.but_failed(&error),
+    }
+}
+
+type Remembered = (Option<SessionIdentitySnapshot>, Vec<String>);
+
+fn remember(
+    host: &Host<'_>,
+    args: &CommonArgs,
+    incoming: Incoming,
+    ruling: Option<Ruling>,
+) -> Result<Remembered, HookError> {
     let place = host.place(args)?;
     let at_ms = incoming.at_ms();
     let session_id = incoming.event.session_id().to_owned();
     let (mut record, _) = EventRecord::of(incoming.event, at_ms)?;
     record.took_us = host.took_us();
+    record.ruling = ruling;
     let damage = place.sessions.append(&session_id, &record)?;
-    let mut answer = Answer::nothing_to_say();
-    if let Some(snapshot) = place.sessions.peek_identity(&session_id)? {
-        describe(&mut answer, &snapshot);
+    let notices = damage.iter().map(ToString::to_string).chain(place.complaint).collect();
+    Ok((place.sessions.peek_identity(&session_id)?, notices))
+}
+
+/// The answer that a decision makes.
+fn ruled(event: &Event, decision: &Decision) -> Answer {
+    let mut reply = context_graph_policy::reply(event, decision);
+    let Some(verb) = decision.verdict().verb() else { return Answer::with_reply(reply) };
+    let reason = decision.reason();
+    let rules: Vec<String> = decision.findings().map(|finding| finding.rule.clone()).collect();
+    if decision.verdict().stops()
+        && let ReplyBody::Fields(fields) = &mut reply
+    {
+        let message = format!("context-graph: {}: {reason} [{}]", verb.as_str(), rules.join(", "));
+        fields.insert("systemMessage".to_owned(), message.into());
     }
-    answer.output.notices = damage.iter().map(ToString::to_string).chain(place.complaint).collect();
-    Ok(answer)
+    let mut answer = Answer::with_reply(reply);
+    answer.output.ruling = Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason });
+    answer
 }
 
 /// Lets the session take an event in, and says what there is to say.
@@ -63,18 +111,21 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     let session_id = incoming.event.session_id().to_owned();
     let durability = Durability::of(&incoming.event);
     let moment = Moment::of(&incoming.event);
+    let asked = matches!(incoming.event, Event::PermissionRequest(_));
+    let ruled = asked.then(|| ruled(&incoming.event, &host.guard().decide(&incoming.event)));
     let ends = matches!(incoming.event, Event::SessionEnd(_));
     let arrival = Arrival {
         event: incoming.event,
         at_ms,
         previous_session_id: incoming.previous_session_id,
         took_us: host.took_us(),
+        ruling: ruled.as_ref().and_then(|answer| answer.output.ruling.clone()),
     };
     let Stepped { session, report, previous, damage } =
         place.sessions.step(&session_id, arrival, durability)?;
 
     let words = moment.words(&session, previous.as_ref(), &report, &place.config.inject);
-    let mut answer = Answer::with_reply(moment.reply(words.as_ref()));
+    let mut answer = ruled.unwrap_or_else(|| Answer::with_reply(moment.reply(words.as_ref())));
     answer.output.context_injection = words;
     describe(&mut answer, &session.snapshot);
     answer.output.session_summary = ends.then(|| summary::of(&session));

@@ -20,6 +20,7 @@ mod session_end;
 mod session_start;
 mod types;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use context_graph_events::claude_code::DEFAULT_BUDGET_MS;
@@ -34,7 +35,7 @@ use args::{CommonArgs, HooksCommands};
 use error::HookError;
 use input::Incoming;
 
-use crate::{Environment, ExitStatus, terminal, watchdog};
+use crate::{Environment, ExitStatus, watchdog};
 
 /// What a hook has to go by: its surroundings, and when it was started.
 #[derive(Debug)]
@@ -49,9 +50,8 @@ pub(crate) struct Host<'a> {
 pub(crate) fn run(command: HooksCommands, host: &Host<'_>) -> ExitStatus {
     announce_panics();
     let format = common(&command).format;
+    UNDECIDED.store(matches!(command, HooksCommands::PreTool(_)), Ordering::Relaxed);
     host.watch(budget_ms(&command));
-    #[cfg(debug_assertions)]
-    host.environment.panic_if_asked();
     let answered = match command {
         HooksCommands::SessionStart(args) => session_start::answer(args, host),
         HooksCommands::PreTool(args) => pre_tool::answer(args, host),
@@ -61,13 +61,14 @@ pub(crate) fn run(command: HooksCommands, host: &Host<'_>) -> ExitStatus {
         HooksCommands::Event(args) => event::answer(args, host),
     };
     watchdog::disarm();
-    match answered {
-        Ok(answer) => {
-            answer::give(answer, format, host.started);
-            ExitStatus::Success
-        }
-        Err(error) => answer::give_failure(&error, format, host.started),
-    }
+    answer::give(answered.unwrap_or_else(|error| failed(&error)), format, host.started)
+}
+
+/// Whether a tool call waits to be decided about: then a failure of any kind asks instead of letting it pass.
+static UNDECIDED: AtomicBool = AtomicBool::new(false);
+
+fn failed(error: &HookError) -> Answer {
+    if UNDECIDED.load(Ordering::Relaxed) { Answer::undecided(error) } else { Answer::failure(error) }
 }
 
 impl Host<'_> {
@@ -75,7 +76,7 @@ impl Host<'_> {
     fn watch(&self, budget_ms: u64) {
         // The last tenth is left for the answer to arrive in.
         let budget = Duration::from_millis(budget_ms - budget_ms / 10);
-        let mut timeout = Answer::failure(&HookError::Timeout(budget_ms));
+        let mut timeout = failed(&HookError::Timeout(budget_ms));
         timeout.output.execution_time_ms = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
         let bytes = timeout.render(args::OutputFormat::JsonCompact, false);
         watchdog::arm(budget.saturating_sub(self.started.elapsed()), bytes);
@@ -139,9 +140,7 @@ fn announce_panics() {
         watchdog::disarm();
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         let error = HookError::Internal(format!("panic at {place}"));
-        terminal::complain(&format!("{error} ({})", error.hint()));
-        terminal::print(&Answer::failure(&error).render(args::OutputFormat::JsonCompact, false));
-        leave(ExitStatus::Error);
+        leave(answer::give(failed(&error), args::OutputFormat::JsonCompact, Instant::now()));
     }));
 }
 

@@ -17,5 +17,5 @@ pub(super) fn answer(args: PreToolArgs, host: &Host<'_>) -> Result<Answer, HookE
     incoming.expect(HookEventType::PreToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
-    flow::remember(host, &args.common, incoming)
+    Ok(flow::guard(host, &args.common, incoming))
 }

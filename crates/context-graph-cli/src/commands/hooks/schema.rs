@@ -37,6 +37,11 @@ pub fn hook_output() -> Value {
     output.optional("ic_classification", classification.finish());
     output.optional("context_injection", String::schema());
     output.optional("session_id", String::schema());
+    let mut ruling = ObjectSchema::new();
+    ruling.required("verdict", json!({"enum": ["halt", "deny", "block", "ask", "modify", "allow"]}));
+    ruling.required("rules", Vec::<String>::schema());
+    ruling.required("reason", String::schema());
+    output.optional("ruling", ruling.finish());
     output.optional("session_summary", String::schema());
     output.optional("notices", Vec::<String>::schema());
     published(output.finish(), "What a hook of context-graph prints, beside the client's own fields")

@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 pub use context_graph_core::gwt::consciousness::ConsciousnessState;
 pub use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
 pub use context_graph_core::gwt::johari::JohariQuadrant;
+use context_graph_core::session::Ruling;
 
 use super::error::ErrorCode;
 use crate::clock;
@@ -508,6 +509,9 @@ pub struct HookOutput {
     /// The session, where the caller did not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// What was decided about a tool call, where something was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Ruling>,
     /// What a session that ended came to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_summary: Option<String>,

@@ -6,11 +6,11 @@ use std::path::Path;
 use context_graph_events::decode::MAX_INPUT_BYTES;
 use context_graph_events::{Event, decode};
 
-use super::player::{Player, timestamp_of};
+use super::player::{EventSink, timestamp_of};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 
-pub(super) fn play(file: &Path, player: &mut Player) -> Outcome {
+pub(crate) fn play(file: &Path, player: &mut dyn EventSink) -> Outcome {
     let unreadable = |error: std::io::Error| {
         Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
     };
@@ -22,7 +22,7 @@ pub(super) fn play(file: &Path, player: &mut Player) -> Outcome {
     }
 }
 
-fn play_lines(mut reader: impl BufRead, player: &mut Player) -> std::io::Result<()> {
+fn play_lines(mut reader: impl BufRead, player: &mut dyn EventSink) -> std::io::Result<()> {
     let mut last_ms = 0;
     for number in 1.. {
         let mut line = Vec::new();
@@ -40,7 +40,7 @@ fn play_lines(mut reader: impl BufRead, player: &mut Player) -> std::io::Result<
         match understood {
             Ok((event, at_ms)) => {
                 last_ms = at_ms.unwrap_or(last_ms);
-                if let Err(error) = player.play(number, event, last_ms) {
+                if let Err(error) = player.take(number, event, last_ms) {
                     player.refuse(number, &error.to_string());
                 }
             }

@@ -3,7 +3,7 @@
 mod curve;
 mod events;
 mod player;
-mod transcript;
+pub(crate) mod transcript;
 
 use std::path::PathBuf;
 
@@ -11,6 +11,8 @@ use clap::{Args, ValueEnum};
 
 use super::failure::{Failure, Outcome};
 use player::Player;
+
+pub(crate) use player::EventSink;
 
 /// Play past sessions through the engine; nothing is stored
 #[derive(Debug, Args)]

@@ -10,6 +10,15 @@ use serde_json::{Value, json};
 use super::curve::Curve;
 use crate::terminal;
 
+/// Takes past events, one at a time.
+pub(crate) trait EventSink {
+    /// Takes one event of a line.
+    fn take(&mut self, line: usize, event: Event, at_ms: i64) -> Result<(), DecodeError>;
+
+    /// Hears of a line that could not be understood.
+    fn refuse(&mut self, line: usize, problem: &str);
+}
+
 /// Plays events and tells what they did.
 pub(super) struct Player {
     sessions: BTreeMap<String, (Session, Curve)>,
@@ -24,8 +33,28 @@ impl Player {
         Self { sessions: BTreeMap::new(), order: Vec::new(), out, bad: 0 }
     }
 
-    /// Plays one event.
-    pub(super) fn play(&mut self, line: usize, event: Event, at_ms: i64) -> Result<(), DecodeError> {
+    /// Says the rest. How many lines could not be understood?
+    pub(super) fn finish(mut self) -> usize {
+        if let Some(out) = &mut self.out {
+            let _ = out.flush();
+            return self.bad;
+        }
+        let mut text = String::new();
+        for id in &self.order {
+            if let Some((session, curve)) = self.sessions.get(id) {
+                text.push_str(&curve.tell(session));
+            }
+        }
+        if self.order.is_empty() {
+            text.push_str("nothing to play\n");
+        }
+        terminal::print(terminal::plain(&text, true).as_bytes());
+        self.bad
+    }
+}
+
+impl EventSink for Player {
+    fn take(&mut self, line: usize, event: Event, at_ms: i64) -> Result<(), DecodeError> {
         let id = event.session_id().to_owned();
         let name = event.name().to_owned();
         let (record, event) = EventRecord::of(event, at_ms)?;
@@ -58,8 +87,8 @@ impl Player {
         Ok(())
     }
 
-    /// Says that a line could not be understood: one line out for each line in.
-    pub(super) fn refuse(&mut self, line: usize, problem: &str) {
+    /// One line out for each line in.
+    fn refuse(&mut self, line: usize, problem: &str) {
         self.bad += 1;
         match &mut self.out {
             Some(out) => {
@@ -67,25 +96,6 @@ impl Player {
             }
             None => terminal::complain(&format!("line {line}: {problem}")),
         }
-    }
-
-    /// Says the rest. How many lines could not be understood?
-    pub(super) fn finish(mut self) -> usize {
-        if let Some(out) = &mut self.out {
-            let _ = out.flush();
-            return self.bad;
-        }
-        let mut text = String::new();
-        for id in &self.order {
-            if let Some((session, curve)) = self.sessions.get(id) {
-                text.push_str(&curve.tell(session));
-            }
-        }
-        if self.order.is_empty() {
-            text.push_str("nothing to play\n");
-        }
-        terminal::print(terminal::plain(&text, true).as_bytes());
-        self.bad
     }
 }
 

@@ -8,13 +8,13 @@ use chrono::DateTime;
 use context_graph_events::Event;
 use serde_json::{Map, Value, json};
 
-use super::player::Player;
+use super::player::EventSink;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::terminal;
 
 /// Plays every transcript that the paths name.
-pub(super) fn play_all(paths: &[PathBuf], player: &mut Player) -> Outcome {
+pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome {
     let mut files = Vec::new();
     for path in paths {
         collect(path, &mut files).map_err(|error| {
@@ -61,7 +61,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
 }
 
 /// Plays one transcript. How many of its lines were passed over?
-fn play(file: &Path, player: &mut Player) -> std::io::Result<usize> {
+fn play(file: &Path, player: &mut dyn EventSink) -> std::io::Result<usize> {
     let mut reading = Reading::new(file);
     let mut skipped = 0;
     for (index, line) in BufReader::new(std::fs::File::open(file)?).split(b'\n').enumerate() {
@@ -78,7 +78,7 @@ fn play(file: &Path, player: &mut Player) -> std::io::Result<usize> {
                 for payload in events {
                     match Event::from_object(payload) {
                         Ok(event) => {
-                            if let Err(error) = player.play(index + 1, event, reading.at_ms) {
+                            if let Err(error) = player.take(index + 1, event, reading.at_ms) {
                                 player.refuse(index + 1, &error.to_string());
                             }
                         }

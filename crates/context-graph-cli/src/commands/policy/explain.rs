@@ -1,0 +1,196 @@
+//! `policy explain`
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use context_graph_events::claude_code::{CommonEventData, PreToolUsePayload};
+use context_graph_events::{Event, decode};
+use context_graph_policy::effects::{Access, Cargo, Disclosure, Privilege, Unknown};
+use context_graph_policy::{Decision, Effects};
+use serde_json::{Map, Value, json};
+
+use super::PlaceArgs;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::{Environment, table};
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// A hook payload; `-` for stdin
+    #[arg(long, value_name = "FILE", required_unless_present = "command", conflicts_with = "command")]
+    event: Option<PathBuf>,
+
+    /// A shell command instead
+    #[arg(long, value_name = "TEXT")]
+    command: Option<String>,
+}
+
+pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
+    let environment = args.place.environment(environment);
+    let event = match (&args.command, &args.event) {
+        (Some(command), _) => bash(command, &environment),
+        (None, Some(file)) => read(file)?,
+        (None, None) => return Err(Failure::usage("give --event or --command")),
+    };
+    let guard = args.place.guard(&environment);
+    let started = Instant::now();
+    let decision = guard.decide(&event);
+    let took = started.elapsed();
+    let effects = effects_of(&event, &guard);
+    if args.place.json {
+        let mut object = describe(&decision);
+        object["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        object["effects"] = json!(effects.as_ref().map(seen).unwrap_or_default());
+        return table::print_json(&object);
+    }
+    let mut lines = vec!["what would happen:".to_owned()];
+    match &effects {
+        Some(effects) => {
+            let seen = seen(effects);
+            lines.extend(seen.iter().map(|line| format!("  {line}")));
+            if seen.is_empty() {
+                lines.push("  nothing that a guard looks at".to_owned());
+            }
+        }
+        None => lines.push("  this event is no tool call that could be looked into".to_owned()),
+    }
+    lines.push("what the rules say:".to_owned());
+    for finding in decision.findings() {
+        lines.push(format!("  {} by {}: {}", finding.verb.as_str(), finding.rule, finding.reason));
+    }
+    if decision.findings().next().is_none() {
+        lines.push("  nothing".to_owned());
+    }
+    lines.extend(decision.notes().map(|note| format!("  noted: {note}")));
+    let verdict = decision.verdict().verb().map_or("no opinion", |verb| verb.as_str());
+    lines.push(format!("verdict: {verdict} (decided in {} µs)", took.as_micros()));
+    table::print_lines(lines)
+}
+
+fn bash(command: &str, environment: &Environment) -> Event {
+    let common = CommonEventData {
+        session_id: "explain".to_owned(),
+        cwd: environment.current_dir.to_string_lossy().into_owned(),
+        ..CommonEventData::default()
+    };
+    Event::PreToolUse(PreToolUsePayload {
+        common,
+        tool_name: "Bash".to_owned(),
+        tool_input: json!({"command": command}),
+        tool_use_id: String::new(),
+        mcp_server: None,
+        extra: Map::new(),
+    })
+}
+
+fn read(file: &PathBuf) -> Result<Event, Failure> {
+    let mut bytes = Vec::new();
+    let read = if file.as_os_str() == "-" {
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
+    } else {
+        std::fs::read(file).map(|content| bytes = content)
+    };
+    read.map_err(|error| Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display())))?;
+    decode::object(&bytes)
+        .and_then(Event::from_object)
+        .map_err(|error| Failure::new(ErrorCode::Parse, error.to_string()))
+}
+
+fn effects_of(event: &Event, guard: &crate::guard::Guard) -> Option<Effects> {
+    let (tool, input) = match event {
+        Event::PreToolUse(call) => (&call.tool_name, &call.tool_input),
+        Event::PermissionRequest(call) => (&call.tool_name, &call.tool_input),
+        _ => return None,
+    };
+    let cwd = event.common().map_or("", |common| common.cwd.as_str());
+    let mut context = guard.context();
+    if !cwd.is_empty() {
+        context.cwd = cwd;
+    }
+    guard.policy().effects(tool, input, &context).ok()
+}
+
+/// Each effect in a line.
+fn seen(effects: &Effects) -> Vec<String> {
+    let paths = effects.paths.iter().map(|effect| {
+        let how = match effect.access {
+            Access::Read => "reads",
+            Access::Search => "searches",
+            Access::Write => "writes",
+            Access::Delete => "deletes",
+            Access::Execute => "runs",
+            Access::Permissions => "changes the mode or owner of",
+            Access::Mention => "is handed",
+        };
+        let all = if effect.recursive { " and all it holds" } else { "" };
+        let places: Vec<&str> = effect.target.places().collect();
+        let place =
+            if places.is_empty() { "a path that cannot be seen".to_owned() } else { places.join(" or ") };
+        format!("{} {how} {place}{all}", effect.by)
+    });
+    let sends = effects.sends.iter().map(|send| {
+        let host =
+            if send.host.known().is_empty() { "a host that cannot be seen" } else { send.host.known() };
+        format!("{} sends {} to {host}", send.by, cargo(send.cargo))
+    });
+    let privileges = effects.privileges.iter().map(|privilege| match privilege {
+        Privilege::OtherUser(by) => format!("{by} acts as another user"),
+        Privilege::Grant(what) => format!("gives away power: {what}"),
+        Privilege::Container(what) => format!("runs a container with the run of the machine: {what}"),
+    });
+    let disclosures = effects.disclosures.iter().map(|disclosure| match disclosure {
+        Disclosure::Environment => "shows all environment variables".to_owned(),
+        Disclosure::Variable => "shows a variable that holds a credential".to_owned(),
+        Disclosure::Store(by) => format!("{by} shows credentials of a store"),
+    });
+    let unknowns = effects.unknowns.iter().map(|unknown| match unknown {
+        Unknown::Unreadable => "cannot be read as shell".to_owned(),
+        Unknown::TooLarge => "is larger or deeper than is looked into".to_owned(),
+        Unknown::Program(name) => format!("runs a program that cannot be named: {}", name.known()),
+        Unknown::Downloaded(by) => format!("runs what {by} downloads"),
+        Unknown::Decoded => "runs text that was encoded or computed".to_owned(),
+        Unknown::Piped(by) => format!("runs what {by} prints"),
+        Unknown::ComputedPath(path) => format!("touches a computed path: {}", path.known()),
+        Unknown::DeleteTarget(path) => format!("removes something that cannot be seen: {}", path.known()),
+        Unknown::Foreign(what) => format!("does something that cannot be looked into: {what}"),
+    });
+    let bomb = effects.fork_bomb.then(|| "starts copies of itself without end".to_owned());
+    paths.chain(sends).chain(privileges).chain(disclosures).chain(unknowns).chain(bomb).collect()
+}
+
+fn cargo(cargo: Cargo) -> &'static str {
+    match cargo {
+        Cargo::Nothing => "a request",
+        Cargo::Data => "data",
+        Cargo::File => "a file's content",
+        Cargo::Archive => "an archive",
+        Cargo::Credential => "a credential",
+        Cargo::Shell => "a shell",
+    }
+}
+
+/// A decision for programs.
+pub(super) fn describe(decision: &Decision) -> Value {
+    let findings: Vec<Value> = decision
+        .findings()
+        .map(|finding| {
+            json!({
+                "verb": finding.verb.as_str(),
+                "rule": finding.rule,
+                "reason": finding.reason,
+                "severity": finding.severity.as_str(),
+            })
+        })
+        .collect();
+    json!({
+        "verdict": decision.verdict().verb().map_or("none", |verb| verb.as_str()),
+        "reason": decision.reason(),
+        "findings": findings,
+        "notes": decision.notes().collect::<Vec<_>>(),
+    })
+}

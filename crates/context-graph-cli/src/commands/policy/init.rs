@@ -1,0 +1,71 @@
+//! `policy init`
+
+use std::io::Write as _;
+
+use clap::Args;
+use context_graph_storage::StateFolder;
+
+use super::PlaceArgs;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::guard::{FILE, user_file};
+use crate::{Environment, table};
+
+/// What a policy file to start from says.
+pub(super) const STARTER: &str = r#"# What tool calls are decided by, beside the built-in guards, which are on without any file.
+# `context-graph policy list` shows the guards and rules, `policy explain --command '…'` what is decided and why.
+# Your own file (~/.config/context-graph/policy.toml) counts for every project; a project's can only be stricter.
+
+# What to do when deciding fails: "ask", "deny" or "allow".
+# on_error = "ask"
+
+# Paths that no tool may change, and paths that none may read. Globs; relative ones are meant below the project.
+# read_only = ["migrations/**", "LICENSE"]
+# no_read = ["customers/**"]
+
+# Branches that may not be overwritten.
+# protected_branches = ["main", "release/*"]
+
+# Switch a guard or a rule off, or change what it says. Why is kept in the record.
+# [guards."destructive-git/force-push"]
+# verdict = "ask"
+# [guards."privilege"]
+# enabled = false
+# reason = "this project manages containers"
+
+# Where a rule does not apply: a path, or exactly one command.
+# [[exceptions]]
+# rule = "secrets/read-key"
+# path = "tests/fixtures/**"
+# reason = "keys made for tests"
+"#;
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Your own file, for every project, instead of the project's
+    #[arg(long)]
+    user: bool,
+}
+
+pub(super) fn run(args: &InitArgs, environment: &Environment) -> Outcome {
+    let environment = args.place.environment(environment);
+    let path = if args.user {
+        user_file(&environment)
+    } else {
+        StateFolder::open_or_create(&environment.project_root(), None)?.path().join(FILE)
+    };
+    let failed = |error: std::io::Error| {
+        Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
+            .with_next_step("an existing file is never overwritten: edit it, or move it away")
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::File::create_new(&path)
+        .and_then(|mut file| file.write_all(STARTER.as_bytes()))
+        .map_err(failed)?;
+    table::print_lines([format!("wrote {}", path.display())])
+}

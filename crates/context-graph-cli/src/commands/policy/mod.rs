@@ -1,0 +1,72 @@
+//! `context-graph policy …`: what tool calls are decided by, and why.
+
+mod check;
+mod explain;
+mod init;
+mod list;
+mod replay;
+mod test;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use context_graph_storage::paths::STATE_FOLDER;
+
+use super::failure::Outcome;
+use crate::Environment;
+use crate::guard::Guard;
+
+/// What tool calls are decided by
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommands {
+    /// List the guards and rules, and which are in force
+    List(PlaceArgs),
+    /// Check the policy files
+    Check(PlaceArgs),
+    /// Say what would be decided about a call, and why
+    Explain(explain::ExplainArgs),
+    /// Run cases: an event or command, and what is expected
+    Test(test::TestArgs),
+    /// Say what would have been decided over past sessions
+    Replay(replay::ReplayArgs),
+    /// Write a commented policy file to start from
+    Init(init::InitArgs),
+}
+
+/// Which project, and how to answer.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PlaceArgs {
+    /// The project's folder [default: the one around the current folder]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl PlaceArgs {
+    fn environment(&self, environment: &Environment) -> Environment {
+        Environment {
+            project_dir: self.project.clone().or_else(|| environment.project_dir.clone()),
+            ..environment.clone()
+        }
+    }
+
+    fn guard(&self, environment: &Environment) -> Guard {
+        let environment = self.environment(environment);
+        let state_folder = environment.project_root().join(STATE_FOLDER);
+        Guard::load(&environment, &state_folder)
+    }
+}
+
+pub(crate) fn run(command: &PolicyCommands, environment: &Environment) -> Outcome {
+    match command {
+        PolicyCommands::List(args) => list::run(args, environment),
+        PolicyCommands::Check(args) => check::run(args, environment),
+        PolicyCommands::Explain(args) => explain::run(args, environment),
+        PolicyCommands::Test(args) => test::run(args, environment),
+        PolicyCommands::Replay(args) => replay::run(args, environment),
+        PolicyCommands::Init(args) => init::run(args, environment),
+    }
+}

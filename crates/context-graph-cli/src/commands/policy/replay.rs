@@ -1,0 +1,115 @@
+//! `policy replay`: what would have been decided over past sessions.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use context_graph_core::session::tame;
+use context_graph_events::{DecodeError, Event};
+use serde_json::{Value, json};
+
+use super::PlaceArgs;
+use crate::commands::failure::Outcome;
+use crate::commands::replay::{EventSink, transcript};
+use crate::guard::Guard;
+use crate::{Environment, table};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Transcripts of the client (`.jsonl`), or folders that have them
+    #[arg(required = true)]
+    transcripts: Vec<PathBuf>,
+
+    /// List at most this many of the stopped calls
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    limit: usize,
+}
+
+struct Stopped {
+    session: String,
+    line: usize,
+    verdict: &'static str,
+    rules: String,
+    call: String,
+    id: String,
+}
+
+struct Judge {
+    guard: Guard,
+    calls: usize,
+    stopped: Vec<Stopped>,
+    /// Stopped calls that the tool then ran without an error: had they been stopped for good, someone would have
+    /// missed them.
+    ran_well: usize,
+    bad: usize,
+}
+
+impl EventSink for Judge {
+    fn take(&mut self, line: usize, event: Event, _at_ms: i64) -> Result<(), DecodeError> {
+        match &event {
+            Event::PreToolUse(call) => {
+                self.calls += 1;
+                let decision = self.guard.decide(&event);
+                if decision.verdict().stops() {
+                    let what = call.get_command().or_else(|| call.get_file_path()).unwrap_or_default();
+                    self.stopped.push(Stopped {
+                        session: event.session_id().to_owned(),
+                        line,
+                        verdict: decision.verdict().verb().map_or("none", |verb| verb.as_str()),
+                        rules: decision.findings().map(|f| f.rule.as_str()).collect::<Vec<_>>().join(", "),
+                        call: format!("{} {}", call.tool_name, tame(&what, 120)),
+                        id: call.tool_use_id.clone(),
+                    });
+                }
+            }
+            Event::PostToolUse(done) => {
+                self.ran_well +=
+                    usize::from(self.stopped.iter().any(|stopped| stopped.id == done.tool_use_id));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, _line: usize, _problem: &str) {
+        self.bad += 1;
+    }
+}
+
+pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Outcome {
+    let guard = args.place.guard(environment);
+    let mut judge = Judge { guard, calls: 0, stopped: Vec::new(), ran_well: 0, bad: 0 };
+    transcript::play_all(&args.transcripts, &mut judge)?;
+    let mut by_rule: BTreeMap<&str, usize> = BTreeMap::new();
+    for stopped in &judge.stopped {
+        *by_rule.entry(stopped.rules.as_str()).or_default() += 1;
+    }
+    if args.place.json {
+        let stopped: Vec<Value> = judge
+            .stopped
+            .iter()
+            .take(args.limit)
+            .map(|s| {
+                json!({"session_id": s.session, "line": s.line, "verdict": s.verdict, "rules": s.rules, "call": s.call})
+            })
+            .collect();
+        return table::print_json(&json!({
+            "calls": judge.calls, "stopped": judge.stopped.len(), "stopped_although_they_ran_well": judge.ran_well,
+            "by_rule": by_rule, "first": stopped, "lines_not_understood": judge.bad,
+        }));
+    }
+    let mut lines = vec![format!(
+        "{} of {} calls would have been stopped; {} of these ran without an error",
+        judge.stopped.len(),
+        judge.calls,
+        judge.ran_well
+    )];
+    lines.extend(by_rule.iter().map(|(rules, count)| format!("{count:>6}  {rules}")));
+    for stopped in judge.stopped.iter().take(args.limit) {
+        lines.push(format!("{} ({}) {}", stopped.verdict, stopped.rules, stopped.call));
+    }
+    table::print_lines(lines)
+}
