@@ -54,7 +54,7 @@ impl Environment {
         let asked = |name: &str| std::env::var_os(name).is_some();
         assert!(!asked("CONTEXT_GRAPH_TEST_PANIC"), "asked to panic in {}", self.current_dir.display());
         if asked("CONTEXT_GRAPH_TEST_HANG") {
-            std::thread::sleep(std::time::Duration::from_secs(60));
+            std::thread::sleep(std::time::Duration::from_mins(1));
         }
     }
 }

@@ -155,14 +155,13 @@ fn the_starter_is_valid_and_never_overwrites() {
     let again = place.run(&["policy", "init"]);
     assert!(again.code == 1 && again.stderr.contains("never overwritten"), "{again:?}");
     let text = std::fs::read_to_string(place.project().join(".context-graph/policy.toml")).unwrap();
-    let uncommented: String = text
+    let uncommented: Vec<&str> = text
         .lines()
         .filter_map(|line| {
             line.strip_prefix("# ").filter(|rest| rest.contains(" = ") || rest.starts_with('['))
         })
-        .map(|line| format!("{line}\n"))
         .collect();
-    policy(&place, &uncommented);
+    policy(&place, &uncommented.join("\n"));
     let check = place.run(&["policy", "check"]);
     assert_eq!(check.code, 0, "what the starter shows is not valid: {check:?}");
 }
