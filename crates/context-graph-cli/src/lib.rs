@@ -12,6 +12,7 @@ mod environment;
 mod exit_status;
 mod explain;
 mod guard;
+mod process;
 mod summary;
 mod table;
 mod terminal;

@@ -172,3 +172,47 @@ fn rules_are_listed() {
     let run = place.run(&["policy", "list"]);
     assert!(run.code == 0 && run.stdout.contains("destructive-git/force-push"), "{run:?}");
 }
+
+fn stop(place: &Place, active: bool) -> Value {
+    let payload = json!({"hook_event_name": "Stop", "session_id": "s", "transcript_path": "/t", "cwd": "/w",
+        "stop_hook_active": active});
+    place.send(&["hooks", "event"], payload.to_string()).succeeded()
+}
+
+fn edit(place: &Place, file: &str) {
+    let payload = json!({"hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/w",
+        "tool_name": "Edit", "tool_input": {"file_path": place.project().join(file)}, "tool_use_id": "t", "tool_response": {}});
+    place.send(&["hooks", "event"], payload.to_string()).succeeded();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_gate_holds_the_agent_until_it_passes_and_never_twice_in_a_row() {
+    let place = Place::new();
+    policy(
+        &place,
+        "[[stop_gates]]\nname = \"tests\"\ncommand = \"echo 1 test failed; test -e fixed\"\nwhen_changed = [\"src/**/*.rs\"]\n",
+    );
+    assert_eq!(stop(&place, false).get("decision"), None, "nothing was changed");
+    edit(&place, "src/deep/lib.rs");
+    let held = stop(&place, false);
+    assert_eq!(held["decision"], "block");
+    let reason = held["reason"].as_str().unwrap();
+    assert!(reason.contains("1 test failed") && reason.contains("exit code 1"), "{reason}");
+    assert_eq!(held["ruling"]["rules"][0], "stop-gate/tests");
+    assert_eq!(stop(&place, true).get("decision"), None, "an agent that was held is let go");
+    std::fs::write(place.project().join("fixed"), "").unwrap();
+    assert_eq!(stop(&place, false).get("decision"), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_gate_that_takes_too_long_is_killed_and_says_so() {
+    let place = Place::new();
+    policy(
+        &place,
+        "[[stop_gates]]\nname = \"slow\"\ncommand = \"sleep 60 & sleep 60\"\ntimeout_seconds = 1\n",
+    );
+    let held = stop(&place, false);
+    assert!(held["reason"].as_str().unwrap().contains("did not finish within 1 s"), "{held}");
+}

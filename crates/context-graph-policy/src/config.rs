@@ -65,6 +65,26 @@ pub struct Exception {
     pub reason: String,
 }
 
+/// A command that must pass before the agent may stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopGate {
+    /// What to call it.
+    pub name: String,
+    /// The shell command, run in the project's root.
+    pub command: String,
+    /// Only when the session has changed a file that one of these globs names; always, if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub when_changed: Vec<String>,
+    /// How long it may take.
+    #[serde(default = "default_gate_seconds")]
+    pub timeout_seconds: u32,
+}
+
+const fn default_gate_seconds() -> u32 {
+    120
+}
+
 /// A policy file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -85,6 +105,8 @@ pub struct PolicyConfig {
     /// Branches that are not to be overwritten or deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protected_branches: Option<Vec<String>>,
+    /// Commands that must pass before the agent may stop.
+    pub stop_gates: Vec<StopGate>,
     /// Handed to policies as it is.
     pub builtin_config: BTreeMap<String, Value>,
 }
@@ -98,6 +120,9 @@ pub enum ConfigError {
     /// An exception without a reason.
     #[error("the exception for `{0}` needs a reason")]
     NoReason(String),
+    /// A gate that could never pass, or that has no name.
+    #[error("the stop gate `{0}` needs a name, a command and a timeout of 1 to 3600 seconds")]
+    BadGate(String),
     /// A path pattern beyond what is matched.
     #[error("the path pattern `{0}` is empty or longer than {MAX_PATTERN} characters")]
     BadPattern(String),
@@ -117,7 +142,14 @@ impl PolicyConfig {
                 return Err(ConfigError::NoReason(exception.rule.clone()));
             }
         }
-        let patterns = self.read_only.iter().chain(&self.no_read);
+        for gate in &self.stop_gates {
+            let usable = !gate.name.trim().is_empty() && !gate.command.trim().is_empty();
+            if !usable || !(1..=3600).contains(&gate.timeout_seconds) {
+                return Err(ConfigError::BadGate(gate.name.clone()));
+            }
+        }
+        let gated = self.stop_gates.iter().flat_map(|gate| &gate.when_changed);
+        let patterns = self.read_only.iter().chain(&self.no_read).chain(gated);
         for pattern in patterns.chain(self.exceptions.iter().filter_map(|exception| exception.path.as_ref()))
         {
             if pattern.is_empty() || pattern.len() > MAX_PATTERN {
@@ -172,6 +204,11 @@ impl PolicyConfig {
         for exception in allowed {
             if !merged.exceptions.contains(exception) {
                 merged.exceptions.push(exception.clone());
+            }
+        }
+        for gate in &project.stop_gates {
+            if !merged.stop_gates.contains(gate) {
+                merged.stop_gates.push(gate.clone());
             }
         }
         add(&mut merged.read_only, &project.read_only);

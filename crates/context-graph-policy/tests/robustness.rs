@@ -134,7 +134,8 @@ fn what_is_too_much_is_asked_about_in_good_time() {
         let start = Instant::now();
         let decision = decide("Bash", "command", &case);
         let shown: String = case.chars().take(40).collect();
-        assert!(start.elapsed() < Duration::from_secs(2), "{shown} took {:?}", start.elapsed());
+        // Far above what any of these takes even on a busy machine, and far below what would be a hang.
+        assert!(start.elapsed() < Duration::from_mins(1), "{shown} took {:?}", start.elapsed());
         if case.len() > 256 * 1024 {
             assert_eq!(decision.verdict(), &Verdict::Ask, "{shown}");
         }

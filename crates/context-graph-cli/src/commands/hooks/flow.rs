@@ -1,10 +1,13 @@
 //! What every hook does with its event: remember it, let the session take it in, say how the session stands.
 
+use std::time::Duration;
+
 use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICClassification;
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::{EventRecord, Ruling};
-use context_graph_events::{Event, ReplyBody};
+use context_graph_core::session::{EventRecord, Ruling, Session};
+use context_graph_events::claude_code::StopReply;
+use context_graph_events::{Event, HookReply, ReplyBody};
 use context_graph_policy::Decision;
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
@@ -15,6 +18,7 @@ use super::args::CommonArgs;
 use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
+use super::stop_gate;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
 use crate::summary;
@@ -114,6 +118,8 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     let asked = matches!(incoming.event, Event::PermissionRequest(_));
     let ruled = asked.then(|| ruled(&incoming.event, &host.guard().decide(&incoming.event)));
     let ends = matches!(incoming.event, Event::SessionEnd(_));
+    // An agent that was held already is let go: holding it again could go on for ever.
+    let stops = matches!(&incoming.event, Event::Stop(stop) if stop.is_first_attempt());
     let arrival = Arrival {
         event: incoming.event,
         at_ms,
@@ -124,6 +130,10 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     let Stepped { session, report, previous, damage } =
         place.sessions.step(&session_id, arrival, durability)?;
 
+    let ruled = match (ruled, stops) {
+        (None, true) => gate(host, &session),
+        (ruled, _) => ruled,
+    };
     let words = moment.words(&session, previous.as_ref(), &report, &place.config.inject);
     let mut answer = ruled.unwrap_or_else(|| Answer::with_reply(moment.reply(words.as_ref())));
     answer.output.context_injection = words;
@@ -134,6 +144,27 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
         answer.output.notices.push(format!("session {session_id} had ended and is open again"));
     }
     Ok(answer)
+}
+
+/// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.
+fn gate(host: &Host<'_>, session: &Session) -> Option<Answer> {
+    let guard = host.guard();
+    let gates = &guard.policy().config().stop_gates;
+    if gates.is_empty() {
+        return None;
+    }
+    let root = host.environment.project_root();
+    let budget = host.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
+    host.watch(u64::try_from(budget.as_millis()).unwrap_or(u64::MAX));
+    let decision = stop_gate::pass(&stop_gate::due(gates, session, &root), &root);
+    let verb = decision.verdict().verb()?;
+    let reason = decision.reason();
+    let rules: Vec<String> = decision.findings().map(|finding| finding.rule.clone()).collect();
+    let reply = StopReply::block(reason.clone())
+        .with_system_message(format!("context-graph: not done yet, {}", rules.join(", ")));
+    let mut answer = Answer::with_reply(reply.into_body());
+    answer.output.ruling = Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason });
+    Some(answer)
 }
 
 fn describe(answer: &mut Answer, snapshot: &SessionIdentitySnapshot) {

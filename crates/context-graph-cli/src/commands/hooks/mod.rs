@@ -18,6 +18,7 @@ mod prompt_submit;
 pub mod schema;
 mod session_end;
 mod session_start;
+mod stop_gate;
 mod types;
 
 use std::sync::atomic::{AtomicBool, Ordering};

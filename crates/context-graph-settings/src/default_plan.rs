@@ -1,0 +1,96 @@
+//! The usual plan.
+
+use context_graph_events::EventName;
+
+use crate::client::{ClientVersion, EXEC_FORM_SINCE, NEWEST_KNOWN_CLIENT, ON_FAILURE_SINCE, known_since};
+use crate::ours::shell_word;
+use crate::plan::{HookEntry, OnFailure, Plan, PlannedHook, StatusLine};
+
+/// What may differ from the usual plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanOptions {
+    /// Events to add to the usual ones. `WorktreeCreate` is not added even so.
+    pub also: Vec<EventName>,
+    /// Events to leave out.
+    pub without: Vec<EventName>,
+    /// Whether a tool call is blocked if its guard does not answer.
+    pub fail_closed: bool,
+    /// Whether to add the status line.
+    pub status_line: bool,
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        Self { also: Vec::new(), without: Vec::new(), fail_closed: true, status_line: false }
+    }
+}
+
+/// The usual plan for a client: every event it knows, save these.
+///
+/// - `WorktreeCreate`, never: a hook for it takes the place of git and would have to make the worktree.
+/// - `MessageDisplay`: it fires while text is shown, over and over, and is waited for. There is nothing to decide,
+///   and the text is in the transcript.
+/// - `FileChanged`: without a matcher it watches nothing, and what to watch is for the user to say.
+/// - `InstructionsLoaded`: it fires once per instruction file at every start and nothing waits for the answer, so
+///   it costs processes at the busiest moment and can change nothing.
+///
+/// `PreToolUse` blocks on failure, since a guard that could be passed by crashing it would be none. No other event
+/// does. A failed `PermissionRequest` hook leaves the question to the user, which is the safe side already. On
+/// `UserPromptSubmit` a stumble would swallow what the user has typed. The rest decides nothing that cannot wait.
+///
+/// The timeouts are a backstop behind our own budgets, which the program keeps by itself: twice the budget, and no
+/// less than five seconds, because under load a process may take long to start, and a `PreToolUse` that was merely
+/// slow would block the call.
+///
+/// A client that does not know the form without a shell gets a shell line. With no version, the client is taken to
+/// be [`NEWEST_KNOWN_CLIENT`]: clients update themselves, and those of the last months skip what they do not know.
+pub fn default_plan(binary: &str, client_version: Option<ClientVersion>, options: &PlanOptions) -> Plan {
+    let client = client_version.unwrap_or(NEWEST_KNOWN_CLIENT);
+    let hooks = EventName::ALL
+        .into_iter()
+        .filter(|event| known_since(*event) <= client)
+        .filter(|event| is_usual(*event) || options.also.contains(event))
+        .filter(|event| *event != EventName::WorktreeCreate && !options.without.contains(event))
+        .map(|event| PlannedHook { event, matcher: None, entry: entry(binary, client, event, options) })
+        .collect();
+    let status_line = options
+        .status_line
+        .then(|| StatusLine { command: format!("{} statusline", shell_word(binary)), padding: None });
+    Plan { hooks, status_line }
+}
+
+fn is_usual(event: EventName) -> bool {
+    !matches!(event, EventName::MessageDisplay | EventName::FileChanged | EventName::InstructionsLoaded)
+}
+
+fn entry(binary: &str, client: ClientVersion, event: EventName, options: &PlanOptions) -> HookEntry {
+    let args = ["hooks", verb(event), "--stdin"];
+    let (command, args) = if client >= EXEC_FORM_SINCE {
+        (binary.to_owned(), Some(args.map(str::to_owned).to_vec()))
+    } else {
+        (format!("{} {}", shell_word(binary), args.join(" ")), None)
+    };
+    let blocks = options.fail_closed && event == EventName::PreToolUse && client >= ON_FAILURE_SINCE;
+    HookEntry {
+        command,
+        args,
+        timeout: timeout_seconds(event),
+        on_failure: blocks.then_some(OnFailure::Block),
+        status_message: None,
+    }
+}
+
+fn verb(event: EventName) -> &'static str {
+    match event {
+        EventName::SessionStart => "session-start",
+        EventName::PreToolUse => "pre-tool",
+        EventName::PostToolUse => "post-tool",
+        EventName::UserPromptSubmit => "prompt-submit",
+        EventName::SessionEnd => "session-end",
+        _ => "event",
+    }
+}
+
+fn timeout_seconds(event: EventName) -> u64 {
+    (2 * event.budget_ms()).div_ceil(1000).max(5)
+}

@@ -1,0 +1,138 @@
+//! The difference of two texts, for people.
+
+use std::fmt::Write as _;
+
+/// Unchanged lines shown around a change.
+const CONTEXT: usize = 3;
+/// Beyond this many pairs of lines the changed part is shown as replaced as a whole.
+const MOST_PAIRS: usize = 4_000_000;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Same,
+    Removed,
+    Added,
+}
+
+/// The difference of two texts as a unified diff; empty if they are the same. Control characters are shown as
+/// escapes, so that it can go to a terminal as it is; a line end that differs shows as `\r`.
+pub fn diff(before: &str, after: &str) -> String {
+    if before == after {
+        return String::new();
+    }
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let lines = compare(&old, &new);
+    // Line ends are only worth showing if the two texts do not agree on them.
+    let show_returns = before.contains("\r\n") != after.contains("\r\n");
+    let mut out = String::from("--- before\n+++ after\n");
+    for hunk in hunks(&lines) {
+        write_hunk(&mut out, &lines, hunk, show_returns);
+    }
+    out
+}
+
+/// The lines of both texts in one order.
+fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Mark, &'a str)> {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (old_rest, new_rest) = (&old[head..], &new[head..]);
+    let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (old_middle, old_tail) = old_rest.split_at(old_rest.len() - tail);
+    let new_middle = &new_rest[..new_rest.len() - tail];
+
+    let mut lines: Vec<_> = old[..head].iter().map(|line| (Mark::Same, *line)).collect();
+    compare_middle(old_middle, new_middle, &mut lines);
+    lines.extend(old_tail.iter().map(|line| (Mark::Same, *line)));
+    lines
+}
+
+/// By the longest common subsequence.
+fn compare_middle<'a>(old: &[&'a str], new: &[&'a str], lines: &mut Vec<(Mark, &'a str)>) {
+    let (rows, columns) = (old.len(), new.len());
+    if rows.saturating_mul(columns) > MOST_PAIRS {
+        lines.extend(old.iter().map(|line| (Mark::Removed, *line)));
+        lines.extend(new.iter().map(|line| (Mark::Added, *line)));
+        return;
+    }
+    let width = columns + 1;
+    // common[i * width + j]: how many lines old[i..] and new[j..] have in common.
+    let mut common = vec![0_u32; (rows + 1) * width];
+    for i in (0..rows).rev() {
+        for j in (0..columns).rev() {
+            common[i * width + j] = if old[i] == new[j] {
+                common[(i + 1) * width + j + 1] + 1
+            } else {
+                common[(i + 1) * width + j].max(common[i * width + j + 1])
+            };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    while i < rows || j < columns {
+        if i < rows && j < columns && old[i] == new[j] {
+            lines.push((Mark::Same, old[i]));
+            (i, j) = (i + 1, j + 1);
+        } else if j == columns || (i < rows && common[(i + 1) * width + j] >= common[i * width + j + 1]) {
+            lines.push((Mark::Removed, old[i]));
+            i += 1;
+        } else {
+            lines.push((Mark::Added, new[j]));
+            j += 1;
+        }
+    }
+}
+
+/// The stretches to show: changes and what is around them.
+fn hunks(lines: &[(Mark, &str)]) -> Vec<std::ops::Range<usize>> {
+    let mut hunks: Vec<std::ops::Range<usize>> = Vec::new();
+    for (index, (mark, _)) in lines.iter().enumerate() {
+        if *mark == Mark::Same {
+            continue;
+        }
+        let start = index.saturating_sub(CONTEXT);
+        let end = (index + CONTEXT + 1).min(lines.len());
+        match hunks.last_mut() {
+            Some(last) if start <= last.end => last.end = end,
+            _ => hunks.push(start..end),
+        }
+    }
+    hunks
+}
+
+fn write_hunk(out: &mut String, lines: &[(Mark, &str)], hunk: std::ops::Range<usize>, show_returns: bool) {
+    let count = |part: &[(Mark, &str)], other: Mark| part.iter().filter(|(mark, _)| *mark != other).count();
+    let (before, shown) = (&lines[..hunk.start], &lines[hunk]);
+    let span = |other: Mark| {
+        let length = count(shown, other);
+        // An empty side is named by the line before it.
+        (count(before, other) + usize::from(length > 0), length)
+    };
+    let ((old_start, old_length), (new_start, new_length)) = (span(Mark::Added), span(Mark::Removed));
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "@@ -{old_start},{old_length} +{new_start},{new_length} @@");
+    for (mark, line) in shown {
+        out.push(match mark {
+            Mark::Same => ' ',
+            Mark::Removed => '-',
+            Mark::Added => '+',
+        });
+        let (body, ended) = line.strip_suffix('\n').map_or((*line, false), |body| (body, true));
+        let body = if show_returns { body } else { body.strip_suffix('\r').unwrap_or(body) };
+        for c in body.chars() {
+            if c == '\t' || !needs_escape(c) {
+                out.push(c);
+            } else {
+                out.extend(c.escape_default());
+            }
+        }
+        out.push('\n');
+        if !ended {
+            out.push_str("\\ No newline at end of file\n");
+        }
+    }
+}
+
+/// Control characters, the byte order mark, and those that turn the direction of writing.
+fn needs_escape(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{feff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

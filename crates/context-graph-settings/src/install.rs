@@ -1,0 +1,230 @@
+//! Merges a plan into a settings file.
+
+use std::collections::BTreeMap;
+
+use crate::change::{Change, Edited, Note};
+use crate::error::{Place, SettingsError};
+use crate::json::editor::{Editor, Step};
+use crate::json::item::Item;
+use crate::json::layout::{Splice, newline_of};
+use crate::json::node::{Hop, Kind, Node};
+use crate::json::parse::{bom_len, is_blank};
+use crate::ours::{self, Found, every_or};
+use crate::plan::{Plan, PlannedHook, StatusLine};
+use crate::undo::{Fingerprint, Origin, Undo};
+use crate::uninstall::take_out;
+
+/// Merges a plan into the text of a settings file, or into none if there is no file.
+///
+/// What is already as planned stays, what is ours and differs is changed in place, what is missing is added behind
+/// what is there, what is ours and not planned goes. Nothing else is touched. Scripts with the names of the
+/// generated ones count as ours; see [`install_where`].
+pub fn install(text: Option<&str>, plan: &Plan) -> Result<Edited, SettingsError> {
+    install_where(text, plan, &|_| true)
+}
+
+/// Like [`install`], where `generated` says whether a script with the name of a generated one is a generated one.
+/// Only whoever can read the script knows.
+pub fn install_where(
+    text: Option<&str>,
+    plan: &Plan,
+    generated: &dyn Fn(&str) -> bool,
+) -> Result<Edited, SettingsError> {
+    let before = text.unwrap_or("");
+    let mut changes = Vec::new();
+    let mut notes = Vec::new();
+    let (origin, begun, steps) = begin(text);
+    if origin != Origin::Settings {
+        if plan.hooks.is_empty() && plan.status_line.is_none() {
+            // An empty plan makes no file.
+            let undo = undo_of(origin, before, before, Vec::new(), BTreeMap::new());
+            return Ok(Edited { text: text.map(str::to_owned), changes, notes, undo: Some(undo) });
+        }
+        changes.push(Change::Begun);
+    }
+    let mut editor = Editor::new(begun, steps)?;
+    check_shape(&editor, plan)?;
+    let empty = empty_containers(&editor, plan);
+
+    for (hook, there) in matched(&editor, plan, generated) {
+        match there {
+            Some(found) => update(&mut editor, hook, &found, &mut changes)?,
+            None => add(&mut editor, hook, &mut changes)?,
+        }
+    }
+    // Last, so that an object or array that goes on being needed is not emptied, and stays where it is.
+    remove_unplanned(&mut editor, plan, generated, &mut changes)?;
+    if let Some(line) = &plan.status_line {
+        set_status_line(&mut editor, line, &mut changes, &mut notes)?;
+    }
+
+    let (text, steps) = editor.finish();
+    let undo = undo_of(origin, before, &text, steps, empty);
+    Ok(Edited { text: Some(text), changes, notes, undo: Some(undo) })
+}
+
+fn undo_of(
+    origin: Origin,
+    before: &str,
+    after: &str,
+    steps: Vec<Step>,
+    empty: BTreeMap<String, String>,
+) -> Undo {
+    Undo { origin, from: Fingerprint::of(before), result: Fingerprint::of(after), steps, empty }
+}
+
+/// The text to begin with: an empty object where there is nothing.
+fn begin(text: Option<&str>) -> (Origin, String, Vec<Step>) {
+    let origin = match text {
+        None => Origin::Missing,
+        Some(text) if is_blank(text) => Origin::Blank(text.to_owned()),
+        Some(text) => return (Origin::Settings, text.to_owned(), Vec::new()),
+    };
+    let mut text = text.unwrap_or("").to_owned();
+    let object = format!("{{}}{}", newline_of(&text));
+    let splice = Splice { range: bom_len(&text)..text.len(), insert: object };
+    let step = Step::make(&mut text, &splice);
+    (origin, text, vec![step])
+}
+
+/// Refuses what the plan would have to overwrite.
+fn check_shape(editor: &Editor, plan: &Plan) -> Result<(), SettingsError> {
+    let wrong = |node: &Node, path: String, expected| SettingsError::Shape {
+        place: Place::of(editor.text(), node.span.start),
+        path,
+        expected,
+        found: node.kind_name(),
+    };
+    let root = editor.root();
+    if !matches!(root.kind, Kind::Object(_)) {
+        return Err(wrong(root, String::new(), "an object"));
+    }
+    let Some(hooks) = root.get("hooks") else { return Ok(()) };
+    if !matches!(hooks.kind, Kind::Object(_)) {
+        return Err(wrong(hooks, "hooks".to_owned(), "an object"));
+    }
+    for hook in &plan.hooks {
+        if let Some(groups) = hooks.get(hook.event.as_str())
+            && !matches!(groups.kind, Kind::Array(_))
+        {
+            return Err(wrong(groups, format!("hooks.{}", hook.event), "an array"));
+        }
+    }
+    Ok(())
+}
+
+/// The objects and arrays that are there and empty, of those that may get something.
+fn empty_containers(editor: &Editor, plan: &Plan) -> BTreeMap<String, String> {
+    let root = editor.root();
+    let hooks = root.get("hooks");
+    let events = plan.hooks.iter().map(|hook| {
+        let event = hook.event.as_str();
+        (format!("hooks.{event}"), hooks.and_then(|hooks| hooks.get(event)))
+    });
+    [(String::new(), Some(root)), ("hooks".to_owned(), hooks)]
+        .into_iter()
+        .chain(events)
+        .filter_map(|(path, node)| Some((path, node?)))
+        .filter(|(_, node)| node.children().is_empty())
+        .map(|(path, node)| (path, editor.text().get(node.inside()).unwrap_or("").to_owned()))
+        .collect()
+}
+
+/// Each planned hook with the one of ours that stands in its place, if there is one.
+fn matched<'a>(
+    editor: &Editor,
+    plan: &'a Plan,
+    generated: &dyn Fn(&str) -> bool,
+) -> Vec<(&'a PlannedHook, Option<Found>)> {
+    let mut there = ours::in_tree(editor.root(), generated);
+    plan.hooks
+        .iter()
+        .map(|hook| {
+            let place = there.iter().position(|found| {
+                found.event == hook.event.as_str()
+                    && found.matcher.as_deref() == every_or(hook.matcher.as_deref())
+            });
+            (hook, place.map(|place| there.remove(place)))
+        })
+        .collect()
+}
+
+fn remove_unplanned(
+    editor: &mut Editor,
+    plan: &Plan,
+    generated: &dyn Fn(&str) -> bool,
+    changes: &mut Vec<Change>,
+) -> Result<(), SettingsError> {
+    loop {
+        let planned: Vec<_> =
+            matched(editor, plan, generated).into_iter().filter_map(|(_, found)| found).collect();
+        let unplanned =
+            ours::in_tree(editor.root(), generated).into_iter().find(|found| !planned.contains(found));
+        let Some(found) = unplanned else { return Ok(()) };
+        take_out(editor, &found, &BTreeMap::new())?;
+        changes.push(Change::HookRemoved { event: found.event });
+    }
+}
+
+fn update(
+    editor: &mut Editor,
+    hook: &PlannedHook,
+    found: &Found,
+    changes: &mut Vec<Change>,
+) -> Result<(), SettingsError> {
+    let mut keys = Vec::new();
+    for (key, item) in hook.entry.members() {
+        match (item, editor.root().at(&found.path()).and_then(|entry| entry.get(key))) {
+            (Some(item), Some(there)) if item.is_said_by(there, editor.text()) => continue,
+            (Some(item), _) => editor.set(&found.path(), key, &item)?,
+            (None, Some(_)) => editor.remove_key(&found.path(), key, "")?,
+            (None, None) => continue,
+        }
+        keys.push(key);
+    }
+    if !keys.is_empty() {
+        changes.push(Change::HookUpdated { event: found.event.clone(), keys });
+    }
+    Ok(())
+}
+
+fn add(editor: &mut Editor, hook: &PlannedHook, changes: &mut Vec<Change>) -> Result<(), SettingsError> {
+    let event = hook.event.as_str();
+    let groups = || Item::List(vec![hook.group()]);
+    match editor.root().get("hooks") {
+        None => editor.append(&[], Some("hooks"), &Item::Object(vec![(event, groups())]))?,
+        Some(hooks) if hooks.get(event).is_none() => {
+            editor.append(&[Hop::Key("hooks")], Some(event), &groups())?;
+        }
+        Some(_) => editor.append(&[Hop::Key("hooks"), Hop::Key(event)], None, &hook.group())?,
+    }
+    changes.push(Change::HookAdded { event: event.to_owned() });
+    Ok(())
+}
+
+fn set_status_line(
+    editor: &mut Editor,
+    line: &StatusLine,
+    changes: &mut Vec<Change>,
+    notes: &mut Vec<Note>,
+) -> Result<(), SettingsError> {
+    let Some(there) = editor.root().get("statusLine") else {
+        changes.push(Change::StatusLineAdded);
+        return editor.append(&[], Some("statusLine"), &Item::Object(line.members()));
+    };
+    if !ours::is_our_status_line(there) {
+        let command = there.get("command").and_then(Node::as_text).map(str::to_owned);
+        notes.push(Note::StatusLineTaken { command });
+        return Ok(());
+    }
+    let mut differs = false;
+    for (key, item) in line.members() {
+        let there = editor.root().get("statusLine").and_then(|there| there.get(key));
+        if !there.is_some_and(|there| item.is_said_by(there, editor.text())) {
+            editor.set(&[Hop::Key("statusLine")], key, &item)?;
+            differs = true;
+        }
+    }
+    changes.extend(differs.then_some(Change::StatusLineUpdated));
+    Ok(())
+}

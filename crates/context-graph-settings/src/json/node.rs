@@ -1,0 +1,96 @@
+//! A value and the bytes it stands in.
+
+use std::ops::Range;
+
+/// A value in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    /// The bytes from the first to after the last of the value.
+    pub(crate) span: Range<usize>,
+    pub(crate) kind: Kind,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind {
+    Null,
+    Bool,
+    Number,
+    /// The text that the literal means.
+    Text(String),
+    Array(Vec<Node>),
+    Object(Vec<Member>),
+}
+
+/// A key and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Member {
+    pub(crate) key: String,
+    pub(crate) key_span: Range<usize>,
+    pub(crate) value: Node,
+}
+
+/// One step on the way to a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hop<'a> {
+    Key(&'a str),
+    Element(usize),
+}
+
+impl Node {
+    /// The value at the end of a path.
+    pub(crate) fn at(&self, path: &[Hop<'_>]) -> Option<&Node> {
+        path.iter().try_fold(self, |node, hop| match hop {
+            Hop::Key(key) => node.get(key),
+            Hop::Element(index) => node.elements().get(*index),
+        })
+    }
+
+    /// The value of a key, if this is an object that has it.
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+        self.members().iter().find(|member| member.key == key).map(|member| &member.value)
+    }
+
+    /// The members of an object; none of anything else.
+    pub(crate) fn members(&self) -> &[Member] {
+        if let Kind::Object(members) = &self.kind { members } else { &[] }
+    }
+
+    /// The elements of an array; none of anything else.
+    pub(crate) fn elements(&self) -> &[Node] {
+        if let Kind::Array(elements) = &self.kind { elements } else { &[] }
+    }
+
+    /// The text of a string.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        if let Kind::Text(text) = &self.kind { Some(text) } else { None }
+    }
+
+    /// The bytes of each child: key to value in an object, the element in an array.
+    pub(crate) fn children(&self) -> Vec<Range<usize>> {
+        match &self.kind {
+            Kind::Object(members) => {
+                members.iter().map(|member| member.key_span.start..member.value.span.end).collect()
+            }
+            Kind::Array(elements) => elements.iter().map(|element| element.span.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The bytes between the brackets of an object or array.
+    pub(crate) fn inside(&self) -> Range<usize> {
+        self.span.start + 1..self.span.end.saturating_sub(1).max(self.span.start + 1)
+    }
+
+    /// What this is, in words.
+    pub(crate) fn kind_name(&self) -> &'static str {
+        match self.kind {
+            Kind::Null => "null",
+            Kind::Bool => "a boolean",
+            Kind::Number => "a number",
+            Kind::Text(_) => "a string",
+            Kind::Array(_) => "an array",
+            Kind::Object(_) => "an object",
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Puts hooks into Claude Code's `settings.json` and takes them out again.
+//!
+//! The file belongs to the user: it is edited as text, and every byte that is not ours stays as it was, whatever its
+//! order, indentation, line ends or byte order mark. What is not valid JSON is refused with line and column.
+//!
+//! - [`Plan`] says what should be there; [`default_plan`] makes the usual one for a version of the client.
+//! - [`install`] merges a plan into a text, [`uninstall`] takes everything of ours out.
+//! - [`Undo`] is what has to be remembered in between to give back the exact bytes.
+//! - [`diff`] shows the difference to people.
+//!
+//! Text in, text out: nothing here reads a file, a clock or the environment. Whoever writes the file does it
+//! atomically and keeps a backup.
+
+mod change;
+mod client;
+mod default_plan;
+mod diff;
+mod error;
+mod install;
+mod json;
+mod ours;
+mod plan;
+mod undo;
+mod uninstall;
+
+pub use change::{Change, Edited, Note};
+pub use client::{ClientVersion, NEWEST_KNOWN_CLIENT, known_since};
+pub use default_plan::{PlanOptions, default_plan};
+pub use diff::diff;
+pub use error::{Place, SettingsError, decode};
+pub use install::{install, install_where};
+pub use ours::{Found, find_ours, find_ours_where};
+pub use plan::{HookEntry, OnFailure, Plan, PlannedHook, StatusLine};
+pub use undo::{Undo, UndoError};
+pub use uninstall::{uninstall, uninstall_where};

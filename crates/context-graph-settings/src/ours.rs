@@ -1,0 +1,187 @@
+//! What in a settings file is ours.
+//!
+//! An entry is ours by what it runs, because that survives whatever a person or the client does to the file:
+//!
+//! - the program `context-graph` (or `.exe`), in whatever folder, with `hooks` as its first argument;
+//! - one of the scripts that are generated into `.claude/hooks/`, registered for the event it was made for.
+//!
+//! The program must be what the entry runs. A line that merely mentions it, pipes into it, or does anything else
+//! besides is somebody else's.
+
+use context_graph_events::EventName;
+
+use crate::error::SettingsError;
+use crate::json::node::{Hop, Node};
+use crate::json::parse::{is_blank, parse};
+
+/// The generated scripts, by the event that each is for.
+const SCRIPTS: [(&str, EventName); 5] = [
+    ("session_start", EventName::SessionStart),
+    ("pre_tool_use", EventName::PreToolUse),
+    ("post_tool_use", EventName::PostToolUse),
+    ("user_prompt_submit", EventName::UserPromptSubmit),
+    ("session_end", EventName::SessionEnd),
+];
+const SCRIPT_EXTENSIONS: [&str; 4] = ["sh", "zsh", "fish", "ps1"];
+const SHELLS: [&str; 4] = ["sh", "bash", "zsh", "fish"];
+const POWERSHELLS: [&str; 4] = ["pwsh", "powershell", "pwsh.exe", "powershell.exe"];
+const POWERSHELL_FLAGS: [&str; 6] =
+    ["-nologo", "-noprofile", "-noninteractive", "-executionpolicy", "bypass", "-file"];
+
+/// A hook of ours in a settings file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The event it is registered for.
+    pub event: String,
+    /// Which occurrences; none for all.
+    pub matcher: Option<String>,
+    /// Program and arguments, or the script.
+    pub command: Vec<String>,
+    /// The number of the group under the event.
+    pub(crate) group: usize,
+    /// The number of the entry in the group.
+    pub(crate) entry: usize,
+}
+
+impl Found {
+    /// The way to the entry.
+    pub(crate) fn path(&self) -> [Hop<'_>; 5] {
+        let Self { event, group, entry, .. } = self;
+        [Hop::Key("hooks"), Hop::Key(event), Hop::Element(*group), Hop::Key("hooks"), Hop::Element(*entry)]
+    }
+}
+
+/// The hooks of ours in a settings file. Scripts with the names of the generated ones count as ours.
+pub fn find_ours(text: &str) -> Result<Vec<Found>, SettingsError> {
+    find_ours_where(text, &|_| true)
+}
+
+/// The hooks of ours in a settings file. Whether a script with the name of a generated one is a generated one is
+/// for `generated` to say, which is given its path as it is written, with `.` for the project's folder.
+pub fn find_ours_where(text: &str, generated: &dyn Fn(&str) -> bool) -> Result<Vec<Found>, SettingsError> {
+    if is_blank(text) { Ok(Vec::new()) } else { Ok(in_tree(&parse(text)?, generated)) }
+}
+
+/// The hooks of ours under a root, in the file's order.
+pub(crate) fn in_tree(root: &Node, generated: &dyn Fn(&str) -> bool) -> Vec<Found> {
+    let mut found = Vec::new();
+    for member in root.get("hooks").map_or(&[][..], Node::members) {
+        for (group, node) in member.value.elements().iter().enumerate() {
+            let matcher = every_or(node.get("matcher").and_then(Node::as_text));
+            for (entry, node) in node.get("hooks").map_or(&[][..], Node::elements).iter().enumerate() {
+                if let Some(command) = our_command(&member.key, node, generated) {
+                    let event = member.key.clone();
+                    found.push(Found { event, matcher: matcher.map(str::to_owned), command, group, entry });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A matcher, where the three ways of writing "always" are one.
+pub(crate) fn every_or(matcher: Option<&str>) -> Option<&str> {
+    matcher.filter(|matcher| !matcher.is_empty() && *matcher != "*")
+}
+
+/// Whether a `statusLine` is ours.
+pub(crate) fn is_our_status_line(node: &Node) -> bool {
+    is_command(node)
+        && node.get("command").and_then(Node::as_text).and_then(shell_words).is_some_and(
+            |words| matches!(&words[..], [program, verb, ..] if is_program(program) && verb == "statusline"),
+        )
+}
+
+fn is_command(entry: &Node) -> bool {
+    entry.get("type").and_then(Node::as_text) == Some("command")
+}
+
+fn our_command(event: &str, entry: &Node, generated: &dyn Fn(&str) -> bool) -> Option<Vec<String>> {
+    if !is_command(entry) {
+        return None;
+    }
+    let command = entry.get("command")?.as_text()?;
+    let words = match entry.get("args") {
+        Some(args) => {
+            let args = args.elements().iter().map(|arg| arg.as_text().map(str::to_owned));
+            [Some(command.to_owned())].into_iter().chain(args).collect::<Option<Vec<_>>>()?
+        }
+        None => shell_words(command)?,
+    };
+    let ours = match &words[..] {
+        [program, verb, ..] if is_program(program) => verb == "hooks",
+        _ => script(event, &words).is_some_and(generated),
+    };
+    ours.then_some(words)
+}
+
+fn is_program(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name == "context-graph" || name.eq_ignore_ascii_case("context-graph.exe")
+}
+
+/// The script that a command line runs, if it runs a script with the name of the one generated for the event, and
+/// nothing else.
+fn script<'a>(event: &str, words: &'a [String]) -> Option<&'a str> {
+    let (path, before) = words.split_last()?;
+    let runs_it = match before {
+        [] => true,
+        [shell] => SHELLS.contains(&file_name(shell)),
+        [shell, flags @ ..] => {
+            POWERSHELLS.contains(&file_name(shell).to_ascii_lowercase().as_str())
+                && flags.iter().all(|flag| POWERSHELL_FLAGS.contains(&flag.to_ascii_lowercase().as_str()))
+        }
+    };
+    let normal = path.replace('\\', "/");
+    let (folder, name) = normal.rsplit_once('/')?;
+    let (stem, extension) = name.split_once('.')?;
+    let ours = runs_it
+        && (folder == ".claude/hooks" || folder.ends_with("/.claude/hooks"))
+        && SCRIPT_EXTENSIONS.contains(&extension)
+        && SCRIPTS.iter().any(|(script, its)| *script == stem && its.as_str() == event);
+    ours.then_some(path.as_str())
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The words of a shell line that does nothing but run one program with plain arguments. The project's folder is
+/// the one variable that may stand in it.
+fn shell_words(line: &str) -> Option<Vec<String>> {
+    const PROJECT: [&str; 3] = ["${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR", "$env:CLAUDE_PROJECT_DIR"];
+    let line = PROJECT.iter().fold(line.to_owned(), |line, name| line.replace(name, "."));
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some('"'), '$' | '`') => return None,
+            (None, '\'' | '"') => {
+                word.get_or_insert_default();
+                quote = Some(c);
+            }
+            (None, '\\') if chars.peek() == Some(&'\'') => {
+                chars.next();
+                word.get_or_insert_default().push('\'');
+            }
+            (None, ' ' | '\t') => words.extend(word.take()),
+            (None, c) if "|&;<>()$`*?[]{}#!\n\r".contains(c) => return None,
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
+/// A text as one word of a POSIX shell line.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+,-".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

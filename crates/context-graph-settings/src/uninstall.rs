@@ -1,0 +1,102 @@
+//! Takes everything of ours out of a settings file.
+
+use std::collections::BTreeMap;
+
+use crate::change::{Change, Edited};
+use crate::error::{Place, SettingsError};
+use crate::json::editor::Editor;
+use crate::json::node::Kind;
+use crate::json::parse::is_blank;
+use crate::ours::{self, Found};
+use crate::undo::{Origin, Undo};
+
+/// Takes everything of ours out of the text of a settings file.
+///
+/// With the record of the installation, and if nothing else has changed since, the result is what was there before,
+/// to the byte; no text means that there was no file. Otherwise what is ours goes, with the groups, arrays and
+/// objects that hold nothing else, except those that the record knows to have been there before.
+pub fn uninstall(text: &str, undo: Option<&Undo>) -> Result<Edited, SettingsError> {
+    uninstall_where(text, undo, &|_| true)
+}
+
+/// Like [`uninstall`], where `generated` says whether a script with the name of a generated one is a generated one.
+/// Only whoever can read the script knows.
+pub fn uninstall_where(
+    text: &str,
+    undo: Option<&Undo>,
+    generated: &dyn Fn(&str) -> bool,
+) -> Result<Edited, SettingsError> {
+    let mut changes = Vec::new();
+    let edited = |text, changes| Ok(Edited { text, changes, notes: Vec::new(), undo: None });
+
+    // The text before may have had hooks of ours too, of an installation that left no record: so go on from there.
+    let before = undo.and_then(|undo| undo.revert(text)).filter(|before| before != text);
+    if let Some(before) = &before {
+        if undo.is_some_and(|undo| undo.origin == Origin::Missing) && before.is_empty() {
+            return edited(None, vec![Change::FileRemoved]);
+        }
+        changes.push(Change::Restored);
+    }
+    let text = before.as_deref().unwrap_or(text);
+    if is_blank(text) {
+        return edited(Some(text.to_owned()), changes);
+    }
+
+    let mut editor = Editor::new(text.to_owned(), Vec::new())?;
+    let root = editor.root();
+    if !matches!(root.kind, Kind::Object(_)) {
+        let place = Place::of(text, root.span.start);
+        let found = root.kind_name();
+        return Err(SettingsError::Shape { place, path: String::new(), expected: "an object", found });
+    }
+    let nothing = BTreeMap::new();
+    let empty = undo.map_or(&nothing, |undo| &undo.empty);
+    let restored = changes.len();
+    while let Some(found) = ours::in_tree(editor.root(), generated).into_iter().next() {
+        take_out(&mut editor, &found, empty)?;
+        changes.push(Change::HookRemoved { event: found.event });
+    }
+    if editor.root().get("statusLine").is_some_and(ours::is_our_status_line) {
+        editor.remove_key(&[], "statusLine", inside(empty, ""))?;
+        changes.push(Change::StatusLineRemoved);
+    }
+
+    let emptied = changes.len() > restored && editor.root().members().is_empty();
+    let (text, _) = editor.finish();
+    match undo.map(|undo| &undo.origin) {
+        Some(Origin::Missing) if emptied => {
+            changes.push(Change::FileRemoved);
+            edited(None, changes)
+        }
+        Some(Origin::Blank(blank)) if emptied => edited(Some(blank.clone()), changes),
+        _ => edited(Some(text), changes),
+    }
+}
+
+/// Takes a hook out, and whatever holds nothing else then. What `empty` names stays, empty as it was.
+pub(crate) fn take_out(
+    editor: &mut Editor,
+    found: &Found,
+    empty: &BTreeMap<String, String>,
+) -> Result<(), SettingsError> {
+    let path = found.path();
+    let [hooks, groups, _, entries, _] = [1, 2, 3, 4, 5].map(|length| path.get(..length).unwrap_or(&path));
+    let is_only =
+        |editor: &Editor, path| editor.root().at(path).is_some_and(|node| node.children().len() == 1);
+
+    if !is_only(editor, entries) {
+        return editor.remove(entries, found.entry, "");
+    }
+    let array = format!("hooks.{}", found.event);
+    if !is_only(editor, groups) || empty.contains_key(&array) {
+        return editor.remove(groups, found.group, inside(empty, &array));
+    }
+    if !is_only(editor, hooks) || empty.contains_key("hooks") {
+        return editor.remove_key(hooks, &found.event, inside(empty, "hooks"));
+    }
+    editor.remove_key(&[], "hooks", inside(empty, ""))
+}
+
+fn inside<'a>(empty: &'a BTreeMap<String, String>, path: &str) -> &'a str {
+    empty.get(path).map_or("", String::as_str)
+}
