@@ -113,20 +113,18 @@ impl Lab {
         path.to_string_lossy().into_owned()
     }
 
-    /// Types a prompt into the client's print mode and waits for it to end.
+    /// Types a prompt into the client's print mode, with our hooks given on its command line, and waits for it to end.
     pub fn prompt(&self, prompt: &str, args: &[&str]) -> ClientRun {
+        let settings = self.folder.path().join("settings.json");
+        self.prompt_as_installed(prompt, &[&["--settings", settings.to_str().unwrap()], args].concat())
+    }
+
+    /// The same with whatever hooks the project's own settings have.
+    pub fn prompt_as_installed(&self, prompt: &str, args: &[&str]) -> ClientRun {
         let home = self.folder.path().join("home");
         let tmp = self.folder.path().join("tmp");
         let mut child = Command::new(&self.client)
-            .args([
-                "-p",
-                "--output-format",
-                "stream-json",
-                "--verbose",
-                "--include-hook-events",
-                "--settings",
-            ])
-            .arg(self.folder.path().join("settings.json"))
+            .args(["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"])
             .args(args)
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")

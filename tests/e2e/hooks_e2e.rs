@@ -30,6 +30,7 @@ fn main() {
         ("compaction_runs_and_gets_no_json", compaction_runs_and_gets_no_json),
         ("a_permission_request_without_opinion_falls_through", a_permission_request_falls_through),
         ("a_session_tells_its_story", a_session_tells_its_story),
+        ("what_init_writes_works", what_init_writes_works),
         ("a_healthy_session_carries_nothing", continuity::a_healthy_session_carries_nothing),
         ("a_drifted_session_gets_a_hint", continuity::a_drifted_session_gets_a_hint_with_the_next_prompt),
         ("after_compaction_the_digest_comes_back", continuity::after_compaction_the_digest_comes_back),
@@ -187,4 +188,40 @@ fn a_session_tells_its_story() {
     second.assert_clean();
     let second = lab.ours_json(&["session", "status", &second.session_id(), "--json"]);
     assert_eq!(second["previous_session_id"], SESSION);
+}
+
+fn what_init_writes_works() {
+    let script = || {
+        [
+            Turn::tool("Bash", json!({"command": "echo hi", "description": "d"})),
+            Turn::tool("Bash", json!({"command": "rm -rf .git", "description": "d"})),
+            Turn::text("done"),
+        ]
+    };
+    let lab = Lab::new(script());
+    lab.write(".git/config", "");
+    lab.ours(&["init", "--yes"]);
+    let run = lab.prompt_as_installed("go", &["--allowedTools", "Bash(*)"]);
+    run.assert_clean();
+    assert!(lab.project().join(".git/config").exists());
+    let story = lab.ours_json(&["session", "show", &run.session_id(), "--json", "--events", "0"]);
+    let events: Vec<&str> =
+        story["events"].as_array().unwrap().iter().map(|e| e["event"].as_str().unwrap()).collect();
+    for event in [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolBatch",
+        "Stop",
+        "SessionEnd",
+    ] {
+        assert!(events.contains(&event), "{event} is not among {events:?}");
+    }
+    assert_eq!(story["counters"]["calls_denied"], 1, "{story:#}");
+    lab.ours(&["uninstall", "--yes", "--purge"]);
+    assert!(!lab.project().join(".claude").exists() && !lab.project().join(".context-graph").exists());
+    let lab = lab.play(script());
+    let run = lab.prompt_as_installed("go", &["--allowedTools", "Bash(*)"]);
+    assert_eq!(run.hooks().count(), 0, "no hook is left");
 }

@@ -13,6 +13,7 @@ mod exit_status;
 mod explain;
 mod guard;
 mod process;
+mod settings_file;
 mod summary;
 mod table;
 mod terminal;

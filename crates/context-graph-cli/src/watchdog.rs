@@ -3,8 +3,14 @@
 //! A hook that outlives its timeout is killed and its answer thrown away, and then the tool runs. So before the
 //! budget is spent a prepared answer is written and the process ends. On Unix a timer signal does it, which costs
 //! one system call where a thread would cost more than the rest of the hook.
+//!
+//! A budget is for what we do, not for a machine that is too busy to let us: on Linux, time in which the process was
+//! ready to run and got no processor does not count, up to [`GRACE`].
 
 use std::time::Duration;
+
+/// How long a process that gets no processor is waited for beyond its budget. The client's own timeout is later.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Has `answer` written to stdout and the process ended with status 1 once `after` has passed, unless [`disarm`]
 /// is called before. Arming again replaces time and answer.
@@ -20,15 +26,24 @@ pub(crate) fn disarm() {
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "timers and signal handlers are only to be had from libc")]
 mod imp {
-    use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
     use std::time::Duration;
 
+    use super::GRACE;
+
+    /// Grace that is left, in microseconds.
+    static GRACE_LEFT: AtomicU64 = AtomicU64::new(0);
+    /// How long the process has waited for a processor, in nanoseconds, as far as that was made up for.
+    static WAITED: AtomicU64 = AtomicU64::new(0);
     static ANSWER: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
     static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
     extern "C" fn on_alarm(_signal: libc::c_int) {
         let answer = ANSWER.load(Ordering::Acquire);
         if answer.is_null() {
+            return;
+        }
+        if wait_for_what_was_withheld() {
             return;
         }
         let length = LENGTH.load(Ordering::Acquire);
@@ -40,14 +55,61 @@ mod imp {
         }
     }
 
+    /// Sets the timer again for as long as the process was kept from running. Called from the signal handler: nothing
+    /// here allocates or locks.
+    fn wait_for_what_was_withheld() -> bool {
+        let waited = run_delay_ns();
+        let withheld = waited.saturating_sub(WAITED.swap(waited, Ordering::AcqRel)) / 1000;
+        let left = GRACE_LEFT.load(Ordering::Acquire);
+        let more = withheld.min(left);
+        // Less than a millisecond is not worth another round.
+        if more < 1000 {
+            return false;
+        }
+        GRACE_LEFT.store(left - more, Ordering::Release);
+        set_timer(Duration::from_micros(more));
+        true
+    }
+
+    /// How long this process has been ready to run without running, in nanoseconds; 0 where the system does not say.
+    #[cfg(target_os = "linux")]
+    fn run_delay_ns() -> u64 {
+        let mut text = [0_u8; 96];
+        // SAFETY: open, read and close are async-signal-safe; the buffer outlives the call and its size is given.
+        let read = unsafe {
+            let file = libc::open(c"/proc/self/schedstat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+            if file < 0 {
+                return 0;
+            }
+            let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+            libc::close(file);
+            read
+        };
+        let end = usize::try_from(read).unwrap_or(0).min(text.len());
+        // The second number of three.
+        let mut fields = text[..end].split(|byte| *byte == b' ');
+        let digits = fields.nth(1).unwrap_or(&[]);
+        digits
+            .iter()
+            .fold(0_u64, |n, digit| n.saturating_mul(10).saturating_add(u64::from(digit.wrapping_sub(b'0'))))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn run_delay_ns() -> u64 {
+        0
+    }
+
     pub(super) fn arm(after: Duration, answer: Vec<u8>) {
         set_timer(Duration::ZERO);
+        GRACE_LEFT.store(u64::try_from(GRACE.as_micros()).unwrap_or(0), Ordering::Release);
         let answer = Vec::leak(answer);
         LENGTH.store(answer.len(), Ordering::Release);
         ANSWER.store(answer.as_mut_ptr(), Ordering::Release);
         // SAFETY: the handler only does what a signal handler may; a zeroed sigaction is a valid one.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
+            // A call that is interrupted while the timer is set again goes on as if nothing had been.
+            action.sa_flags = libc::SA_RESTART;
             let handler: extern "C" fn(libc::c_int) = on_alarm;
             action.sa_sigaction = handler as *const () as libc::sighandler_t;
             libc::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut());

@@ -11,9 +11,11 @@ use crate::{Environment, ExitStatus, terminal};
 mod consciousness;
 pub(crate) mod failure;
 pub mod hooks;
+mod init;
 mod policy;
 mod replay;
 mod session;
+mod statusline;
 
 /// One native binary behind every Claude Code hook
 #[derive(Debug, Parser)]
@@ -25,6 +27,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(init::InitArgs),
+    Uninstall(init::UninstallArgs),
     /// Answer an event of Claude Code: JSON on stdin, one JSON object on stdout
     #[command(after_help = "Exit codes: 0 success, 1 error, 2 damaged data.\n\nExample:\n  \
                       echo '{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s1\",\"transcript_path\":\"\",\
@@ -47,6 +51,8 @@ pub(crate) enum Command {
         command: consciousness::ConsciousnessCommands,
     },
     Replay(replay::ReplayArgs),
+    /// Print one line about a session, for the client's status line: its JSON on stdin
+    Statusline,
     /// What tool calls are decided by
     Policy {
         /// What to do
@@ -60,6 +66,9 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
     if let Some(command) = hooks::fast_args::read(args) {
         return run_hooks(command, started);
     }
+    if args.len() == 2 && args[1] == "statusline" {
+        return statusline::run(&Environment::of_this_process());
+    }
     let command = match Cli::try_parse_from(args) {
         Ok(cli) => cli.command,
         Err(error) => return report(&error, args, started),
@@ -67,6 +76,9 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
     let environment = Environment::of_this_process();
     let outcome = match command {
         Command::Hooks { command } => return run_hooks(command, started),
+        Command::Statusline => return statusline::run(&environment),
+        Command::Init(args) => init::init(&args, &environment),
+        Command::Uninstall(args) => init::uninstall(&args, &environment),
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
         Command::Replay(args) => replay::run(&args),

@@ -1,0 +1,66 @@
+//! `context-graph statusline`: one line about a session, from the cache alone. The client asks for it again and again.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
+use context_graph_core::session::{Session, tame};
+use context_graph_events::decode;
+use serde_json::{Map, Value};
+
+use super::hooks::input;
+use crate::{Environment, ExitStatus, terminal, watchdog};
+
+/// The client draws its screen meanwhile.
+const BUDGET: Duration = Duration::from_millis(300);
+
+/// Reads what the client says, and prints a line. A status line that fails is an empty one: it must not get in the way.
+pub(crate) fn run(environment: &Environment) -> ExitStatus {
+    watchdog::arm(BUDGET, b"\n".to_vec());
+    let said = input::read_stdin(true).ok().flatten().and_then(|bytes| decode::object(&bytes).ok());
+    let line = said.map(|said| line(&said, environment)).unwrap_or_default();
+    watchdog::disarm();
+    terminal::print(format!("{line}\n").as_bytes());
+    ExitStatus::Success
+}
+
+fn line(said: &Map<String, Value>, environment: &Environment) -> String {
+    let project =
+        said.get("workspace").and_then(|w| w.get("project_dir")).and_then(Value::as_str).map(PathBuf::from);
+    let environment =
+        Environment { project_dir: environment.project_dir.clone().or(project), ..environment.clone() };
+    let id = said.get("session_id").and_then(Value::as_str).unwrap_or("");
+    let session = environment.sessions(None).ok().and_then(|sessions| sessions.peek(id).ok().flatten());
+    let mut parts = match &session {
+        Some(session) => about(session),
+        None => vec!["context-graph".to_owned()],
+    };
+    let used = said.get("context_window").and_then(|w| w.get("used_percentage")).and_then(Value::as_f64);
+    if let Some(used) = used {
+        parts.push(format!("context {used:.0} %"));
+    }
+    parts.join(" · ")
+}
+
+fn about(session: &Session) -> Vec<String> {
+    let snapshot = &session.snapshot;
+    let ic = ICClassification::new(snapshot.last_ic, snapshot.crisis_threshold);
+    let mark = match ic.level {
+        ICLevel::Healthy | ICLevel::Normal => "●",
+        ICLevel::Warning => "◐",
+        ICLevel::Critical => "○",
+    };
+    let mut parts = vec![format!("{mark} {} {:.2}", ic.level, ic.value)];
+    if let Some(found) = &session.state.looping {
+        parts.push(format!("looping {}× {}", found.times, tame(&found.what, 40)));
+    }
+    let counters = &session.state.counters;
+    parts.push(format!("{} calls", counters.calls_asked));
+    if counters.calls_failed > 0 {
+        parts.push(format!("{} failed", counters.calls_failed));
+    }
+    if counters.calls_denied > 0 {
+        parts.push(format!("{} denied", counters.calls_denied));
+    }
+    parts
+}

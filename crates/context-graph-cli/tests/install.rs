@@ -1,0 +1,105 @@
+//! In and out in one command.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::Place;
+use serde_json::{Value, json};
+
+fn settings(place: &Place) -> std::path::PathBuf {
+    place.project().join(".claude/settings.json")
+}
+
+fn write(place: &Place, text: &str) {
+    std::fs::create_dir_all(place.project().join(".claude")).unwrap();
+    std::fs::write(settings(place), text).unwrap();
+}
+
+fn read(place: &Place) -> String {
+    std::fs::read_to_string(settings(place)).unwrap()
+}
+
+#[test]
+fn init_registers_every_usual_event_and_uninstall_leaves_no_trace() {
+    let place = Place::new();
+    let run = place.run(&["init", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let installed: Value = serde_json::from_str(&read(&place)).unwrap();
+    let hooks = installed["hooks"].as_object().unwrap();
+    assert!(
+        hooks.len() >= 25 && !hooks.contains_key("WorktreeCreate"),
+        "{:?}",
+        hooks.keys().collect::<Vec<_>>()
+    );
+    let entry = &hooks["PreToolUse"][0]["hooks"][0];
+    assert!(std::path::Path::new(entry["command"].as_str().unwrap()).is_absolute());
+    assert_eq!(entry["args"][0], "hooks");
+    assert_eq!(entry["onFailure"], "block");
+    assert!(place.run(&["init", "--yes"]).stdout.contains("nothing to do"), "idempotent");
+    assert_eq!(place.run(&["uninstall", "--yes", "--purge"]).code, 0);
+    assert!(!place.project().join(".claude").exists() && !place.project().join(".context-graph").exists());
+}
+
+#[test]
+fn what_was_there_comes_back_byte_for_byte() {
+    let place = Place::new();
+    let odd = "{\r\n\t\"permissions\" : {\"allow\": [ \"Bash(ls)\" ]},\r\n  \"hooks\":{\"PreToolUse\":[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"./mine.sh\"}]}]}, \"x\": 1.50 }";
+    write(&place, odd);
+    assert_eq!(place.run(&["init", "--yes"]).code, 0);
+    let installed: Value = serde_json::from_str(&read(&place)).unwrap();
+    assert_eq!(installed["hooks"]["PreToolUse"].as_array().unwrap().len(), 2, "the user's own hook is kept");
+    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    assert_eq!(read(&place), odd);
+}
+
+#[test]
+fn nothing_is_written_without_a_yes_or_over_what_cannot_be_read() {
+    let place = Place::new();
+    write(&place, "{}");
+    assert_eq!(place.run(&["init", "--dry-run"]).code, 0);
+    let run = place.run(&["init"]);
+    assert!(run.code == 1 && run.stderr.contains("--yes"), "{run:?}");
+    assert_eq!(read(&place), "{}");
+    write(&place, "{ \"hooks\": // what\n }");
+    let run = place.run(&["init", "--yes"]);
+    assert!(run.code == 1 && run.stderr.contains("line 1"), "{run:?}");
+    assert_eq!(read(&place), "{ \"hooks\": // what\n }");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let place = Place::new();
+    let real = place.project().join("shared-settings.json");
+    std::fs::write(&real, "{}\n").unwrap();
+    std::fs::create_dir_all(place.project().join(".claude")).unwrap();
+    std::os::unix::fs::symlink(&real, settings(&place)).unwrap();
+    assert_eq!(place.run(&["init", "--yes"]).code, 0);
+    assert!(settings(&place).is_symlink());
+    assert!(std::fs::read_to_string(&real).unwrap().contains("hooks"));
+    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    assert_eq!(std::fs::read_to_string(&real).unwrap(), "{}\n");
+}
+
+#[test]
+fn another_status_line_keeps_its_place() {
+    let place = Place::new();
+    write(&place, "{\"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}}");
+    let run = place.run(&["init", "--yes", "--statusline"]);
+    assert!(run.stdout.contains("stays"), "{run:?}");
+    let installed: Value = serde_json::from_str(&read(&place)).unwrap();
+    assert_eq!(installed["statusLine"]["command"], "mine");
+}
+
+#[test]
+fn the_status_line_is_one_line_from_the_cache() {
+    let place = Place::new();
+    let said = json!({"session_id": "s", "workspace": {"project_dir": place.project()}, "context_window": {"used_percentage": 41.6}});
+    assert_eq!(place.send(&["statusline"], said.to_string()).stdout, "context-graph · context 42 %\n");
+    let event = json!({"hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "", "cwd": "/", "tool_name": "Bash",
+        "tool_input": {"command": "ls"}, "tool_use_id": "t", "tool_response": {"stdout": "x"}});
+    place.send(&["hooks", "event"], event.to_string()).succeeded();
+    let line = place.send(&["statusline"], said.to_string()).stdout;
+    assert!(line.starts_with("● ") && line.contains("context 42 %") && line.lines().count() == 1, "{line}");
+    assert_eq!(place.send(&["statusline"], "garbage").stdout, "\n");
+}
