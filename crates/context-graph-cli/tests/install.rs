@@ -103,3 +103,51 @@ fn the_status_line_is_one_line_from_the_cache() {
     assert!(line.starts_with("● ") && line.contains("context 42 %") && line.lines().count() == 1, "{line}");
     assert_eq!(place.send(&["statusline"], "garbage").stdout, "\n");
 }
+
+#[test]
+fn scripts_are_generated_for_every_shell_and_only_overwritten_when_told() {
+    let place = Place::new();
+    for (shell, extension) in [("bash", "sh"), ("zsh", "zsh"), ("fish", "fish"), ("powershell", "ps1")] {
+        let folder = format!("scripts-{shell}");
+        let run = place.run(&["hooks", "generate-config", "--shell", shell, "--output-dir", &folder]);
+        assert_eq!(run.code, 0, "{run:?}");
+        for name in ["session_start", "pre_tool_use", "post_tool_use", "user_prompt_submit", "session_end"] {
+            let text =
+                std::fs::read_to_string(place.project().join(&folder).join(format!("{name}.{extension}")))
+                    .unwrap();
+            assert!(text.starts_with("#!/usr/bin/env") && text.contains(" hooks "), "{text}");
+        }
+    }
+    let again = place.run(&["hooks", "generate-config", "--output-dir", "scripts-bash"]);
+    assert!(again.code == 1 && again.stderr.contains("--force"), "{again:?}");
+    assert_eq!(place.run(&["hooks", "generate-config", "--output-dir", "scripts-bash", "--force"]).code, 0);
+    let some = place.run(&[
+        "hooks",
+        "generate-config",
+        "--output-dir",
+        "some",
+        "--hooks",
+        "pre-tool-use,session-end",
+    ]);
+    assert_eq!((some.code, std::fs::read_dir(place.project().join("some")).unwrap().count()), (0, 2));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_generated_script_answers_and_its_settings_are_taken_out_again() {
+    let place = Place::new();
+    write(&place, "{\"permissions\": {}}\n");
+    assert_eq!(place.run(&["hooks", "generate-config"]).code, 0);
+    let installed: Value = serde_json::from_str(&read(&place)).unwrap();
+    let command = installed["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
+    let mut script = std::process::Command::new(command);
+    script
+        .env("CLAUDE_PROJECT_DIR", place.project())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let event = json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "", "cwd": "/", "tool_name": "Read",
+        "tool_input": {"file_path": "/x"}, "tool_use_id": "t"});
+    common::send(script, event.to_string().as_bytes()).succeeded();
+    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    assert_eq!(read(&place), "{\"permissions\": {}}\n");
+}

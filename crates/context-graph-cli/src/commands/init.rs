@@ -97,7 +97,7 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
         return Err(Failure::usage(format!("{} is no folder", root.display())));
     }
     let client = client_version();
-    let binary = binary(args.portable)?;
+    let binary = if args.portable { "context-graph".to_owned() } else { super::binary_path()? };
     let options = PlanOptions { status_line: args.statusline, ..PlanOptions::default() };
     let state = root.join(context_graph_storage::paths::STATE_FOLDER);
     let mut plan = default_plan(&binary, client, &options);
@@ -193,19 +193,6 @@ fn proceed(
 
 fn done(args: &WhereArgs, words: &str) -> Outcome {
     if args.json { Ok(()) } else { table::print_lines([words]) }
-}
-
-/// The full path of this binary, unless it is to be found on the PATH.
-fn binary(portable: bool) -> Result<String, Failure> {
-    if portable {
-        return Ok("context-graph".to_owned());
-    }
-    let path = std::env::current_exe().and_then(std::fs::canonicalize).map_err(|error| {
-        Failure::new(ErrorCode::Internal, format!("cannot tell where this binary is: {error}"))
-    })?;
-    path.into_os_string()
-        .into_string()
-        .map_err(|_| Failure::usage("the path of this binary is not UTF-8").with_next_step("use --portable"))
 }
 
 /// What the client on the PATH says of itself.

@@ -6,6 +6,10 @@ use std::time::Instant;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use failure::Failure;
+use hooks::args::{HookCommand, HooksCommands};
+use hooks::error::ErrorCode;
+
 use crate::{Environment, ExitStatus, terminal};
 
 mod consciousness;
@@ -36,7 +40,7 @@ pub(crate) enum Command {
     Hooks {
         /// Which event
         #[command(subcommand)]
-        command: hooks::args::HooksCommands,
+        command: HooksCommands,
     },
     /// What is known of sessions
     Session {
@@ -75,7 +79,10 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
     };
     let environment = Environment::of_this_process();
     let outcome = match command {
-        Command::Hooks { command } => return run_hooks(command, started),
+        Command::Hooks { command: HooksCommands::Hook(command) } => return run_hooks(command, started),
+        Command::Hooks { command: HooksCommands::GenerateConfig(args) } => {
+            hooks::generate::run(&args, &environment)
+        }
         Command::Statusline => return statusline::run(&environment),
         Command::Init(args) => init::init(&args, &environment),
         Command::Uninstall(args) => init::uninstall(&args, &environment),
@@ -90,7 +97,7 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
     }
 }
 
-fn run_hooks(command: hooks::args::HooksCommands, started: Instant) -> ExitStatus {
+fn run_hooks(command: HookCommand, started: Instant) -> ExitStatus {
     let environment = Environment::of_this_process();
     hooks::run(command, &hooks::Host { environment: &environment, started })
 }
@@ -106,4 +113,12 @@ fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatu
         hooks::usage_failure(error, started);
     }
     ExitStatus::Error
+}
+
+/// The full path of this binary.
+pub(crate) fn binary_path() -> Result<String, Failure> {
+    let path = std::env::current_exe().and_then(std::fs::canonicalize).map_err(|error| {
+        Failure::new(ErrorCode::Internal, format!("cannot tell where this binary is: {error}"))
+    })?;
+    path.into_os_string().into_string().map_err(|_| Failure::usage("the path of this binary is not UTF-8"))
 }

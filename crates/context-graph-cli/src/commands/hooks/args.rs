@@ -7,9 +7,21 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
-/// Answer an event of Claude Code.
+pub use super::generate::GenerateConfigArgs;
+
+/// Everything that `hooks` can do.
 #[derive(Debug, Clone, PartialEq, Subcommand)]
 pub enum HooksCommands {
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    Hook(HookCommand),
+    /// Write the five hooks as scripts, and the settings that name them
+    GenerateConfig(GenerateConfigArgs),
+}
+
+/// Answer an event of Claude Code.
+#[derive(Debug, Clone, PartialEq, Subcommand)]
+pub enum HookCommand {
     /// A session begins
     SessionStart(SessionStartArgs),
     /// A tool is about to run (fast path: no database)

@@ -6,12 +6,12 @@
 use std::ffi::{OsStr, OsString};
 
 use super::args::{
-    CommonArgs, EventArgs, HooksCommands, OutputFormat, PostToolArgs, PreToolArgs, PromptSubmitArgs,
+    CommonArgs, EventArgs, HookCommand, OutputFormat, PostToolArgs, PreToolArgs, PromptSubmitArgs,
     SessionEndArgs, SessionStartArgs,
 };
 
 /// Reads `[PROGRAM, "hooks", SUBCOMMAND, FLAGS…]`, or gives up.
-pub(crate) fn read(args: &[OsString]) -> Option<HooksCommands> {
+pub(crate) fn read(args: &[OsString]) -> Option<HookCommand> {
     let [_, hooks, subcommand, flags @ ..] = args else { return None };
     if hooks != "hooks" {
         return None;
@@ -27,7 +27,7 @@ pub(crate) fn read(args: &[OsString]) -> Option<HooksCommands> {
                     other => flags.common(other, inline, &mut args.common)?,
                 }
             }
-            Some(HooksCommands::SessionStart(args))
+            Some(HookCommand::SessionStart(args))
         }
         "pre-tool" => {
             let mut args = PreToolArgs::default();
@@ -39,7 +39,7 @@ pub(crate) fn read(args: &[OsString]) -> Option<HooksCommands> {
                     other => flags.common(other, inline, &mut args.common)?,
                 }
             }
-            Some(HooksCommands::PreTool(args))
+            Some(HookCommand::PreTool(args))
         }
         "post-tool" => {
             let mut args = PostToolArgs::default();
@@ -51,7 +51,7 @@ pub(crate) fn read(args: &[OsString]) -> Option<HooksCommands> {
                     other => flags.common(other, inline, &mut args.common)?,
                 }
             }
-            Some(HooksCommands::PostTool(args))
+            Some(HookCommand::PostTool(args))
         }
         "prompt-submit" => {
             let mut args = PromptSubmitArgs::default();
@@ -62,7 +62,7 @@ pub(crate) fn read(args: &[OsString]) -> Option<HooksCommands> {
                     other => flags.common(other, inline, &mut args.common)?,
                 }
             }
-            Some(HooksCommands::PromptSubmit(args))
+            Some(HookCommand::PromptSubmit(args))
         }
         "session-end" => {
             let mut args = SessionEndArgs::default();
@@ -74,14 +74,14 @@ pub(crate) fn read(args: &[OsString]) -> Option<HooksCommands> {
                     other => flags.common(other, inline, &mut args.common)?,
                 }
             }
-            Some(HooksCommands::SessionEnd(args))
+            Some(HookCommand::SessionEnd(args))
         }
         "event" => {
             let mut args = EventArgs::default();
             while let Some((name, inline)) = flags.next()? {
                 flags.common(name, inline, &mut args.common)?;
             }
-            Some(HooksCommands::Event(args))
+            Some(HookCommand::Event(args))
         }
         _ => None,
     }
@@ -159,15 +159,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::commands::hooks::args::HooksCommands;
     use crate::commands::{Cli, Command};
 
     fn os(words: &[&str]) -> Vec<OsString> {
         ["context-graph"].iter().chain(words).map(OsString::from).collect()
     }
 
-    fn parser(args: &[OsString]) -> Option<HooksCommands> {
+    fn parser(args: &[OsString]) -> Option<HookCommand> {
         match Cli::try_parse_from(args).ok()?.command {
-            Command::Hooks { command } => Some(command),
+            Command::Hooks { command: HooksCommands::Hook(command) } => Some(command),
             _ => None,
         }
     }

@@ -10,6 +10,7 @@ pub mod error;
 mod event;
 pub(crate) mod fast_args;
 mod flow;
+pub(crate) mod generate;
 mod inject;
 pub mod input;
 mod post_tool;
@@ -32,7 +33,7 @@ pub use types::{
 };
 
 use answer::Answer;
-use args::{CommonArgs, HooksCommands};
+use args::{CommonArgs, HookCommand};
 use error::HookError;
 use input::Incoming;
 
@@ -48,18 +49,18 @@ pub(crate) struct Host<'a> {
 }
 
 /// Answers one event and says how the process ends.
-pub(crate) fn run(command: HooksCommands, host: &Host<'_>) -> ExitStatus {
+pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
     announce_panics();
     let format = common(&command).format;
-    UNDECIDED.store(matches!(command, HooksCommands::PreTool(_)), Ordering::Relaxed);
+    UNDECIDED.store(matches!(command, HookCommand::PreTool(_)), Ordering::Relaxed);
     host.watch(budget_ms(&command));
     let answered = match command {
-        HooksCommands::SessionStart(args) => session_start::answer(args, host),
-        HooksCommands::PreTool(args) => pre_tool::answer(args, host),
-        HooksCommands::PostTool(args) => post_tool::answer(args, host),
-        HooksCommands::PromptSubmit(args) => prompt_submit::answer(args, host),
-        HooksCommands::SessionEnd(args) => session_end::answer(args, host),
-        HooksCommands::Event(args) => event::answer(args, host),
+        HookCommand::SessionStart(args) => session_start::answer(args, host),
+        HookCommand::PreTool(args) => pre_tool::answer(args, host),
+        HookCommand::PostTool(args) => post_tool::answer(args, host),
+        HookCommand::PromptSubmit(args) => prompt_submit::answer(args, host),
+        HookCommand::SessionEnd(args) => session_end::answer(args, host),
+        HookCommand::Event(args) => event::answer(args, host),
     };
     watchdog::disarm();
     answer::give(answered.unwrap_or_else(|error| failed(&error)), format, host.started)
@@ -95,25 +96,25 @@ fn incoming(
     }
 }
 
-fn common(command: &HooksCommands) -> &CommonArgs {
+fn common(command: &HookCommand) -> &CommonArgs {
     match command {
-        HooksCommands::SessionStart(args) => &args.common,
-        HooksCommands::PreTool(args) => &args.common,
-        HooksCommands::PostTool(args) => &args.common,
-        HooksCommands::PromptSubmit(args) => &args.common,
-        HooksCommands::SessionEnd(args) => &args.common,
-        HooksCommands::Event(args) => &args.common,
+        HookCommand::SessionStart(args) => &args.common,
+        HookCommand::PreTool(args) => &args.common,
+        HookCommand::PostTool(args) => &args.common,
+        HookCommand::PromptSubmit(args) => &args.common,
+        HookCommand::SessionEnd(args) => &args.common,
+        HookCommand::Event(args) => &args.common,
     }
 }
 
-fn budget_ms(command: &HooksCommands) -> u64 {
+fn budget_ms(command: &HookCommand) -> u64 {
     match command {
-        HooksCommands::SessionStart(_) => HookEventType::SessionStart.timeout_ms(),
-        HooksCommands::PreTool(_) => HookEventType::PreToolUse.timeout_ms(),
-        HooksCommands::PostTool(_) => HookEventType::PostToolUse.timeout_ms(),
-        HooksCommands::PromptSubmit(_) => HookEventType::UserPromptSubmit.timeout_ms(),
-        HooksCommands::SessionEnd(_) => HookEventType::SessionEnd.timeout_ms(),
-        HooksCommands::Event(_) => DEFAULT_BUDGET_MS,
+        HookCommand::SessionStart(_) => HookEventType::SessionStart.timeout_ms(),
+        HookCommand::PreTool(_) => HookEventType::PreToolUse.timeout_ms(),
+        HookCommand::PostTool(_) => HookEventType::PostToolUse.timeout_ms(),
+        HookCommand::PromptSubmit(_) => HookEventType::UserPromptSubmit.timeout_ms(),
+        HookCommand::SessionEnd(_) => HookEventType::SessionEnd.timeout_ms(),
+        HookCommand::Event(_) => DEFAULT_BUDGET_MS,
     }
 }
 
