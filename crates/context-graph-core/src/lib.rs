@@ -9,4 +9,5 @@
 
 pub mod continuity;
 pub mod gwt;
+pub mod redact;
 pub mod session;

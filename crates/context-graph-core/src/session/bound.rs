@@ -63,6 +63,9 @@ fn bound_value(value: &mut Value, bounds: Bounds, left: &mut usize) {
     }
 }
 
+/// How far a cut may move to fall between two words.
+const GAP: usize = 200;
+
 /// Ids, names and the like are never worth cutting.
 const NEVER_CUT: usize = 128;
 
@@ -71,8 +74,14 @@ fn cut(text: &mut String, head: usize, tail: usize) {
     if text.len() <= (head + tail).max(NEVER_CUT) {
         return;
     }
+    // Between words, where there is a gap near: half a secret is not recognised as one any more.
     let head_end = text.floor_char_boundary(head);
+    let near = text.floor_char_boundary(head_end.saturating_sub(GAP));
+    let head_end = text[near..head_end].rfind(char::is_whitespace).map_or(head_end, |at| near + at);
     let tail_start = text.ceil_char_boundary(text.len() - tail);
+    let near = text.ceil_char_boundary((tail_start + GAP).min(text.len()));
+    let tail_start =
+        text[tail_start..near].find(char::is_whitespace).map_or(tail_start, |at| tail_start + at);
     let missing = tail_start - head_end;
     text.replace_range(head_end..tail_start, &format!("…[{missing} bytes left out]…"));
     text.shrink_to_fit();

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::LinkOrigin;
 use super::bound::{Bounds, bound};
 use crate::gwt::session_identity::KURAMOTO_N;
+use crate::redact::Redactor;
 
 /// The session before, as a new one found it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,12 +56,18 @@ pub struct EventRecord {
 }
 
 impl EventRecord {
-    /// Cuts an event to a size that can be kept, and gives it back beside its record: what is remembered is exactly
-    /// what the session is stepped with.
-    pub fn of(event: Event, at_ms: i64) -> Result<(Self, Event), DecodeError> {
+    /// Cuts an event to a size that can be kept, takes secrets out, and gives it back beside its record: what is
+    /// remembered is exactly what the session is stepped with.
+    pub fn of(event: Event, at_ms: i64, redactor: &Redactor) -> Result<(Self, Event), DecodeError> {
         let tool_use_id = event.tool_use_id().map(str::to_owned);
         let mut object = event.into_object();
         bound(&mut object, Bounds::JOURNAL);
+        // The id says which session this is and is no text of anyone's.
+        let session_id = object.remove("session_id");
+        redactor.redact_object(&mut object);
+        if let Some(id) = session_id {
+            object.insert("session_id".to_owned(), id);
+        }
         // Only a map with keys that are not strings cannot be written, and there is none.
         let payload = serde_json::to_string(&object).unwrap_or_default();
         let event = Event::from_object(object)?;

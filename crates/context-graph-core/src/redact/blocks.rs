@@ -1,0 +1,149 @@
+//! Keys in blocks of lines: PEM of every type, SSH, PGP and `PuTTY`.
+
+use super::bytes::{BASE64, SPACE, find, is, run, starts};
+use super::judge::alphabet;
+use super::kind::Kind;
+use super::marker::has_marker;
+use super::scan::Hit;
+
+/// A block that begins here.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Block {
+    /// A key that nobody else may have: what lies between its first and last line.
+    Private(Hit),
+    /// Anything else that is written so, up to here: certificates, public keys, messages.
+    Public(usize),
+}
+
+/// The longest word between the dashes.
+const MAX_LABEL: usize = 64;
+
+/// The longest line of a key that its last line is missing from.
+const MAX_LINE: usize = 80;
+
+/// The block that begins with the dashes at this place.
+pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<Block> {
+    let dashes: &[u8] = if starts(bytes, at, b"-----BEGIN ") { b"-----" } else { b" ----" };
+    if dashes == b" ----" && !starts(bytes, at, b"---- BEGIN ") {
+        return None;
+    }
+    let label_from = at + 11;
+    let label_most = bytes.len().min(label_from + MAX_LABEL);
+    let label = &bytes[label_from..label_from + find(bytes.get(label_from..label_most)?, dashes)?];
+    let from = label_from + label.len() + 5;
+    let body_end = find(bytes.get(from..)?, b"----").map_or(bytes.len(), |length| from + length);
+    let closed = ["-----END ", "---- END "].iter().any(|end| starts(bytes, body_end, end.as_bytes()));
+    if find(label, b"PRIVATE KEY").is_none() {
+        return closed.then_some(Block::Public(body_end));
+    }
+    let kind = match () {
+        () if find(label, b"PGP").is_some() => Kind::PgpPrivateKey,
+        () if find(label, b"SSH").is_some() => Kind::SshPrivateKey,
+        () => Kind::PrivateKey,
+    };
+    let (start, end) = if closed { edges(bytes, from, body_end) } else { lines(bytes, from) };
+    let body = bytes.get(start..end)?;
+    is_key(body).then_some(Block::Private(Hit { start, end, kind }))
+}
+
+/// The lines of a `PuTTY` key after `Private-Lines: N`.
+pub(super) fn putty_after(bytes: &[u8], colon: usize) -> Option<Hit> {
+    let line = find(bytes.get(colon..)?.get(..16)?, b"\n")
+        .or_else(|| find(bytes.get(colon..)?.get(..16)?, b"\\n"))?;
+    let (start, end) = lines(bytes, colon + line);
+    is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PuttyPrivateKey })
+}
+
+fn is_key(body: &[u8]) -> bool {
+    let most = body.split(|&byte| !is(byte, BASE64)).map(<[u8]>::len).max().unwrap_or(0);
+    most >= 32 && alphabet(body) >= 16 && !has_marker(body)
+}
+
+/// What lies between the first and the last line, without the breaks at its ends.
+fn edges(bytes: &[u8], from: usize, to: usize) -> (usize, usize) {
+    let start = skip_breaks(bytes, from, to);
+    let mut end = to;
+    while end > start {
+        if is(bytes[end - 1], SPACE) {
+            end -= 1;
+        } else if end >= start + 2 && bytes[end - 2] == b'\\' && matches!(bytes[end - 1], b'n' | b'r') {
+            end -= 2;
+        } else {
+            break;
+        }
+    }
+    (start, end)
+}
+
+/// Past spaces and line breaks, real or escaped.
+fn skip_breaks(bytes: &[u8], from: usize, to: usize) -> usize {
+    let mut at = from;
+    while at < to {
+        if is(bytes[at], SPACE) {
+            at += 1;
+        } else if bytes[at] == b'\\' && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b'\\')) {
+            at += if bytes[at + 1] == b'\\' { 1 } else { 2 };
+        } else {
+            break;
+        }
+    }
+    at.min(to)
+}
+
+/// The lines of a key from here on, as long as they look like lines of one.
+fn lines(bytes: &[u8], from: usize) -> (usize, usize) {
+    let start = skip_breaks(bytes, from, bytes.len());
+    let (mut at, mut end) = (start, start);
+    loop {
+        let line = run(bytes, at, BASE64, usize::MAX);
+        let breaks = skip_breaks(bytes, line, bytes.len());
+        let ends =
+            line == bytes.len() || breaks > line || bytes.get(line).is_some_and(|&byte| !is(byte, SPACE));
+        if line - at < 16 && end == start || line == at || !ends {
+            return (start, end);
+        }
+        end = line;
+        // Words of a text that follows are shorter than the lines of a key; only its last line may be short.
+        if breaks == line || line - at < 60 && end - start > MAX_LINE || breaks == bytes.len() {
+            return (start, end);
+        }
+        at = breaks;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "q7Lk0vXz3Rt9Ym2PwB5cHs8JdNf6Ga1UeTi4KoQxVhZrMlCyEbSgWjDnApFu+/Q=";
+
+    fn found(text: &str) -> Option<&str> {
+        match block_at(text.as_bytes(), 0)? {
+            Block::Private(hit) => Some(&text[hit.start..hit.end]),
+            Block::Public(_) => None,
+        }
+    }
+
+    #[test]
+    fn the_body_is_found_however_it_is_wrapped() {
+        let begin = ["-----BEGIN RSA PRIV", "ATE KEY-----"].concat();
+        let end = ["-----END RSA PRIV", "ATE KEY-----"].concat();
+        let body = format!("{LINE}\n{LINE}");
+        assert_eq!(found(&format!("{begin}\n{body}\n{end}")), Some(body.as_str()));
+        let body = format!("{LINE}\\n{LINE}");
+        assert_eq!(found(&format!("{begin}\\n{body}\\n{end}\\n")), Some(body.as_str()));
+        let body = format!("{LINE}\n{LINE}\nabcd==");
+        assert_eq!(found(&format!("{begin}\n{body}")), Some(body.as_str()));
+        assert_eq!(found(&format!("{begin}\n{body}\nand the rest of it")), Some(body.as_str()));
+    }
+
+    #[test]
+    fn what_only_speaks_of_keys_is_left_alone() {
+        let begin = ["-----BEGIN PRIV", "ATE KEY-----"].concat();
+        assert_eq!(found(&format!("{begin}\") && text.contains(\"-----END")), None);
+        assert_eq!(found(&format!("{begin}\nMIIE...\n-----END")), None);
+        assert_eq!(found("-----BEGIN"), None);
+        let public = format!("-----BEGIN CERTIFICATE-----\n{LINE}\n-----END CERTIFICATE-----");
+        assert!(matches!(block_at(public.as_bytes(), 0), Some(Block::Public(_))));
+    }
+}

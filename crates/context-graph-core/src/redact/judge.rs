@@ -1,0 +1,128 @@
+//! Whether a string was drawn by chance.
+//!
+//! Counts of whole numbers only, so that the verdict is the same on every machine.
+
+use super::bytes::{ALNUM, ANY_HEX, DIGIT, LETTER, LOWER, UPPER, all, count, is};
+
+/// How much of a value is looked at: enough to judge it, and little enough to stay linear.
+const SAMPLE: usize = 128;
+
+pub(super) fn sample(value: &[u8]) -> &[u8] {
+    value.get(..SAMPLE).unwrap_or(value)
+}
+
+/// How often the class of the characters changes from one to the next.
+pub(super) fn changes(value: &[u8]) -> usize {
+    let class = |byte: u8| match byte {
+        _ if is(byte, DIGIT) => 0,
+        _ if is(byte, LOWER) => 1,
+        _ if is(byte, UPPER) => 2,
+        _ => 3,
+    };
+    value.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count()
+}
+
+/// Whether letters and digits, or cases, alternate as they do by chance and not as they do in words.
+pub(super) fn is_scattered(value: &[u8]) -> bool {
+    let value = sample(value);
+    let letters = value.iter().any(|&byte| is(byte, LETTER));
+    letters && !all(value, LOWER) && !all(value, UPPER) && changes_within(value) * 6 >= value.len()
+}
+
+/// Whether it could be what follows the prefix of a token: anything but words.
+pub(super) fn is_body(value: &[u8]) -> bool {
+    let value = sample(value);
+    let capitals = all(value, UPPER | DIGIT) && alphabet(value) >= 8;
+    let digits = count(value, DIGIT);
+    capitals || is_scattered(value) || digits >= 4 && digits < value.len() && !reads_as_words(value)
+}
+
+/// Changes of class, leaving out those next to what parts words.
+fn changes_within(value: &[u8]) -> usize {
+    value.split(|&byte| !is(byte, ALNUM)).map(changes).sum()
+}
+
+/// From how many equally likely characters the value looks drawn, by how often two of its characters are equal.
+pub(super) fn alphabet(value: &[u8]) -> usize {
+    let value = sample(value);
+    let mut seen = [0_usize; 256];
+    for &byte in value {
+        seen[byte as usize] += 1;
+    }
+    let equal: usize = seen.iter().map(|&times| times * times.saturating_sub(1)).sum();
+    let pairs = value.len() * value.len().saturating_sub(1);
+    pairs.checked_div(equal).unwrap_or(256)
+}
+
+/// Whether a value of a named secret is random enough to be one.
+pub(super) fn is_random(value: &[u8]) -> bool {
+    let sampled = sample(value);
+    let digits = count(sampled, DIGIT);
+    let letters = count(sampled, LETTER);
+    let mixed = digits >= 2 && letters >= 4 && changes_within(sampled) >= 3;
+    let cased = count(sampled, UPPER) >= 3
+        && count(sampled, LOWER) >= 3
+        && changes_within(sampled) * 5 >= sampled.len() * 2;
+    let long_number = value.len() >= 24 && digits == value.len();
+    (value.len() >= 12 && mixed || value.len() >= 16 && cased || long_number)
+        && alphabet(sampled) >= 6
+        && !reads_as_words(sampled)
+}
+
+/// Whether a value is mostly words, as in `2024-01-01-add-users-table` or `X509RequestOptions`, and so not drawn by
+/// chance.
+pub(super) fn reads_as_words(value: &[u8]) -> bool {
+    let (mut words, mut in_words, mut in_humps) = (0, 0, 0);
+    for part in value.split(|&byte| !is(byte, ALNUM)) {
+        if part.len() >= 3 && (all(part, LOWER) || all(part, UPPER) || all(&part[1..], LOWER)) {
+            words += 1;
+            in_words += part.len() + 1;
+        } else {
+            in_humps += humps(part);
+        }
+    }
+    words >= 2 && in_words * 2 > value.len() || (in_words + in_humps) * 3 > value.len() * 2
+}
+
+/// How many letters are in runs of small letters, with the capital before them, that can be pronounced.
+fn humps(part: &[u8]) -> usize {
+    let runs = part.split(|&byte| !is(byte, LOWER));
+    runs.filter(|run| run.len() >= 3 && is_pronounceable(run)).map(|run| run.len() + 1).sum()
+}
+
+fn is_pronounceable(run: &[u8]) -> bool {
+    let vowel = |byte: &u8| b"aeiouy".contains(byte);
+    let vowels = run.iter().filter(|byte| vowel(byte)).count();
+    vowels * 4 >= run.len() && !run.windows(4).any(|four| !four.iter().any(vowel))
+}
+
+/// Whether this is a UUID.
+pub(super) fn is_uuid(value: &[u8]) -> bool {
+    value.len() == 36
+        && value.iter().enumerate().all(|(at, &byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => is(byte, ANY_HEX),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_is_told_from_words() {
+        for value in ["9f8Kd02LmQx7PzR4", "qWeRtYuIoPaSdFgHjKlZ", "d131dd02c5e6eec4693d9a0698aff95c"] {
+            assert!(is_random(value.as_bytes()), "{value}");
+        }
+        for value in [
+            "2024-01-01-add-users-table",
+            "getElementsByTagName",
+            "user-settings",
+            "v1beta1",
+            "X509RequestInheritOptions",
+            "SpApplyControlTokenFn",
+        ] {
+            assert!(!is_random(value.as_bytes()), "{value}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Secrets taken out of text before it is kept.
+//!
+//! A secret is replaced by `[redacted:KIND:FINGERPRINT]`; what is around it stays. It is known
+//!
+//! - by its look (`shapes`, `vendor`, `blocks`), as with the tokens that their makers gave a prefix,
+//! - by its place (`url`, `headers`, `commands`), as with a password in an address or after a flag,
+//! - by its name (`names`, `assign`, `values`), as in `DB_PASSWORD=…`, unless the value is a stand-in (`standins`),
+//! - or, where nothing tells it, by being random and alone (`unnamed`, `judge`).
+//!
+//! This runs on every event in a new process. So there is nothing to build first, no table of patterns to
+//! compile; and a text without secrets costs one pass (`scan`) and no memory.
+//!
+//! No I/O and no randomness: the key is an argument.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+mod assign;
+mod blocks;
+mod bytes;
+mod commands;
+mod headers;
+mod judge;
+mod kind;
+mod marker;
+mod name_words;
+mod names;
+mod object;
+mod scan;
+mod shapes;
+mod standins;
+mod unnamed;
+mod url;
+mod values;
+mod vendor;
+
+use scan::{Hit, Scan};
+
+/// Texts shorter than this hold no secret.
+const SHORTEST: usize = 7;
+
+/// How often a text in which something was found is looked at again. Once is enough but for texts made to need more.
+const MAX_PASSES: usize = 8;
+
+/// Takes secrets out of text.
+#[derive(Clone)]
+pub struct Redactor {
+    /// Makes fingerprints that only the holder of the key can compare with a guess.
+    key: [u8; 32],
+}
+
+impl std::fmt::Debug for Redactor {
+    /// Without the key.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Redactor").finish_non_exhaustive()
+    }
+}
+
+impl Redactor {
+    /// A redactor whose fingerprints are made with this key. The same key gives equal secrets equal fingerprints.
+    pub const fn new(key: [u8; 32]) -> Self {
+        Self { key }
+    }
+
+    /// The text without its secrets; the text itself, at no cost in memory, if it has none.
+    ///
+    /// Redacting what was redacted changes nothing more.
+    pub fn redact_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redact_counted(text, false).map_or(Cow::Borrowed(text), |(text, _)| Cow::Owned(text))
+    }
+
+    /// Takes the secrets out of all strings of the object, keys among them, and says how many there were.
+    ///
+    /// A key that names a secret (`"password"`, `"Authorization"`, `"API_KEY"`) counts for its value, a flag in a
+    /// list for the item after it.
+    pub fn redact_object(&self, object: &mut Map<String, Value>) -> usize {
+        object::redact_object(self, object)
+    }
+
+    /// The text without its secrets and how many there were, or nothing if there were none.
+    fn redact_counted(&self, text: &str, in_cookies: bool) -> Option<(String, usize)> {
+        if text.len() < SHORTEST {
+            return None;
+        }
+        let (mut redacted, mut count) = self.replace(text, &Scan::of(text, in_cookies))?;
+        // What is around a secret can look different once it is gone, so the result is looked at until it stays.
+        for _ in 1..MAX_PASSES {
+            let Some((again, more)) = self.replace(&redacted, &Scan::of(&redacted, in_cookies)) else {
+                break;
+            };
+            redacted = again;
+            count += more;
+        }
+        Some((redacted, count))
+    }
+
+    /// The text with a marker in the place of each hit, if there is any.
+    fn replace(&self, text: &str, hits: &[Hit]) -> Option<(String, usize)> {
+        let mut redacted = String::with_capacity(text.len() + 32 * hits.len());
+        let (mut from, mut count) = (0, 0);
+        for hit in hits {
+            let (Some(before), Some(secret)) = (text.get(from..hit.start), text.get(hit.start..hit.end))
+            else {
+                continue;
+            };
+            redacted.push_str(before);
+            redacted.push_str(&marker::marker(&self.key, hit.kind, secret));
+            (from, count) = (hit.end, count + 1);
+        }
+        redacted.push_str(text.get(from..).unwrap_or_default());
+        (count > 0).then_some((redacted, count))
+    }
+}

@@ -1,0 +1,220 @@
+//! One pass over the text. Most bytes cost one look into a table; a word, a sign or a dash is looked at closer.
+//!
+//! Every rule looks at a bounded stretch around the place it is called at, so the pass is linear.
+
+use super::assign::element_at;
+use super::blocks::{Block, block_at};
+use super::bytes::{ALNUM, QUOTE, SPACE, is, run};
+use super::commands::{Program, flag_at, program_after, spoken_after};
+use super::headers::credential_of_scheme;
+use super::kind::Kind;
+use super::marker::end_of_marker;
+use super::names::Named;
+use super::unnamed::{LONG, secret_around};
+use super::url::data_source_at;
+use super::vendor::{aws_secret_near, azure_client_secret_at, token_at, web_token_at, wrapped_key_at};
+
+/// A secret found: its bytes and its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub start: usize,
+    pub end: usize,
+    pub kind: Kind,
+}
+
+/// What the pass does at a byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Pass,
+    Word,
+    Sign,
+    Dash,
+    Escape,
+    Bracket,
+    At,
+    Tilde,
+    /// The end of a tag.
+    Tag,
+    /// What ends a command, and the line break, which ends a header too.
+    End,
+    Line,
+}
+
+static STEPS: [Step; 256] = steps();
+
+const fn steps() -> [Step; 256] {
+    let mut steps = [Step::Pass; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        steps[byte as usize] = match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => Step::Word,
+            b'=' | b':' => Step::Sign,
+            b'-' => Step::Dash,
+            b'\\' => Step::Escape,
+            b'[' => Step::Bracket,
+            b'@' => Step::At,
+            b'~' => Step::Tilde,
+            b'>' => Step::Tag,
+            b';' | b'|' | b'&' => Step::End,
+            b'\n' => Step::Line,
+            _ => Step::Pass,
+        };
+        byte += 1;
+    }
+    steps
+}
+
+/// The pass: where it is, and what it has seen that matters further on.
+#[derive(Debug)]
+pub(super) struct Scan<'t> {
+    pub bytes: &'t [u8],
+    pub at: usize,
+    /// The program that flags are given to.
+    pub program: Program,
+    /// Whether what is assigned now are cookies.
+    pub in_cookies: bool,
+    /// A name whose value may still come after its type.
+    pub waiting: Option<(Named, usize)>,
+    /// A name given as a value, whose value may come as a value too.
+    pub item: Option<(Named, usize)>,
+    hits: Vec<Hit>,
+}
+
+impl<'t> Scan<'t> {
+    /// The secrets in this text, in their order, none over another. `in_cookies` if all of it is a line of cookies.
+    pub(super) fn of(text: &'t str, in_cookies: bool) -> Vec<Hit> {
+        let bytes = text.as_bytes();
+        let hits = Vec::new();
+        let mut scan =
+            Scan { bytes, at: 0, program: Program::Other, in_cookies, waiting: None, item: None, hits };
+        while let Some(&byte) = bytes.get(scan.at) {
+            match STEPS[byte as usize] {
+                Step::Pass => scan.at += 1,
+                Step::Word => scan.word(),
+                Step::Sign => scan.sign(),
+                Step::Dash => scan.dash(),
+                Step::Escape => scan.escape(),
+                Step::Bracket => scan.at = end_of_marker(bytes, scan.at).unwrap_or(scan.at + 1),
+                Step::At => scan.look(data_source_at),
+                Step::Tag => scan.look(element_at),
+                Step::Tilde => scan.look(azure_client_secret_at),
+                Step::End | Step::Line => scan.end(byte),
+            }
+        }
+        scan.hits.retain(|hit| text.get(hit.start..hit.end).is_some());
+        scan.hits
+    }
+
+    /// Keeps what was found and goes on after it.
+    pub(super) fn take(&mut self, hit: Option<Hit>) {
+        if let Some(hit) = hit.filter(|hit| hit.start >= self.floor() && hit.end > hit.start) {
+            self.hits.push(hit);
+            self.at = hit.end;
+        }
+    }
+
+    /// Where the last secret ends.
+    fn floor(&self) -> usize {
+        self.hits.last().map_or(0, |hit| hit.end)
+    }
+
+    fn look(&mut self, rule: fn(&[u8], usize) -> Option<Hit>) {
+        let at = self.at;
+        self.at += 1;
+        self.take(rule(self.bytes, at));
+    }
+
+    fn word(&mut self) {
+        let (bytes, from) = (self.bytes, self.at);
+        let to = run(bytes, from, ALNUM, usize::MAX);
+        self.at = to;
+        let token = token_at(bytes, from).or_else(|| match bytes[from] {
+            b'e' => web_token_at(bytes, from),
+            b'L' => wrapped_key_at(bytes, from),
+            _ => None,
+        });
+        if let Some(token) = token {
+            self.take(Some(token));
+            if token.kind == Kind::AwsAccessKeyId {
+                self.beside_access_key(token.end);
+            }
+            return;
+        }
+        if to - from >= LONG {
+            return self.take(secret_around(bytes, from, to, self.floor()));
+        }
+        self.known_word(from, to);
+    }
+
+    /// The secret of an access key may stand a little after it, with a name or without.
+    fn beside_access_key(&mut self, after: usize) {
+        if let Some(hit) = aws_secret_near(self.bytes, after) {
+            self.take(Some(hit));
+        }
+    }
+
+    /// Words that say what comes: a program, a scheme, a password.
+    fn known_word(&mut self, from: usize, to: usize) {
+        let bytes = self.bytes;
+        let word = &bytes[from..to];
+        let hit = match (word[0] | 0x20, word.len()) {
+            (b'b', 5 | 6) if word.eq_ignore_ascii_case(b"bearer") || word.eq_ignore_ascii_case(b"basic") => {
+                credential_of_scheme(bytes, word, to)
+            }
+            (b'p', 6 | 8 | 10)
+                if [&b"password"[..], b"passwd", b"passphrase"]
+                    .iter()
+                    .any(|name| word.eq_ignore_ascii_case(name)) =>
+            {
+                spoken_after(bytes, from, to)
+            }
+            (b'i', 10) if word.eq_ignore_ascii_case(b"identified") => spoken_after(bytes, from, to),
+            (_, 2..=13) => {
+                self.program = program_after(word, &bytes[to..], self.program);
+                None
+            }
+            _ => None,
+        };
+        self.take(hit);
+    }
+
+    fn dash(&mut self) {
+        let (bytes, at) = (self.bytes, self.at);
+        self.at += 1;
+        match block_at(bytes, at) {
+            Some(Block::Private(hit)) => return self.take(Some(hit)),
+            Some(Block::Public(end)) => {
+                self.at = end.max(at + 1);
+                return;
+            }
+            None => {}
+        }
+        let begins = at == 0 || is(bytes[at - 1], SPACE | QUOTE) || b"([".contains(&bytes[at - 1]);
+        if begins {
+            self.take(flag_at(bytes, at, self.program));
+        }
+    }
+
+    /// Passes an escape: the letter after the backslash is no part of the word that follows.
+    fn escape(&mut self) {
+        match self.bytes.get(self.at + 1) {
+            Some(b'u') => self.at += 6,
+            Some(b'n') => {
+                self.program = Program::Other;
+                self.in_cookies = false;
+                self.at += 2;
+            }
+            // A command goes on after a backslash at the end of its line.
+            Some(b'r' | b't' | b'\n') => self.at += 2,
+            _ => self.at += 1,
+        }
+    }
+
+    fn end(&mut self, byte: u8) {
+        self.at += 1;
+        self.program = Program::Other;
+        if byte == b'\n' {
+            self.in_cookies = false;
+        }
+    }
+}

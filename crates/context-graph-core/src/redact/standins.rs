@@ -1,0 +1,200 @@
+//! What stands where a secret would, and is none: examples, defaults, references, types, numbers, sentences.
+
+use super::bytes::{
+    ALNUM, ANY_HEX, DASH, DIGIT, DOT, LETTER, LOWER, UNDERSCORE, UPPER, contains_any_case, count, find, is,
+    is_at,
+};
+use super::judge::{changes, sample};
+
+/// What gives a made-up token away wherever it stands in it.
+const TELLING: [&[u8]; 12] = [
+    b"example",
+    b"your",
+    b"placeholder",
+    b"changeme",
+    b"change-me",
+    b"change_me",
+    b"replace",
+    b"redacted",
+    b"dummy",
+    b"xxxx",
+    b"****",
+    b"....",
+];
+
+/// Whether this is a stand-in for a token: an example, a row of one sign, a count.
+pub(super) fn made_up(value: &[u8]) -> bool {
+    let value = sample(value);
+    TELLING.iter().any(|&telling| contains_any_case(value, telling)) || counted(value)
+}
+
+/// Whether it mostly counts up or repeats, as in `abc123abc123` or `aaaa`.
+fn counted(value: &[u8]) -> bool {
+    let steps = value.windows(2).filter(|pair| matches!(pair[1].wrapping_sub(pair[0]), 0 | 1)).count();
+    steps * 2 > value.len()
+}
+
+/// Words that stand-ins and defaults are made of, sorted.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "a", "abc", "access", "account", "admin", "an", "any", "api", "app", "argon", "auth", "authorization", "bar",
+    "base", "baz", "bcrypt", "bearer", "blank", "bool", "boolean", "bot", "bytes", "change", "changed", "changeit",
+    "changeme", "client", "code", "config", "confirm", "correct", "credential", "credentials", "csrf", "current",
+    "database", "db", "default", "demo", "dev", "development", "disabled", "dummy", "ed", "empty", "enabled",
+    "enter", "env", "example", "expired", "fake", "false", "field", "file", "fixture", "foo", "for", "form",
+    "from", "get", "github", "good", "google", "guest", "hash", "hashed", "header", "here", "hidden", "hs", "id",
+    "in", "input", "insert", "int", "integer", "invalid", "is", "it", "json", "jwt", "key", "keys", "literal",
+    "local", "localhost", "login", "master", "md", "me", "missing", "mock", "my", "mysql", "name", "new", "nil",
+    "no", "none", "not", "npm", "null", "number", "oauth", "object", "of", "old", "openai", "optional", "or",
+    "pass", "passphrase", "passwd", "password", "passwords", "pat", "path", "placeholder", "plain", "plaintext",
+    "postgres", "postgresql", "private", "prod", "production", "public", "pw", "pwd", "qux", "read", "real",
+    "redacted", "redis", "refresh", "replace", "replaced", "repo", "required", "reset", "root", "rs", "rsa",
+    "sample", "scrypt", "secret", "secrets", "secure", "service", "session", "set", "sha", "short", "sk", "some",
+    "something", "staging", "str", "string", "stub", "super", "supersecret", "sys", "system", "temp", "test",
+    "tester", "testing", "text", "the", "this", "to", "todo", "token", "tokens", "true", "undefined", "unset",
+    "unused", "user", "username", "utf", "uuid", "v", "valid", "value", "var", "void", "webhook", "with", "write",
+    "wrong", "x", "xx", "xxx", "yes", "you", "your", "yours",
+];
+
+/// Whether it is made of the words of stand-ins and short numbers alone, as in `test-token-1` or `myPassword`.
+pub(super) fn only_words(value: &[u8]) -> bool {
+    let value = sample(value);
+    let mut at = 0;
+    while at < value.len() {
+        let end = word_end(value, at);
+        let word = &value[at..end];
+        let known = if is(value[at], LETTER) {
+            let mut lower = [0_u8; 16];
+            lower.get_mut(..word.len()).is_some_and(|lower| {
+                lower.copy_from_slice(word);
+                lower.make_ascii_lowercase();
+                WORDS.binary_search_by(|known| known.as_bytes().cmp(lower)).is_ok()
+            })
+        } else if is(value[at], DIGIT) {
+            word.len() <= 4 || counted(word)
+        } else {
+            is(value[at], DASH | UNDERSCORE | DOT) || b" ,:!?*#@".contains(&value[at])
+        };
+        if !known {
+            return false;
+        }
+        at = end;
+    }
+    true
+}
+
+/// Where the word, number or sign that begins here ends: words end before a capital that follows a small letter.
+fn word_end(value: &[u8], at: usize) -> usize {
+    let class = if is(value[at], LETTER) { LETTER } else { DIGIT };
+    let mut end = at + 1;
+    while is(value[at], ALNUM)
+        && is_at(value, end, class)
+        && !(is_at(value, end, UPPER) && is_at(value, end - 1, LOWER))
+    {
+        end += 1;
+    }
+    end
+}
+
+/// Whether the value is looked up elsewhere, or is a pattern for values: a variable, a template, a path, code.
+pub(super) fn refers(value: &[u8]) -> bool {
+    let value = sample(value);
+    let opens = matches!(value.first(), Some(b'$' | b'<' | b'{' | b'[' | b'(' | b'%' | b'~' | b'\\'));
+    let path = value.starts_with(b"./") || value.starts_with(b"../");
+    opens || path || within(value)
+}
+
+/// Whether something in it is to be replaced: `${NAME}`, `{{ name }}`, `<name>`, `.*`.
+fn within(value: &[u8]) -> bool {
+    const PARTS: [&[u8]; 11] =
+        [b"&lt;", b"${", b"$(", b"#{", b"://", b".*", b".+", b"[^", b"...", b"%s", b"process.env"];
+    PARTS.iter().any(|part| find(value, part).is_some())
+        || value.iter().position(|&byte| byte == b'<').is_some_and(|open| value[open..].contains(&b'>'))
+        || (value.contains(&b'{') && value.contains(&b'}'))
+        || value.windows(3).any(|window| window == "…".as_bytes())
+}
+
+/// Whether this is a path of names as code has it: `self.token`, `config.db.password`, `Foo::BAR`, `user->key`.
+pub(super) fn is_member(value: &[u8]) -> bool {
+    let value = sample(value);
+    let joined = value.windows(2).any(|pair| pair == b"::" || pair == b"->" || pair == b"?.")
+        || value.windows(3).any(|three| three[1] == b'.' && is(three[0], ALNUM) && is(three[2], LETTER));
+    let signs = value.iter().all(|&byte| is(byte, ALNUM | UNDERSCORE | DOT) || b":->?!".contains(&byte));
+    let drawn = |part: &[u8]| part.len() > 6 && count(part, DIGIT) > 0 && changes(part) * 5 >= part.len() * 2;
+    joined && signs && !value.split(|&byte| !is(byte, ALNUM)).any(drawn)
+}
+
+/// Whether this is a number as code has it: `0xC004F078_u32`, `-4096i32`, `65536`.
+pub(super) fn is_number(value: &[u8]) -> bool {
+    let digits = value.strip_prefix(b"-").unwrap_or(value);
+    let hex = digits.strip_prefix(b"0x").or_else(|| digits.strip_prefix(b"0X"));
+    let suffix = |rest: &[u8]| {
+        let rest = rest.strip_prefix(b"_").unwrap_or(rest);
+        rest.len() <= 5 && (rest.is_empty() || b"uifULl".contains(&rest[0]))
+    };
+    let (digits, set) = hex.map_or((digits, DIGIT), |hex| (hex, ANY_HEX));
+    let length = digits.iter().take_while(|&&byte| is(byte, set)).count();
+    (1..=16).contains(&length) && (hex.is_some() || length < digits.len()) && suffix(&digits[length..])
+}
+
+/// Whether it is written as a sentence or a list of words: most of what stands between spaces is a word or a number.
+pub(super) fn is_prose(value: &[u8]) -> bool {
+    let (mut words, mut others) = (0, 0);
+    for word in value.split(|&byte| byte == b' ' || byte == b'\t').filter(|word| !word.is_empty()) {
+        let letters = word.iter().filter(|&&byte| byte.is_ascii_alphabetic() || !byte.is_ascii()).count();
+        let digits = count(word, DIGIT);
+        let plain = (digits == 0 || letters == 0) && word.len() - letters - digits <= 2;
+        *(if plain { &mut words } else { &mut others }) += 1;
+    }
+    others == 0 || words > 2 * others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_sorted_and_short() {
+        assert!(WORDS.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(WORDS.iter().all(|word| word.len() <= 16));
+    }
+
+    #[test]
+    fn stand_ins_are_known() {
+        for word in
+            ["test-token-1", "myPassword", "changeme", "secret", "your_api_key_here", "", "TEST_SECRET"]
+        {
+            assert!(only_words(word.as_bytes()), "{word}");
+        }
+        for word in ["hunter2", "correct-horse", "s3cr3t"] {
+            assert!(!only_words(word.as_bytes()), "{word}");
+        }
+        assert!(
+            made_up(b"abcdef123456abcdef") && made_up(b"AKIAIOSFODNN7EXAMPLE") && made_up(b"aaaaaaaaaaaa")
+        );
+        assert!(!made_up(b"9f8Kd02LmQx7PzR4"));
+    }
+
+    #[test]
+    fn references_are_known() {
+        for value in ["${TOKEN}", "$TOKEN", "<token>", "{{ token }}", "a${B}c", "https://a", "./key.pem"] {
+            assert!(refers(value.as_bytes()), "{value}");
+        }
+        assert!(
+            is_member(b"self.config.token")
+                && is_member(b"Secrets::TOKEN")
+                && is_member(b"win32api.RegEnumKey")
+                && !is_member(b"hunter2")
+        );
+    }
+
+    #[test]
+    fn numbers_of_code_are_known() {
+        for number in ["0xC004F078_u32", "-4096i32", "2048u32", "0xff"] {
+            assert!(is_number(number.as_bytes()), "{number}");
+        }
+        for other in ["12345678", "4096hunter", "0xC004F078C004F078C004F078", "u32", ""] {
+            assert!(!is_number(other.as_bytes()), "{other}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Secrets that nothing names: a long random word that stands alone.
+//!
+//! Most long random words are no secrets but hashes, ids and data, so this asks for more than the other rules do:
+//! all three of capitals, small letters and digits, mixed as chance mixes them, and nothing that shows an id or
+//! a piece of something larger.
+
+use super::bytes::{
+    ALNUM, BASE64, DASH, DIGIT, DOT, EQUALS, LETTER, LOWER, NAME, PLUS_SLASH, QUOTE, SPACE, UNDERSCORE,
+    UPPER, URL_SAFE, all, count, is, is_at, run, run_back,
+};
+use super::judge::{alphabet, is_scattered, is_uuid, reads_as_words};
+use super::kind::Kind;
+use super::names::{Meaning, meaning};
+use super::scan::Hit;
+use super::standins::made_up;
+use super::values::{How, secret_kind};
+use super::vendor::built;
+
+/// Words shorter than this are not looked at on their own.
+pub(super) const LONG: usize = 12;
+
+/// How long a secret that nothing names is.
+const LENGTHS: std::ops::RangeInclusive<usize> = 32..=80;
+
+const MAX_RUN: usize = 256;
+
+/// The secret that the long word `from..to` of letters and digits is part of.
+pub(super) fn secret_around(bytes: &[u8], from: usize, to: usize, floor: usize) -> Option<Hit> {
+    let word = bytes.get(from..to)?;
+    if !word.iter().any(|&byte| is(byte, DIGIT)) {
+        return None;
+    }
+    let wide_from = run_back(bytes, from, URL_SAFE | DOT, MAX_RUN).max(floor);
+    let wide_to = run(bytes, to, URL_SAFE | DOT, MAX_RUN);
+    let dotted = trim_dots(bytes, wide_from, wide_to);
+    if let Some(hit) = built(bytes, wide_from, dotted) {
+        return Some(hit);
+    }
+    let announced_from = run_back(bytes, from, URL_SAFE | DOT | PLUS_SLASH, MAX_RUN).max(floor);
+    if let Some(hit) = announced(bytes, announced_from, dotted) {
+        return Some(hit);
+    }
+    let start = run_back(bytes, from, URL_SAFE, MAX_RUN).max(floor);
+    let end = run(bytes, to, URL_SAFE, MAX_RUN);
+    let value = bytes.get(start..end)?;
+    (is_alone(bytes, start, end) && is_drawn(value)).then_some(Hit { start, end, kind: Kind::HighEntropy })
+}
+
+fn trim_dots(bytes: &[u8], from: usize, to: usize) -> usize {
+    let dots = bytes[from..to].iter().rev().take_while(|&&byte| is(byte, DOT)).count();
+    to - dots
+}
+
+/// A value that the words before it name, as in `the api key is …` or `set aws_secret_access_key …`.
+fn announced(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
+    let mut at = from;
+    let mut end = None;
+    for _ in 0..3 {
+        let gap = bytes.get(at.saturating_sub(4)..at)?;
+        let blank = |&&byte: &&u8| matches!(byte, b' ' | b'\t' | b':' | b'"' | b'\'' | b'`');
+        let gap = gap.iter().rev().take_while(blank).count();
+        let word_to = at - gap;
+        let word_from = run_back(bytes, word_to, NAME, 40);
+        let word = bytes.get(word_from..word_to)?;
+        if gap == 0 || word.is_empty() {
+            return None;
+        }
+        if !matches!(word, b"is" | b"was" | b"this" | b"of" | b"to" | b"set" | b"value") {
+            end = Some((word_from, word_to));
+            break;
+        }
+        at = word_from;
+    }
+    let (word_from, word_to) = end?;
+    // A name with humps before a value is a list of names.
+    if bytes[word_from..word_to].windows(2).any(|pair| is(pair[0], LOWER) && is(pair[1], UPPER)) {
+        return None;
+    }
+    let named = meaning(name_with_the_word_before(bytes, word_from, word_to))?;
+    if !matches!(named.meaning, Meaning::Secret | Meaning::Token | Meaning::Password) {
+        return None;
+    }
+    let to = run(bytes, to, BASE64, MAX_RUN);
+    let value = bytes.get(from..to)?;
+    let ended = !is_at(bytes, to, ALNUM) && bytes.get(to) != Some(&b'(');
+    let kind = secret_kind(named, value, How::Loose).filter(|_| ended && is_scattered(value))?;
+    Some(Hit { start: from, end: to, kind })
+}
+
+/// The name `from..to`, with the word before it if it is one that says little alone: `api key`, `access token`.
+pub(super) fn name_with_the_word_before(bytes: &[u8], from: usize, to: usize) -> &[u8] {
+    let name = &bytes[from..to];
+    if !name.eq_ignore_ascii_case(b"key") || from == 0 || bytes[from - 1] != b' ' {
+        return name;
+    }
+    let before = run_back(bytes, from - 1, LETTER, 16);
+    let word = &bytes[before..from - 1];
+    let opens: [&[u8]; 7] = [b"api", b"access", b"secret", b"private", b"auth", b"encryption", b"signing"];
+    if opens.iter().any(|opener| word.eq_ignore_ascii_case(opener)) { &bytes[before..to] } else { name }
+}
+
+/// Whether it stands between spaces, quotes or brackets, and not in a path, a longer piece of data or a list of lines.
+fn is_alone(bytes: &[u8], from: usize, to: usize) -> bool {
+    let opened =
+        from == 0 || is(bytes[from - 1], SPACE | QUOTE | EQUALS) || b":([,|".contains(&bytes[from - 1]);
+    let after = bytes.get(to).copied();
+    let closed = after.is_none_or(|byte| is(byte, SPACE | QUOTE) || b",;)]|".contains(&byte));
+    opened && closed && !is_identified(bytes, from) && !is_a_line_of_many(bytes, from, to)
+}
+
+/// How the names of ids, hashes and data end.
+#[rustfmt::skip]
+const ENDINGS: &[&str] = &[
+    "id", "ids", "uuid", "guid", "hash", "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "integrity",
+    "etag", "signature", "nonce", "cursor", "commit", "data", "fingerprint", "thumbprint", "h1", "challenge",
+];
+
+/// Whether a name before it says that it is an id, a hash or data.
+fn is_identified(bytes: &[u8], from: usize) -> bool {
+    let gap = |byte: u8| is(byte, SPACE | QUOTE | EQUALS) || b":\\".contains(&byte);
+    let before = &bytes[from.saturating_sub(6)..from];
+    let to = from - before.iter().rev().take_while(|&&byte| gap(byte)).count();
+    let name = bytes[run_back(bytes, to, NAME, 40)..to].to_ascii_lowercase();
+    to < from && ENDINGS.iter().any(|ending| name.ends_with(ending.as_bytes()))
+}
+
+/// Whether the line before or after it is a piece of data too: then all of it is data cut into lines.
+fn is_a_line_of_many(bytes: &[u8], from: usize, to: usize) -> bool {
+    const LINE: usize = 24;
+    let blank = |&&byte: &&u8| is(byte, SPACE | QUOTE) || b",+\\|>#*".contains(&byte);
+    let before = &bytes[from.saturating_sub(32)..from];
+    let gap = before.iter().rev().take_while(blank).count();
+    let above = from - gap - run_back(bytes, from - gap, BASE64, LINE);
+    let after = &bytes[to..bytes.len().min(to + 32)];
+    let skip = after.iter().take_while(blank).count();
+    let below = run(bytes, to + skip, BASE64, LINE) - (to + skip);
+    before[before.len() - gap..].contains(&b'\n') && above >= LINE
+        || after[..skip].contains(&b'\n') && below >= LINE
+}
+
+/// Whether chance drew it.
+fn is_drawn(value: &[u8]) -> bool {
+    let length = value.len();
+    let share = |set| count(value, set) * 12 >= length;
+    let words = value.split(|&byte| !is(byte, LOWER)).any(|part| part.len() > 8);
+    let parts = count(value, DASH | UNDERSCORE);
+    // `msg_01…`, `toolu_01…`: what carries a type in front is an id, and an id must stay readable.
+    let id = run(value, 0, LOWER, 16);
+    let typed = id >= 2 && is_at(value, id, UNDERSCORE | DASH);
+    // Addresses of blocks and wallets leave out the signs that are easily mistaken.
+    let address = length <= 52 && !value.iter().any(|byte| b"0OIl".contains(byte)) && all(value, ALNUM);
+    // Public keys of SSH begin with the length of their type's name.
+    let public = value.starts_with(b"AAAA");
+    // Names that a compiler made of names.
+    let mangled = value.starts_with(b"_Z") || value.starts_with(b"_R");
+    LENGTHS.contains(&length)
+        && !public
+        && !mangled
+        && !is_uuid(value)
+        && !reads_as_words(value)
+        && share(UPPER)
+        && share(LOWER)
+        && share(DIGIT)
+        && parts <= 4
+        && !words
+        && !typed
+        && !address
+        && is_mixed(value)
+        && alphabet(value) >= 22
+        && !made_up(value)
+}
+
+/// Whether the classes change at least at two of five places.
+fn is_mixed(value: &[u8]) -> bool {
+    let class = |byte: u8| (is(byte, DIGIT), is(byte, LOWER));
+    let changes = value.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    changes * 5 >= value.len() * 2
+}

@@ -1,0 +1,184 @@
+//! Tokens known by how they look: those with a prefix, and the few with a build of their own.
+
+use super::bytes::{
+    ALNUM, BASE64, DIGIT, DOT, HEX, SPACE, UNDERSCORE, URL_SAFE, all, find, is, is_at, run, run_back, starts,
+};
+use super::judge::{is_body, is_scattered};
+use super::kind::Kind;
+use super::scan::Hit;
+use super::shapes::beginning_with;
+use super::standins::made_up;
+
+/// The token that begins here. The caller has seen that a word begins here.
+pub(super) fn token_at(bytes: &[u8], at: usize) -> Option<Hit> {
+    let (&first, &second) = (bytes.get(at)?, bytes.get(at + 1)?);
+    beginning_with(first, second).iter().find_map(|shape| {
+        let prefix = shape.prefix.as_bytes();
+        if prefix[1] != second || !starts(bytes, at, prefix) {
+            return None;
+        }
+        let from = at + prefix.len();
+        let mut end = run(bytes, from, shape.body, shape.length.1 + 1);
+        while end > from && is(bytes[end - 1], DOT) {
+            end -= 1;
+        }
+        let body = bytes.get(from..end)?;
+        let fits = (shape.length.0..=shape.length.1).contains(&body.len());
+        // A run that goes on with letters and digits is something else that happens to begin alike.
+        let ends = !is_at(bytes, end, ALNUM | UNDERSCORE);
+        (fits && ends && is_body(body) && !made_up(body)).then_some(Hit { start: at, end, kind: shape.kind })
+    })
+}
+
+/// The JSON Web Token that begins here: three parts, the first two of them JSON in Base64.
+pub(super) fn web_token_at(bytes: &[u8], at: usize) -> Option<Hit> {
+    if !starts(bytes, at, b"eyJ") {
+        return None;
+    }
+    let header = run(bytes, at, URL_SAFE, 1024);
+    if header - at < 12 || !starts(bytes, header, b".ey") {
+        return None;
+    }
+    let mut end = header;
+    let mut parts = 1;
+    while is_at(bytes, end, DOT) && parts < 5 && (is_at(bytes, end + 1, URL_SAFE) || parts == 2) {
+        end = run(bytes, end + 1, URL_SAFE, 16 * 1024);
+        parts += 1;
+    }
+    (parts >= 3 && !made_up(&bytes[at..header])).then_some(Hit { start: at, end, kind: Kind::Jwt })
+}
+
+/// A private key in Base64 on one line, as a kubeconfig has it.
+pub(super) fn wrapped_key_at(bytes: &[u8], at: usize) -> Option<Hit> {
+    if !starts(bytes, at, b"LS0tLS1CRUdJTi") {
+        return None;
+    }
+    let end = run(bytes, at, BASE64, 64 * 1024);
+    let head = decode(bytes.get(at..(at + 64).min(end))?);
+    find(&head, b"PRIVATE KEY").map(|_| Hit { start: at, end, kind: Kind::ClientKey })
+}
+
+/// The token of a build of its own that this long word is part of; `from..to` is the whole run around it.
+pub(super) fn built(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
+    let whole = bytes.get(from..to)?;
+    let lengths = |parting: u8| {
+        let mut parts = whole.split(move |&byte| byte == parting).map(<[u8]>::len);
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    };
+    let kind = match (lengths(b'.'), lengths(b'-')) {
+        ((Some(22..=28), Some(6..=7), Some(27..=40), None), _) if matches!(whole[0], b'M' | b'N' | b'O') => {
+            Kind::Discord
+        }
+        ((Some(17), Some(64), None, _), _) if whole.starts_with(b"pat") && all(&whole[18..], HEX) => {
+            Kind::Airtable
+        }
+        ((Some(3), Some(20..=24), Some(24), Some(20)), _) if matches!(&whole[..3], b"pat" | b"sat") => {
+            Kind::Harness
+        }
+        ((Some(14), Some(7), Some(60..), None), _) if find(whole, b".atlasv1.").is_some() => Kind::Terraform,
+        (_, (Some(32), Some(8), Some(8), None)) if all(&whole[..32], HEX) => Kind::Mailgun,
+        (_, (Some(32), Some(3..=4), None, _))
+            if all(&whole[..32], HEX) && whole[33..].starts_with(b"us") && all(&whole[35..], DIGIT) =>
+        {
+            Kind::Mailchimp
+        }
+        _ => return None,
+    };
+    (is_scattered(whole) && !made_up(whole)).then_some(Hit { start: from, end: to, kind })
+}
+
+/// A Telegram bot's token around the colon at this place.
+pub(super) fn telegram_at(bytes: &[u8], colon: usize) -> Option<Hit> {
+    let start = run_back(bytes, colon, DIGIT, 12);
+    let end = run(bytes, colon + 1, URL_SAFE, 40);
+    let body = bytes.get(colon + 1..end)?;
+    let fits =
+        (8..=10).contains(&(colon - start)) && (34..=36).contains(&body.len()) && body.starts_with(b"A");
+    // The prefix `bot` is part of the address of every call to it.
+    let begins = start == 0 || !is(bytes[start - 1], ALNUM) || bytes[..start].ends_with(b"bot");
+    (fits && begins && is_scattered(body) && !made_up(body)).then_some(Hit {
+        start,
+        end,
+        kind: Kind::Telegram,
+    })
+}
+
+/// A client secret of Microsoft Entra around the tilde at this place: three signs, a digit, `Q~` and the rest.
+pub(super) fn azure_client_secret_at(bytes: &[u8], tilde: usize) -> Option<Hit> {
+    let start = tilde.checked_sub(5)?;
+    let head = bytes.get(start..tilde)?;
+    let named = |&byte: &u8| is(byte, URL_SAFE | DOT) || byte == b'~';
+    let rest = bytes.get(tilde + 1..)?;
+    let length = rest.iter().take(40).position(|byte| !named(byte)).unwrap_or(rest.len().min(40));
+    let fits =
+        head[4] == b'Q' && is(head[3], DIGIT) && head[..3].iter().all(named) && (31..=36).contains(&length);
+    let begins = start == 0 || !is(bytes[start - 1], URL_SAFE);
+    (fits && begins).then_some(Hit { start, end: tilde + 1 + length, kind: Kind::AzureAd })
+}
+
+/// The secret key beside an access key id, as in a downloaded table or a listing.
+pub(super) fn aws_secret_near(bytes: &[u8], after: usize) -> Option<Hit> {
+    let window = (after + 120).min(bytes.len());
+    let mut at = after;
+    while at < window {
+        let end = run(bytes, at, BASE64, 64);
+        let word = bytes.get(at..end)?;
+        if word.len() == 40 && is_scattered(word) && !all(word, HEX) && !made_up(word) {
+            return Some(Hit { start: at, end, kind: Kind::AwsSecretKey });
+        }
+        at = end + 1;
+        if word.len() > 40 {
+            return None;
+        }
+    }
+    None
+}
+
+/// Which kind the whole of a value is, if it is a known token.
+pub(super) fn kind_of(value: &[u8]) -> Option<Kind> {
+    let hit = token_at(value, 0).or_else(|| web_token_at(value, 0)).or_else(|| wrapped_key_at(value, 0));
+    hit.or_else(|| built(value, 0, value.len())).filter(|hit| hit.end == value.len()).map(|hit| hit.kind)
+}
+
+/// The bytes that Base64 of either alphabet stands for, up to the first that is none.
+pub(super) fn decode(text: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
+    let (mut bits, mut held) = (0_u32, 0);
+    for &byte in text {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => break,
+        };
+        bits = bits << 6 | u32::from(value);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held & 0xff) as u8);
+        }
+    }
+    bytes
+}
+
+/// Whether this is `name:password` in Base64.
+pub(super) fn is_basic(value: &[u8]) -> bool {
+    let decoded = decode(value);
+    let shown = decoded.iter().all(|&byte| byte.is_ascii_graphic() || is(byte, SPACE) || !byte.is_ascii());
+    let password = decoded.iter().position(|&byte| byte == b':').map(|colon| decoded.len() - colon - 1);
+    value.len() >= 8 && value.len() % 4 != 1 && shown && password.is_some_and(|length| length > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_read() {
+        assert_eq!(decode(b"dXNlcjpwYXNz"), b"user:pass");
+        assert_eq!(decode(b"YQ=="), b"a");
+        assert!(is_basic(b"dXNlcjpwYXNz") && !is_basic(b"authentication"));
+    }
+}

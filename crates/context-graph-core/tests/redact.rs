@@ -1,0 +1,282 @@
+//! Redaction over a corpus of made-up secrets and harmless texts, and the laws that hold for every text.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test fails by panicking")]
+
+mod secrets;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use context_graph_core::redact::Redactor;
+use proptest::prelude::*;
+use secrets::{Positive, by_look, by_place, harmless};
+use serde_json::{Value, json};
+
+const REDACTOR: Redactor = Redactor::new([42; 32]);
+
+/// The corpus, its random parts drawn anew for each seed.
+fn positives(seed: u64) -> Vec<Positive> {
+    let parts = [
+        by_look::prefixed(seed),
+        by_look::composed(seed),
+        by_look::blocks(seed),
+        by_place::passwords(seed),
+        by_place::tokens(seed),
+        by_place::others(seed),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+/// How many there were, how many were not hidden, and a line for each of these.
+fn missed(texts: impl Iterator<Item = (String, String, String)>) -> (usize, usize, String) {
+    let (mut all, mut missed, mut lines) = (0, 0, String::new());
+    for (kind, secret, redacted) in texts {
+        all += 1;
+        if redacted.contains(&secret) {
+            missed += 1;
+            writeln!(lines, "{kind}: {redacted}").unwrap();
+        }
+    }
+    (all, missed, lines)
+}
+
+#[test]
+fn secrets_are_found() {
+    let found = positives(0).into_iter().map(|one| {
+        let redacted = REDACTOR.redact_text(&one.text).into_owned();
+        (one.kind.to_owned(), one.secret, redacted)
+    });
+    let (all, missed, lines) = missed(found);
+    assert!(all >= 150, "{all}");
+    assert!(missed * 50 <= all, "{missed} of {all} missed:\n{lines}");
+    println!("{} of {all} found\n{lines}", all - missed);
+}
+
+/// One draw may be lucky.
+#[test]
+fn it_holds_for_other_draws() {
+    let found = (1..=20).flat_map(|turn| positives(100 * turn)).map(|one| {
+        let redacted = REDACTOR.redact_text(&one.text).into_owned();
+        (one.kind.to_owned(), one.secret, redacted)
+    });
+    let (all, missed, lines) = missed(found);
+    assert!(missed * 100 <= all, "{missed} of {all} missed:\n{lines}");
+    println!("{} of {all} found\n{lines}", all - missed);
+    let texts: Vec<String> = (1..=20).flat_map(|turn| harmless::texts(100 * turn)).collect();
+    let wrong: Vec<_> =
+        texts.iter().filter(|text| matches!(REDACTOR.redact_text(text), Cow::Owned(_))).collect();
+    println!("{} of {} taken for secrets: {wrong:#?}", wrong.len(), texts.len());
+    assert!(wrong.len() * 1000 <= texts.len(), "{wrong:#?}");
+}
+
+#[test]
+fn secrets_are_called_what_they_are() {
+    let all = positives(0);
+    let kinds: BTreeSet<_> = all.iter().map(|one| one.kind).collect();
+    assert!(kinds.len() >= 25);
+    let mut wrong = String::new();
+    let mut count = 0;
+    for one in &all {
+        let redacted = REDACTOR.redact_text(&one.text);
+        if !redacted.contains(&format!("[redacted:{}:", one.kind)) {
+            count += 1;
+            writeln!(wrong, "{}: {redacted}", one.kind).unwrap();
+        }
+    }
+    println!("{} kinds; {count} of {} called otherwise\n{wrong}", kinds.len(), all.len());
+    assert!(count * 20 <= all.len(), "{wrong}");
+}
+
+#[test]
+fn secrets_are_found_in_the_inputs_of_tools() {
+    let wrap: [fn(&str) -> Value; 7] = [
+        |text| json!({"command": format!("cd /w && {text}"), "description": "Run"}),
+        |text| json!({"file_path": "/w/.env", "content": format!("PORT=80\n{text}\nDEBUG=1\n")}),
+        |text| json!({"file_path": "/w/settings.yml", "old_string": "a: b", "new_string": format!("a: b\n{text}")}),
+        |text| json!({"prompt": format!("Why does this not work?\n```\n{text}\n```")}),
+        |text| json!({"stdout": format!("+ set -x\n{text}\n"), "stderr": "", "interrupted": false}),
+        |text| json!({"edits": [{"new_string": text}, {"new_string": "fine"}]}),
+        |text| json!({"body": json!({"text": text}).to_string()}),
+    ];
+    for wrap in wrap {
+        let found = positives(0).into_iter().map(|one| {
+            let mut object = wrap(&one.text).as_object().unwrap().clone();
+            REDACTOR.redact_object(&mut object);
+            (one.kind.to_owned(), one.secret, Value::Object(object).to_string())
+        });
+        let (all, missed, lines) = missed(found);
+        assert!(missed * 50 <= all, "{missed} of {all} missed:\n{lines}");
+        println!("{} of {all} found\n{lines}", all - missed);
+    }
+}
+
+#[test]
+fn keys_name_their_values() {
+    let token = secrets::Dice::new(5).draw(secrets::ALNUM, 30);
+    let key = format!("gh{}{}", "p_", secrets::Dice::new(6).draw(secrets::ALNUM, 36));
+    let mut object = json!({
+        "password": "hunter2", "env": {"API_KEY": token, "HOME": "/root"}, "headers": {"Authorization": format!("Bearer {token}")},
+        "args": ["serve", "--token", token, "--port", "80"], "vars": [{"name": "DB_PASSWORD", "value": "swordfish-9"}],
+        "cookie": format!("a=b; sid={token}"), key.clone(): 1,
+        "session_id": "6f2b7c1e-93d4-4f55-8a3b-0a1b2c3d4e5f", "tool_use_id": "toolu_01A9sYdLqTz7Kw3mNbVcXrGh",
+    });
+    let object = object.as_object_mut().unwrap();
+    let count = REDACTOR.redact_object(object);
+    let text = Value::Object(object.clone()).to_string();
+    assert!(
+        !text.contains(&token)
+            && !text.contains(&key)
+            && !text.contains("hunter2")
+            && !text.contains("swordfish"),
+        "{text}"
+    );
+    assert_eq!(count, 7, "{text}");
+    for kept in [
+        "Bearer [redacted:bearer:",
+        "a=b; sid=[",
+        "/root",
+        "6f2b7c1e",
+        "toolu_01A9sYdLqTz7Kw3mNbVcXrGh",
+        "\"80\"",
+    ] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+    assert_eq!(REDACTOR.redact_object(object), 0);
+}
+
+#[test]
+fn what_is_around_a_secret_stays() {
+    let of = |text: &str| {
+        let redacted = REDACTOR.redact_text(text).into_owned();
+        let at = redacted.rfind(':').unwrap();
+        format!("{}:#{}", &redacted[..at], &redacted[at + 9..])
+    };
+    assert_eq!(of("export DB_PASSWORD=hunter2 && run"), "export DB_PASSWORD=[redacted:password:#] && run");
+    let url = "postgres://app:pa55w0rd@db/shop";
+    assert!(of(url).starts_with("postgres://app:[redacted:database-url:"));
+    assert!(REDACTOR.redact_text(url).ends_with("]@db/shop"));
+}
+
+#[test]
+fn equal_secrets_are_seen_to_be_equal() {
+    let marker = |redactor: &Redactor, text: &str| {
+        let redacted = redactor.redact_text(text).into_owned();
+        let at = redacted.find("[redacted:").unwrap();
+        redacted[at..].split(']').next().unwrap().rsplit(':').next().unwrap().to_owned()
+    };
+    let (one, other) = ("password=\"hunter2\"", "mysql -u me -phunter2 shop");
+    assert_eq!(marker(&REDACTOR, one), marker(&REDACTOR, other));
+    assert_ne!(marker(&REDACTOR, one), marker(&REDACTOR, "password=\"hunter3\""));
+    assert_ne!(marker(&REDACTOR, one), marker(&Redactor::new([1; 32]), one));
+}
+
+#[test]
+fn harmless_texts_are_left_alone() {
+    let texts = harmless::texts(0);
+    assert!(texts.len() >= 300, "{}", texts.len());
+    let mut wrong = String::new();
+    let mut count = 0;
+    for text in &texts {
+        if let Cow::Owned(redacted) = REDACTOR.redact_text(text) {
+            count += 1;
+            let lines = redacted.lines().filter(|line| line.contains("[redacted:"));
+            wrong.extend(lines.flat_map(|line| [line, "\n"]));
+        }
+    }
+    println!("{count} of {} taken for secrets\n{wrong}", texts.len());
+    assert!(count * 100 <= texts.len(), "{count} of {}:\n{wrong}", texts.len());
+}
+
+/// Pieces that the rules wait for, to be put together at random.
+fn pieces() -> impl Strategy<Value = String> {
+    let fixed = prop::sample::select(vec![
+        "password",
+        "PASSWORD",
+        "token",
+        "API_KEY",
+        "=",
+        ": ",
+        ":",
+        "\"",
+        "'",
+        "\\\"",
+        "\\n",
+        "\n",
+        " ",
+        "://",
+        "@",
+        "/",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "Authorization",
+        "Bearer ",
+        "Basic ",
+        "eyJ",
+        ".",
+        "sk-",
+        "gh",
+        "p_",
+        "--",
+        "-p",
+        "mysql ",
+        "curl -u ",
+        "Cookie: ",
+        "name",
+        "value",
+        ";",
+        "&",
+        "[redacted:password:",
+        "0badc0de]",
+        "[redacted:token:0badc0de]",
+        "é",
+        "漢",
+        "😀",
+        "~",
+        "Q~",
+        "{{",
+        "}}",
+        "${",
+        "hunter2",
+        "machine ",
+        "login ",
+        "identified by ",
+        "is ",
+        "AKIA",
+        "x",
+        "7",
+    ]);
+    let random = "[a-zA-Z0-9+/_-]{1,50}";
+    let piece = prop_oneof![3 => fixed.prop_map(str::to_owned), 2 => random, 1 => ".{0,12}"];
+    prop::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_panics_and_a_second_time_changes_nothing(text in pieces()) {
+        let once = REDACTOR.redact_text(&text).into_owned();
+        prop_assert_eq!(REDACTOR.redact_text(&once), once.as_str());
+    }
+
+    #[test]
+    fn any_text_is_taken(text in ".{0,300}") {
+        let once = REDACTOR.redact_text(&text).into_owned();
+        prop_assert_eq!(REDACTOR.redact_text(&once), once.as_str());
+    }
+
+    #[test]
+    fn an_object_is_redacted_once(key in pieces(), text in pieces(), other in pieces()) {
+        let mut object = json!({key: text.clone(), "password": other, "list": [text, {"name": "token", "value": "x"}]});
+        let object = object.as_object_mut().unwrap();
+        REDACTOR.redact_object(object);
+        prop_assert_eq!(REDACTOR.redact_object(object), 0);
+    }
+
+    #[test]
+    fn a_prefix_token_is_found_between_any_words(before in "[a-z ]{0,20}[ \"'=(]", seed in 0_u64..1_000_000) {
+        let token = format!("gh{}{}", "p_", secrets::Dice::new(seed).draw(secrets::ALNUM, 36));
+        let text = format!("{before}{token} and so on");
+        prop_assert!(!REDACTOR.redact_text(&text).contains(&token));
+    }
+}
