@@ -5,7 +5,6 @@
 
 use std::hint::black_box;
 
-use context_graph_core::session::EventRecord;
 use context_graph_events::Event;
 use context_graph_storage::StateFolder;
 use context_graph_storage::sessions::{Arrival, Durability, Sessions};
@@ -39,7 +38,7 @@ fn pre_tool_fast_path(criterion: &mut Criterion) {
     let bytes = recorded("PreToolUse");
     criterion.bench_function("pre_tool_fast_path", |bencher| {
         bencher.iter(|| {
-            let (record, _) = EventRecord::of(Event::from_slice(&bytes).unwrap(), 1_700_000_000_000).unwrap();
+            let (record, _) = sessions.record(Event::from_slice(&bytes).unwrap(), 1_700_000_000_000).unwrap();
             sessions.append("fast", &record).unwrap();
             black_box(sessions.peek_identity("bench").unwrap())
         });

@@ -1,17 +1,28 @@
-//! The guard as a process sees it: policy files of the user and the project, the real file system, and no way to be
-//! open by accident.
+//! The guard as a process sees it: policy files and policies of the user and the project, the real file system, and no
+//! way to be open by accident.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use context_graph_core::session::Session;
 use context_graph_events::Event;
-use context_graph_policy::{Context, Decision, Policy, PolicyConfig, RealFileSystem, guards};
+use context_graph_policy::rego::{
+    self, Input, Limits, Outcome, PolicySet, RegoError, Surroundings, signals::Signalled,
+};
+use context_graph_policy::{Context, Decision, Policy, PolicyConfig, RealFileSystem, guards, legality};
+use serde_json::{Map, Value, json};
 
 use crate::Environment;
 use crate::config::parse_toml;
 
 /// The name of a policy file.
 pub(crate) const FILE: &str = "policy.toml";
+/// The folder of Rego policies.
+pub(crate) const POLICIES: &str = "policies";
+/// How long the policies of an event that is not a tool call about to be made may take.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A policy file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,12 +32,23 @@ pub(crate) struct PolicyTrouble {
     problem: String,
 }
 
+/// A policy that could not be run, as the error that it is.
+#[derive(Debug, thiserror::Error)]
+struct Failed(String);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// The rules in force in a project.
 #[derive(Debug)]
 pub(crate) struct Guard {
     policy: Policy,
     /// Files that cannot be used: until they are mended, every guarded call is decided as an error is.
     trouble: Vec<PolicyTrouble>,
+    policies: Option<PolicySet>,
     home: String,
     project: String,
     cwd: String,
@@ -48,31 +70,127 @@ impl Guard {
         Self {
             policy: Policy::new(PolicyConfig::merge(&user, &project)),
             trouble,
+            policies: read_policies(&state_folder.join(POLICIES)),
             home: text(&environment.home),
             project: text(&environment.project_root()),
             cwd: text(&environment.current_dir),
         }
     }
 
-    /// What is to happen with an event.
-    pub(crate) fn decide(&self, event: &Event) -> Decision {
+    /// What is to happen with an event. `session` is asked for only where a policy may want to know.
+    pub(crate) fn decide(&self, event: &Event, session: impl FnOnce() -> Option<Session>) -> Decision {
         let decision = self.policy.decide(event, &self.context());
         let guarded = matches!(event, Event::PreToolUse(_));
         // A broken file does not mean "no guard": what it says is unknown, so its errors are decided on as errors.
-        self.trouble
+        let decision = self
+            .trouble
             .iter()
             .filter(|_| guarded)
-            .fold(decision, |decision, trouble| decision.join(self.policy.on_error(trouble)))
+            .fold(decision, |decision, trouble| decision.join(self.policy.on_error(trouble)));
+        let Some(outcome) = self.consult(event, session) else { return decision };
+        let decision = outcome.errors.iter().fold(decision.join(outcome.decision), |decision, error| {
+            let failed = Failed(said(error));
+            if guarded { decision.join(self.policy.on_error(&failed)) } else { decision.with_note(failed.0) }
+        });
+        match event.known_name() {
+            Some(name) => legality::fit(name, decision),
+            None => decision,
+        }
     }
 
-    /// What the guards look at besides the event.
-    pub(crate) fn context(&self) -> Context<'_> {
+    /// Runs the Rego policies that the event is routed to, if there are any.
+    pub(crate) fn consult(
+        &self,
+        event: &Event,
+        session: impl FnOnce() -> Option<Session>,
+    ) -> Option<Outcome> {
+        let policies = self.policies.as_ref()?;
+        let (name, tool) = (event.name(), event.tool_name());
+        let nothing = policies.routed(name, tool).is_empty();
+        if nothing && policies.errors().is_empty() {
+            return None;
+        }
+        let object = event.clone().into_object();
+        let Signalled { values, missing } = self.signals(policies, event, &object);
+        let effects = self.effects(event);
+        let surroundings = Surroundings {
+            session: session().as_ref().map(session_view).unwrap_or_default(),
+            signals: values,
+            builtin_config: self.policy.config().builtin_config.clone().into_iter().collect(),
+            affected_directories: effects.as_ref().map(rego::affected_directories).unwrap_or_default(),
+            effects: effects.as_ref().map(rego::effects_view).unwrap_or_default(),
+        };
+        let input = Input::new(&object, surroundings, &self.context());
+        let limits = match event {
+            Event::PreToolUse(_) => Limits::default(),
+            _ => Limits { time: PATIENCE },
+        };
+        let mut outcome = policies.evaluate(name, tool, &input, limits);
+        for name in missing {
+            let note = format!("a policy asks for the signal `{name}`, which is not configured");
+            outcome.decision = outcome.decision.with_note(note);
+        }
+        Some(outcome)
+    }
+
+    #[cfg(unix)]
+    fn signals(&self, policies: &PolicySet, event: &Event, object: &Map<String, Value>) -> Signalled {
+        let wanted = policies.signals(event.name(), event.tool_name());
+        if wanted.is_empty() {
+            return Signalled::default();
+        }
+        let bytes = serde_json::to_vec(object).unwrap_or_default();
+        let root = Path::new(&self.project);
+        rego::signals::run(&self.policy.config().signals, wanted, &bytes, |signal, event| {
+            rego::runner::run_in(root, signal, event)
+        })
+    }
+
+    #[cfg(not(unix))]
+    fn signals(&self, policies: &PolicySet, event: &Event, _object: &Map<String, Value>) -> Signalled {
+        let missing =
+            policies.signals(event.name(), event.tool_name()).into_iter().map(str::to_owned).collect();
+        Signalled { missing, ..Signalled::default() }
+    }
+
+    /// What a tool call would do; none where the event is no tool call.
+    pub(crate) fn effects(&self, event: &Event) -> Option<context_graph_policy::Effects> {
+        let (tool, input) = match event {
+            Event::PreToolUse(call) => (&call.tool_name, &call.tool_input),
+            Event::PermissionRequest(call) => (&call.tool_name, &call.tool_input),
+            _ => return None,
+        };
+        let cwd = event.common().map_or("", |common| common.cwd.as_str());
+        let mut context = self.context();
+        if !cwd.is_empty() {
+            context.cwd = cwd;
+        }
+        self.policy.effects(tool, input, &context).ok()
+    }
+
+    fn context(&self) -> Context<'_> {
         Context { home: &self.home, project: &self.project, cwd: &self.cwd, fs: &RealFileSystem }
     }
 
-    /// Files that cannot be used.
-    pub(crate) fn trouble(&self) -> &[PolicyTrouble] {
-        &self.trouble
+    /// Files that cannot be used, and policies that cannot be read.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let policies = self.policies.iter().flat_map(PolicySet::errors).map(said);
+        self.trouble.iter().map(ToString::to_string).chain(policies).collect()
+    }
+
+    /// The Rego policies, if there are any.
+    pub(crate) fn policies(&self) -> Option<&PolicySet> {
+        self.policies.as_ref()
+    }
+
+    /// Whether anything but the built-in guards may have a say.
+    pub(crate) fn has_policies(&self) -> bool {
+        self.policies.is_some()
+    }
+
+    /// Whether commands must pass before the agent may stop.
+    pub(crate) fn has_gates(&self) -> bool {
+        !self.policy.config().stop_gates.is_empty()
     }
 
     /// The policy in force.
@@ -81,9 +199,41 @@ impl Guard {
     }
 }
 
+/// An error of a policy, in a line.
+pub(crate) fn said(error: &RegoError) -> String {
+    match error.line {
+        Some(line) => format!("{POLICIES}/{}, line {line}: {}", error.file, error.kind),
+        None => format!("{POLICIES}/{}: {}", error.file, error.kind),
+    }
+}
+
+/// What a policy may know of the session.
+fn session_view(session: &Session) -> Value {
+    let counters = &session.state.counters;
+    json!({
+        "ic": session.snapshot.last_ic,
+        "level": session.classification().level,
+        "looping": session.state.looping.is_some(),
+        "prompts": counters.prompts,
+        "calls": counters.calls_asked,
+        "failed": counters.calls_failed,
+        "denied": counters.calls_denied,
+        "state": session.state.lifecycle,
+    })
+}
+
 /// The user's own policy file.
 pub(crate) fn user_file(environment: &Environment) -> PathBuf {
     environment.config_home.join("context-graph").join(FILE)
+}
+
+fn read_policies(folder: &Path) -> Option<PolicySet> {
+    if !folder.exists() {
+        return None;
+    }
+    let (files, errors) = rego::read_folder(folder);
+    let policies = PolicySet::new(files, errors);
+    (!policies.is_empty()).then_some(policies)
 }
 
 fn read_policy(path: &Path) -> Result<PolicyConfig, String> {

@@ -76,7 +76,7 @@ impl SettingsFile {
             }
             return Ok(());
         };
-        write_atomically(&target, text).map_err(|error| self.failed("write", &error))
+        write_atomically(&target, text.as_bytes()).map_err(|error| self.failed("write", &error))
     }
 
     /// What has to be remembered to give the exact bytes back.
@@ -110,9 +110,9 @@ impl SettingsFile {
 
     fn keep(&self, name: &str, text: &str) -> Result<(), Failure> {
         let path = self.memory.join(name);
-        std::fs::create_dir_all(&self.memory).and_then(|()| write_atomically(&path, text)).map_err(|error| {
-            Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-        })
+        std::fs::create_dir_all(&self.memory).and_then(|()| write_atomically(&path, text.as_bytes())).map_err(
+            |error| Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display())),
+        )
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Failure {
@@ -122,7 +122,7 @@ impl SettingsFile {
 }
 
 /// Writes a file beside its place and moves it there, with the mode that the old one had.
-fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
+fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     let old = std::fs::metadata(path).ok();
@@ -135,7 +135,7 @@ fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
         if let Some(old) = old {
             file.set_permissions(old.permissions())?;
         }
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes)?;
         file.sync_all()
     });
     let moved = written.and_then(|()| std::fs::rename(&part, path));

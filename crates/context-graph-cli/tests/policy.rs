@@ -216,3 +216,89 @@ fn a_gate_that_takes_too_long_is_killed_and_says_so() {
     let held = stop(&place, false);
     assert!(held["reason"].as_str().unwrap().contains("did not finish within 1 s"), "{held}");
 }
+
+fn rego(place: &Place, name: &str, text: &str) {
+    let path = place.project().join(".context-graph/policies").join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+const NO_CURL: &str = r#"# METADATA
+# scope: package
+# custom:
+#   routing:
+#     required_events: ["PreToolUse"]
+#     required_tools: ["Bash"]
+package cupcake.policies.no_curl
+
+import rego.v1
+
+deny contains decision if {
+    contains(input.tool_input.command, "curl")
+    decision := {"rule_id": "NO-CURL", "reason": "curl is not used here", "severity": "HIGH"}
+}
+"#;
+
+#[test]
+fn policies_in_rego_have_a_say() {
+    let place = Place::new();
+    rego(&place, "no_curl.rego", NO_CURL);
+    for _ in 0..2 {
+        let answer = bash(&place, "curl --version");
+        assert_eq!(
+            (verdict(&answer), &answer["ruling"]["rules"][0]),
+            ("deny", &json!("NO-CURL")),
+            "{answer}"
+        );
+    }
+    assert_eq!(verdict(&bash(&place, "ls")), "none");
+    assert_eq!(verdict(&bash(&place, "rm -rf /")), "deny", "the guards are still there");
+    assert_eq!(place.run(&["policy", "check"]).code, 0);
+    let explained = place.run(&["policy", "explain", "--command", "curl x"]);
+    assert!(explained.stdout.contains("no_curl.rego took"), "{explained:?}");
+}
+
+#[test]
+fn a_broken_policy_in_rego_asks_and_names_file_and_line() {
+    let place = Place::new();
+    rego(&place, "broken.rego", &NO_CURL.replace("if {", "if {{{"));
+    let answer = bash(&place, "ls");
+    assert_eq!(verdict(&answer), "ask");
+    assert!(answer["ruling"]["reason"].as_str().unwrap().contains("broken.rego, line"), "{answer}");
+    let check = place.run(&["policy", "check"]);
+    assert!(check.code == 1 && check.stdout.contains("broken.rego"), "{check:?}");
+}
+
+#[test]
+fn a_policy_can_hold_a_prompt_and_add_context() {
+    let place = Place::new();
+    let text = r#"# METADATA
+# scope: package
+# custom:
+#   routing:
+#     required_events: ["UserPromptSubmit"]
+package cupcake.policies.prompts
+
+import rego.v1
+
+block contains decision if {
+    contains(lower(input.prompt), "password")
+    decision := {"rule_id": "NO-PASSWORDS", "reason": "no passwords in prompts", "severity": "HIGH"}
+}
+
+add_context contains "this project is written in Rust" if input.prompt == "hello"
+"#;
+    rego(&place, "prompts.rego", text);
+    let ask = |prompt: &str| {
+        let payload = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "transcript_path": "/t", "cwd": "/w",
+            "prompt": prompt});
+        place.send(&["hooks", "event"], payload.to_string()).succeeded()
+    };
+    let held = ask("the password is hunter2");
+    assert_eq!(held["decision"], "block", "{held}");
+    let helped = ask("hello");
+    assert!(
+        helped["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("written in Rust"),
+        "{helped}"
+    );
+}

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::effects::glob::MAX_PATTERN;
+use crate::rego::Signal;
 
 /// What to do when deciding fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -107,6 +108,8 @@ pub struct PolicyConfig {
     pub protected_branches: Option<Vec<String>>,
     /// Commands that must pass before the agent may stop.
     pub stop_gates: Vec<StopGate>,
+    /// Commands whose answers policies may ask for.
+    pub signals: Vec<Signal>,
     /// Handed to policies as it is.
     pub builtin_config: BTreeMap<String, Value>,
 }
@@ -209,6 +212,11 @@ impl PolicyConfig {
         for gate in &project.stop_gates {
             if !merged.stop_gates.contains(gate) {
                 merged.stop_gates.push(gate.clone());
+            }
+        }
+        for signal in &project.signals {
+            if merged.signals.iter().all(|known| known.name != signal.name) {
+                merged.signals.push(signal.clone());
             }
         }
         add(&mut merged.read_only, &project.read_only);

@@ -14,6 +14,7 @@ pub mod decision;
 pub mod effects;
 pub mod guards;
 pub mod legality;
+pub mod rego;
 pub mod reply;
 
 use context_graph_events::Event;

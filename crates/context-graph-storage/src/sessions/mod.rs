@@ -5,13 +5,18 @@
 //! there whatever happens next.
 
 mod codec;
+mod key;
 mod read;
 mod step;
 
-use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::{EventRecord, Session};
+use std::cell::OnceCell;
 
-use crate::error::Result;
+use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
+use context_graph_core::redact::Redactor;
+use context_graph_core::session::{EventRecord, Session};
+use context_graph_events::Event;
+
+use crate::error::{Result, StorageError};
 use crate::live::Damage;
 use crate::paths::StateFolder;
 use crate::session_key::SessionKey;
@@ -25,12 +30,13 @@ pub use step::{Arrival, Durability, Stepped};
 pub struct Sessions {
     folder: StateFolder,
     durable: bool,
+    redactor: OnceCell<Redactor>,
 }
 
 impl Sessions {
     /// The sessions in `folder`.
     pub fn new(folder: StateFolder) -> Self {
-        Self { folder, durable: false }
+        Self { folder, durable: false, redactor: OnceCell::new() }
     }
 
     /// Makes every event wait for the disk, for those who would rather wait than lose the last ones to a power cut.
@@ -59,6 +65,21 @@ impl Sessions {
     /// The key under which sessions of this project find each other.
     pub fn project(&self) -> String {
         self.folder.root().to_string_lossy().into_owned()
+    }
+
+    /// An event as it will be remembered: cut to size, secrets taken out.
+    pub fn record(&self, event: Event, at_ms: i64) -> Result<(EventRecord, Event)> {
+        let redactor = self.redactor()?;
+        EventRecord::of(event, at_ms, redactor).map_err(|error| StorageError::InvalidData(error.to_string()))
+    }
+
+    /// What takes secrets out. Its key is made once for a state folder, so that equal secrets look equal.
+    fn redactor(&self) -> Result<&Redactor> {
+        if let Some(redactor) = self.redactor.get() {
+            return Ok(redactor);
+        }
+        let key = key::read_or_create(&self.folder.path().join("key"))?;
+        Ok(self.redactor.get_or_init(|| Redactor::new(key)))
     }
 
     /// Remembers an event without stepping its session: the fast path. The next one who steps it takes it in.

@@ -1,8 +1,8 @@
 //! One event taken in: appended, folded into the session, and at a sync point into the store.
 
-use context_graph_core::session::{EventRecord, Link, LinkOrigin, Ruling, Session, StepReport};
+use context_graph_core::session::{Link, LinkOrigin, Ruling, Session, StepReport};
+use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
-use context_graph_events::{DecodeError, Event};
 
 use super::Sessions;
 use super::codec::{decode_record, decode_session, encode_record, encode_session};
@@ -68,7 +68,7 @@ impl Sessions {
         let mut guard = live.lock()?;
         let mut store = None;
 
-        let (mut record, event) = EventRecord::of(event, at_ms).map_err(invalid)?;
+        let (mut record, event) = self.record(event, at_ms)?;
         record.took_us = took_us;
         record.ruling = ruling;
         let mut previous = None;
@@ -101,7 +101,7 @@ impl Sessions {
             damage.extend(tail.damage);
             // A dream is an entry of its own. Others may have appended before it, so what is there is read again.
             let Some(dream) = state.session.dream_to_log() else { break };
-            let (record, _) = EventRecord::of(dream, at_ms).map_err(invalid)?;
+            let (record, _) = self.record(dream, at_ms)?;
             guard.append(&encode_record(&record)?)?;
         }
         let report = report.unwrap_or_else(|| state.session.report());
@@ -218,10 +218,6 @@ pub(super) fn stored(store: &LmdbStore, session_id: &str) -> Result<Option<(Sess
     let session = state.unwrap_or_else(|| Session::new(session_id, "", snapshot.timestamp_ms));
     let session = Session { snapshot, ..session };
     Ok(Some((session, folded_to)))
-}
-
-fn invalid(error: DecodeError) -> StorageError {
-    StorageError::InvalidData(error.to_string())
 }
 
 /// Takes in an entry of somebody else's. One that cannot be read back counts as an event all the same.

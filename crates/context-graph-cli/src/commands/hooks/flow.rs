@@ -5,9 +5,8 @@ use std::time::Duration;
 use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICClassification;
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::{EventRecord, Ruling, Session};
-use context_graph_events::claude_code::StopReply;
-use context_graph_events::{Event, HookReply, ReplyBody};
+use context_graph_core::session::{Ruling, Session};
+use context_graph_events::{Event, ReplyBody};
 use context_graph_policy::Decision;
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
@@ -47,6 +46,12 @@ impl Host<'_> {
         Guard::load(self.environment, &state_folder)
     }
 
+    /// The session that an event belongs to, as far as it is known without waiting.
+    fn known_session(&self, args: &CommonArgs, incoming: &Incoming) -> Option<Session> {
+        let sessions = self.environment.sessions(args.db_path.as_deref()).ok()?;
+        sessions.peek(incoming.event.session_id()).ok().flatten()
+    }
+
     fn took_us(&self) -> u32 {
         u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX)
     }
@@ -57,7 +62,8 @@ impl Host<'_> {
 pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Answer {
     #[cfg(debug_assertions)]
     host.environment.misbehave_if_asked();
-    let decision = host.guard().decide(&incoming.event);
+    let guard = host.guard();
+    let decision = guard.decide(&incoming.event, || host.known_session(args, &incoming));
     let answer = ruled(&incoming.event, &decision);
     match remember(host, args, incoming, answer.output.ruling.clone()) {
         Ok((snapshot, notices)) => {
@@ -83,7 +89,7 @@ fn remember(
     let place = host.place(args)?;
     let at_ms = incoming.at_ms();
     let session_id = incoming.event.session_id().to_owned();
-    let (mut record, _) = EventRecord::of(incoming.event, at_ms)?;
+    let (mut record, _) = place.sessions.record(incoming.event, at_ms)?;
     record.took_us = host.took_us();
     record.ruling = ruling;
     let damage = place.sessions.append(&session_id, &record)?;
@@ -94,18 +100,24 @@ fn remember(
 /// The answer that a decision makes.
 fn ruled(event: &Event, decision: &Decision) -> Answer {
     let mut reply = context_graph_policy::reply(event, decision);
-    let Some(verb) = decision.verdict().verb() else { return Answer::with_reply(reply) };
-    let reason = decision.reason();
-    let rules: Vec<String> = decision.findings().map(|finding| finding.rule.clone()).collect();
-    if decision.verdict().stops()
-        && let ReplyBody::Fields(fields) = &mut reply
+    let ruling = ruling_of(decision);
+    if let (Some(ruling), ReplyBody::Fields(fields)) = (&ruling, &mut reply)
+        && decision.verdict().stops()
     {
-        let message = format!("context-graph: {}: {reason} [{}]", verb.as_str(), rules.join(", "));
+        let message =
+            format!("context-graph: {}: {} [{}]", ruling.verdict, ruling.reason, ruling.rules.join(", "));
         fields.insert("systemMessage".to_owned(), message.into());
     }
     let mut answer = Answer::with_reply(reply);
-    answer.output.ruling = Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason });
+    answer.output.ruling = ruling;
     answer
+}
+
+/// A decision as it is recorded; none where nothing was decided.
+fn ruling_of(decision: &Decision) -> Option<Ruling> {
+    let verb = decision.verdict().verb()?;
+    let rules = decision.findings().map(|finding| finding.rule.clone()).collect();
+    Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason: decision.reason() })
 }
 
 /// Lets the session take an event in, and says what there is to say.
@@ -115,27 +127,38 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     let session_id = incoming.event.session_id().to_owned();
     let durability = Durability::of(&incoming.event);
     let moment = Moment::of(&incoming.event);
-    let asked = matches!(incoming.event, Event::PermissionRequest(_));
-    let ruled = asked.then(|| ruled(&incoming.event, &host.guard().decide(&incoming.event)));
     let ends = matches!(incoming.event, Event::SessionEnd(_));
+    let guard = host.guard();
     // An agent that was held already is let go: holding it again could go on for ever.
-    let stops = matches!(&incoming.event, Event::Stop(stop) if stop.is_first_attempt());
+    let gated = matches!(&incoming.event, Event::Stop(stop) if stop.is_first_attempt()) && guard.has_gates();
+    let judged = gated || guard.has_policies() || matches!(incoming.event, Event::PermissionRequest(_));
+    let event = judged.then(|| incoming.event.clone());
+    let mut decision = event
+        .as_ref()
+        .map(|event| guard.decide(event, || place.sessions.peek(&session_id).ok().flatten()))
+        .unwrap_or_default();
+
     let arrival = Arrival {
         event: incoming.event,
         at_ms,
         previous_session_id: incoming.previous_session_id,
         took_us: host.took_us(),
-        ruling: ruled.as_ref().and_then(|answer| answer.output.ruling.clone()),
+        ruling: ruling_of(&decision),
     };
     let Stepped { session, report, previous, damage } =
         place.sessions.step(&session_id, arrival, durability)?;
 
-    let ruled = match (ruled, stops) {
-        (None, true) => gate(host, &session),
-        (ruled, _) => ruled,
-    };
+    if gated {
+        decision = decision.join(gate(host, &guard, &session));
+    }
     let words = moment.words(&session, previous.as_ref(), &report, &place.config.inject);
-    let mut answer = ruled.unwrap_or_else(|| Answer::with_reply(moment.reply(words.as_ref())));
+    let mut answer = match &event {
+        Some(event) => {
+            let context = words.as_ref().map(|text| Decision::context("context-graph/continuity", text));
+            ruled(event, &decision.join(context.unwrap_or_default()))
+        }
+        None => Answer::with_reply(moment.reply(words.as_ref())),
+    };
     answer.output.context_injection = words;
     describe(&mut answer, &session.snapshot);
     answer.output.session_summary = ends.then(|| summary::of(&session));
@@ -147,24 +170,12 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
 }
 
 /// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.
-fn gate(host: &Host<'_>, session: &Session) -> Option<Answer> {
-    let guard = host.guard();
+fn gate(host: &Host<'_>, guard: &Guard, session: &Session) -> Decision {
     let gates = &guard.policy().config().stop_gates;
-    if gates.is_empty() {
-        return None;
-    }
     let root = host.environment.project_root();
     let budget = host.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
     host.watch(u64::try_from(budget.as_millis()).unwrap_or(u64::MAX));
-    let decision = stop_gate::pass(&stop_gate::due(gates, session, &root), &root);
-    let verb = decision.verdict().verb()?;
-    let reason = decision.reason();
-    let rules: Vec<String> = decision.findings().map(|finding| finding.rule.clone()).collect();
-    let reply = StopReply::block(reason.clone())
-        .with_system_message(format!("context-graph: not done yet, {}", rules.join(", ")));
-    let mut answer = Answer::with_reply(reply.into_body());
-    answer.output.ruling = Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason });
-    Some(answer)
+    stop_gate::pass(&stop_gate::due(gates, session, &root), &root)
 }
 
 fn describe(answer: &mut Answer, snapshot: &SessionIdentitySnapshot) {

@@ -1,15 +1,18 @@
 //! `policy check`
 
+use context_graph_events::{Event, EventName};
 use serde_json::json;
 
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::guard::{Guard, said};
 use crate::{Environment, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     let guard = args.guard(environment);
-    let problems: Vec<String> = guard.trouble().iter().map(ToString::to_string).collect();
+    let mut problems = guard.problems();
+    problems.extend(compile_all(&guard));
     if args.json {
         table::print_json(&json!({"ok": problems.is_empty(), "problems": problems}))?;
     } else if problems.is_empty() {
@@ -19,7 +22,38 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     }
     match problems.len() {
         0 => Ok(()),
-        n => Err(Failure::new(ErrorCode::Policy, format!("{n} policy files cannot be used"))
+        n => Err(Failure::new(ErrorCode::Policy, format!("{n} problems in the policy files"))
             .with_next_step("until they are mended every guarded call is asked about")),
     }
+}
+
+/// Compiles every policy by running it on a call that it is routed to.
+fn compile_all(guard: &Guard) -> Vec<String> {
+    let Some(policies) = guard.policies() else { return Vec::new() };
+    let mut problems = Vec::new();
+    for (_, _, routes) in policies.packages() {
+        for route in routes {
+            for event in route.events.iter().filter_map(|name| EventName::parse(name)) {
+                let tool = route.tools.iter().find(|tool| *tool != "*").map_or("Bash", String::as_str);
+                let Some(event) = sample(event, tool) else { continue };
+                let errors = guard.consult(&event, || None).map(|outcome| outcome.errors).unwrap_or_default();
+                problems
+                    .extend(errors.iter().map(said).filter(|problem| !guard.problems().contains(problem)));
+            }
+        }
+    }
+    problems.sort();
+    problems.dedup();
+    problems
+}
+
+/// The least event of its kind.
+fn sample(name: EventName, tool: &str) -> Option<Event> {
+    let object = json!({
+        "hook_event_name": name.as_str(), "session_id": "check", "transcript_path": "", "cwd": "/", "tool_name": tool,
+        "tool_input": {"command": "true", "file_path": "/x"}, "tool_use_id": "", "tool_response": {}, "prompt": "",
+        "source": "startup", "reason": "other", "stop_hook_active": false, "trigger": "manual", "custom_instructions": null,
+        "message": "", "notification_type": "", "error": "", "agent_id": "", "agent_type": "", "agent_transcript_path": "",
+    });
+    Event::from_object(object.as_object()?.clone()).ok()
 }

@@ -39,9 +39,9 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     };
     let guard = args.place.guard(&environment);
     let started = Instant::now();
-    let decision = guard.decide(&event);
+    let decision = guard.decide(&event, || None);
     let took = started.elapsed();
-    let effects = effects_of(&event, &guard);
+    let effects = guard.effects(&event);
     if args.place.json {
         let mut object = describe(&decision);
         object["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
@@ -67,6 +67,11 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
         lines.push("  nothing".to_owned());
     }
     lines.extend(decision.notes().map(|note| format!("  noted: {note}")));
+    if let Some(outcome) = guard.consult(&event, || None) {
+        for timing in &outcome.timings {
+            lines.push(format!("  {} took {} µs", timing.file, timing.took.as_micros()));
+        }
+    }
     let verdict = decision.verdict().verb().map_or("no opinion", |verb| verb.as_str());
     lines.push(format!("verdict: {verdict} (decided in {} µs)", took.as_micros()));
     table::print_lines(lines)
@@ -99,20 +104,6 @@ fn read(file: &PathBuf) -> Result<Event, Failure> {
     decode::object(&bytes)
         .and_then(Event::from_object)
         .map_err(|error| Failure::new(ErrorCode::Parse, error.to_string()))
-}
-
-fn effects_of(event: &Event, guard: &crate::guard::Guard) -> Option<Effects> {
-    let (tool, input) = match event {
-        Event::PreToolUse(call) => (&call.tool_name, &call.tool_input),
-        Event::PermissionRequest(call) => (&call.tool_name, &call.tool_input),
-        _ => return None,
-    };
-    let cwd = event.common().map_or("", |common| common.cwd.as_str());
-    let mut context = guard.context();
-    if !cwd.is_empty() {
-        context.cwd = cwd;
-    }
-    guard.policy().effects(tool, input, &context).ok()
 }
 
 /// Each effect in a line.

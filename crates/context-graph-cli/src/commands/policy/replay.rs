@@ -52,7 +52,7 @@ impl EventSink for Judge {
         match &event {
             Event::PreToolUse(call) => {
                 self.calls += 1;
-                let decision = self.guard.decide(&event);
+                let decision = self.guard.decide(&event, || None);
                 if decision.verdict().stops() {
                     let what = call.get_command().or_else(|| call.get_file_path()).unwrap_or_default();
                     self.stopped.push(Stopped {

@@ -90,7 +90,7 @@ fn judge(case: &Case, guard: &Guard, environment: &Environment) -> Result<Option
     if !VERDICTS.contains(&case.expect.as_str()) {
         return Err(format!("`expect` is `{}`; it must be one of {}", case.expect, VERDICTS.join(", ")));
     }
-    let decision = guard.decide(&event_of(case, environment)?);
+    let decision = guard.decide(&event_of(case, environment)?, || None);
     let verdict = decision.verdict().verb().map_or("none", |verb| verb.as_str());
     let rules: Vec<&str> = decision.findings().map(|finding| finding.rule.as_str()).collect();
     if verdict != case.expect {

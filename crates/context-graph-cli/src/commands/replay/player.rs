@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Stdout, Write as _};
 
+use context_graph_core::redact::Redactor;
 use context_graph_core::session::{EventRecord, Session};
 use context_graph_events::{DecodeError, Event};
 use serde_json::{Value, json};
@@ -25,12 +26,13 @@ pub(super) struct Player {
     order: Vec<String>,
     out: Option<BufWriter<Stdout>>,
     bad: usize,
+    redactor: Redactor,
 }
 
 impl Player {
     pub(super) fn new(line_by_line: bool) -> Self {
         let out = line_by_line.then(|| BufWriter::with_capacity(1 << 16, std::io::stdout()));
-        Self { sessions: BTreeMap::new(), order: Vec::new(), out, bad: 0 }
+        Self { sessions: BTreeMap::new(), order: Vec::new(), out, bad: 0, redactor: Redactor::new([0; 32]) }
     }
 
     /// Says the rest. How many lines could not be understood?
@@ -57,7 +59,7 @@ impl EventSink for Player {
     fn take(&mut self, line: usize, event: Event, at_ms: i64) -> Result<(), DecodeError> {
         let id = event.session_id().to_owned();
         let name = event.name().to_owned();
-        let (record, event) = EventRecord::of(event, at_ms)?;
+        let (record, event) = EventRecord::of(event, at_ms, &self.redactor)?;
         let (session, curve) = self.sessions.entry(id.clone()).or_insert_with(|| {
             self.order.push(id.clone());
             (Session::new(&id, "", at_ms), Curve::default())

@@ -1,0 +1,148 @@
+//! From decision sets to one decision.
+//!
+//! A decision is an object with `rule_id`, `reason` and `severity`; a bare text is a reason, and a set that is simply
+//! `true` is a decision without one. A change of the input is laid over the call's own input, because the client
+//! replaces what it is given; several changes are merged by their `priority`.
+
+use serde_json::{Map, Value};
+
+use super::error::{RegoError, RegoErrorKind};
+use super::input::Input;
+use crate::decision::{Decision, Severity, Verdict};
+
+/// What one package said with one verb.
+pub(super) struct Said {
+    pub(super) file: String,
+    pub(super) verb: &'static str,
+    pub(super) value: Value,
+}
+
+struct Change {
+    rule: String,
+    reason: String,
+    severity: Severity,
+    priority: i64,
+    updated: Map<String, Value>,
+}
+
+/// Joins all that was said.
+pub(super) fn collect(said: Vec<Said>, input: &Input) -> (Decision, Vec<RegoError>) {
+    let mut decision = Decision::none();
+    let mut errors = Vec::new();
+    let mut changes = Vec::new();
+    for said in said {
+        for item in items(&said.value) {
+            match one(&said, item, &mut changes) {
+                Ok(found) => decision = decision.join(found),
+                Err(what) => {
+                    let verb = said.verb.to_owned();
+                    errors.push(RegoError::new(&said.file, None, RegoErrorKind::Shape { verb, what }));
+                }
+            }
+        }
+    }
+    (decision.join(merged(changes, input)), errors)
+}
+
+fn items(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Array(items) => items.iter().collect(),
+        Value::Bool(false) | Value::Null => Vec::new(),
+        other => vec![other],
+    }
+}
+
+fn one(said: &Said, item: &Value, changes: &mut Vec<Change>) -> Result<Decision, String> {
+    let default_rule = stem(&said.file);
+    let empty = Map::new();
+    let (fields, text) = match item {
+        Value::Object(fields) => (fields, None),
+        Value::String(text) => (&empty, Some(text.as_str())),
+        Value::Bool(true) if said.verb != "modify" => (&empty, None),
+        other => {
+            return Err(format!("holds {other}, which is no decision: give {{rule_id, reason, severity}}"));
+        }
+    };
+    let word = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let rule = word("rule_id").unwrap_or(default_rule).to_owned();
+    if said.verb == "add_context" {
+        let text = text
+            .or_else(|| ["context", "additional_context", "message", "reason"].into_iter().find_map(word));
+        return text.map(|text| Decision::context(rule, text)).ok_or_else(|| "holds no text".to_owned());
+    }
+    let reason = text
+        .or_else(|| ["reason", "question", "message"].into_iter().find_map(word))
+        .map_or_else(|| format!("{default_rule} says {}", said.verb), str::to_owned);
+    let severity = severity(word("severity").unwrap_or(""));
+    let verdict = match said.verb {
+        "halt" => Verdict::Halt,
+        "deny" => Verdict::Deny,
+        "block" => Verdict::Block,
+        "ask" => Verdict::Ask,
+        "allow_override" => Verdict::Allow,
+        _ => {
+            let Some(Value::Object(updated)) = fields.get("updated_input") else {
+                return Err(format!("of rule `{rule}` has no object `updated_input`"));
+            };
+            let priority = fields.get("priority").and_then(Value::as_i64).unwrap_or(50);
+            changes.push(Change { rule, reason, severity, priority, updated: updated.clone() });
+            return Ok(Decision::none());
+        }
+    };
+    Ok(Decision::of(verdict, rule, reason, severity))
+}
+
+fn stem(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.strip_suffix(".rego").unwrap_or(name)
+}
+
+fn severity(word: &str) -> Severity {
+    match word.to_ascii_lowercase().as_str() {
+        "low" | "info" => Severity::Low,
+        "high" => Severity::High,
+        "critical" => Severity::Critical,
+        _ => Severity::Medium,
+    }
+}
+
+/// All changes as one input. Where two rules of one priority disagree each keeps its own, and joining them asks.
+fn merged(mut changes: Vec<Change>, input: &Input) -> Decision {
+    changes.sort_by(|a, b| b.priority.cmp(&a.priority).then_with(|| a.rule.cmp(&b.rule)));
+    let mut whole: Map<String, Value> = Map::new();
+    let mut rivals = Vec::new();
+    for (at, change) in changes.iter().enumerate() {
+        let disagrees = |other: &Change| {
+            other.priority == change.priority
+                && change
+                    .updated
+                    .iter()
+                    .any(|(key, value)| other.updated.get(key).is_some_and(|had| had != value))
+        };
+        if changes[..at].iter().any(disagrees) {
+            rivals.push(at);
+        } else {
+            fill(&mut whole, &change.updated);
+        }
+    }
+    let mut decision = Decision::none();
+    for (at, change) in changes.iter().enumerate() {
+        let updated = if rivals.contains(&at) { &change.updated } else { &whole };
+        let verdict = Verdict::Modify(input.with_changes(updated));
+        decision = decision.join(Decision::of(verdict, &change.rule, &change.reason, change.severity));
+    }
+    decision
+}
+
+/// Adds what is not there yet, inside objects as well.
+fn fill(into: &mut Map<String, Value>, from: &Map<String, Value>) {
+    for (key, value) in from {
+        match (into.get_mut(key), value) {
+            (Some(Value::Object(inner)), Value::Object(more)) => fill(inner, more),
+            (Some(_), _) => {}
+            (None, _) => {
+                into.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The engine loaded with files, and one package's decision sets asked of it.
+//!
+//! The engine's interpreter is used. Its virtual machine would be faster, and its programs could be kept from one
+//! process to the next, but it goes on where Rego stops: an assignment of something undefined succeeds, an `else`
+//! is not taken, two definitions that disagree are nothing. A guard may not guess.
+
+use std::time::{Duration, Instant};
+
+use regorus::unstable::{Rule, RuleHead};
+use regorus::utils::limits::ExecutionTimerConfig;
+use regorus::{Engine, LimitError};
+use serde_json::Value;
+
+use super::error::{RegoError, RegoErrorKind};
+use super::header::DECISION_SETS;
+use super::recursion;
+use super::set::Source;
+
+/// Steps between two looks at the clock.
+const CHECK_INTERVAL: std::num::NonZeroU32 = std::num::NonZeroU32::MIN.saturating_add(63);
+
+/// A decision set of a package.
+struct DecisionSet {
+    name: &'static str,
+    /// The first rule that adds to it.
+    file: String,
+    line: u32,
+}
+
+/// Some files, parsed.
+pub(super) struct Loaded {
+    engine: Engine,
+    /// Files that do not parse.
+    pub(super) broken: Vec<RegoError>,
+    /// A function that calls itself; then nothing may be run.
+    pub(super) recursion: Option<RegoError>,
+}
+
+impl Loaded {
+    /// Parses these files.
+    pub(super) fn new<'a>(files: impl IntoIterator<Item = &'a Source>, input: &regorus::Value) -> Self {
+        let mut engine = Engine::new();
+        // What a policy prints is for nobody: standard error belongs to the hook's own messages.
+        engine.set_gather_prints(true);
+        // A built-in that fails is undefined, as it is in OPA.
+        engine.set_strict_builtin_errors(false);
+        let mut broken = Vec::new();
+        for file in files {
+            if let Err(error) = engine.add_policy(file.path.to_string(), file.text.to_string()) {
+                let text = error.to_string();
+                broken.push(RegoError::from_engine(&file.path, &text, RegoErrorKind::Compile));
+            }
+        }
+        let recursion = recursion::find(&mut engine);
+        engine.set_input(input.clone());
+        Self { engine, broken, recursion }
+    }
+
+    /// What a package decides: the sets it defines and what is in them.
+    pub(super) fn decisions(
+        &mut self,
+        package: &str,
+        end: Instant,
+        time: Duration,
+    ) -> Result<Vec<(&'static str, Value)>, RegoError> {
+        let mut found = Vec::new();
+        for set in self.sets(package) {
+            let limit = end.saturating_duration_since(Instant::now());
+            if limit.is_zero() {
+                return Err(RegoError::new(&set.file, Some(set.line), RegoErrorKind::NotReached));
+            }
+            self.engine
+                .set_execution_timer_config(ExecutionTimerConfig { limit, check_interval: CHECK_INTERVAL });
+            match self.engine.eval_rule(format!("data.{package}.{}", set.name)) {
+                Ok(regorus::Value::Undefined) => {}
+                Ok(value) => found.push((set.name, serde_json::to_value(&value).unwrap_or(Value::Null))),
+                Err(error) => {
+                    let is_time = error.chain().any(|cause| {
+                        matches!(cause.downcast_ref(), Some(LimitError::TimeLimitExceeded { .. }))
+                    });
+                    let mut error =
+                        RegoError::from_engine(&set.file, &error.to_string(), RegoErrorKind::Evaluate);
+                    error.line = error.line.or(Some(set.line));
+                    if is_time {
+                        error.kind = RegoErrorKind::TimeLimit(millis(time));
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn sets(&mut self, package: &str) -> Vec<DecisionSet> {
+        let mut found: Vec<DecisionSet> = Vec::new();
+        for module in self.engine.get_modules() {
+            if module.package.refr.span().text() != package {
+                continue;
+            }
+            for rule in &module.policy {
+                let Rule::Spec { span, head, .. } = &**rule else { continue };
+                let (RuleHead::Compr { refr, .. } | RuleHead::Set { refr, .. } | RuleHead::Func { refr, .. }) =
+                    head;
+                let text = refr.span().text();
+                let name = text.split(['[', '.', ' ']).next().unwrap_or(text);
+                let Some(name) = DECISION_SETS.into_iter().find(|known| *known == name) else { continue };
+                if found.iter().all(|set| set.name != name) {
+                    found.push(DecisionSet { name, file: span.source.file().clone(), line: span.line });
+                }
+            }
+        }
+        found
+    }
+}
+
+pub(super) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

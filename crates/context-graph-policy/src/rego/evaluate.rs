@@ -1,0 +1,190 @@
+//! Runs the packages an event is routed to, in limited time.
+//!
+//! A few packages share one engine, so that common helpers are parsed once; many are spread over threads. One that
+//! fails in company is tried again by itself: a mistake in one package must not take the others with it.
+//!
+//! No work is done on the caller's own thread. A rule that loops is stopped by the engine's clock; what the engine does
+//! not look at while it works (a parse that explodes, one huge built-in call) is left behind when the time is over,
+//! and its thread ends with the process. Stacks are large because the engine recurses with the text of a policy;
+//! only what is used of them is ever touched.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::collect::{self, Said};
+use super::engine::{Loaded, millis};
+use super::error::{RegoError, RegoErrorKind};
+use super::input::Input;
+use super::set::{PolicySet, Source};
+use crate::decision::Decision;
+
+const STACK: usize = 64 << 20;
+/// Fewer are not worth a thread: each lane parses the helpers it needs.
+const JOBS_PER_LANE: usize = 4;
+const MAX_LANES: usize = 4;
+
+/// How far the policies of one event may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Time for all of them, parsing included.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: Duration::from_millis(60) }
+    }
+}
+
+/// What one package took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timing {
+    /// The package.
+    pub package: String,
+    /// The file that stands for it.
+    pub file: String,
+    /// Time for running it. What packages share is in the first one's of each thread.
+    pub took: Duration,
+}
+
+/// What the policies said.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// The decision of all that could be run.
+    pub decision: Decision,
+    /// What could not: bad files and headers, policies that failed or were stopped.
+    pub errors: Vec<RegoError>,
+    /// What each package took, by name.
+    pub timings: Vec<Timing>,
+}
+
+struct Job {
+    package: String,
+    file: String,
+    files: Vec<Source>,
+}
+
+struct Answer {
+    job: usize,
+    result: Result<Vec<(&'static str, Value)>, RegoError>,
+    took: Duration,
+}
+
+impl PolicySet {
+    /// Runs what an event is routed to.
+    pub fn evaluate(&self, event: &str, tool: Option<&str>, input: &Input, limits: Limits) -> Outcome {
+        let mut outcome = Outcome { errors: self.errors().to_vec(), ..Outcome::default() };
+        let jobs: Vec<Job> = self
+            .units_for(event, tool)
+            .map(|unit| Job {
+                package: unit.package.clone(),
+                file: unit.file.to_string(),
+                files: self.files_of(&unit.package),
+            })
+            .collect();
+        if jobs.is_empty() {
+            return outcome;
+        }
+        let mut waiting: Vec<Option<(String, String)>> =
+            jobs.iter().map(|job| Some((job.package.clone(), job.file.clone()))).collect();
+        let started = Instant::now();
+        // The engine stops itself first, so that it can say where.
+        let patience = limits.time + limits.time / 8 + Duration::from_millis(5);
+        let answers = run_apart(jobs, input.value(), limits);
+        let mut said = Vec::new();
+        let end = loop {
+            let answer = match answers.recv_timeout(patience.saturating_sub(started.elapsed())) {
+                Ok(answer) => answer,
+                Err(end) => break end,
+            };
+            let Some((package, file)) = waiting.get_mut(answer.job).and_then(Option::take) else { continue };
+            match answer.result {
+                Ok(sets) => {
+                    let says = |(verb, value)| Said { file: file.clone(), verb, value };
+                    said.extend(sets.into_iter().map(says));
+                }
+                // Several packages may share one broken helper.
+                Err(error) if outcome.errors.contains(&error) => {}
+                Err(error) => outcome.errors.push(error),
+            }
+            outcome.timings.push(Timing { package, file, took: answer.took });
+        };
+        let unanswered = match end {
+            RecvTimeoutError::Timeout => RegoErrorKind::TimeLimit(millis(limits.time)),
+            RecvTimeoutError::Disconnected => {
+                RegoErrorKind::Evaluate("the engine ended before it had an answer".to_owned())
+            }
+        };
+        let silent = waiting.into_iter().flatten();
+        outcome.errors.extend(silent.map(|(_, file)| RegoError::new(&file, None, unanswered.clone())));
+        outcome.timings.sort_by(|a, b| a.package.cmp(&b.package));
+        let (decision, errors) = collect::collect(said, input);
+        outcome.decision = decision;
+        outcome.errors.extend(errors);
+        outcome
+    }
+}
+
+/// Runs the jobs in lanes side by side. The channel ends when all are done.
+fn run_apart(jobs: Vec<Job>, input: &Value, limits: Limits) -> mpsc::Receiver<Answer> {
+    let (sender, receiver) = mpsc::channel();
+    let lanes = jobs.len().div_ceil(JOBS_PER_LANE).min(MAX_LANES);
+    let mut work: Vec<Vec<(usize, Job)>> = (0..lanes).map(|_| Vec::new()).collect();
+    for (at, job) in jobs.into_iter().enumerate() {
+        work[at % lanes].push((at, job));
+    }
+    for jobs in work {
+        let (sender, input) = (sender.clone(), input.clone());
+        let run_all = move || {
+            let mut started = Instant::now();
+            let end = started + limits.time;
+            let input = regorus::Value::from(input);
+            let mut shared = Loaded::new(distinct(&jobs), &input);
+            for (at, job) in &jobs {
+                let result = run(job, &mut shared, &input, end, limits);
+                if sender.send(Answer { job: *at, result, took: started.elapsed() }).is_err() {
+                    return;
+                }
+                started = Instant::now();
+            }
+        };
+        // A thread that is not there, or gone, has dropped its end of the channel; the caller notices.
+        let _ = thread::Builder::new().name("rego".to_owned()).stack_size(STACK).spawn(run_all);
+    }
+    receiver
+}
+
+/// Every file once.
+fn distinct(jobs: &[(usize, Job)]) -> Vec<&Source> {
+    let mut files: Vec<&Source> = jobs.iter().flat_map(|(_, job)| &job.files).collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.dedup_by(|a, b| a.path == b.path);
+    files
+}
+
+fn run(
+    job: &Job,
+    shared: &mut Loaded,
+    input: &regorus::Value,
+    end: Instant,
+    limits: Limits,
+) -> Result<Vec<(&'static str, Value)>, RegoError> {
+    let own = |error: &&RegoError| job.files.iter().any(|file| *file.path == error.file);
+    if let Some(error) = shared.broken.iter().find(own) {
+        return Err(error.clone());
+    }
+    if shared.recursion.is_none() {
+        match shared.decisions(&job.package, end, limits.time) {
+            Err(error) if matches!(error.kind, RegoErrorKind::Evaluate(_)) => {}
+            settled => return settled,
+        }
+    }
+    let mut alone = Loaded::new(&job.files, input);
+    match alone.recursion.take() {
+        Some(error) => Err(error),
+        None => alone.decisions(&job.package, end, limits.time),
+    }
+}

@@ -1,0 +1,199 @@
+//! Policy files grouped into packages, and which packages an event is routed to.
+//!
+//! A package is run as a whole, with the files it refers to: helpers are loaded because somebody names them, not
+//! because they lie in the folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::discover::PolicyFile;
+use super::error::{RegoError, RegoErrorKind};
+use super::header::{self, Route};
+
+/// A file whose header was understood.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    pub(super) path: Arc<str>,
+    pub(super) text: Arc<str>,
+    package: String,
+}
+
+/// A package that decides.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    pub(super) package: String,
+    /// The file that stands for the package in errors and default rule ids.
+    pub(super) file: Arc<str>,
+    routes: Vec<Route>,
+}
+
+/// All policies of a folder.
+#[derive(Debug, Clone, Default)]
+pub struct PolicySet {
+    sources: Vec<Source>,
+    units: Vec<Unit>,
+    errors: Vec<RegoError>,
+}
+
+impl PolicySet {
+    /// Reads the headers of these files. What is wrong with a header is kept as an error of every event: without a
+    /// route nobody knows which event the policy was meant for.
+    pub fn new(files: Vec<PolicyFile>, read_errors: Vec<RegoError>) -> Self {
+        let mut set = Self { sources: Vec::new(), units: Vec::new(), errors: read_errors };
+        let mut units: BTreeMap<String, Unit> = BTreeMap::new();
+        for file in files {
+            let path: Arc<str> = file.path.into();
+            let header = match header::read(&file.text) {
+                Ok(header) => header,
+                Err(error) => {
+                    let kind = RegoErrorKind::Header(error.what);
+                    set.errors.push(RegoError::new(&path, Some(error.line), kind));
+                    continue;
+                }
+            };
+            if let Some(route) = route_of(&header) {
+                units
+                    .entry(header.package.clone())
+                    .or_insert_with(|| Unit {
+                        package: header.package.clone(),
+                        file: path.clone(),
+                        routes: Vec::new(),
+                    })
+                    .routes
+                    .push(route);
+            }
+            set.sources.push(Source { path, text: file.text.into(), package: header.package });
+        }
+        set.units = units.into_values().collect();
+        set
+    }
+
+    /// What was wrong with files and headers.
+    pub fn errors(&self) -> &[RegoError] {
+        &self.errors
+    }
+
+    /// Whether there is nothing to run and nothing to complain about.
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty() && self.errors.is_empty()
+    }
+
+    /// Every package that decides, with the file that stands for it and its routes.
+    pub fn packages(&self) -> impl Iterator<Item = (&str, &str, &[Route])> {
+        self.units.iter().map(|unit| (unit.package.as_str(), &*unit.file, unit.routes.as_slice()))
+    }
+
+    /// The packages an event is routed to.
+    pub fn routed(&self, event: &str, tool: Option<&str>) -> Vec<&str> {
+        self.units_for(event, tool).map(|unit| unit.package.as_str()).collect()
+    }
+
+    /// The signals that the policies of an event ask for.
+    pub fn signals(&self, event: &str, tool: Option<&str>) -> BTreeSet<&str> {
+        self.units
+            .iter()
+            .flat_map(|unit| &unit.routes)
+            .filter(|route| route.matches(event, tool))
+            .flat_map(|route| route.signals.iter().map(String::as_str))
+            .collect()
+    }
+
+    pub(super) fn units_for(&self, event: &str, tool: Option<&str>) -> impl Iterator<Item = &Unit> {
+        self.units.iter().filter(move |unit| unit.routes.iter().any(|route| route.matches(event, tool)))
+    }
+
+    /// The files a package needs: its own, and those of every package that it or its helpers name.
+    pub(super) fn files_of(&self, package: &str) -> Vec<Source> {
+        let mut wanted = vec![false; self.sources.len()];
+        let mut queue: Vec<usize> = Vec::new();
+        let want = |wanted: &mut Vec<bool>, queue: &mut Vec<usize>, meant: &dyn Fn(&str) -> bool| {
+            for (at, source) in self.sources.iter().enumerate() {
+                if !wanted[at] && meant(&source.package) {
+                    wanted[at] = true;
+                    queue.push(at);
+                }
+            }
+        };
+        want(&mut wanted, &mut queue, &|known| known == package);
+        while let Some(at) = queue.pop() {
+            for reference in references(&self.sources[at].text) {
+                want(&mut wanted, &mut queue, &|known| is_meant(reference, known));
+            }
+        }
+        let needed = self.sources.iter().zip(wanted).filter(|(_, wanted)| *wanted);
+        needed.map(|(source, _)| source.clone()).collect()
+    }
+}
+
+/// A file with a route, or one that decides without saying when. Cupcake's own collecting package is neither.
+fn route_of(header: &header::Header) -> Option<Route> {
+    let is_system = ["cupcake.system", "cupcake.global.system"].iter().any(|system| {
+        header.package.strip_prefix(system).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    });
+    if is_system {
+        return None;
+    }
+    match &header.route {
+        Some(route) if header.decides || !route.events.is_empty() => Some(route.clone()),
+        None if header.decides => Some(Route::default()),
+        _ => None,
+    }
+}
+
+/// What stands after `data.` in a text. An empty reference means anything: `data[…]` is computed.
+fn references(text: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    for (at, _) in text.match_indices("data") {
+        let is_word =
+            text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
+        if is_word {
+            continue;
+        }
+        let rest = &text[at + 4..];
+        if rest.starts_with('[') {
+            found.insert("");
+        } else if let Some(rest) = rest.strip_prefix('.') {
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').unwrap_or(rest.len());
+            found.insert(rest[..end].trim_end_matches('.'));
+        }
+    }
+    found
+}
+
+/// Whether a reference can mean a package: the package, something in it, or a tree that holds it.
+fn is_meant(reference: &str, package: &str) -> bool {
+    let within = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    reference.is_empty() || within(reference, package) || within(package, reference)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_found_and_bounded() {
+        let text = "import data.a.b\nx := data.c.f(1)\ny := metadata.z\nz := data[input.k]";
+        assert_eq!(references(text).into_iter().collect::<Vec<_>>(), ["", "a.b", "c.f"]);
+        assert!(is_meant("a.b.rule", "a.b") && is_meant("a", "a.b") && !is_meant("a.bc", "a.b"));
+    }
+
+    #[test]
+    fn helpers_come_with_those_who_name_them() {
+        let file = |path: &str, text: &str| PolicyFile { path: path.into(), text: text.into() };
+        let set = PolicySet::new(
+            vec![
+                file("a.rego", "package p.a\nimport data.h.x\ndeny contains 1 if x.t"),
+                file("b.rego", "package p.b\ndeny contains 1 if true"),
+                file("h.rego", "package h.x\nimport data.h.y\nt if y.t"),
+                file("i.rego", "package h.y\nt := true"),
+            ],
+            Vec::new(),
+        );
+        let paths = |package| set.files_of(package).iter().map(|s| s.path.to_string()).collect::<Vec<_>>();
+        assert_eq!(paths("p.a"), ["a.rego", "h.rego", "i.rego"]);
+        assert_eq!(paths("p.b"), ["b.rego"]);
+        assert_eq!(set.routed("Stop", None), ["p.a", "p.b"]);
+    }
+}
