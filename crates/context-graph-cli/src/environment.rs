@@ -25,7 +25,11 @@ impl Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the place")]
     pub fn of_this_process() -> Self {
         let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let home = path("HOME").or_else(|| path("USERPROFILE")).unwrap_or_default();
+        let home = path("HOME")
+            .or_else(|| path("USERPROFILE"))
+            .filter(|home| home.is_absolute())
+            .or_else(home_of_the_account)
+            .unwrap_or_default();
         Self {
             config_home: path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
             home,
@@ -57,4 +61,23 @@ impl Environment {
             std::thread::sleep(std::time::Duration::from_mins(1));
         }
     }
+}
+
+/// The home that the system's own list of accounts names: what a shell goes by when it is told nothing else.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "the user's number is only to be had from libc")]
+fn home_of_the_account() -> Option<PathBuf> {
+    // SAFETY: getuid takes nothing, touches nothing and cannot fail.
+    let user = unsafe { libc::getuid() }.to_string();
+    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
+    let fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    fields
+        .filter(|fields| fields.get(2) == Some(&user.as_str()))
+        .find_map(|fields| fields.get(5).map(PathBuf::from))
+        .filter(|home| home.is_absolute())
+}
+
+#[cfg(not(unix))]
+fn home_of_the_account() -> Option<PathBuf> {
+    None
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 mod clock;
 pub mod commands;
 mod config;
+mod crash;
 mod environment;
 mod exit_status;
 mod explain;

@@ -1,6 +1,6 @@
 //! A session in a few lines.
 
-use context_graph_core::session::Session;
+use context_graph_core::session::{Session, tame};
 
 /// What a session came to, in a few lines.
 pub(crate) fn of(session: &Session) -> String {
@@ -24,7 +24,11 @@ pub(crate) fn of(session: &Session) -> String {
         lines.push(format!("{} subagents, {} compactions", counters.subagents, counters.compactions));
     }
     if let Some(previous) = &session.snapshot.previous_session_id {
-        lines.push(format!("continues {previous} (likeness {:.2})", session.snapshot.cross_session_ic));
+        lines.push(format!(
+            "continues {} (likeness {:.2})",
+            tame(previous, 80),
+            session.snapshot.cross_session_ic
+        ));
     }
     lines.join("\n")
 }

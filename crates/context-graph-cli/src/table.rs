@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::commands::failure::Outcome;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
 use crate::terminal;
 
 /// Columns under a heading.
@@ -18,20 +19,29 @@ pub(crate) fn print(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>
 }
 
 /// Lines, each made safe for a terminal.
-#[expect(clippy::unnecessary_wraps, reason = "a command ends with its answer")]
 pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Outcome {
     let mut text = String::new();
     for line in lines {
         text.push_str(&terminal::plain(line.as_ref(), false));
         text.push('\n');
     }
-    terminal::print(text.as_bytes());
-    Ok(())
+    written(terminal::print(text.as_bytes()))
+}
+
+/// Text as it is: JSON lines, which cannot hold a control character.
+pub(crate) fn print_text(text: &str) -> Outcome {
+    written(terminal::print(text.as_bytes()))
 }
 
 /// One JSON value.
-#[expect(clippy::unnecessary_wraps, reason = "a command ends with its answer")]
 pub(crate) fn print_json(value: &Value) -> Outcome {
-    terminal::print(format!("{value:#}\n").as_bytes());
-    Ok(())
+    written(terminal::print(format!("{value:#}\n").as_bytes()))
+}
+
+fn written(done: bool) -> Outcome {
+    if done {
+        Ok(())
+    } else {
+        Err(Failure::new(ErrorCode::Storage, "the answer could not be written").answered())
+    }
 }

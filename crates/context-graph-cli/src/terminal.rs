@@ -1,7 +1,7 @@
 //! Text for people. What an agent or a file said must not drive the terminal it is shown on.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use context_graph_core::session::is_invisible;
 
@@ -21,10 +21,17 @@ pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
     out
 }
 
-/// Writes all of it to stdout. A reader that has gone away is no error of ours.
-pub(crate) fn print(bytes: &[u8]) {
+/// Writes all of it to stdout. False if it could not be written; a reader that has gone away is no error of ours.
+pub(crate) fn print(bytes: &[u8]) -> bool {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Ok(()) => true,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => true,
+        Err(error) => {
+            complain(&format!("cannot write the answer: {error}"));
+            false
+        }
+    }
 }
 
 /// One line for people on stderr.
@@ -32,8 +39,13 @@ pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "context-graph: {}", plain(text, false));
 }
 
+/// Whether a person says yes; where nobody is there to be asked, nobody did.
+pub(crate) fn agreed(yes: bool, question: &str) -> bool {
+    yes || (std::io::stdin().is_terminal() && confirm(question))
+}
+
 /// Asks a person, who must say yes.
-pub(crate) fn confirm(question: &str) -> bool {
+fn confirm(question: &str) -> bool {
     let mut stderr = std::io::stderr().lock();
     let _ = write!(stderr, "{} [y/N] ", plain(question, false)).and_then(|()| stderr.flush());
     let mut answer = String::new();

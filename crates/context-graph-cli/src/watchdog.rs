@@ -31,6 +31,8 @@ mod imp {
 
     use super::GRACE;
 
+    /// For people.
+    const LATE: &[u8] = b"context-graph: the hook's time was over before it had an answer\n";
     /// Grace that is left, in microseconds.
     static GRACE_LEFT: AtomicU64 = AtomicU64::new(0);
     /// How long the process has waited for a processor, in nanoseconds, as far as that was made up for.
@@ -51,6 +53,7 @@ mod imp {
         // async-signal-safe. A short write is not repaired: the reader is not reading.
         unsafe {
             libc::write(libc::STDOUT_FILENO, answer.cast(), length);
+            libc::write(libc::STDERR_FILENO, LATE.as_ptr().cast(), LATE.len());
             libc::_exit(1);
         }
     }

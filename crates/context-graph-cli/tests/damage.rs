@@ -124,3 +124,43 @@ fn a_state_folder_that_cannot_be_is_an_error_with_a_next_step() {
     let error = prompt(&place, "one").failed("storage");
     assert!(error.contains("it is a file"), "{error}");
 }
+
+#[cfg(unix)]
+#[test]
+fn damaged_pages_are_put_aside_after_one_failure_at_most_of_each_kind() {
+    for (page, fill) in
+        [(2, 0xFF), (3, 0xFF), (4, 0x00), (5, 0xFF), (6, 0x00), (7, 0xFF), (8, 0x00), (9, 0xFF)]
+    {
+        let place = Place::new();
+        for text in ["one", "two", "three"] {
+            prompt(&place, text).succeeded();
+            stop(&place).succeeded();
+        }
+        let data = file(&place, "data/data.mdb");
+        let mut bytes = std::fs::read(&data).unwrap();
+        let at = page * 4096;
+        if at + 4096 > bytes.len() {
+            continue;
+        }
+        bytes[at..at + 4096].fill(fill);
+        std::fs::write(&data, bytes).unwrap();
+        let mut answers = Vec::new();
+        for _ in 0..6 {
+            let run = stop(&place);
+            assert!((0..=2).contains(&run.code), "page {page}: {run:?}");
+            answers.push(run.json()["success"].as_bool().unwrap());
+        }
+        assert!(answers[3..].iter().all(|success| *success), "page {page}: never mended: {answers:?}");
+        assert_eq!(place.run(&["session", "list"]).code, 0, "page {page}");
+        assert_eq!(prompts(&place), 3, "page {page}: the live session knows");
+    }
+}
+
+#[test]
+fn an_absurd_call_id_does_not_stop_the_session() {
+    let place = Place::new();
+    let call = json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/w",
+        "tool_name": "Read", "tool_input": {}, "tool_use_id": "x".repeat(70_000)});
+    place.send(&["hooks", "event"], call.to_string()).succeeded();
+    stop(&place).succeeded();
+}

@@ -296,7 +296,7 @@ fn forgetting_leaves_nothing() {
     prompt(&place, "gone-4711", "SECRET-WORD");
     end(&place, "gone-4711");
     prompt(&place, "gone-4711", "SECRET-WORD again, while it is live");
-    let run = place.run(&["session", "forget", "gone-4711", "--json"]);
+    let run = place.run(&["session", "forget", "gone-4711", "--json", "--yes"]);
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(
         (&told[0]["snapshot"], &told[0]["records"], &told[0]["live_files"]),
@@ -312,13 +312,19 @@ fn forgetting_leaves_nothing() {
 fn pruning_removes_what_is_old_and_only_that() {
     let place = Place::new();
     start(&place, "new", "startup");
-    let envelope = json!({"hook_type": "session_start", "session_id": "old", "timestamp_ms": 1_600_000_000_000_i64,
-        "payload": {"type": "session_start", "data": {"cwd": "/p", "source": "startup"}}});
-    place.send(&["hooks", "event"], envelope.to_string()).succeeded();
+    for (kind, data) in [
+        ("session_start", json!({"cwd": "/p", "source": "startup"})),
+        ("session_end", json!({"duration_ms": 1, "status": "normal", "reason": "exit"})),
+    ] {
+        let envelope = json!({"hook_type": kind, "session_id": "old", "timestamp_ms": 1_600_000_000_000_i64,
+            "payload": {"type": kind, "data": data}});
+        place.send(&["hooks", "event"], envelope.to_string()).succeeded();
+    }
     let dry = place.run(&["session", "prune", "--older-than", "30d", "--dry-run"]);
     assert!(dry.stdout.contains("would remove old"), "{dry:?}");
     assert_eq!(place.run(&["session", "status", "old"]).code, 0);
-    assert_eq!(place.run(&["session", "prune", "--older-than", "30d"]).code, 0);
+    assert_eq!(place.run(&["session", "prune", "--older-than", "30d"]).code, 1, "nobody said yes");
+    assert_eq!(place.run(&["session", "prune", "--older-than", "30d", "--yes"]).code, 0);
     assert_eq!(place.run(&["session", "status", "old"]).code, 1);
     assert_eq!(place.run(&["session", "status", "new"]).code, 0);
 }

@@ -66,6 +66,17 @@ fn nothing_is_written_without_a_yes_or_over_what_cannot_be_read() {
     assert_eq!(read(&place), "{ \"hooks\": // what\n }");
 }
 
+#[test]
+fn nothing_that_was_remembered_is_removed_without_a_yes() {
+    let place = Place::new();
+    assert_eq!(place.run(&["init", "--yes"]).code, 0);
+    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    let run = place.run(&["uninstall", "--purge"]);
+    assert!(run.code == 1 && run.stderr.contains("--yes"), "{run:?}");
+    assert!(place.project().join(".context-graph").exists());
+    assert!(place.run(&["session", "list", "--project", "/"]).stdout.contains("no sessions"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_stays_a_link() {

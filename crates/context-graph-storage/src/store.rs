@@ -20,6 +20,7 @@ mod sealed;
 
 pub use keyed::KeyedStore;
 pub use lmdb::{LmdbEngine, LmdbOptions};
+pub use lmdb_file::SUSPICION;
 pub use memory::MemoryEngine;
 
 use std::ops::ControlFlow;

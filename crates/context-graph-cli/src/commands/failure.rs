@@ -17,11 +17,14 @@ pub(crate) struct Failure {
     code: ErrorCode,
     message: String,
     next_step: Option<String>,
+    nothing_there: bool,
+    /// Whether the answer is on stdout already, so that no second one may follow.
+    answered: bool,
 }
 
 impl Failure {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), next_step: None }
+        Self { code, message: message.into(), next_step: None, nothing_there: false, answered: false }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -34,8 +37,19 @@ impl Failure {
     }
 
     pub(crate) fn no_sessions() -> Self {
-        Self::new(ErrorCode::SessionNotFound, "this project has no sessions yet")
-            .with_next_step("they begin with the first hook event; --project names another project")
+        let failure = Self::new(ErrorCode::SessionNotFound, "this project has no sessions yet")
+            .with_next_step("they begin with the first hook event; --project names another project");
+        Self { nothing_there: true, ..failure }
+    }
+
+    /// Whether there is nothing to look at, which for a list is an answer.
+    pub(crate) fn is_nothing_there(&self) -> bool {
+        self.nothing_there
+    }
+
+    /// The same failure of a command that has answered on stdout already.
+    pub(crate) fn answered(self) -> Self {
+        Self { answered: true, ..self }
     }
 
     pub(crate) fn with_next_step(mut self, next_step: impl Into<String>) -> Self {
@@ -46,7 +60,7 @@ impl Failure {
     /// Says it, and how the process ends.
     pub(crate) fn report(&self, as_json: bool) -> ExitStatus {
         terminal::complain(&self.to_string());
-        if as_json {
+        if as_json && !self.answered {
             let object = json!({"success": false, "error": self.message, "error_code": self.code});
             terminal::print(format!("{object}\n").as_bytes());
         }

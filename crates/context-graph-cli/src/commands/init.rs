@@ -1,6 +1,5 @@
 //! `context-graph init` and `uninstall`: our hooks into the client's settings, and out again.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -69,7 +68,7 @@ pub(crate) struct UninstallArgs {
     place: WhereArgs,
 
     /// Also remove what was remembered: the project's `.context-graph` folder
-    #[arg(long)]
+    #[arg(long, conflicts_with = "user")]
     purge: bool,
 }
 
@@ -142,12 +141,29 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
             file.forget();
         }
     }
-    if args.purge && !args.place.dry_run && state.is_dir() {
+    if args.place.dry_run {
+        let purge = if args.purge && state.is_dir() {
+            format!("; would remove {}", state.display())
+        } else {
+            String::new()
+        };
+        return done(&args.place, &format!("nothing was changed{purge}"));
+    }
+    if args.purge && state.is_dir() {
+        if !terminal::agreed(
+            args.place.yes,
+            &format!("Remove {} and all that was remembered?", state.display()),
+        ) {
+            return Err(
+                Failure::usage(format!("{} was left", state.display())).with_next_step("--yes says yes")
+            );
+        }
         std::fs::remove_dir_all(&state).map_err(|error| {
             Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", state.display()))
         })?;
+        done(&args.place, &format!("removed {}", state.display()))?;
     }
-    let rest = if args.purge || !state.is_dir() { "" } else { "; --purge also removes what was remembered" };
+    let rest = if state.is_dir() { "; --purge also removes what was remembered" } else { "" };
     done(&args.place, &format!("no hook of context-graph is left in {}{rest}", file.path().display()))
 }
 
@@ -180,15 +196,11 @@ fn proceed(
     if args.dry_run {
         return Ok(false);
     }
-    if args.yes {
-        return Ok(true);
+    if terminal::agreed(args.yes, "Write this?") {
+        Ok(true)
+    } else {
+        Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"))
     }
-    if !std::io::stdin().is_terminal() {
-        return Err(
-            Failure::usage("nothing was changed: there is nobody to ask").with_next_step("--yes says yes")
-        );
-    }
-    if terminal::confirm("Write this?") { Ok(true) } else { Err(Failure::usage("nothing was changed")) }
 }
 
 fn done(args: &WhereArgs, words: &str) -> Outcome {

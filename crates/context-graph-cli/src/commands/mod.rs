@@ -110,7 +110,7 @@ fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatu
     }
     let _ = error.print();
     if args.get(1).is_some_and(|arg| arg == "hooks") {
-        hooks::usage_failure(error, started);
+        hooks::usage_failure(error, args.get(2).is_some_and(|arg| arg == "pre-tool"), started);
     }
     ExitStatus::Error
 }

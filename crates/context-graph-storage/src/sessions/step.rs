@@ -229,10 +229,14 @@ pub(super) fn take_in(session: &mut Session, entry: &Entry<'_>) {
     }
 }
 
+/// The longest id of a call that can be looked up.
+const MAX_INDEXED_ID: usize = 1024;
+
 fn log_record(entry: &Entry<'_>) -> Result<LogRecord> {
     let record = decode_record(entry.payload)?.for_the_log();
     Ok(LogRecord {
-        tool_use_id: record.tool_use_id.clone(),
+        // An absurd id is kept in the record and not looked up by.
+        tool_use_id: record.tool_use_id.clone().filter(|id| id.len() <= MAX_INDEXED_ID),
         bytes: encode_record(&record)?,
         source: Some(entry.end),
     })

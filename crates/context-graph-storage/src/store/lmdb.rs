@@ -73,14 +73,21 @@ pub struct LmdbEngine {
     tables: OnceLock<Tables>,
     /// Held by every transaction: the map must not move under one.
     in_use: RwLock<()>,
+    /// Whether the file was suspected of being damaged when it was opened.
+    suspected: bool,
 }
 
 impl LmdbEngine {
     fn open(options: &LmdbOptions) -> Result<Self> {
         let _creating = lmdb_file::prepare(options)?;
         let env = Self::map(options)?;
-        let engine =
-            Self { env, folder: options.folder.clone(), tables: OnceLock::new(), in_use: RwLock::new(()) };
+        let engine = Self {
+            env,
+            folder: options.folder.clone(),
+            tables: OnceLock::new(),
+            in_use: RwLock::new(()),
+            suspected: lmdb_file::suspicions(&options.folder) > 0,
+        };
         engine.find_tables()?;
         Ok(engine)
     }
@@ -230,7 +237,12 @@ impl Engine for LmdbEngine {
         self.env.clear_stale_readers().map_err(|error| self.failure(error))?;
         loop {
             match self.try_write(&mut work) {
-                Ok(done) => return Ok(done),
+                Ok(done) => {
+                    if self.suspected {
+                        lmdb_file::clear_suspicion(&self.folder);
+                    }
+                    return Ok(done);
+                }
                 Err(Attempt::Work(error)) => return Err(error),
                 Err(Attempt::Engine(heed::Error::Mdb(MdbError::MapFull))) => {
                     self.resize(self.env.info().map_size.saturating_mul(2))?;
@@ -262,6 +274,20 @@ fn failure(folder: &Path, error: heed::Error) -> StorageError {
             StorageError::DiskFull { action: "write to", path: folder.to_path_buf() }
         }
         heed::Error::Io(source) => StorageError::io("use the database in", folder, source),
+        heed::Error::Mdb(
+            error @ (MdbError::Corrupted
+            | MdbError::PageNotFound
+            | MdbError::Invalid
+            | MdbError::Panic
+            | MdbError::CursorFull
+            | MdbError::PageFull
+            | MdbError::BadTxn),
+        ) => {
+            lmdb_file::suspect(folder);
+            StorageError::database(format!(
+                "{error}; the next event examines the database and puts it aside if it is damaged"
+            ))
+        }
         other => StorageError::database(other),
     }
 }

@@ -14,6 +14,8 @@ use crate::quarantine::{Quarantine, create_folder};
 
 /// LMDB's names for its files.
 pub(super) const DATA: &str = "data.mdb";
+/// Beside the data file, while it is suspected of being damaged.
+pub const SUSPICION: &str = "suspect";
 const LOCK: &str = "lock.mdb";
 
 /// The lock file is mapped for writing, so its blocks must exist before: on a full disk, too, touching a hole kills.
@@ -60,13 +62,16 @@ enum Verdict {
 /// it for damaged.
 pub(super) fn prepare(options: &LmdbOptions) -> Result<Option<File>> {
     let folder = &options.folder;
-    if matches!(inspect(folder)?, Verdict::Sound) && has_lock_file(folder) {
+    let suspicions = suspicions(folder);
+    if suspicions == 0 && matches!(inspect(folder)?, Verdict::Sound) && has_lock_file(folder) {
         return Ok(None);
     }
     create_folder(folder)?;
     let alone = File::open(folder).context("open", folder)?;
     file_lock::alone(&alone).context("lock", folder)?;
     let reason = match inspect(folder)? {
+        Verdict::Sound if suspicions > 0 && !is_whole(folder)? => "has damaged pages",
+        Verdict::Sound if suspicions > PATIENCE => "keeps failing although its pages look whole",
         Verdict::New | Verdict::Sound => {
             reserve_lock_file(folder)?;
             return Ok(Some(alone));
@@ -83,7 +88,34 @@ pub(super) fn prepare(options: &LmdbOptions) -> Result<Option<File>> {
     let name = folder.file_name().map_or("data".into(), |name| name.to_string_lossy());
     let quarantine = Quarantine::new(&options.quarantine);
     let moved_to = quarantine.move_files(&format!("{name}-{}", options.now_ms), folder, &[DATA, LOCK])?;
+    clear_suspicion(folder);
     Err(StorageError::Corrupted { what: format!("{} ({reason})", folder.join(DATA).display()), moved_to })
+}
+
+/// How often a file whose pages look whole may fail before it is given up.
+const PATIENCE: u64 = 3;
+
+/// How often using the data file has failed in a way that damage explains: a byte each in a file beside it, which even a
+/// signal handler can write.
+pub(super) fn suspicions(folder: &Path) -> u64 {
+    fs::metadata(folder.join(SUSPICION)).map_or(0, |found| found.len())
+}
+
+/// Notes that damage would explain a failure; the next who opens the store looks closely.
+pub(super) fn suspect(folder: &Path) {
+    let mut options = OpenOptions::new();
+    let opened = options
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(folder.join(SUSPICION));
+    let _ = opened.and_then(|mut file| file.write_all(b"!"));
+}
+
+/// Forgets it, after the store was used without trouble or put aside.
+pub(super) fn clear_suspicion(folder: &Path) {
+    let _ = fs::remove_file(folder.join(SUSPICION));
 }
 
 /// Whether the file system of `folder` takes nothing any more.

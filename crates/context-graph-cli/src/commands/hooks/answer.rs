@@ -124,11 +124,11 @@ struct OneObject<'a> {
 /// Stamps the answer with the time taken and writes it: JSON for the caller and, for a failure, a line for people.
 pub(super) fn give(mut answer: Answer, format: OutputFormat, started: Instant) -> ExitStatus {
     answer.output.execution_time_ms = elapsed_ms(started);
-    terminal::print(&answer.render(format, std::io::stdout().is_terminal()));
+    let written = terminal::print(&answer.render(format, std::io::stdout().is_terminal()));
     if let (Some(error), Some(code)) = (&answer.output.error, answer.output.error_code) {
         terminal::complain(&format!("{error} ({})", code.hint()));
     }
-    answer.status
+    if written { answer.status } else { ExitStatus::Error }
 }
 
 pub(super) fn elapsed_ms(started: Instant) -> u64 {

@@ -95,6 +95,9 @@ pub enum HookError {
     /// The disk or what is on it.
     #[error("Database error: {0}")]
     Storage(#[source] StorageError),
+    /// Stored data is so damaged that reading it brought the process down.
+    #[error("Database error: the data file is damaged; the next event examines it and puts it aside")]
+    Damage,
     /// stdin could not be read.
     #[error("Parse error: stdin could not be read: {0}")]
     Stdin(std::io::Error),
@@ -130,7 +133,7 @@ impl HookError {
         match self {
             Self::Timeout(_) => ErrorCode::Timeout,
             Self::InvalidInput(_) | Self::CrisisTriggered(_) => ErrorCode::Validation,
-            Self::Storage(StorageError::Corrupted { .. }) => ErrorCode::Corruption,
+            Self::Damage | Self::Storage(StorageError::Corrupted { .. }) => ErrorCode::Corruption,
             Self::Storage(_) => ErrorCode::Storage,
             Self::Serialization(_) | Self::Stdin(_) => ErrorCode::Parse,
             Self::SessionNotFound(_) => ErrorCode::SessionNotFound,

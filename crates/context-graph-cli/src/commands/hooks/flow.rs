@@ -10,17 +10,18 @@ use context_graph_events::{Event, ReplyBody};
 use context_graph_policy::Decision;
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
+use context_graph_storage::store::SUSPICION;
 
 use super::Host;
 use super::answer::Answer;
-use super::args::CommonArgs;
+use super::args::{CommonArgs, OutputFormat};
 use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
 use super::stop_gate;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
-use crate::summary;
+use crate::{crash, summary};
 
 /// The project's sessions and how the user wants them.
 struct Place {
@@ -123,6 +124,7 @@ fn ruling_of(decision: &Decision) -> Option<Ruling> {
 /// Lets the session take an event in, and says what there is to say.
 pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Result<Answer, HookError> {
     let place = host.place(args)?;
+    expect_damage(&place.sessions);
     let at_ms = incoming.at_ms();
     let session_id = incoming.event.session_id().to_owned();
     let durability = Durability::of(&incoming.event);
@@ -167,6 +169,14 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
         answer.output.notices.push(format!("session {session_id} had ended and is open again"));
     }
     Ok(answer)
+}
+
+/// Prepares for a data file that brings the process down.
+fn expect_damage(sessions: &Sessions) {
+    let note = sessions.folder().database().join(SUSPICION);
+    let error = HookError::Damage;
+    let answer = Answer::failure(&error).render(OutputFormat::JsonCompact, false);
+    crash::arm(&note, answer, &format!("{error} ({})", error.error_code().hint()));
 }
 
 /// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.

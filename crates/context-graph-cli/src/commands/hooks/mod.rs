@@ -37,7 +37,7 @@ use args::{CommonArgs, HookCommand};
 use error::HookError;
 use input::Incoming;
 
-use crate::{Environment, ExitStatus, watchdog};
+use crate::{Environment, ExitStatus, terminal, watchdog};
 
 /// What a hook has to go by: its surroundings, and when it was started.
 #[derive(Debug)]
@@ -152,9 +152,11 @@ fn leave(status: ExitStatus) -> ! {
 }
 
 /// Arguments that make no sense are answered on stdout too: a hook's caller reads JSON there.
-pub(crate) fn usage_failure(error: &clap::Error, started: Instant) {
+pub(crate) fn usage_failure(error: &clap::Error, is_tool_call: bool, started: Instant) {
+    UNDECIDED.store(is_tool_call, Ordering::Relaxed);
     let text = error.render().to_string();
     let first_line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    let failure = Answer::failure(&HookError::Usage(first_line.to_owned()));
-    answer::give(failure, args::OutputFormat::JsonCompact, started);
+    let mut failure = failed(&HookError::Usage(first_line.to_owned()));
+    failure.output.execution_time_ms = answer::elapsed_ms(started);
+    terminal::print(&failure.render(args::OutputFormat::JsonCompact, false));
 }

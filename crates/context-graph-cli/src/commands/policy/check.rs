@@ -23,7 +23,8 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     match problems.len() {
         0 => Ok(()),
         n => Err(Failure::new(ErrorCode::Policy, format!("{n} problems in the policy files"))
-            .with_next_step("until they are mended every guarded call is asked about")),
+            .with_next_step("until they are mended every guarded call is asked about")
+            .answered()),
     }
 }
 

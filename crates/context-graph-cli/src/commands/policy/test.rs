@@ -72,7 +72,8 @@ pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
     }
     match failures.len() {
         0 => Ok(()),
-        n => Err(Failure::new(ErrorCode::Policy, format!("{n} cases were decided otherwise than expected"))),
+        n => Err(Failure::new(ErrorCode::Policy, format!("{n} cases were decided otherwise than expected"))
+            .answered()),
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::{Environment, terminal};
+use crate::{Environment, table};
 
 /// The version of what is written.
 pub(super) const FORMAT: u64 = 1;
@@ -38,8 +38,7 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
         text.push('\n');
     }
     let Some(path) = &args.output else {
-        terminal::print(text.as_bytes());
-        return Ok(());
+        return table::print_text(&text);
     };
     std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))

@@ -1,7 +1,5 @@
 //! `session forget`
 
-use std::io::IsTerminal;
-
 use clap::Args;
 use context_graph_storage::store::Removed;
 use serde_json::{Value, json};
@@ -27,11 +25,8 @@ pub(crate) struct ForgetArgs {
 pub(super) fn run(args: &ForgetArgs, environment: &Environment) -> Outcome {
     let shelf = Shelf::open(&args.place, environment)?;
     let ids = args.session_ids.iter().map(|id| shelf.find(Some(id))).collect::<Result<Vec<_>, _>>()?;
-    if !args.yes && std::io::stdin().is_terminal() {
-        let question = format!("Remove {} for good?", ids.join(", "));
-        if !terminal::confirm(&question) {
-            return Err(Failure::usage("nothing was removed"));
-        }
+    if !terminal::agreed(args.yes, &format!("Remove {} for good?", ids.join(", "))) {
+        return Err(Failure::usage("nothing was removed").with_next_step("--yes says yes"));
     }
     let removed = ids.iter().map(|id| shelf.remove(id)).collect::<Result<Vec<_>, _>>()?;
     tell(&removed, args.place.json)

@@ -62,7 +62,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         })
         .collect::<Result<Vec<_>, Failure>>()?;
 
-    let shelf = Shelf::open(&args.place, environment)?;
+    let shelf = Shelf::open_or_create(&args.place, environment)?;
     let session = head.session;
     let id = session.snapshot.session_id.clone();
     if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use context_graph_storage::store::SessionQuery;
+use serde_json::json;
 
 use super::{PlaceArgs, Shelf, to_json};
 use crate::commands::failure::{Failure, Outcome};
@@ -30,7 +31,16 @@ pub(crate) struct ListArgs {
 }
 
 pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
+    let shelf = match Shelf::open(&args.place, environment) {
+        Err(failure) if failure.is_nothing_there() => {
+            return if args.place.json {
+                table::print_json(&json!([]))
+            } else {
+                table::print_lines(["no sessions"])
+            };
+        }
+        shelf => shelf?,
+    };
     let moment = |text: &Option<String>| {
         text.as_deref().map(|text| time::parse(text, clock::now_ms()).map_err(Failure::usage)).transpose()
     };

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::forget::tell;
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{Failure, Outcome};
-use crate::{Environment, clock, table, time};
+use crate::{Environment, clock, table, terminal, time};
 
 #[derive(Debug, Args)]
 pub(crate) struct PruneArgs {
@@ -21,6 +21,10 @@ pub(crate) struct PruneArgs {
     /// Only say what would be removed
     #[arg(long)]
     dry_run: bool,
+
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
 }
 
 pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
@@ -28,7 +32,13 @@ pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
     let until_ms = time::parse(&args.older_than, clock::now_ms()).map_err(Failure::usage)?;
     let query = SessionQuery { until_ms: Some(until_ms), ..SessionQuery::default() };
     let old = shelf.sessions.list(shelf.store.as_ref(), &query)?;
-    let ids: Vec<String> = old.into_iter().map(|entry| entry.session_id).collect();
+    // One that is still open is not old, however long it has been silent.
+    let mut ids = Vec::new();
+    for entry in old {
+        if !shelf.sessions.is_live(&entry.session_id)? {
+            ids.push(entry.session_id);
+        }
+    }
     if args.dry_run {
         if args.place.json {
             return table::print_json(&json!({"would_remove": ids}));
@@ -36,6 +46,14 @@ pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
         let lines = ids.iter().map(|id| format!("would remove {id}"));
         return table::print_lines(lines.chain([format!("{} sessions", ids.len())]));
     }
+    if !terminal::agreed(args.yes, &format!("Remove {} sessions for good?", ids.len())) {
+        return Err(
+            Failure::usage("nothing was removed").with_next_step("--yes says yes, --dry-run only shows")
+        );
+    }
     let removed = ids.iter().map(|id| shelf.remove(id)).collect::<Result<Vec<_>, _>>()?;
+    if removed.is_empty() && !args.place.json {
+        return table::print_lines(["no session is that old"]);
+    }
     tell(&removed, args.place.json)
 }

@@ -16,8 +16,14 @@ pub(crate) struct StatusArgs {
 }
 
 pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
-    if args.session_id.is_none() && !args.place.json && shelf.newest()?.is_none() {
+    let nothing_asked = args.session_id.is_none() && !args.place.json;
+    let shelf = match Shelf::open(&args.place, environment) {
+        Err(failure) if failure.is_nothing_there() && nothing_asked => {
+            return table::print_lines(["this project has no sessions yet"]);
+        }
+        shelf => shelf?,
+    };
+    if nothing_asked && shelf.newest()?.is_none() {
         return table::print_lines(["this project has no sessions yet"]);
     }
     let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
