@@ -7,9 +7,9 @@ use super::bytes::{
 use super::judge::{changes, sample};
 
 /// What gives a made-up token away wherever it stands in it.
-const TELLING: [&[u8]; 12] = [
+const TELLING: [&[u8]; 11] = [
     b"example",
-    b"your",
+    b"xxxxxx",
     b"placeholder",
     b"changeme",
     b"change-me",
@@ -17,15 +17,28 @@ const TELLING: [&[u8]; 12] = [
     b"replace",
     b"redacted",
     b"dummy",
-    b"xxxx",
     b"****",
     b"....",
 ];
 
+/// Short words that give it away where they stand apart: four letters in a row come up in random text too.
+const TELLING_APART: [&[u8]; 4] = [b"your", b"YOUR", b"xxxx", b"XXXX"];
+
 /// Whether this is a stand-in for a token: an example, a row of one sign, a count.
 pub(super) fn made_up(value: &[u8]) -> bool {
     let value = sample(value);
-    TELLING.iter().any(|&telling| contains_any_case(value, telling)) || counted(value)
+    TELLING.iter().any(|&telling| contains_any_case(value, telling))
+        || TELLING_APART.iter().any(|&telling| stands_apart(value, telling))
+        || counted(value)
+}
+
+/// Whether a word is in there with an end of the value or a sign at one of its sides.
+fn stands_apart(value: &[u8], word: &[u8]) -> bool {
+    value.windows(word.len()).enumerate().any(|(at, window)| {
+        let apart =
+            |side: Option<usize>| side.and_then(|at| value.get(at)).is_none_or(|&byte| !is(byte, ALNUM));
+        window == word && (apart(at.checked_sub(1)) || apart(Some(at + word.len())))
+    })
 }
 
 /// Whether it mostly counts up or repeats, as in `abc123abc123` or `aaaa`.
