@@ -111,6 +111,10 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     }
     StateFolder::open_or_create(&root, None)?;
     file.replace(before.as_deref(), edited.text.as_deref(), clock::now_ms())?;
+    if let Some(switch) = edited.text.as_deref().and_then(what_disables_hooks) {
+        let path = file.path().display();
+        terminal::complain(&format!("`{switch}` is set in {path}, so the client runs no hook of ours"));
+    }
     if let Some(undo) = edited.undo {
         let undo = match file.undo() {
             Some(earlier) => undo.following(&earlier),
@@ -118,10 +122,13 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
         };
         file.remember(&undo)?;
     }
-    done(
-        &args.place,
-        &format!("installed in {}; `context-graph uninstall` takes it out again", file.path().display()),
-    )
+    let flag = match args.place.scope() {
+        Scope::Project => "",
+        Scope::Local => " --local",
+        Scope::User => " --user",
+    };
+    let path = file.path().display();
+    done(&args.place, &format!("installed in {path}; `context-graph uninstall{flag}` takes it out again"))
 }
 
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
@@ -222,6 +229,12 @@ fn words((major, minor, patch): ClientVersion) -> String {
     let newer =
         if (major, minor, patch) > NEWEST_KNOWN_CLIENT { ", newer than this program knows" } else { "" };
     format!("{major}.{minor}.{patch}{newer}")
+}
+
+/// A setting that keeps the client from running our hooks.
+fn what_disables_hooks(settings: &str) -> Option<&'static str> {
+    let settings: serde_json::Value = serde_json::from_str(settings.trim_start_matches('\u{feff}')).ok()?;
+    ["disableAllHooks", "allowManagedHooksOnly"].into_iter().find(|key| settings[*key] == true)
 }
 
 /// A gate may take longer than a stop otherwise may.

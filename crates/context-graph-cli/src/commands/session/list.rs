@@ -25,7 +25,7 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
 
-    /// Of every project whose sessions are in this database, not only this one
+    /// With a database that several projects share: of all of them, not only of this one
     #[arg(long)]
     all_projects: bool,
 }
@@ -41,13 +41,15 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
         }
         shelf => shelf?,
     };
+    let shared = args.place.db_path.is_some() || environment.db_path.is_some();
     let moment = |text: &Option<String>| {
         text.as_deref().map(|text| time::parse(text, clock::now_ms()).map_err(Failure::usage)).transpose()
     };
     let query = SessionQuery {
         since_ms: moment(&args.since)?,
         until_ms: moment(&args.until)?,
-        project: (!args.all_projects).then(|| shelf.sessions.project()),
+        // A database of the project's own holds nobody else's sessions, but for those that were imported.
+        project: (shared && !args.all_projects).then(|| shelf.sessions.project()),
         limit: Some(args.limit),
     };
     let mut sessions = Vec::new();
