@@ -27,8 +27,14 @@ fn sessions(folder: &std::path::Path) -> Sessions {
 fn step(sessions: &Sessions, bytes: &[u8]) {
     let event = Event::from_slice(bytes).unwrap();
     let durability = Durability::of(&event);
-    let arrival =
-        Arrival { event, at_ms: 1_700_000_000_000, previous_session_id: None, took_us: 0, ruling: None };
+    let arrival = Arrival {
+        event,
+        at_ms: 1_700_000_000_000,
+        previous_session_id: None,
+        took_us: 0,
+        ruling: None,
+        crisis_threshold: 0.5,
+    };
     black_box(sessions.step("bench", arrival, durability).unwrap());
 }
 

@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use context_graph_core::gwt::ic_monitor::IC_CRITICAL_THRESHOLD;
 use context_graph_core::session::DIGEST_MAX;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -17,6 +18,7 @@ pub(crate) const FILE: &str = "config.toml";
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
     pub(crate) storage: Storage,
+    pub(crate) continuity: Continuity,
     pub(crate) inject: Inject,
 }
 
@@ -36,6 +38,21 @@ pub(crate) enum Sync {
     Turns,
     /// At every event: slower, and a power cut costs nothing.
     EveryEvent,
+}
+
+/// How a session is judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Continuity {
+    /// A session whose continuity is below this is in a crisis.
+    #[serde(deserialize_with = "share")]
+    pub(crate) crisis_below: f32,
+}
+
+impl Default for Continuity {
+    fn default() -> Self {
+        Self { crisis_below: IC_CRITICAL_THRESHOLD }
+    }
 }
 
 /// What is put in front of the model, and when.
@@ -137,6 +154,14 @@ impl Config {
                             "default": "turns",
                             "description": "When the disk is waited for: at turns, compactions, starts and ends, or at every event",
                         },
+                    },
+                },
+                "continuity": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "crisis_below": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5,
+                            "description": "A session whose continuity is below this is in a crisis"},
                     },
                 },
                 "inject": {

@@ -98,6 +98,11 @@ fn a_transcript_of_the_clients_is_played_and_drawn() {
     assert!(run.stdout.contains("session abc") && run.stdout.contains("1 prompts, 6 tool calls"), "{run:?}");
     assert!(run.stdout.contains("loop: ") && run.stdout.contains('█'), "{run:?}");
     assert!(run.stderr.contains("1 lines are of no kind"), "{run:?}");
+    let pattern = place.project().join("projects/**/*.jsonl");
+    assert!(
+        place.run(&["replay", pattern.to_str().unwrap()]).stdout.contains("session abc"),
+        "patterns are followed"
+    );
     let missing = place.run(&["replay", "/nowhere"]);
     assert!(missing.code == 1 && missing.stderr.contains("/nowhere"), "{missing:?}");
 }

@@ -45,6 +45,8 @@ pub struct Arrival {
     pub took_us: u32,
     /// What was decided about it, where something was.
     pub ruling: Option<Ruling>,
+    /// Below which continuity the session is in a crisis, as the user wants it.
+    pub crisis_threshold: f32,
 }
 
 /// A session after an event.
@@ -63,7 +65,7 @@ pub struct Stepped {
 impl Sessions {
     /// Takes an event in.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
-        let Arrival { event, at_ms, previous_session_id, took_us, ruling } = arrival;
+        let Arrival { event, at_ms, previous_session_id, took_us, ruling, crisis_threshold } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut guard = live.lock()?;
         let mut store = None;
@@ -86,6 +88,7 @@ impl Sessions {
         let own = guard.append(&encode_record(&record)?)?;
 
         let mut state = self.load(&mut guard, session_id, at_ms, &mut store)?;
+        state.session.snapshot.crisis_threshold = crisis_threshold;
         let mut report = None;
         let mut damage = Vec::new();
         loop {

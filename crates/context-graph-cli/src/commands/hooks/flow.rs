@@ -146,6 +146,7 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
         previous_session_id: incoming.previous_session_id,
         took_us: host.took_us(),
         ruling: ruling_of(&decision),
+        crisis_threshold: place.config.continuity.crisis_below,
     };
     let Stepped { session, report, previous, damage } =
         place.sessions.step(&session_id, arrival, durability)?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::DateTime;
 use context_graph_events::Event;
+use context_graph_policy::effects::glob;
 use serde_json::{Map, Value, json};
 
 use super::player::EventSink;
@@ -17,7 +18,7 @@ use crate::terminal;
 pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome {
     let mut files = Vec::new();
     for path in paths {
-        collect(path, &mut files).map_err(|error| {
+        expand(path, &mut files).map_err(|error| {
             Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", path.display()))
                 .with_next_step("name a transcript (.jsonl) or a folder that has some")
         })?;
@@ -26,7 +27,9 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
     let mut skipped = 0;
     for (number, file) in files.iter().enumerate() {
         if progress {
-            let _ = write!(std::io::stderr(), "\r{} of {} transcripts ", number + 1, files.len());
+            let done = (number + 1) * BAR / files.len();
+            let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR - done));
+            let _ = write!(std::io::stderr(), "\r{bar} {} of {} transcripts ", number + 1, files.len());
         }
         skipped += play(file, player).map_err(|error| {
             Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
@@ -40,6 +43,26 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
             "{skipped} lines are of no kind that a replay knows, and were passed over"
         ));
     }
+    Ok(())
+}
+
+/// The width of the progress bar.
+const BAR: usize = 30;
+
+/// Follows a path, or all that a pattern names where the shell has left it to us.
+fn expand(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let pattern = path.to_string_lossy();
+    let Some(first) = pattern.find(['*', '?', '[']).filter(|_| !path.exists()) else {
+        return collect(path, files);
+    };
+    let fixed = pattern[..first].rfind('/').map_or(".", |end| &pattern[..=end]);
+    let mut all = Vec::new();
+    collect(Path::new(fixed), &mut all)?;
+    all.retain(|file| {
+        let file = file.to_string_lossy();
+        glob::matches(&pattern, file.strip_prefix("./").unwrap_or(&file))
+    });
+    files.append(&mut all);
     Ok(())
 }
 
