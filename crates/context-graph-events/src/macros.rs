@@ -291,6 +291,57 @@ macro_rules! shared_constructor {
             reply
         }
     };
+    (permission) => {
+        fn decide(decision: &str) -> Self {
+            let mut reply = Self::default();
+            reply.0.set_specific("permissionDecision", decision);
+            reply
+        }
+
+        fn with_reason(mut self, reason: impl Into<String>) -> Self {
+            self.0.set_specific("permissionDecisionReason", reason.into());
+            self
+        }
+
+        /// Lets it happen without asking. A deny rule of the user's still wins.
+        pub fn allow() -> Self {
+            Self::decide("allow")
+        }
+
+        /// Does not let it happen; the reason is told.
+        pub fn deny(reason: impl Into<String>) -> Self {
+            Self::decide("deny").with_reason(reason)
+        }
+
+        /// Asks the user. In print mode, where there is nobody to ask, the client denies with the reason.
+        pub fn ask(reason: impl Into<String>) -> Self {
+            Self::decide("ask").with_reason(reason)
+        }
+    };
+    (elicitation) => {
+        fn act(action: &$crate::claude_code::ElicitationAction) -> Self {
+            let mut reply = Self::default();
+            reply.0.set_specific("action", action.as_str());
+            reply
+        }
+
+        /// Answers with this content.
+        pub fn accept(content: ::serde_json::Map<String, ::serde_json::Value>) -> Self {
+            let mut reply = Self::act(&$crate::claude_code::ElicitationAction::Accept);
+            reply.0.set_specific("content", content);
+            reply
+        }
+
+        /// Refuses.
+        pub fn decline() -> Self {
+            Self::act(&$crate::claude_code::ElicitationAction::Decline)
+        }
+
+        /// Dismisses the question.
+        pub fn cancel() -> Self {
+            Self::act(&$crate::claude_code::ElicitationAction::Cancel)
+        }
+    };
     (watch) => {
         /// Asks the client to report changes of these paths as `FileChanged`.
         #[must_use]

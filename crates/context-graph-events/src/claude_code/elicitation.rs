@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{ElicitationAction, ElicitationMode};
+use super::ElicitationMode;
 use crate::reply::Shape;
 
 payload! {
@@ -29,30 +29,6 @@ reply! {
         verbs: [Deny, Modify, Allow],
         top: [],
         specific: [("action", Shape::OneOf(&["accept", "decline", "cancel"])), ("content", Shape::Object)],
-        shared: [],
-    }
-}
-
-impl ElicitationReply {
-    /// Answers with this content.
-    pub fn accept(content: Map<String, Value>) -> Self {
-        let mut reply = Self::default();
-        reply.0.set_specific("action", ElicitationAction::Accept.as_str());
-        reply.0.set_specific("content", content);
-        reply
-    }
-
-    /// Refuses.
-    pub fn decline() -> Self {
-        let mut reply = Self::default();
-        reply.0.set_specific("action", ElicitationAction::Decline.as_str());
-        reply
-    }
-
-    /// Dismisses the question.
-    pub fn cancel() -> Self {
-        let mut reply = Self::default();
-        reply.0.set_specific("action", ElicitationAction::Cancel.as_str());
-        reply
+        shared: [elicitation],
     }
 }

@@ -61,34 +61,6 @@ reply! {
             ("permissionDecision", Shape::OneOf(&["allow", "deny", "ask"])),
             ("permissionDecisionReason", Shape::Text)
         ],
-        shared: [message],
-    }
-}
-
-impl PreModelSwitchReply {
-    fn decide(decision: &str) -> Self {
-        let mut reply = Self::default();
-        reply.0.set_specific("permissionDecision", decision);
-        reply
-    }
-
-    fn with_reason(mut self, reason: impl Into<String>) -> Self {
-        self.0.set_specific("permissionDecisionReason", reason.into());
-        self
-    }
-
-    /// Switches without asking.
-    pub fn allow() -> Self {
-        Self::decide("allow")
-    }
-
-    /// Keeps the model.
-    pub fn deny(reason: impl Into<String>) -> Self {
-        Self::decide("deny").with_reason(reason)
-    }
-
-    /// Asks the user.
-    pub fn ask(reason: impl Into<String>) -> Self {
-        Self::decide("ask").with_reason(reason)
+        shared: [permission, message],
     }
 }

@@ -34,37 +34,11 @@ reply! {
             ("updatedInput", Shape::Object),
             ("additionalContext", Shape::Text)
         ],
-        shared: [context, message],
+        shared: [permission, context, message],
     }
 }
 
 impl PreToolUseReply {
-    fn decide(decision: &str) -> Self {
-        let mut reply = Self::default();
-        reply.0.set_specific("permissionDecision", decision);
-        reply
-    }
-
-    fn with_reason(mut self, reason: impl Into<String>) -> Self {
-        self.0.set_specific("permissionDecisionReason", reason.into());
-        self
-    }
-
-    /// Runs it without asking. A deny rule of the user's still wins.
-    pub fn allow() -> Self {
-        Self::decide("allow")
-    }
-
-    /// Does not run it; the model is told why.
-    pub fn deny(reason: impl Into<String>) -> Self {
-        Self::decide("deny").with_reason(reason)
-    }
-
-    /// Asks the user. In print mode, where there is nobody to ask, the client denies with the reason.
-    pub fn ask(reason: impl Into<String>) -> Self {
-        Self::decide("ask").with_reason(reason)
-    }
-
     /// Ends a print-mode run with this call pending.
     pub fn defer() -> Self {
         Self::decide("defer")
