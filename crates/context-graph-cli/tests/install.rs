@@ -162,3 +162,15 @@ fn a_generated_script_answers_and_its_settings_are_taken_out_again() {
     assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
     assert_eq!(read(&place), "{\"permissions\": {}}\n");
 }
+
+#[test]
+fn the_command_line_is_told_to_shells_and_to_man() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let run = place.run(&["completions", shell]);
+        assert!(run.code == 0 && run.stdout.contains("context-graph"), "{shell}");
+    }
+    assert_eq!(place.run(&["man", "pages"]).code, 0);
+    let pages = std::fs::read_dir(place.project().join("pages")).unwrap().count();
+    assert!(pages > 20, "{pages} pages");
+}

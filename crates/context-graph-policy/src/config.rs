@@ -2,7 +2,8 @@
 //!
 //! Types and merging only: reading files is the caller's. What the user's own file states, a project's file can
 //! tighten but not loosen. What the user's file leaves open is the project's to set, unless the user says
-//! `lock = true`: then the defaults count as stated too.
+//! `lock = true`: then the defaults count as stated too. Naming paths states the rules that keep them, and what keeps
+//! the guard itself in place is only ever the user's to loosen.
 
 use std::collections::BTreeMap;
 
@@ -182,7 +183,15 @@ impl PolicyConfig {
     /// Whether this file says anything about a rule or its guard, one way or the other.
     fn states(&self, id: &str) -> bool {
         let guard = guard_of(id);
+        let keeps_paths = match id {
+            "protected-paths" => !self.read_only.is_empty() || !self.no_read.is_empty(),
+            "protected-paths/read-only" => !self.read_only.is_empty(),
+            "protected-paths/no-read" => !self.no_read.is_empty(),
+            _ => false,
+        };
         self.lock
+            || guard == "self-protection"
+            || keeps_paths
             || self.guards.contains_key(id)
             || self.guards.contains_key(guard)
             || (guard == id && self.guards.keys().any(|key| guard_of(key) == id))
@@ -238,13 +247,27 @@ impl PolicyConfig {
 
     /// Branches that are not to be overwritten or deleted.
     pub fn protects_branch(&self, name: &str) -> bool {
-        let name = name.strip_prefix("refs/heads/").unwrap_or(name);
+        let name = name.strip_prefix("refs/").unwrap_or(name);
+        let name = name.strip_prefix("heads/").unwrap_or(name);
         match &self.protected_branches {
             Some(branches) => {
                 branches.iter().any(|branch| branch == name || crate::effects::glob::matches(branch, name))
             }
             None => DEFAULT_BRANCHES.iter().any(|branch| crate::effects::glob::matches(branch, name)),
         }
+    }
+
+    /// Whether a pattern of branches, as a push takes it, reaches one that is protected.
+    pub(crate) fn protects_some(&self, pattern: &str) -> bool {
+        let rooted = match pattern {
+            _ if pattern.starts_with("refs/") => pattern.to_owned(),
+            _ if pattern.starts_with("heads/") => format!("refs/{pattern}"),
+            _ => format!("refs/heads/{pattern}"),
+        };
+        // git's star crosses folders.
+        let wide = rooted.replace('*', "**");
+        let branches = self.protected_branches.clone().unwrap_or_else(default_branches);
+        branches.iter().any(|branch| crate::effects::glob::matches(&wide, &format!("refs/heads/{branch}")))
     }
 }
 
@@ -285,7 +308,14 @@ mod tests {
 
     use super::*;
 
-    const IDS: [&str; 4] = ["secrets", "secrets/read-key", "privilege", "destructive-git/reset-hard"];
+    const IDS: [&str; 6] = [
+        "secrets",
+        "secrets/read-key",
+        "privilege",
+        "destructive-git/reset-hard",
+        "protected-paths/read-only",
+        "self-protection/policy",
+    ];
 
     fn guard() -> impl Strategy<Value = GuardConfig> {
         let verdict = prop_oneof![Just(None), Just(Some(GuardVerdict::Ask)), Just(Some(GuardVerdict::Deny))];
@@ -349,6 +379,33 @@ mod tests {
             let twice = PolicyConfig::merge(&user, &project);
             prop_assert_eq!(once, twice);
         }
+    }
+
+    #[test]
+    fn a_project_does_not_loosen_the_users_paths_or_the_guard_itself() {
+        let read = |text: &str| toml::from_str::<PolicyConfig>(text).unwrap();
+        let project = |id: &str| {
+            read(&format!(
+                "[guards.\"{id}\"]\nenabled = false\nverdict = \"ask\"\n\
+                 [[exceptions]]\nrule = \"{id}\"\nreason = \"in the way\""
+            ))
+        };
+        let holds = |user: &PolicyConfig, id: &str| {
+            let merged = PolicyConfig::merge(user, &project(id));
+            merged.exceptions.is_empty() && merged.is_enabled(id) && merged.verdict(id).is_none()
+        };
+        let silent = PolicyConfig::default();
+        for id in ["self-protection", "self-protection/policy", "self-protection/state"] {
+            assert!(holds(&silent, id), "{id}");
+        }
+        let user = read("read_only = [\"migrations/**\"]");
+        assert!(holds(&user, "protected-paths") && holds(&user, "protected-paths/read-only"));
+        assert!(!holds(&user, "protected-paths/no-read") && !holds(&silent, "protected-paths"));
+        let user = read("no_read = [\"customers/**\"]");
+        assert!(holds(&user, "protected-paths") && holds(&user, "protected-paths/no-read"));
+        // The user's own word counts.
+        let loosened = PolicyConfig::merge(&project("self-protection"), &silent);
+        assert!(!loosened.is_enabled("self-protection/state") && loosened.exceptions.len() == 1);
     }
 
     #[test]

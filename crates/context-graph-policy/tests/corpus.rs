@@ -8,7 +8,7 @@ use context_graph_policy::{Context, Decision, ListedFileSystem, Policy, PolicyCo
 use serde_json::{Value, json};
 
 const HOME: &str = "/home/dev";
-const PROJECT: &str = "/home/dev/work/app";
+const PROJECT: &str = "/home/dev/proj/app";
 
 fn decide(call: &str) -> Decision {
     let call = call.replace('␤', "\n");
@@ -21,7 +21,7 @@ fn decide(call: &str) -> Decision {
     let fs = ListedFileSystem::default()
         .with("/home", Entry::Folder)
         .with(HOME, Entry::Folder)
-        .with("/home/dev/work", Entry::Folder)
+        .with("/home/dev/proj", Entry::Folder)
         .with(PROJECT, Entry::Folder);
     let event = event(&tool, &input);
     Policy::new(PolicyConfig::default())

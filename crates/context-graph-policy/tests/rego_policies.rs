@@ -27,7 +27,7 @@ fn one(text: &str) -> PolicySet {
 
 fn ask_with(set: &PolicySet, event: Value, surroundings: Surroundings) -> Outcome {
     let fs = ListedFileSystem::default();
-    let ctx = Context { home: "/home/dev", project: "/work", cwd: "/work", fs: &fs };
+    let ctx = Context { home: "/home/dev", project: "/proj", cwd: "/proj", fs: &fs };
     let event = event.as_object().unwrap();
     let input = Input::new(event, surroundings, &ctx);
     let name = event["hook_event_name"].as_str().unwrap();
@@ -40,7 +40,7 @@ fn ask(set: &PolicySet, event: Value) -> Outcome {
 }
 
 fn bash(command: &str) -> Value {
-    json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/work", "tool_name": "Bash",
+    json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/proj", "tool_name": "Bash",
         "tool_input": {"command": command}})
 }
 
@@ -79,16 +79,16 @@ fn halt_uses_configuration_and_helpers() {
         ..Surroundings::default()
     };
     let write = |path: &str| {
-        json!({"hook_event_name": "PreToolUse", "cwd": "/work", "tool_name": "Write",
+        json!({"hook_event_name": "PreToolUse", "cwd": "/proj", "tool_name": "Write",
             "tool_input": {"file_path": path, "content": "x"}})
     };
     let set = published();
     let outcome = ask_with(&set, write("src/other/../legacy/a.rs"), surroundings.clone());
     assert_eq!(outcome.decision.verdict(), &Verdict::Halt);
-    assert_eq!(outcome.decision.reason(), "Leave it (/work/src/legacy/a.rs) [PROTECTED-FILES]");
+    assert_eq!(outcome.decision.reason(), "Leave it (/proj/src/legacy/a.rs) [PROTECTED-FILES]");
     assert_eq!(rules(&ask_with(&set, write("Cargo.lock"), surroundings.clone())), ["PROTECTED-FILES"]);
     assert!(rules(&ask_with(&set, write("src/main.rs"), surroundings.clone())).is_empty());
-    let multi = json!({"hook_event_name": "PreToolUse", "cwd": "/work", "tool_name": "MultiEdit",
+    let multi = json!({"hook_event_name": "PreToolUse", "cwd": "/proj", "tool_name": "MultiEdit",
         "tool_input": {"edits": [{"file_path": "a.rs"}, {"file_path": "src/legacy/b.rs"}]}});
     assert_eq!(rules(&ask_with(&set, multi, surroundings.clone())), ["PROTECTED-FILES"]);
     let mut above = surroundings.clone();

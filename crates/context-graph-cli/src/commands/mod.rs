@@ -17,6 +17,7 @@ pub(crate) mod failure;
 pub mod hooks;
 mod init;
 mod policy;
+mod reference;
 mod replay;
 mod session;
 mod statusline;
@@ -55,6 +56,8 @@ pub(crate) enum Command {
         command: consciousness::ConsciousnessCommands,
     },
     Replay(replay::ReplayArgs),
+    Completions(reference::CompletionsArgs),
+    Man(reference::ManArgs),
     /// Print one line about a session, for the client's status line: its JSON on stdin
     Statusline,
     /// What tool calls are decided by
@@ -83,6 +86,8 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Hooks { command: HooksCommands::GenerateConfig(args) } => {
             hooks::generate::run(&args, &environment)
         }
+        Command::Completions(args) => reference::completions(&args),
+        Command::Man(args) => reference::man(&args),
         Command::Statusline => return statusline::run(&environment),
         Command::Init(args) => init::init(&args, &environment),
         Command::Uninstall(args) => init::uninstall(&args, &environment),

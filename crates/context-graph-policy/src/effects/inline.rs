@@ -249,7 +249,7 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
             reads_file |= !targets.is_empty();
         }
         sends |= has(&low, SENDS) && !imported;
-        if shows_environment(&low, &operands) {
+        if shows_environment(statement, &low, &operands) {
             shell.disclose(super::Disclosure::Variable);
         }
     }
@@ -293,21 +293,45 @@ fn target_of(text: &str, statement: &str, globs: bool) -> Text {
 const RECURSIVE: &[&str] =
     &["rmtree", "recursive", "rm_r", "remove_tree", "removedirs", "rimraf", "emptydir", "rmsync", "fs.rm("];
 
-/// Printing a credential out of the environment, or all of it.
-fn shows_environment(low: &str, operands: &[String]) -> bool {
-    let prints = ["print(", "console.log", "puts ", "print ", "echo "].iter().any(|word| low.contains(word));
-    let reaches = ["environ", "process.env", "env[", "getenv", "$env{"].iter().any(|word| low.contains(word));
-    if !prints || !reaches {
+/// Printing a credential out of the environment, or all of it. `low` is the statement without its strings.
+fn shows_environment(statement: &str, low: &str, operands: &[String]) -> bool {
+    let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    // `p x` prints in ruby; `p = x` is a variable in any language.
+    let ruby = ["p ", "pp ", "p(", "pp("]
+        .iter()
+        .filter_map(|word| low.trim_start().strip_prefix(word))
+        .any(|rest| !rest.trim_start().starts_with('='));
+    if !ruby && !any(low, &["print(", "console.log", "puts ", "print ", "echo ", "puts(", "say "]) {
         return false;
     }
-    let whole = ["environ)", "process.env)", "environ.items", "entries(process.env", "dict(os.environ"]
-        .iter()
-        .any(|word| low.contains(word));
+    if shows_all_of_env(statement, low, operands) {
+        return true;
+    }
+    if !any(low, &["environ", "process.env", "env[", "getenv", "$env{"]) {
+        return false;
+    }
+    // Names alone are no secret.
+    let values = low.replace("keys(process.env)", "");
+    let whole = any(
+        &values,
+        &["environ)", "process.env)", "environ.items", "entries(process.env", "dict(os.environ"],
+    );
     let member = low.split("process.env.").skip(1).any(|rest| {
         let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         super::shell::names_credential(&name)
     });
     whole || member || operands.iter().any(|text| super::shell::names_credential(text))
+}
+
+/// All of `ENV`, as ruby and perl name it, with its values.
+fn shows_all_of_env(statement: &str, low: &str, operands: &[String]) -> bool {
+    const WHOLE: &[&str] =
+        &["%ENV", "ENV.to_h", "ENV.to_a", "ENV.inspect", "ENV.each", "ENV.map", "ENV.values"];
+    let named = |word: &&&str| statement.contains(**word) && low.contains(&word.to_ascii_lowercase());
+    let looked_up = operands.iter().any(|text| text.contains("$ENV{$")) || low.contains("$env{$");
+    let names_only = low.contains("keys %env") && !looked_up;
+    matches!(statement.trim(), "p ENV" | "pp ENV" | "p(ENV)" | "pp(ENV)")
+        || (!names_only && WHOLE.iter().any(|word| named(&word)))
 }
 
 /// The code in lower case with the content of its strings left out.

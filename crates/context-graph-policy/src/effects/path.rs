@@ -34,7 +34,17 @@ impl Target {
         let real = match path.literal() {
             // A drive of another system has no links we could follow.
             Some(literal) if !literal.starts_with('/') => Vec::new(),
-            Some(literal) => follow(literal, places.fs).filter(|real| real != literal).into_iter().collect(),
+            Some(literal) => {
+                let mut real = vec![literal.to_owned()];
+                // Behind a link, `..` leads up from where the link points: the text alone does not say where.
+                let as_written = uncleaned(written, cwd).and_then(|path| follow(&path, places.fs));
+                for place in follow(literal, places.fs).into_iter().chain(as_written) {
+                    if !real.contains(&place) {
+                        real.push(place);
+                    }
+                }
+                real.split_off(1)
+            }
             None if path.has_hole() => Vec::new(),
             None => expand(&path, places.fs),
         };
@@ -65,6 +75,12 @@ pub(crate) fn absolute(written: &Text, cwd: &Text) -> Text {
     }
     joined.extend(written);
     clean(&joined)
+}
+
+/// The absolute path with its `..` still in, if it has any.
+fn uncleaned(written: &Text, cwd: &Text) -> Option<String> {
+    let path = written.literal().filter(|path| path.split('/').any(|name| name == ".."))?;
+    if path.starts_with('/') { Some(path.to_owned()) } else { Some(format!("{}/{path}", cwd.literal()?)) }
 }
 
 pub(crate) fn absolute_str(path: &str, cwd: &str) -> String {
@@ -285,6 +301,24 @@ mod tests {
         assert_eq!(follow("/p/notes", &fs).as_deref(), Some("/p/.env"));
         assert_eq!(follow("/p/loop", &fs), None);
         assert_eq!(follow("/q/new", &fs).as_deref(), Some("/q/new"));
+    }
+
+    #[test]
+    fn dots_behind_a_link_lead_up_from_where_it_points() {
+        let fs = ListedFileSystem::default()
+            .with("/dev", Entry::Folder)
+            .with("/dev/fd", Entry::Link("/proc/7/fd".into()))
+            .with("/proc", Entry::Folder)
+            .with("/proc/7", Entry::Folder)
+            .with("/proc/7/fd", Entry::Folder)
+            .with("/proc/7/root", Entry::Link("/".into()));
+        let places = Places { home: "/home/dev", fs: &fs };
+        let target = |path: &str| Target::new(&Text::from(path), &Text::lit("/dev"), places);
+        for path in ["/dev/fd/../root/etc/shadow", "fd/../root/etc/shadow"] {
+            assert_eq!(target(path).real, ["/etc/shadow"], "{path}");
+            assert_eq!(target(path).literal(), Some("/dev/root/etc/shadow"), "{path}");
+        }
+        assert!(target("../etc/hosts").real.is_empty());
     }
 
     #[test]

@@ -28,6 +28,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let short = |letter: char| {
             words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
         };
+        if moved_branch(sub, &words).is_some_and(|branch| case.config.protects_branch(branch)) {
+            found.add(&BRANCH, format!("`git {sub}` would move a protected branch elsewhere."));
+        }
         match sub {
             "reset" if words.iter().any(|word| abbreviates(word, "--hard", 5)) => {
                 found.add(&RESET, "`git reset --hard` throws uncommitted changes away.");
@@ -110,6 +113,43 @@ fn checkout(words: &[String], found: &mut Found) {
     }
 }
 
+/// The branch that a command sets to another commit, whatever it pointed at before.
+fn moved_branch<'w>(sub: &str, words: &'w [String]) -> Option<&'w str> {
+    let names: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    let has = |word: &str| words.iter().any(|known| known == word);
+    let short = |letter: char| {
+        words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
+    let forced = short('f') || has("--force");
+    match sub {
+        // With one name it is the current branch that is renamed, as every new repository does.
+        "branch" if short('M') || short('C') => names.get(1).copied(),
+        "branch" if forced && (short('m') || short('c') || has("--move") || has("--copy")) => {
+            names.get(1).copied()
+        }
+        "branch" if forced && !(short('d') || short('D') || has("--delete")) => names.first().copied(),
+        "checkout" => value_of(words, 'B', "--force-create"),
+        "switch" => value_of(words, 'C', "--force-create"),
+        _ => None,
+    }
+}
+
+/// The value of an option that may end a bundle of others or have its value attached.
+fn value_of<'w>(words: &'w [String], letter: char, long: &str) -> Option<&'w str> {
+    let words = words.split(|word| word == "--").next().unwrap_or_default();
+    words.iter().enumerate().find_map(|(at, word)| {
+        let attached = if word.starts_with("--") {
+            word.strip_prefix(long).filter(|rest| rest.is_empty() || rest.starts_with('='))?
+        } else {
+            word.strip_prefix('-')?.split_once(letter)?.1
+        };
+        match attached.trim_start_matches('=') {
+            "" => words.get(at + 1).map(String::as_str),
+            value => Some(value),
+        }
+    })
+}
+
 fn push(case: &Case<'_>, words: &[String], found: &mut Found) {
     let lease = words.iter().any(|word| word.starts_with("--force-w") || word.starts_with("--force-if"));
     let forced = words.iter().any(|word| {
@@ -134,7 +174,9 @@ fn push(case: &Case<'_>, words: &[String], found: &mut Found) {
         named = true;
         if case.config.protects_branch(to) {
             found.add(&PUSH, format!("This push would overwrite or remove `{to}`, a protected branch."));
-        } else if to.contains('…') || to == "HEAD" && !lease {
+        } else if to.contains('*') && case.config.protects_some(to) {
+            found.add(&PUSH, format!("This push would overwrite `{to}`, protected branches among them."));
+        } else if to.contains('…') || matches!(to, "HEAD" | "@") && !lease {
             found.add(&PUSH_UNSEEN, "This push overwrites a branch that cannot be seen here.");
         }
     }

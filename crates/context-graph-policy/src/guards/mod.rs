@@ -221,7 +221,7 @@ mod tests {
         assert!(granted.notes().any(|note| note.contains("the release does this")));
         let other = decide(excepted("destructive-git/reset-hard", None, Some("git reset --hard")));
         assert_eq!(other.verdict(), &Verdict::Ask);
-        let read = |config| decide_with(config, "Read", &json!({"file_path": "/work/app/ci/.env"}));
+        let read = |config| decide_with(config, "Read", &json!({"file_path": "/proj/app/ci/.env"}));
         assert_eq!(read(excepted("secrets", Some("ci/**"), None)).verdict(), &Verdict::None);
         assert_eq!(read(excepted("secrets", Some("web/**"), None)).verdict(), &Verdict::Ask);
     }

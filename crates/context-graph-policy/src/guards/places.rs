@@ -174,12 +174,39 @@ pub(super) fn hits_configured(target: &Target, pattern: &str, ctx: &Context<'_>)
     if target.literal().is_some() {
         return false;
     }
-    let full = if pattern.starts_with(['/', '*']) || pattern.starts_with("~/") || pattern.starts_with("./") {
+    hits(target, &full(pattern), ctx)
+}
+
+/// A configured pattern in the form that [`hits`] takes.
+fn full(pattern: &str) -> String {
+    if pattern.starts_with(['/', '*']) || pattern.starts_with("~/") || pattern.starts_with("./") {
         pattern.to_owned()
     } else if pattern.trim_end_matches('/').contains('/') {
         format!("./{pattern}")
     } else {
         format!("**/{pattern}")
-    };
-    hits(target, &full, ctx)
+    }
+}
+
+/// Whether the target is the very folder whose content a configured pattern names: `x` for `x/**`.
+pub(super) fn is_configured_folder(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
+    let full = full(pattern);
+    let named = full.strip_suffix("/**").or_else(|| full.strip_suffix("/*"));
+    let fixed = fixed_folder(&full, ctx);
+    target.places().any(|place| {
+        named.is_some_and(|folder| is_at(place, folder, ctx)) || place.to_ascii_lowercase() == fixed
+    })
+}
+
+/// Whether what a configured pattern names lies somewhere below the target.
+pub(super) fn holds_configured(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
+    let fixed = fixed_folder(&full(pattern), ctx);
+    !fixed.is_empty() && target.places().any(|place| is_within(&fixed, &place.to_ascii_lowercase()))
+}
+
+/// The part of a pattern before its first wildcard, in lower case as patterns are compared.
+fn fixed_folder(pattern: &str, ctx: &Context<'_>) -> String {
+    let rooted = rooted(pattern, ctx).to_ascii_lowercase();
+    let names: Vec<&str> = rooted.split('/').take_while(|name| !name.contains(['*', '?'])).collect();
+    names.join("/").trim_end_matches('/').to_owned()
 }

@@ -1,10 +1,10 @@
 //! Paths that are not to be changed, or not even read: the configured lists, and places no project owns.
 
-use super::places::{hits, hits_configured, is_temporary};
+use super::places::{hits, hits_configured, holds_configured, is_configured_folder, is_temporary};
 use super::secrets::{KEYS, is_secret_file};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Entry};
+use crate::effects::{Access, Entry, PathEffect};
 
 static READ_ONLY: Rule = Rule::deny("protected-paths/read-only", Severity::High);
 static NO_READ: Rule = Rule::deny("protected-paths/no-read", Severity::High);
@@ -74,8 +74,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let target = &effect.target;
         let changes = matches!(effect.access, Access::Write | Access::Delete | Access::Permissions);
         let shown = || target.path.to_string();
-        let configured =
-            |list: &[String]| list.iter().any(|pattern| hits_configured(target, pattern, case.ctx));
+        let configured = |list: &[String]| {
+            list.iter().any(|pattern| {
+                hits_configured(target, pattern, case.ctx)
+                    || (reaches_into(effect) && is_configured_folder(target, pattern, case.ctx))
+                    || (takes_along(effect) && holds_configured(target, pattern, case.ctx))
+            })
+        };
         if changes && configured(&case.config.read_only) {
             found.add_at(
                 &READ_ONLY,
@@ -117,8 +122,22 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
+/// Whether what is done to a folder is done to what it holds, or opens another way to it.
+fn reaches_into(effect: &PathEffect) -> bool {
+    effect.recursive
+        || matches!(effect.access, Access::Delete | Access::Search)
+        || matches!(effect.by.as_str(), "ln" | "link")
+}
+
+/// Whether a folder's whole depth goes along, with no way to leave a part of it out. Searching and packing have one.
+fn takes_along(effect: &PathEffect) -> bool {
+    effect.recursive
+        && (effect.access == Access::Delete
+            || (effect.access == Access::Read && matches!(effect.by.as_str(), "cp" | "ditto" | "scp")))
+}
+
 /// A first `.env` made from the project's own template holds no secret yet.
-fn is_new_from_template(case: &Case<'_>, effect: &crate::effects::PathEffect) -> bool {
+fn is_new_from_template(case: &Case<'_>, effect: &PathEffect) -> bool {
     let name = effect.target.path.file_name().to_string();
     let exists = effect
         .target
@@ -169,10 +188,69 @@ mod tests {
             decide_with(config(), tool, &input).findings().map(|f| f.rule.clone()).collect::<Vec<_>>()
         };
         assert_eq!(
-            rules("Write", json!({"file_path": "/work/app/migrations/1.sql", "content": ""})),
+            rules("Write", json!({"file_path": "/proj/app/migrations/1.sql", "content": ""})),
             ["protected-paths/read-only"]
         );
-        assert_eq!(rules("Read", json!({"file_path": "/work/app/vault/x"})), ["protected-paths/no-read"]);
+        assert_eq!(rules("Read", json!({"file_path": "/proj/app/vault/x"})), ["protected-paths/no-read"]);
         assert_eq!(rules("Bash", json!({"command": "cat migrations/1.sql"})), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_pattern_protects_the_folder_it_fills() {
+        let config = || PolicyConfig {
+            read_only: vec!["migrations/**".into(), "db/schema/*.sql".into()],
+            no_read: vec!["customers/**".into()],
+            ..PolicyConfig::default()
+        };
+        let rules = |command: &str| {
+            let decision = decide_with(config(), "Bash", &json!({ "command": command }));
+            decision.findings().map(|finding| finding.rule.clone()).collect::<Vec<_>>()
+        };
+        for command in [
+            "rm -rf migrations",
+            "rm -rf ./migrations/",
+            "mv migrations m2",
+            "git mv migrations x",
+            "git mv a.sql migrations",
+            "git rm -r migrations",
+            "find migrations -delete",
+            "git checkout HEAD -- migrations",
+            "git checkout HEAD~1 migrations",
+            "git restore --source HEAD~1 migrations",
+            "chmod -R a+w migrations",
+            "rm -rf db",
+            "mv db/schema old",
+        ] {
+            assert!(rules(command).contains(&"protected-paths/read-only".to_owned()), "{command}");
+        }
+        for command in [
+            "grep -r x customers",
+            "grep --recursive x customers",
+            "rg x customers",
+            "cp -r customers /tmp/o",
+            "cp --recursive customers /tmp/o",
+            "cp -r . /tmp/o",
+            "tar cf /tmp/x.tar customers",
+            "mv customers c2",
+            "ln -s customers c2",
+        ] {
+            assert!(rules(command).contains(&"protected-paths/no-read".to_owned()), "{command}");
+        }
+        for command in [
+            "ls migrations customers",
+            "grep -r x migrations",
+            "cp -r migrations /tmp/o",
+            "grep -rn x .",
+            "rg x src",
+            "tar czf /tmp/x.tgz --exclude=customers .",
+            "git mv a.rs db",
+            "rm -rf migrations2 dist",
+            "find . -name '*.pyc' -delete",
+            "mkdir -p migrations",
+            "git checkout migrations",
+            "git checkout -b customers origin/dev",
+        ] {
+            assert!(rules(command).is_empty(), "{command}: {:?}", rules(command));
+        }
     }
 }

@@ -363,7 +363,7 @@ mod tests {
             ("gh auth token", "secrets/show-credential"),
         ]);
         assert_eq!(
-            rules_of("Read", &json!({"file_path": "/work/app/.env.production"})),
+            rules_of("Read", &json!({"file_path": "/proj/app/.env.production"})),
             ["secrets/read-env-file"]
         );
     }

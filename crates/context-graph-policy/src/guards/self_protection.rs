@@ -10,11 +10,12 @@ static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
 static SETTINGS: Rule = Rule::ask("self-protection/client-settings", Severity::Critical);
 static SWITCH: Rule = Rule::ask("self-protection/switch-off", Severity::Critical);
+static FORGET: Rule = Rule::ask("self-protection/forget", Severity::High);
 
 pub(super) static GUARD: Guard = Guard {
     id: "self-protection",
     purpose: "our state, our configuration and the client's hook settings stay as they are",
-    rules: &[&STATE, &POLICY, &SETTINGS, &SWITCH],
+    rules: &[&STATE, &POLICY, &SETTINGS, &SWITCH, &FORGET],
     check,
 };
 
@@ -82,6 +83,12 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if off {
             found.add(&SWITCH, format!("`{}` would switch the guard off.", run.name));
         }
+        if run.name == "context-graph"
+            && run.has("session")
+            && (run.has("forget") || (run.has("prune") && !run.has("--dry-run")))
+        {
+            found.add(&FORGET, "`context-graph session` would remove what the guard has recorded.");
+        }
     }
 }
 
@@ -145,12 +152,12 @@ mod tests {
     fn every_tool_is_met() {
         let found = rules_of(
             "mcp__files__write_file",
-            &json!({"path": "/work/app/.context-graph/policy.toml", "content": ""}),
+            &json!({"path": "/proj/app/.context-graph/policy.toml", "content": ""}),
         );
         assert_eq!(found, ["self-protection/policy"]);
         let found = rules_of(
             "Edit",
-            &json!({"file_path": "/work/app/.claude/settings.local.json", "old_string": "a", "new_string": "b"}),
+            &json!({"file_path": "/proj/app/.claude/settings.local.json", "old_string": "a", "new_string": "b"}),
         );
         assert_eq!(found, ["self-protection/client-settings"]);
     }

@@ -7,11 +7,11 @@ use crate::{Context, Decision, Policy, PolicyConfig, guards};
 
 pub(super) fn decide_with(config: PolicyConfig, tool: &str, input: &Value) -> Decision {
     let fs = ListedFileSystem::default()
-        .with("/work", Entry::Folder)
-        .with("/work/app", Entry::Folder)
-        .with("/work/app/notes", Entry::Link(".env".into()))
-        .with("/work/app/link", Entry::Link(".claude/settings.json".into()));
-    let ctx = Context { home: "/home/dev", project: "/work/app", cwd: "/work/app", fs: &fs };
+        .with("/proj", Entry::Folder)
+        .with("/proj/app", Entry::Folder)
+        .with("/proj/app/notes", Entry::Link(".env".into()))
+        .with("/proj/app/link", Entry::Link(".claude/settings.json".into()));
+    let ctx = Context { home: "/home/dev", project: "/proj/app", cwd: "/proj/app", fs: &fs };
     let policy = Policy::new(config);
     let effects = policy.effects(tool, input, &ctx).unwrap();
     guards::check(policy.config(), &ctx, tool, input, &effects)

@@ -6,6 +6,7 @@ use crate::effects::{Access, Privilege, Run, Text};
 
 impl Shell<'_> {
     pub(super) fn container(&mut self, run: &Run, stdin: &Flow) {
+        self.container_copy(run);
         let args: Vec<String> = run.args.iter().map(Text::to_string).collect();
         let has =
             |wanted: &str| args.iter().any(|arg| arg == wanted || arg.starts_with(&format!("{wanted}=")));
@@ -81,6 +82,26 @@ impl Shell<'_> {
                     shell.run(inner, Vec::new(), &stdin);
                 });
             }
+        }
+    }
+
+    /// `cp` between this machine and a container: the side without a colon is ours.
+    fn container_copy(&mut self, run: &Run) {
+        let valued = ["-n", "--namespace", "-c", "--container", "--context", "--kubeconfig", "-H", "--host"];
+        let words = operands(&run.args, &valued);
+        let skip = usize::from(words.first().is_some_and(|word| word.known() == "compose"));
+        let Some([verb, source, destination]) = words.get(skip..) else { return };
+        if verb.known() != "cp" {
+            return;
+        }
+        let is_ours =
+            |path: &Text| path.prefix().starts_with(['/', '.', '~']) || path.split_once(':').is_none();
+        if is_ours(source) {
+            self.touch_all(Access::Read, source, &run.name, true);
+        }
+        if is_ours(destination) {
+            self.touch(Access::Write, destination, &run.name);
+            self.write_into(destination, source, &run.name);
         }
     }
 }

@@ -223,7 +223,9 @@ impl Shell<'_> {
         let (sources, last) =
             if into.is_empty() { split_last(&operands) } else { (operands.as_slice(), None) };
         let destination = into.first().or(last);
-        let recursive = ['r', 'R', 'a'].iter().any(|flag| run.has_short(*flag));
+        let recursive = ['r', 'R', 'a'].iter().any(|flag| run.has_short(*flag))
+            || run.has("--recursive")
+            || run.has("--archive");
         for source in sources {
             self.touch_all(Access::Read, source, name, recursive);
             if let Some(destination) = destination {

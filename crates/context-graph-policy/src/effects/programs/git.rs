@@ -8,6 +8,9 @@ use crate::effects::{Access, Run, Text};
 const GLOBAL_VALUES: &[&str] =
     &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
 
+/// What following an alias takes from the work that one call may cost.
+const ALIAS_WORK: usize = 100;
+
 /// The subcommand and what follows it.
 pub(crate) fn subcommand(args: &[Text]) -> Option<(&str, &[Text])> {
     let mut at = 0;
@@ -50,6 +53,7 @@ impl Shell<'_> {
             self.git_setting(&name, &value);
         }
         let Some((sub, rest)) = subcommand(&run.args) else { return true };
+        self.git_alias(sub, rest, &run.args);
         match sub {
             "config" => self.git_config(rest),
             "submodule" if rest.first().is_some_and(|arg| arg.known() == "foreach") => {
@@ -81,11 +85,7 @@ impl Shell<'_> {
                     self.touch_all(Access::Delete, file, "git rm", recursive);
                 }
             }
-            "mv" => {
-                for file in operands(rest, &[]) {
-                    self.touch_all(Access::Delete, file, "git mv", true);
-                }
-            }
+            "mv" => self.git_move(rest),
             "add" | "stage" => {
                 for file in operands(rest, &[]) {
                     self.touch(Access::Mention, file, "git add");
@@ -110,13 +110,7 @@ impl Shell<'_> {
             "restore"
                 if rest.iter().any(|arg| matches!(arg.known(), "--staged" | "-S"))
                     && !rest.iter().any(|arg| matches!(arg.known(), "--worktree" | "-W")) => {}
-            "checkout" | "restore" | "stash" => {
-                for file in operands(rest, &["-b", "-B", "--source", "-s", "-m"]) {
-                    if file.known().contains('/') || file.known().starts_with('.') {
-                        self.touch_all(Access::Write, file, "git checkout", true);
-                    }
-                }
-            }
+            "checkout" | "restore" | "stash" => self.git_checkout(sub, rest),
             "clone" | "fetch" | "pull" | "ls-remote" | "push" | "remote" => {
                 // A push to an address, not to a remote the project knows, takes the history elsewhere.
                 if let ("push", Some(to)) = (sub, operands(rest, &["-o"]).first()) {
@@ -143,6 +137,51 @@ impl Shell<'_> {
             _ => {}
         }
         true
+    }
+
+    fn git_move(&mut self, rest: &[Text]) {
+        let words = operands(rest, &[]);
+        let Some((destination, sources)) = words.split_last() else { return };
+        for source in sources {
+            self.touch_all(Access::Delete, source, "git mv", true);
+            self.write_into(destination, source, "git mv");
+        }
+        self.touch(Access::Write, destination, "git mv");
+    }
+
+    /// Files that are set to what git keeps of them.
+    fn git_checkout(&mut self, sub: &str, rest: &[Text]) {
+        let valued = ["-b", "-B", "--source", "-s", "-m"];
+        let dashes = rest.iter().position(|arg| arg.literal() == Some("--"));
+        let before = operands(&rest[..dashes.unwrap_or(rest.len())], &valued).len();
+        for (index, file) in operands(rest, &valued).into_iter().enumerate() {
+            // Only the first word before the dashes may be a branch.
+            let is_path = match sub {
+                "restore" => true,
+                "checkout" => index > 0 || before == 0,
+                _ => false,
+            };
+            if is_path || file.known().contains('/') || file.known().starts_with('.') {
+                self.touch_all(Access::Write, file, "git checkout", true);
+            }
+        }
+    }
+
+    /// A subcommand that the same command line defines: `git -c alias.x='push --force' x`.
+    fn git_alias(&mut self, sub: &str, rest: &[Text], args: &[Text]) {
+        let name = format!("alias.{}", sub.to_ascii_lowercase());
+        let defined = settings(args).into_iter().rev().find(|(known, _)| *known == name);
+        let Some((_, value)) = defined else { return };
+        let Some(text) = value.literal().filter(|text| !text.starts_with('!')) else { return };
+        let words = text.split_whitespace().map(|word| Text::from(word.trim_matches(['"', '\''])));
+        // Aliases of aliases, each with settings to look at, add up.
+        if !self.charge(ALIAS_WORK) {
+            return;
+        }
+        // What stands before the alias counts for what it means too, other aliases among it.
+        let before = args[..args.len() - rest.len() - 1].iter().cloned();
+        let meant = std::iter::once(Text::lit("git")).chain(before).chain(words).chain(rest.iter().cloned());
+        self.run(meant.collect(), Vec::new(), &Flow::default());
     }
 
     /// `git config`: a setting may be a command, and the file may be any.

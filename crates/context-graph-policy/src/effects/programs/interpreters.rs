@@ -135,7 +135,7 @@ impl Shell<'_> {
                 && text.ends_with(['e', 'E'])
                 && !text.starts_with("--");
             if clustered || (!perl && args[at].literal().is_some() && inline.contains(&text)) {
-                codes.extend(args.get(at + 1).cloned());
+                codes.extend(args.get(at + 1).map(|code| printed(text, code)));
                 at += 2;
                 continue;
             }
@@ -143,14 +143,14 @@ impl Shell<'_> {
                 .iter()
                 .find(|flag| flag.len() == 2 && text.starts_with(**flag) && text.len() > 2 && !perl);
             if let Some(flag) = attached {
-                codes.extend(args[at].strip_prefix(flag));
+                codes.extend(args[at].strip_prefix(flag).map(|code| printed(flag, &code)));
                 at += 1;
                 continue;
             }
             if let Some(flag) =
                 inline.iter().find(|flag| flag.starts_with("--") && text.starts_with(&format!("{flag}=")))
             {
-                codes.extend(args[at].strip_prefix(&format!("{flag}=")));
+                codes.extend(args[at].strip_prefix(&format!("{flag}=")).map(|code| printed(flag, &code)));
                 at += 1;
                 continue;
             }
@@ -238,5 +238,20 @@ impl Shell<'_> {
             return Flow::default();
         }
         Flow { piped: true, from: module.to_owned(), ..Flow::default() }
+    }
+}
+
+/// `node -p` shows what its code comes to: the last expression is printed.
+fn printed(flag: &str, code: &Text) -> Text {
+    let Some(known) = code.literal().filter(|_| matches!(flag, "-p" | "--print" | "-pe")) else {
+        return code.clone();
+    };
+    let known = known.trim_end_matches(|c: char| c == ';' || c.is_whitespace());
+    let (before, last) =
+        known.rsplit_once(';').map_or((String::new(), known), |(before, last)| (format!("{before};"), last));
+    if last.contains("process.env") {
+        Text::lit(format!("{before}console.log({last})"))
+    } else {
+        code.clone()
     }
 }

@@ -72,6 +72,40 @@ const CURL_VALUES: &[&str] = &[
     "-Q",
 ];
 
+/// Letters of curl's short options that take a value.
+const CURL_LETTERS: &str = "AbcCdDeEFHKmoPQrtTuUwxXyYz";
+
+/// curl's words with bundles such as `-sF x` taken apart: each option stands alone, its value behind it.
+fn unbundled(args: &[Text]) -> Vec<Text> {
+    let mut words = Vec::with_capacity(args.len());
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let prefix = arg.prefix();
+        let Some(letters) = prefix.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+            words.push(arg.clone());
+            continue;
+        };
+        if letters.starts_with('-') {
+            words.push(arg.clone());
+            if arg.literal().is_some_and(|text| CURL_VALUES.contains(&text)) {
+                words.extend(rest.next().cloned());
+            }
+            continue;
+        }
+        let mut before = String::from("-");
+        for letter in letters.chars() {
+            before.push(letter);
+            words.push(Text::lit(format!("-{letter}")));
+            if CURL_LETTERS.contains(letter) {
+                let value = arg.strip_prefix(&before).filter(|value| !value.is_empty());
+                words.extend(value.or_else(|| rest.next().cloned()));
+                break;
+            }
+        }
+    }
+    words
+}
+
 impl Shell<'_> {
     pub(super) fn networked(&mut self, run: &Run, stdin: &Flow) -> bool {
         match run.name.as_str() {
@@ -139,6 +173,28 @@ impl Shell<'_> {
                         self.send(Text::lit("gist.github.com"), stdin.cargo(), "gh gist");
                     }
                 }
+                // Publishing what was built is what a release is for; which files it takes is for the guards.
+                if run.arg(0) == "release" && matches!(run.arg(1), "create" | "upload") {
+                    let valued = [
+                        "-t",
+                        "--title",
+                        "-n",
+                        "--notes",
+                        "-F",
+                        "--notes-file",
+                        "--target",
+                        "-R",
+                        "--repo",
+                        "--notes-start-tag",
+                        "--discussion-category",
+                    ];
+                    let files = operands(&run.args[2..], &valued).into_iter().skip(1).cloned();
+                    for file in files.chain(option_values(&run.args, "-F", "--notes-file")) {
+                        // A label may follow the name.
+                        let file = file.split_once('#').map_or(file.clone(), |(file, _)| file);
+                        self.touch(Access::Read, &file, "gh release");
+                    }
+                }
             }
             _ => return false,
         }
@@ -147,7 +203,9 @@ impl Shell<'_> {
 
     fn request(&mut self, run: &Run, stdin: &Flow) {
         let name = run.name.as_str();
-        let args = &run.args;
+        let curl = name == "curl";
+        let taken_apart = if curl { unbundled(&run.args) } else { Vec::new() };
+        let args = if curl { &taken_apart } else { &run.args };
         let mut cargo = Cargo::Nothing;
         let mut uploads: Vec<Text> = option_values(args, "-T", "--upload-file");
         uploads.extend(option_values(args, "", "--post-file"));
@@ -220,7 +278,10 @@ impl Shell<'_> {
         for file in option_values(args, "-K", "--config") {
             self.touch(Access::Read, &file, name);
         }
-        let urls = operands(args, CURL_VALUES);
+        // These two take a value elsewhere, not in curl.
+        let valued: Vec<&str> =
+            CURL_VALUES.iter().copied().filter(|option| !curl || !matches!(*option, "-O" | "-i")).collect();
+        let urls = operands(args, &valued);
         let urls: Vec<Text> = urls.into_iter().cloned().chain(option_values(args, "", "--url")).collect();
         for url in urls {
             if let Some(file) = url.strip_prefix("file://") {

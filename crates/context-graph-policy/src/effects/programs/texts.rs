@@ -173,8 +173,10 @@ impl Shell<'_> {
         ];
         let valued = if run.name == "rg" { &valued[..] } else { &valued[..valued.len() - 2] };
         let given = !option_values(args, "-e", "--regexp").is_empty() || run.has("-f") || run.has("--files");
-        let recursive =
-            run.has_short('r') || run.has_short('R') || matches!(run.name.as_str(), "rg" | "ag" | "ack");
+        let recursive = run.has_short('r')
+            || run.has_short('R')
+            || run.has("--recursive")
+            || matches!(run.name.as_str(), "rg" | "ag" | "ack");
         for file in operands(args, valued).into_iter().skip(usize::from(!given)) {
             if quiet {
                 continue;

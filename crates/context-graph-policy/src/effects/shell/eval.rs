@@ -160,7 +160,7 @@ impl<'a> Shell<'a> {
         ) {
             return;
         }
-        if text.prefix().starts_with("/dev/fd/") {
+        if text.literal().is_some_and(is_descriptor) {
             return;
         }
         let target = Target::new(&text, &self.frame.cwd, self.places);
@@ -246,7 +246,7 @@ impl<'a> Shell<'a> {
     }
 
     /// Takes from the work that one call may cost; false when there is none left.
-    pub(super) fn charge(&mut self, work: usize) -> bool {
+    pub(crate) fn charge(&mut self, work: usize) -> bool {
         self.steps = self.steps.saturating_add(work);
         if self.steps > MAX_STEPS {
             self.unknown(Unknown::TooLarge);
@@ -547,6 +547,12 @@ impl<'a> Shell<'a> {
         self.frame = saved;
         self.remote -= 1;
     }
+}
+
+/// An open file by its number. Anything longer, such as `/dev/fd/../x`, is a path like others.
+fn is_descriptor(path: &str) -> bool {
+    path.strip_prefix("/dev/fd/")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
 }
 
 /// Of many numbers a few stand for all: loops over `{1..500}` do the same each time.
