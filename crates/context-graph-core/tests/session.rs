@@ -196,7 +196,7 @@ fn a_session_of_ten_thousand_events_is_still_small() {
         session.step(&record, &event);
     }
     let size = postcard::to_stdvec(&session).unwrap().len();
-    assert!(size <= 72 * 1024, "{size} bytes");
+    assert!(size <= 64 * 1024, "{size} bytes");
 }
 
 proptest! {
