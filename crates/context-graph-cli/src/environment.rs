@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{StateFolder, StorageError};
 
@@ -37,6 +38,18 @@ impl Environment {
             db_path: path("CONTEXT_GRAPH_DB_PATH"),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         }
+    }
+
+    /// The same, for a project that was named.
+    #[must_use]
+    pub fn in_project(&self, named: Option<&Path>) -> Self {
+        let project_dir = named.map(Path::to_path_buf).or_else(|| self.project_dir.clone());
+        Self { project_dir, ..self.clone() }
+    }
+
+    /// The project's state folder, there or not.
+    pub fn state_folder(&self) -> PathBuf {
+        self.project_root().join(STATE_FOLDER)
     }
 
     /// The project's root.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use context_graph_core::session::Session;
 use context_graph_events::Event;
 use context_graph_policy::rego::{
-    self, Input, Limits, Outcome, PolicySet, RegoError, Surroundings, signals::Signalled,
+    self, Input, Limits, Outcome, PolicySet, RegoError, Surroundings, Timing, signals::Signalled,
 };
 use context_graph_policy::{Context, Decision, Policy, PolicyConfig, RealFileSystem, guards, legality};
 use serde_json::{Map, Value, json};
@@ -56,7 +56,8 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// Reads the user's and the project's policy. It always gives a guard.
-    pub(crate) fn load(environment: &Environment, state_folder: &Path) -> Self {
+    pub(crate) fn load(environment: &Environment) -> Self {
+        let state_folder = environment.state_folder();
         let mut trouble = Vec::new();
         let mut read = |path: PathBuf| {
             read_policy(&path).unwrap_or_else(|problem| {
@@ -77,8 +78,22 @@ impl Guard {
         }
     }
 
+    /// Whether a project has policies, so that more events than those of the built-in guards are to be decided about.
+    pub(crate) fn has_policies(environment: &Environment) -> bool {
+        environment.state_folder().join(POLICIES).exists()
+    }
+
     /// What is to happen with an event. `session` is asked for only where a policy may want to know.
     pub(crate) fn decide(&self, event: &Event, session: impl FnOnce() -> Option<Session>) -> Decision {
+        self.judge(event, session).0
+    }
+
+    /// The same, with what the policies took.
+    pub(crate) fn judge(
+        &self,
+        event: &Event,
+        session: impl FnOnce() -> Option<Session>,
+    ) -> (Decision, Vec<Timing>) {
         let decision = self.policy.decide(event, &self.context());
         let guarded = matches!(event, Event::PreToolUse(_));
         // A broken file does not mean "no guard": what it says is unknown, so its errors are decided on as errors.
@@ -87,15 +102,16 @@ impl Guard {
             .iter()
             .filter(|_| guarded)
             .fold(decision, |decision, trouble| decision.join(self.policy.on_error(trouble)));
-        let Some(outcome) = self.consult(event, session) else { return decision };
+        let Some(outcome) = self.consult(event, session) else { return (decision, Vec::new()) };
         let decision = outcome.errors.iter().fold(decision.join(outcome.decision), |decision, error| {
             let failed = Failed(said(error));
             if guarded { decision.join(self.policy.on_error(&failed)) } else { decision.with_note(failed.0) }
         });
-        match event.known_name() {
+        let decision = match event.known_name() {
             Some(name) => legality::fit(name, decision),
             None => decision,
-        }
+        };
+        (decision, outcome.timings)
     }
 
     /// Runs the Rego policies that the event is routed to, if there are any.
@@ -181,11 +197,6 @@ impl Guard {
     /// The Rego policies, if there are any.
     pub(crate) fn policies(&self) -> Option<&PolicySet> {
         self.policies.as_ref()
-    }
-
-    /// Whether anything but the built-in guards may have a say.
-    pub(crate) fn has_policies(&self) -> bool {
-        self.policies.is_some()
     }
 
     /// Whether commands must pass before the agent may stop.

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use context_graph_settings::{SettingsError, Undo, decode};
+use context_graph_settings::{Edited, SettingsError, Undo, decode};
 
 use crate::Environment;
 use crate::commands::failure::Failure;
@@ -29,8 +29,8 @@ pub(crate) struct SettingsFile {
 }
 
 impl SettingsFile {
-    pub(crate) fn new(environment: &Environment, state_folder: &Path, scope: Scope) -> Self {
-        let root = environment.project_root();
+    pub(crate) fn new(environment: &Environment, scope: Scope) -> Self {
+        let (root, state_folder) = (environment.project_root(), environment.state_folder());
         let (path, memory) = match scope {
             Scope::Project => (root.join(".claude/settings.json"), state_folder.join("install")),
             Scope::Local => (root.join(".claude/settings.local.json"), state_folder.join("install")),
@@ -55,6 +55,17 @@ impl SettingsFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.failed("read", &error)),
         }
+    }
+
+    /// Writes an installation, and remembers how to give back the bytes from before the first one.
+    pub(crate) fn apply(&self, before: Option<&str>, edited: &Edited, now_ms: i64) -> Result<(), Failure> {
+        self.replace(before, edited.text.as_deref(), now_ms)?;
+        let Some(undo) = edited.undo.clone() else { return Ok(()) };
+        let undo = match self.undo() {
+            Some(earlier) => undo.following(&earlier),
+            None => undo,
+        };
+        self.keep(&format!("{}.undo", self.name()), &undo.to_json())
     }
 
     /// Keeps a copy of what is there, then puts `text` in its place. A link stays a link.
@@ -82,10 +93,6 @@ impl SettingsFile {
     /// What has to be remembered to give the exact bytes back.
     pub(crate) fn undo(&self) -> Option<Undo> {
         Undo::from_json(&std::fs::read_to_string(self.undo_path()).ok()?).ok()
-    }
-
-    pub(crate) fn remember(&self, undo: &Undo) -> Result<(), Failure> {
-        self.keep(&format!("{}.undo", self.name()), &undo.to_json())
     }
 
     pub(crate) fn forget(&self) {

@@ -45,11 +45,6 @@ impl Fields {
         }
     }
 
-    /// Whether a field is there, `null` included.
-    pub fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
-    }
-
     /// Looks at a field without taking it.
     pub fn peek(&self, key: &str) -> Option<&Value> {
         self.0.get(key)

@@ -43,10 +43,7 @@ pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) ->
 
 /// Reads only the state file: quick enough for a prompt or a status line, and no database needed.
 fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
-    let environment = Environment {
-        project_dir: args.place.project.clone().or_else(|| environment.project_dir.clone()),
-        ..environment.clone()
-    };
+    let environment = environment.in_project(args.place.project.as_deref());
     let sessions = environment.sessions(args.place.db_path.as_deref())?;
     let mut newest: Option<Session> = None;
     for (id, _) in sessions.folder().live_sessions()? {

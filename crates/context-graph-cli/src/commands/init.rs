@@ -74,10 +74,7 @@ pub(crate) struct UninstallArgs {
 
 impl WhereArgs {
     fn environment(&self, environment: &Environment) -> Environment {
-        Environment {
-            project_dir: self.dir.clone().or_else(|| environment.project_dir.clone()),
-            ..environment.clone()
-        }
+        environment.in_project(self.dir.as_deref())
     }
 
     fn scope(&self) -> Scope {
@@ -98,10 +95,9 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let client = client_version();
     let binary = if args.portable { "context-graph".to_owned() } else { super::binary_path()? };
     let options = PlanOptions { status_line: args.statusline, ..PlanOptions::default() };
-    let state = root.join(context_graph_storage::paths::STATE_FOLDER);
     let mut plan = default_plan(&binary, client, &options);
-    leave_time_for_gates(&mut plan, &Guard::load(&environment, &state));
-    let file = SettingsFile::new(&environment, &state, args.place.scope());
+    leave_time_for_gates(&mut plan, &Guard::load(&environment));
+    let file = SettingsFile::new(&environment, args.place.scope());
     let before = file.read()?;
     let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
         .map_err(|error| file.refused(&error))?;
@@ -110,17 +106,10 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
         return Ok(());
     }
     StateFolder::open_or_create(&root, None)?;
-    file.replace(before.as_deref(), edited.text.as_deref(), clock::now_ms())?;
+    file.apply(before.as_deref(), &edited, clock::now_ms())?;
     if let Some(switch) = edited.text.as_deref().and_then(what_disables_hooks) {
         let path = file.path().display();
         terminal::complain(&format!("`{switch}` is set in {path}, so the client runs no hook of ours"));
-    }
-    if let Some(undo) = edited.undo {
-        let undo = match file.undo() {
-            Some(earlier) => undo.following(&earlier),
-            None => undo,
-        };
-        file.remember(&undo)?;
     }
     let flag = match args.place.scope() {
         Scope::Project => "",
@@ -134,8 +123,8 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     let root = environment.project_root();
-    let state = root.join(context_graph_storage::paths::STATE_FOLDER);
-    let file = SettingsFile::new(&environment, &state, args.place.scope());
+    let state = environment.state_folder();
+    let file = SettingsFile::new(&environment, args.place.scope());
     if let Some(before) = file.read()? {
         let undo = file.undo();
         let edited = uninstall_where(&before, undo.as_ref(), &is_generated(&root))

@@ -1,6 +1,8 @@
 //! The commands, one file a verb.
 
 use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::Path;
 use std::time::Instant;
 
 use clap::error::ErrorKind;
@@ -126,4 +128,15 @@ pub(crate) fn binary_path() -> Result<String, Failure> {
         Failure::new(ErrorCode::Internal, format!("cannot tell where this binary is: {error}"))
     })?;
     path.into_os_string().into_string().map_err(|_| Failure::usage("the path of this binary is not UTF-8"))
+}
+
+/// All of a file, or of stdin where the path is `-`.
+pub(crate) fn read_file_or_stdin(path: &Path) -> Result<Vec<u8>, Failure> {
+    let read = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    read.map_err(|error| Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", path.display())))
 }

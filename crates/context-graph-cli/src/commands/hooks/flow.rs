@@ -8,7 +8,6 @@ use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::{Ruling, Session};
 use context_graph_events::{Event, ReplyBody};
 use context_graph_policy::Decision;
-use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
 use context_graph_storage::store::SUSPICION;
 
@@ -42,11 +41,6 @@ impl Host<'_> {
         Ok(Place { sessions, config, complaint })
     }
 
-    fn guard(&self) -> Guard {
-        let state_folder = self.environment.project_root().join(STATE_FOLDER);
-        Guard::load(self.environment, &state_folder)
-    }
-
     /// The session that an event belongs to, as far as it is known without waiting.
     fn known_session(&self, args: &CommonArgs, incoming: &Incoming) -> Option<Session> {
         let sessions = self.environment.sessions(args.db_path.as_deref()).ok()?;
@@ -63,7 +57,7 @@ impl Host<'_> {
 pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Answer {
     #[cfg(debug_assertions)]
     host.environment.misbehave_if_asked();
-    let guard = host.guard();
+    let guard = Guard::load(host.environment);
     let decision = guard.decide(&incoming.event, || host.known_session(args, &incoming));
     let answer = ruled(&incoming.event, &decision);
     match remember(host, args, incoming, answer.output.ruling.clone()) {
@@ -130,14 +124,15 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     let durability = Durability::of(&incoming.event);
     let moment = Moment::of(&incoming.event);
     let ends = matches!(incoming.event, Event::SessionEnd(_));
-    let guard = host.guard();
     // An agent that was held already is let go: holding it again could go on for ever.
-    let gated = matches!(&incoming.event, Event::Stop(stop) if stop.is_first_attempt()) && guard.has_gates();
-    let judged = gated || guard.has_policies() || matches!(incoming.event, Event::PermissionRequest(_));
-    let event = judged.then(|| incoming.event.clone());
-    let mut decision = event
+    let stops = matches!(&incoming.event, Event::Stop(stop) if stop.is_first_attempt());
+    let asked = matches!(incoming.event, Event::PermissionRequest(_));
+    // Most events are nobody's to decide about: then the policy files are not even read.
+    let judged = (stops || asked || Guard::has_policies(host.environment))
+        .then(|| (Guard::load(host.environment), incoming.event.clone()));
+    let mut decision = judged
         .as_ref()
-        .map(|event| guard.decide(event, || place.sessions.peek(&session_id).ok().flatten()))
+        .map(|(guard, event)| guard.decide(event, || place.sessions.peek(&session_id).ok().flatten()))
         .unwrap_or_default();
 
     let arrival = Arrival {
@@ -151,12 +146,12 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     let Stepped { session, report, previous, damage } =
         place.sessions.step(&session_id, arrival, durability)?;
 
-    if gated {
-        decision = decision.join(gate(host, &guard, &session));
+    if let Some((guard, _)) = judged.as_ref().filter(|(guard, _)| stops && guard.has_gates()) {
+        decision = decision.join(gate(host, guard, &session));
     }
     let words = moment.words(&session, previous.as_ref(), &report, &place.config.inject);
-    let mut answer = match &event {
-        Some(event) => {
+    let mut answer = match &judged {
+        Some((_, event)) => {
             let context = words.as_ref().map(|text| Decision::context("context-graph/continuity", text));
             ruled(event, &decision.join(context.unwrap_or_default()))
         }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use context_graph_settings::{HookEntry, Plan, PlannedHook, install_where};
 use context_graph_storage::StateFolder;
-use context_graph_storage::paths::STATE_FOLDER;
 
 use super::error::ErrorCode;
 use super::types::HookEventType;
@@ -138,18 +137,13 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     for (hook, path) in &scripts {
         write_script(path, &args.shell.script(*hook, &binary)).map_err(|error| failed(path, &error))?;
     }
-    let state = root.join(STATE_FOLDER);
-    let file = SettingsFile::new(environment, &state, Scope::Project);
+    let file = SettingsFile::new(environment, Scope::Project);
     let before = file.read()?;
     let plan = plan(&scripts, args.shell);
     let edited = install_where(before.as_deref(), &plan, &|_| true).map_err(|error| file.refused(&error))?;
     if edited.text != before {
         StateFolder::open_or_create(&root, None)?;
-        file.replace(before.as_deref(), edited.text.as_deref(), clock::now_ms())?;
-        if let Some(undo) = edited.undo {
-            let earlier = file.undo();
-            file.remember(&earlier.map_or_else(|| undo.clone(), |earlier| undo.clone().following(&earlier)))?;
-        }
+        file.apply(before.as_deref(), &edited, clock::now_ms())?;
     }
     let mut told = String::new();
     for (_, path) in &scripts {

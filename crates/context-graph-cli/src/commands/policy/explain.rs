@@ -1,7 +1,6 @@
 //! `policy explain`
 
-use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
@@ -14,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::commands::read_file_or_stdin;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     };
     let guard = args.place.guard(&environment);
     let started = Instant::now();
-    let decision = guard.decide(&event, || None);
+    let (decision, timings) = guard.judge(&event, || None);
     let took = started.elapsed();
     let effects = guard.effects(&event);
     if args.place.json {
@@ -67,11 +67,9 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
         lines.push("  nothing".to_owned());
     }
     lines.extend(decision.notes().map(|note| format!("  noted: {note}")));
-    if let Some(outcome) = guard.consult(&event, || None) {
-        for timing in &outcome.timings {
-            lines.push(format!("  {} took {} µs", timing.file, timing.took.as_micros()));
-        }
-    }
+    lines.extend(
+        timings.iter().map(|timing| format!("  {} took {} µs", timing.file, timing.took.as_micros())),
+    );
     let verdict = decision.verdict().verb().map_or("no opinion", |verb| verb.as_str());
     lines.push(format!("verdict: {verdict} (decided in {} µs)", took.as_micros()));
     table::print_lines(lines)
@@ -93,14 +91,8 @@ fn bash(command: &str, environment: &Environment) -> Event {
     })
 }
 
-fn read(file: &PathBuf) -> Result<Event, Failure> {
-    let mut bytes = Vec::new();
-    let read = if file.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        std::fs::read(file).map(|content| bytes = content)
-    };
-    read.map_err(|error| Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display())))?;
+fn read(file: &Path) -> Result<Event, Failure> {
+    let bytes = read_file_or_stdin(file)?;
     decode::object(&bytes)
         .and_then(Event::from_object)
         .map_err(|error| Failure::new(ErrorCode::Parse, error.to_string()))

@@ -10,7 +10,6 @@ mod test;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use context_graph_storage::paths::STATE_FOLDER;
 
 use super::failure::Outcome;
 use crate::Environment;
@@ -47,16 +46,11 @@ pub(crate) struct PlaceArgs {
 
 impl PlaceArgs {
     fn environment(&self, environment: &Environment) -> Environment {
-        Environment {
-            project_dir: self.project.clone().or_else(|| environment.project_dir.clone()),
-            ..environment.clone()
-        }
+        environment.in_project(self.project.as_deref())
     }
 
     fn guard(&self, environment: &Environment) -> Guard {
-        let environment = self.environment(environment);
-        let state_folder = environment.project_root().join(STATE_FOLDER);
-        Guard::load(&environment, &state_folder)
+        Guard::load(&self.environment(environment))
     }
 }
 

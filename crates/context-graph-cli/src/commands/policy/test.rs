@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_events::Event;
-use context_graph_storage::paths::STATE_FOLDER;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -126,7 +125,7 @@ fn call(tool: &str, input: &Value, environment: &Environment) -> Map<String, Val
 }
 
 fn default_files(environment: &Environment) -> Result<Vec<PathBuf>, Failure> {
-    let folder = environment.project_root().join(STATE_FOLDER).join("policy-tests");
+    let folder = environment.state_folder().join("policy-tests");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
         .unwrap_or_default();

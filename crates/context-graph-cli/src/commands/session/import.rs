@@ -1,6 +1,5 @@
 //! `session import`
 
-use std::io::Read as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,6 +12,7 @@ use super::export::FORMAT;
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::commands::read_file_or_stdin;
 use crate::{Environment, clock, table};
 
 #[derive(Debug, Args)]
@@ -40,7 +40,8 @@ struct Body {
 }
 
 pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
-    let text = read(args)?;
+    let text = String::from_utf8(read_file_or_stdin(&args.file)?)
+        .map_err(|_| Failure::new(ErrorCode::Parse, format!("{} is not UTF-8", args.file.display())))?;
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let head: Head = match lines.next() {
         Some((number, line)) => parse(number, line)?,
@@ -85,19 +86,6 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         ..FoldBatch::of(session.snapshot.clone())
     })?;
     table::print_lines([format!("imported {id}: {count} records")])
-}
-
-fn read(args: &ImportArgs) -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = if args.file.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_string(&mut text).map(|_| ())
-    } else {
-        std::fs::read_to_string(&args.file).map(|content| text = content)
-    };
-    read.map_err(|error| {
-        Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", args.file.display()))
-    })?;
-    Ok(text)
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(number: usize, line: &str) -> Result<T, Failure> {

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use context_graph_core::session::Session;
-use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::{SessionView, Sessions};
 use context_graph_storage::store::{LmdbStore, SUSPICION, SessionQuery};
 use serde_json::{Value, json};
@@ -56,15 +55,6 @@ pub(crate) struct PlaceArgs {
     pub(crate) json: bool,
 }
 
-impl PlaceArgs {
-    fn environment(&self, environment: &Environment) -> Environment {
-        Environment {
-            project_dir: self.project.clone().or_else(|| environment.project_dir.clone()),
-            ..environment.clone()
-        }
-    }
-}
-
 pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Outcome {
     match command {
         SessionCommands::List(args) => list::run(&args, environment),
@@ -86,16 +76,16 @@ pub(crate) struct Shelf {
 impl Shelf {
     /// Looking must not make anything: where nothing is, there is nothing to look at.
     pub(crate) fn open(place: &PlaceArgs, environment: &Environment) -> Result<Self, Failure> {
-        let environment = place.environment(environment);
+        let environment = environment.in_project(place.project.as_deref());
         let named = place.db_path.is_some() || environment.db_path.is_some();
-        if !named && !environment.project_root().join(STATE_FOLDER).exists() {
+        if !named && !environment.state_folder().exists() {
             return Err(Failure::no_sessions());
         }
         Self::open_or_create(place, &environment)
     }
 
     pub(crate) fn open_or_create(place: &PlaceArgs, environment: &Environment) -> Result<Self, Failure> {
-        let environment = place.environment(environment);
+        let environment = environment.in_project(place.project.as_deref());
         let sessions = environment.sessions(place.db_path.as_deref())?;
         let note = sessions.folder().database().join(SUSPICION);
         crash::arm(

@@ -168,23 +168,14 @@ impl<'a> Shell<'a> {
             .literal()
             .and_then(|path| self.links.iter().find(|(link, _)| link == path))
             .map(|(_, to)| to.clone());
-        if let Some(to) = linked {
-            let target = Target { written: text, path: to, real: Vec::new() };
-            self.out.paths.push(PathEffect {
-                access,
-                target,
-                recursive,
-                by: by.to_owned(),
-                from_template: false,
-            });
-        }
-        self.out.paths.push(PathEffect {
+        let linked = linked.map(|to| Target { written: text, path: to, real: Vec::new() });
+        self.out.paths.extend(linked.into_iter().chain([target]).map(|target| PathEffect {
             access,
             target,
             recursive,
             by: by.to_owned(),
             from_template: false,
-        });
+        }));
     }
 
     /// A link that this very command makes.
