@@ -7,7 +7,7 @@ use super::Sessions;
 use super::codec::{decode_record, decode_session};
 use super::step::{stored, take_in};
 use crate::error::Result;
-use crate::store::{LmdbStore, Removed, SessionEntry, SessionQuery, SessionStore, StoredRecord};
+use crate::store::{LmdbStore, Removed, SessionEntry, SessionQuery, SessionStore, StoredRecord, Why};
 
 /// Where a session was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +103,7 @@ impl Sessions {
                     duration_ms: view.session.state.ended_ms.map(|_| view.session.duration_ms()),
                     last_seq: view.stored_records + view.unfolded.len() as u64,
                     folded_to: None,
+                    chain: None,
                 });
             }
         }
@@ -111,10 +112,17 @@ impl Sessions {
         Ok(entries)
     }
 
-    /// Removes a session: live files, log and every index entry.
-    pub fn forget(&self, store: Option<&LmdbStore>, session_id: &str) -> Result<(Removed, bool)> {
+    /// Removes a session: live files, log and every index entry. A tombstone says that it was there.
+    pub fn forget(
+        &self,
+        store: Option<&LmdbStore>,
+        session_id: &str,
+        at_ms: i64,
+        why: Why,
+    ) -> Result<(Removed, bool)> {
         let live = self.folder.session(session_id)?.remove()?;
-        let removed = store.map(|store| store.forget(session_id)).transpose()?.unwrap_or_default();
+        let removed =
+            store.map(|store| store.forget(session_id, at_ms, why)).transpose()?.unwrap_or_default();
         Ok((removed, live))
     }
 }

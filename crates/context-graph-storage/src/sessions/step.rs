@@ -1,11 +1,11 @@
 //! One event taken in: appended, folded into the session, and at a sync point into the store.
 
-use context_graph_core::session::{Link, LinkOrigin, Ruling, Session, StepReport};
+use context_graph_core::session::{Decided, Link, LinkOrigin, Session, StepReport};
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
 
 use super::Sessions;
-use super::codec::{decode_record, decode_session, encode_record, encode_session};
+use super::codec::{decode_record, decode_session, encode_record, encode_session, pack_session};
 use crate::error::{Result, StorageError};
 use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Position, SessionGuard, fold};
 use crate::store::{FoldBatch, LmdbStore, LogRecord, SessionStore};
@@ -44,7 +44,7 @@ pub struct Arrival {
     /// How long our hook has taken so far, in microseconds.
     pub took_us: u32,
     /// What was decided about it, where something was.
-    pub ruling: Option<Ruling>,
+    pub decision: Option<Decided>,
     /// Below which continuity the session is in a crisis, as the user wants it.
     pub crisis_threshold: f32,
 }
@@ -65,14 +65,13 @@ pub struct Stepped {
 impl Sessions {
     /// Takes an event in.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
-        let Arrival { event, at_ms, previous_session_id, took_us, ruling, crisis_threshold } = arrival;
+        let Arrival { event, at_ms, previous_session_id, took_us, decision, crisis_threshold } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut guard = live.lock()?;
         let mut store = None;
 
-        let (mut record, event) = self.record(event, at_ms)?;
+        let (mut record, event) = self.record(event, at_ms, decision)?;
         record.took_us = took_us;
-        record.ruling = ruling;
         let mut previous = None;
         if let Event::SessionStart(start) = &event {
             let store = self.opened(&mut store, at_ms)?;
@@ -104,7 +103,7 @@ impl Sessions {
             damage.extend(tail.damage);
             // A dream is an entry of its own. Others may have appended before it, so what is there is read again.
             let Some(dream) = state.session.dream_to_log() else { break };
-            let (record, _) = self.record(dream, at_ms)?;
+            let (record, _) = self.record(dream, at_ms, None)?;
             guard.append(&encode_record(&record)?)?;
         }
         let report = report.unwrap_or_else(|| state.session.report());
@@ -144,7 +143,7 @@ impl Sessions {
             }
             let live = encode_session(session)?;
             let batch = FoldBatch {
-                state: Some(live.clone()),
+                state: Some(pack_session(&live)),
                 records: entries.iter().map(log_record).collect::<Result<_>>()?,
                 project: Some(project),
                 duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICClassification;
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::{Ruling, Session};
+use context_graph_core::session::{Decided, Ruling, Session};
 use context_graph_events::{Event, ReplyBody};
-use context_graph_policy::Decision;
+use context_graph_policy::{Decision, Verdict};
 use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
 use context_graph_storage::store::SUSPICION;
 
@@ -60,7 +60,7 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> A
     let guard = Guard::load(host.environment);
     let decision = guard.decide(&incoming.event, || host.known_session(args, &incoming));
     let answer = ruled(&incoming.event, &decision);
-    match remember(host, args, incoming, answer.output.ruling.clone()) {
+    match remember(host, args, incoming, decided(&decision)) {
         Ok((snapshot, notices)) => {
             let mut answer = answer;
             if let Some(snapshot) = snapshot {
@@ -79,14 +79,13 @@ fn remember(
     host: &Host<'_>,
     args: &CommonArgs,
     incoming: Incoming,
-    ruling: Option<Ruling>,
+    decided: Option<Decided>,
 ) -> Result<Remembered, HookError> {
     let place = host.place(args)?;
     let at_ms = incoming.at_ms();
     let session_id = incoming.event.session_id().to_owned();
-    let (mut record, _) = place.sessions.record(incoming.event, at_ms)?;
+    let (mut record, _) = place.sessions.record(incoming.event, at_ms, decided)?;
     record.took_us = host.took_us();
-    record.ruling = ruling;
     let damage = place.sessions.append(&session_id, &record)?;
     let notices = damage.iter().map(ToString::to_string).chain(place.complaint).collect();
     Ok((place.sessions.peek_identity(&session_id)?, notices))
@@ -115,6 +114,15 @@ fn ruling_of(decision: &Decision) -> Option<Ruling> {
     Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason: decision.reason() })
 }
 
+/// A decision with all that is to be remembered of it.
+fn decided(decision: &Decision) -> Option<Decided> {
+    let updated_input = match decision.verdict() {
+        Verdict::Modify(input) => Some(input.clone()),
+        _ => None,
+    };
+    Some(Decided { ruling: ruling_of(decision)?, updated_input })
+}
+
 /// Lets the session take an event in, and says what there is to say.
 pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Result<Answer, HookError> {
     let place = host.place(args)?;
@@ -140,7 +148,7 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
         at_ms,
         previous_session_id: incoming.previous_session_id,
         took_us: host.took_us(),
-        ruling: ruling_of(&decision),
+        decision: decided(&decision),
         crisis_threshold: place.config.continuity.crisis_below,
     };
     let Stepped { session, report, previous, damage } =
