@@ -14,6 +14,7 @@ mod ledger;
 mod lmdb;
 mod lmdb_file;
 mod lmdb_pages;
+mod lmdb_scrub;
 mod lmdb_txn;
 mod log;
 mod memory;
@@ -173,6 +174,8 @@ pub struct Stats {
     pub indexed_calls: u64,
     /// Bytes on disk.
     pub disk_bytes: u64,
+    /// Bytes of them that hold something; the rest is used again before the file grows.
+    pub used_bytes: u64,
 }
 
 /// What checking everything found.
@@ -262,6 +265,10 @@ pub trait SessionStore {
     /// Removes the session, its log and every index entry, and leaves a tombstone. Sessions that continue it lose
     /// that link.
     fn forget(&self, session_id: &str, at_ms: i64, why: Why) -> Result<Removed>;
+
+    /// Writes over what was removed, so that nobody finds it in the file; returns how many pages that took. Only
+    /// thorough on a store that was just opened.
+    fn scrub(&self) -> Result<u64>;
 
     /// What stays of the sessions that were removed, in the order they went.
     fn tombstones(&self) -> Result<Vec<Tombstone>>;

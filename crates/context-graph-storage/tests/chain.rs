@@ -183,6 +183,42 @@ fn a_damaged_block_is_not_written_over_when_more_comes() {
     assert!(rows(&place).contains(&row), "the damaged bytes are still there to be looked at");
 }
 
+#[test]
+fn what_was_forgotten_is_not_in_the_file_any_more() {
+    let place = Place::new();
+    let store = place.store();
+    // Words that have nothing in common, so that compression leaves them readable.
+    let word =
+        |id: &str, turn: usize| blake3::hash(format!("{id} {turn}").as_bytes()).to_hex()[..24].to_owned();
+    for turn in 0..30 {
+        for id in ["kept", "gone"] {
+            let batch = FoldBatch {
+                records: vec![record(None, word(id, turn).as_bytes())],
+                state: Some(word(id, turn).repeat(200).into_bytes()),
+                ..FoldBatch::of(snapshot(id, i64::try_from(turn).unwrap()))
+            };
+            store.commit_fold(&batch).unwrap();
+        }
+    }
+    let found = |id: &str| {
+        let bytes = fs::read(place.data().join("data.mdb")).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        (0..30).filter(|turn| text.contains(&word(id, *turn))).count()
+    };
+    let kept = found("kept");
+    assert!(kept > 20 && found("gone") > 20);
+    store.forget("gone", 1, Why::Forgotten).unwrap();
+    assert!(found("gone") > 0, "only marked as free");
+    drop(store);
+    let store = place.store();
+    assert!(store.scrub().unwrap() > 0);
+    assert_eq!((found("gone"), found("kept")), (0, kept));
+    let stats = store.stats().unwrap();
+    assert!(stats.used_bytes < stats.disk_bytes, "{stats:?}");
+    assert_eq!(store.check().unwrap().first_problem, None);
+    assert_eq!(store.verify_chains(&mut |_| {}).unwrap().breaks, 0);
+}
+
 /// Written by the first format: two sessions, no chain, one record a row.
 #[test]
 fn a_store_of_the_first_format_is_read_and_continued() {

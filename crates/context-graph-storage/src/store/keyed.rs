@@ -148,6 +148,10 @@ impl<E: Engine> SessionStore for KeyedStore<E> {
         self.settle(id, |engine| engine.write(|writer| forget::forget(writer, &key, at_ms, why)))
     }
 
+    fn scrub(&self) -> Result<u64> {
+        self.engine.scrub()
+    }
+
     fn tombstones(&self) -> Result<Vec<Tombstone>> {
         self.engine.read(|reader| tombstone::all(reader))
     }
@@ -174,6 +178,7 @@ impl<E: Engine> SessionStore for KeyedStore<E> {
                 records: counters.records,
                 indexed_calls: reader.count(Table::Calls)?,
                 disk_bytes: self.engine.disk_bytes()?,
+                used_bytes: self.engine.used_bytes()?,
             })
         })
     }

@@ -29,6 +29,9 @@ pub(super) fn run(args: &ForgetArgs, environment: &Environment) -> Outcome {
         return Err(Failure::usage("nothing was removed").with_next_step("--yes says yes"));
     }
     let removed = ids.iter().map(|id| shelf.remove(id, Why::Forgotten)).collect::<Result<Vec<_>, _>>()?;
+    let Shelf { sessions, store } = shelf;
+    drop(store);
+    sessions.scrub(clock::now_ms())?;
     tell(&removed, args.place.json)
 }
 
