@@ -20,6 +20,8 @@ pub(crate) struct Config {
     pub(crate) storage: Storage,
     pub(crate) continuity: Continuity,
     pub(crate) inject: Inject,
+    pub(crate) audit: Audit,
+    pub(crate) retention: Retention,
 }
 
 /// How events are kept.
@@ -52,6 +54,30 @@ pub(crate) struct Continuity {
 impl Default for Continuity {
     fn default() -> Self {
         Self { crisis_below: IC_CRITICAL_THRESHOLD }
+    }
+}
+
+/// How the record is secured.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Audit {
+    /// A file outside of the project to which the heads of the hash chains are appended; empty for none.
+    pub(crate) heads_file: String,
+}
+
+/// How much is kept. What is over it is removed after a session, when no hook waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Retention {
+    /// Sessions without an event for this many days are removed; 0 keeps them for ever.
+    pub(crate) max_age_days: u32,
+    /// The oldest sessions are removed until the store holds no more than this; 0 is no limit.
+    pub(crate) max_size_mb: u32,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { max_age_days: 365, max_size_mb: 2048 }
     }
 }
 
@@ -179,6 +205,24 @@ impl Config {
                         "prompt": flag("With a prompt: the purpose, while continuity is low", d.prompt),
                         "crisis": flag("After a tool call: the digest, when a crisis begins", d.crisis),
                         "pre_compact": flag("Before compaction: what the summary must keep", d.pre_compact),
+                    },
+                },
+                "audit": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "heads_file": {"type": "string", "default": "",
+                            "description": "A file outside of the project to which the heads of the hash chains are appended; empty for none"},
+                    },
+                },
+                "retention": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "max_age_days": {"type": "integer", "minimum": 0, "default": 365,
+                            "description": "Sessions without an event for this many days are removed; 0 keeps them for ever"},
+                        "max_size_mb": {"type": "integer", "minimum": 0, "default": 2048,
+                            "description": "The oldest sessions are removed until the store holds no more than this; 0 is no limit"},
                     },
                 },
             },

@@ -13,12 +13,14 @@ mod environment;
 mod exit_status;
 mod explain;
 mod guard;
+mod heads;
 mod process;
 mod settings_file;
 mod summary;
 mod table;
 mod terminal;
 mod time;
+mod upkeep;
 mod watchdog;
 
 pub use config::schema as config_schema;

@@ -18,6 +18,7 @@ mod consciousness;
 pub(crate) mod failure;
 pub mod hooks;
 mod init;
+mod maintain;
 mod policy;
 mod reference;
 mod replay;
@@ -58,6 +59,7 @@ pub(crate) enum Command {
         command: consciousness::ConsciousnessCommands,
     },
     Replay(replay::ReplayArgs),
+    Maintain(maintain::MaintainArgs),
     Completions(reference::CompletionsArgs),
     Man(reference::ManArgs),
     /// Print one line about a session, for the client's status line: its JSON on stdin
@@ -96,6 +98,7 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
         Command::Replay(args) => replay::run(&args),
+        Command::Maintain(args) => maintain::run(&args, &environment),
         Command::Policy { command } => policy::run(&command, &environment),
     };
     match outcome {

@@ -5,6 +5,7 @@
 //! there whatever happens next.
 
 mod codec;
+mod keep;
 mod key;
 mod read;
 mod step;
@@ -22,6 +23,7 @@ use crate::paths::StateFolder;
 use crate::session_key::SessionKey;
 
 pub use codec::{decode_record, decode_session, encode_record, encode_session};
+pub use keep::{Limits, Pruned};
 pub use read::{SessionView, Source};
 pub use step::{Arrival, Durability, Stepped};
 

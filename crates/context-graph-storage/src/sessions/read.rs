@@ -7,6 +7,7 @@ use super::Sessions;
 use super::codec::{decode_record, decode_session};
 use super::step::{stored, take_in};
 use crate::error::Result;
+use crate::session_key::SessionKey;
 use crate::store::{LmdbStore, Removed, SessionEntry, SessionQuery, SessionStore, StoredRecord, Why};
 
 /// Where a session was found.
@@ -121,8 +122,17 @@ impl Sessions {
         why: Why,
     ) -> Result<(Removed, bool)> {
         let live = self.folder.session(session_id)?.remove()?;
+        self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
         let removed =
             store.map(|store| store.forget(session_id, at_ms, why)).transpose()?.unwrap_or_default();
         Ok((removed, live))
+    }
+
+    /// Writes over what was removed from the store, which must not be open in this process.
+    pub fn scrub(&self, now_ms: i64) -> Result<()> {
+        match self.store(now_ms)? {
+            Some(store) => store.scrub().map(drop),
+            None => Ok(()),
+        }
     }
 }

@@ -20,7 +20,7 @@ use super::input::Incoming;
 use super::stop_gate;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
-use crate::{crash, summary};
+use crate::{crash, heads, summary};
 
 /// The project's sessions and how the user wants them.
 struct Place {
@@ -153,6 +153,7 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     };
     let Stepped { session, report, previous, damage } =
         place.sessions.step(&session_id, arrival, durability)?;
+    let unwritten = write_down_head(host, &place, &session_id, at_ms, durability);
 
     if let Some((guard, _)) = judged.as_ref().filter(|(guard, _)| stops && guard.has_gates()) {
         decision = decision.join(gate(host, guard, &session));
@@ -168,11 +169,38 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     answer.output.context_injection = words;
     describe(&mut answer, &session.snapshot);
     answer.output.session_summary = ends.then(|| summary::of(&session));
-    answer.output.notices = damage.iter().map(ToString::to_string).chain(place.complaint).collect();
+    answer.output.notices =
+        damage.iter().map(ToString::to_string).chain(place.complaint).chain(unwritten).collect();
     if report.reopened {
         answer.output.notices.push(format!("session {session_id} had ended and is open again"));
     }
     Ok(answer)
+}
+
+/// Writes the head of the session's chain down outside of the project, where the user wants that; says what went wrong.
+fn write_down_head(
+    host: &Host<'_>,
+    place: &Place,
+    session_id: &str,
+    at_ms: i64,
+    durability: Durability,
+) -> Option<String> {
+    let configured = &place.config.audit.heads_file;
+    if configured.is_empty() || !matches!(durability, Durability::Power | Durability::End) {
+        return None;
+    }
+    let (home, root) = (&host.environment.home, host.environment.project_root());
+    let written = heads::place(configured, home, &root).and_then(|file| {
+        let store = place.sessions.store(at_ms).map_err(|error| error.to_string())?;
+        match (file, store) {
+            (Some(file), Some(store)) => {
+                heads::append(&file, &store, session_id, &place.sessions.project(), at_ms)
+                    .map_err(|error| format!("audit.heads_file: {}: {error}", file.display()))
+            }
+            _ => Ok(()),
+        }
+    });
+    written.err()
 }
 
 /// Prepares for a data file that brings the process down.

@@ -37,7 +37,7 @@ use args::{CommonArgs, HookCommand};
 use error::HookError;
 use input::Incoming;
 
-use crate::{Environment, ExitStatus, terminal, watchdog};
+use crate::{Environment, ExitStatus, terminal, upkeep, watchdog};
 
 /// What a hook has to go by: its surroundings, and when it was started.
 #[derive(Debug)]
@@ -52,6 +52,7 @@ pub(crate) struct Host<'a> {
 pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
     announce_panics();
     let format = common(&command).format;
+    let db_path = common(&command).db_path.clone();
     UNDECIDED.store(matches!(command, HookCommand::PreTool(_)), Ordering::Relaxed);
     host.watch(budget_ms(&command));
     let answered = match command {
@@ -63,7 +64,13 @@ pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
         HookCommand::Event(args) => event::answer(args, host),
     };
     watchdog::disarm();
-    answer::give(answered.unwrap_or_else(|error| failed(&error)), format, host.started)
+    let answer = answered.unwrap_or_else(|error| failed(&error));
+    let ended = answer.output.session_summary.is_some();
+    let status = answer::give(answer, format, host.started);
+    if ended {
+        upkeep::start_if_due(host.environment, db_path.as_deref());
+    }
+    status
 }
 
 /// Whether a tool call waits to be decided about: then a failure of any kind asks instead of letting it pass.
