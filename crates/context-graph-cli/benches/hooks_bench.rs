@@ -32,7 +32,7 @@ fn step(sessions: &Sessions, bytes: &[u8]) {
         at_ms: 1_700_000_000_000,
         previous_session_id: None,
         took_us: 0,
-        ruling: None,
+        decision: None,
         crisis_threshold: 0.5,
     };
     black_box(sessions.step("bench", arrival, durability).unwrap());

@@ -17,7 +17,8 @@ pub(crate) struct Head {
     /// Number of the session's last record.
     pub(crate) seq: u64,
     /// The link behind it, in hexadecimal digits.
-    pub(crate) head: String,
+    #[serde(rename = "head")]
+    pub(crate) link: String,
 }
 
 /// Where the heads go, from what the user wrote. A place inside the project would be no other place.
@@ -55,7 +56,7 @@ pub(crate) fn append(
         return Ok(());
     };
     let (project, session_id) = (project.to_owned(), session_id.to_owned());
-    let mut line = serde_json::to_vec(&Head { at_ms, project, session_id, seq, head: chain.to_string() })?;
+    let mut line = serde_json::to_vec(&Head { at_ms, project, session_id, seq, link: chain.to_string() })?;
     line.push(b'\n');
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use context_graph_storage::audit_index::Trail;
 use context_graph_storage::sessions::{Limits, Pruned};
 use serde_json::{Value, json};
 
@@ -48,6 +49,8 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         put_away = sessions.put_away_silent(&mut store, SILENT_FOR, now_ms)?;
         if let Some(store) = &store {
             pruned = sessions.prune(store, limits(&config, now_ms), now_ms)?;
+            // So that the next question about the past is answered at once.
+            Trail::open(&sessions, Some(store))?.refresh(|_, _| {})?;
         }
         upkeep::note(&folder);
     }

@@ -6,6 +6,7 @@ use context_graph_core::session::{EventRecord, Session};
 use super::Sessions;
 use super::codec::{decode_record, decode_session};
 use super::step::{stored, take_in};
+use crate::audit_index::AuditIndex;
 use crate::error::Result;
 use crate::session_key::SessionKey;
 use crate::store::{LmdbStore, Removed, SessionEntry, SessionQuery, SessionStore, StoredRecord, Why};
@@ -128,8 +129,10 @@ impl Sessions {
         Ok((removed, live))
     }
 
-    /// Writes over what was removed from the store, which must not be open in this process.
+    /// Writes over what was removed from the store, which must not be open in this process, and drops the index, which is
+    /// made from it.
     pub fn scrub(&self, now_ms: i64) -> Result<()> {
+        AuditIndex::discard(&self.folder)?;
         match self.store(now_ms)? {
             Some(store) => store.scrub().map(drop),
             None => Ok(()),

@@ -9,6 +9,7 @@ mod search;
 mod show;
 mod stats;
 mod trace;
+mod verify;
 
 use clap::Subcommand;
 
@@ -22,6 +23,7 @@ pub(crate) enum AuditCommands {
     Show(show::ShowArgs),
     Trace(trace::TraceArgs),
     Stats(stats::StatsArgs),
+    Verify(verify::VerifyArgs),
 }
 
 pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome {
@@ -30,5 +32,6 @@ pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome
         AuditCommands::Show(args) => show::run(args, environment),
         AuditCommands::Trace(args) => trace::run(args, environment),
         AuditCommands::Stats(args) => stats::run(args, environment),
+        AuditCommands::Verify(args) => verify::run(args, environment),
     }
 }
