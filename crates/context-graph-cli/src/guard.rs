@@ -14,8 +14,8 @@ use context_graph_policy::rego::{
 use context_graph_policy::{Context, Decision, Policy, PolicyConfig, RealFileSystem, guards, legality};
 use serde_json::{Map, Value, json};
 
-use crate::Environment;
 use crate::config::parse_toml;
+use crate::{Environment, process};
 
 /// The name of a policy file.
 pub(crate) const FILE: &str = "policy.toml";
@@ -149,7 +149,6 @@ impl Guard {
         Some(outcome)
     }
 
-    #[cfg(unix)]
     fn signals(&self, policies: &PolicySet, event: &Event, object: &Map<String, Value>) -> Signalled {
         let wanted = policies.signals(event.name(), event.tool_name());
         if wanted.is_empty() {
@@ -158,15 +157,8 @@ impl Guard {
         let bytes = serde_json::to_vec(object).unwrap_or_default();
         let root = Path::new(&self.project);
         rego::signals::run(&self.policy.config().signals, wanted, &bytes, |signal, event| {
-            rego::runner::run_in(root, signal, event)
+            process::run_signal(signal, root, event)
         })
-    }
-
-    #[cfg(not(unix))]
-    fn signals(&self, policies: &PolicySet, event: &Event, _object: &Map<String, Value>) -> Signalled {
-        let missing =
-            policies.signals(event.name(), event.tool_name()).into_iter().map(str::to_owned).collect();
-        Signalled { missing, ..Signalled::default() }
     }
 
     /// What a tool call would do; none where the event is no tool call.

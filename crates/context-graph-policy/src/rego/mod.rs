@@ -4,12 +4,12 @@
 //! - [`header`]: the routing header of a file, read without the engine.
 //! - [`set`]: files grouped into packages, and which of them an event is routed to.
 //! - [`mod@input`] and [`view`]: what a policy sees as `input`.
-//! - [`signals`] and [`runner`]: facts that commands provide.
+//! - [`signals`]: facts that commands provide.
 //! - [`evaluate`]: runs the routed packages in limited time.
 //!
 //! The header and the decision sets are those that users of Cupcake write, so their files run unchanged. Only what
 //! an event is routed to is parsed and run. Whatever goes wrong is a [`RegoError`] that names file and line; what it is
-//! worth is the caller's to decide. Only [`discover`] reads files and only [`runner`] starts processes.
+//! worth is the caller's to decide. Only [`discover`] reads files, and nothing here starts a process.
 
 mod collect;
 pub mod discover;
@@ -19,8 +19,6 @@ pub mod evaluate;
 pub mod header;
 pub mod input;
 mod recursion;
-#[cfg(unix)]
-pub mod runner;
 pub mod set;
 pub mod signals;
 pub mod view;

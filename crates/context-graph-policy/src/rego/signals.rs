@@ -1,4 +1,4 @@
-//! Facts that configured commands provide. How a command is run is the caller's: see [`super::runner`].
+//! Facts that configured commands provide. How a command is run is the caller's.
 
 use std::collections::BTreeMap;
 use std::thread;

@@ -8,7 +8,7 @@ use context_graph_policy::config::StopGate;
 use context_graph_policy::effects::glob;
 use context_graph_policy::{Decision, Severity, Verdict};
 
-use crate::process;
+use crate::process::{self, End};
 
 /// How much of a gate's output goes back to the agent.
 const FEEDBACK: usize = 4000;
@@ -52,10 +52,11 @@ pub(super) fn pass(gates: &[&StopGate], root: &Path) -> Decision {
         if ended.succeeded() {
             continue;
         }
-        let how = match (ended.timed_out, ended.code) {
-            (true, _) => format!("did not finish within {} s", gate.timeout_seconds),
-            (false, Some(code)) => format!("failed with exit code {code}"),
-            (false, None) => "could not be run".to_owned(),
+        let how = match &ended.end {
+            End::TimedOut => format!("did not finish within {} s", gate.timeout_seconds),
+            End::Exited(Some(code)) => format!("failed with exit code {code}"),
+            End::Exited(None) => "was killed".to_owned(),
+            End::NotStarted(error) => format!("could not be run: {error}"),
         };
         let said = plain_tail(&ended.output);
         let reason = format!("`{}` must pass before stopping, and {how}:\n{said}", gate.command);
