@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::error::{RegoError, RegoErrorKind};
 use super::header::DECISION_SETS;
-use super::recursion;
 use super::set::Source;
+use super::{patterns, recursion};
 
 /// Steps between two looks at the clock.
 const CHECK_INTERVAL: std::num::NonZeroU32 = std::num::NonZeroU32::MIN.saturating_add(63);
@@ -44,6 +44,7 @@ impl Loaded {
         engine.set_gather_prints(true);
         // A built-in that fails is undefined, as it is in OPA.
         engine.set_strict_builtin_errors(false);
+        patterns::install(&mut engine);
         let mut broken = Vec::new();
         for file in files {
             if let Err(error) = engine.add_policy(file.path.to_string(), file.text.to_string()) {

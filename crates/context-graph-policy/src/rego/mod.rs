@@ -18,6 +18,7 @@ mod error;
 pub mod evaluate;
 pub mod header;
 pub mod input;
+mod patterns;
 mod recursion;
 pub mod set;
 pub mod signals;
