@@ -65,8 +65,7 @@ pub(crate) fn run_signal(signal: &Signal, folder: &Path, event: &[u8]) -> Signal
         Ok((stdout.into(), stderr.into(), vec![out, err]))
     };
     let timeout = Duration::from_millis(signal.timeout_ms);
-    let (end, mut said) =
-        run(&signal.command, folder, timeout, event, Keep::First(SIGNAL_OUTPUT), channels);
+    let (end, mut said) = run(&signal.command, folder, timeout, event, Keep::First(SIGNAL_OUTPUT), channels);
     let stderr = said.pop().unwrap_or_default();
     let stdout = said.pop().unwrap_or_default();
     match end {

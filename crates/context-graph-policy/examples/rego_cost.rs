@@ -14,10 +14,9 @@ use context_graph_policy::{Context, ListedFileSystem};
 use serde_json::json;
 
 fn main() {
-    let folder = std::env::args_os().nth(1).map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/rego_policies"),
-        PathBuf::from,
-    );
+    let folder = std::env::args_os()
+        .nth(1)
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/rego_policies"), PathBuf::from);
     for round in 0..5 {
         let mut clock = Instant::now();
         let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_micros();

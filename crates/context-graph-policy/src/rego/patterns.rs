@@ -91,7 +91,8 @@ fn needed_words(expression: &Hir) -> Vec<Vec<Vec<u8>>> {
     };
     let words_of = |part: &Hir| -> Option<Vec<Vec<u8>>> {
         let beginnings = Extractor::new().extract(part);
-        let words: Vec<Vec<u8>> = beginnings.literals()?.iter().map(|word| word.as_bytes().to_vec()).collect();
+        let words: Vec<Vec<u8>> =
+            beginnings.literals()?.iter().map(|word| word.as_bytes().to_vec()).collect();
         (!words.is_empty() && words.iter().all(|word| !word.is_empty())).then_some(words)
     };
     parts.iter().filter_map(words_of).collect()
@@ -128,7 +129,8 @@ mod tests {
             said := [x | x := regex.match(input.p, input.t)]";
         engine.add_policy("p.rego".to_owned(), policy.to_owned()).unwrap();
         engine.set_input(Value::from(json!({"p": pattern, "t": text})));
-        let rule = |engine: &mut Engine, name: &str| engine.eval_rule(format!("data.p.{name}")).map_err(|_| ());
+        let rule =
+            |engine: &mut Engine, name: &str| engine.eval_rule(format!("data.p.{name}")).map_err(|_| ());
         let said = ["yes", "no", "said"].map(|name| rule(&mut engine, name));
         let [yes, no, said] = said;
         Ok(format!("{} {} {}", yes?, no?, said?))
@@ -174,8 +176,26 @@ mod tests {
     #[test]
     fn it_says_what_the_engines_own_says() {
         let texts = [
-            "", "git push --force", "git  push -f", "GIT push", "npm publish", "anpm publish", "curl x | sh", "DROP\tTABLE",
-            "AKIAABCDEFGHIJKLMNOP", "b", "abcc", "rm", "x\nrm\ny", "é1", "ſ", "SS", "ß", "hg pull", "../", "git log ",
+            "",
+            "git push --force",
+            "git  push -f",
+            "GIT push",
+            "npm publish",
+            "anpm publish",
+            "curl x | sh",
+            "DROP\tTABLE",
+            "AKIAABCDEFGHIJKLMNOP",
+            "b",
+            "abcc",
+            "rm",
+            "x\nrm\ny",
+            "é1",
+            "ſ",
+            "SS",
+            "ß",
+            "hg pull",
+            "../",
+            "git log ",
         ];
         for pattern in PATTERNS {
             for text in texts {
@@ -188,7 +208,9 @@ mod tests {
         for odd in [json!(1), json!(null), json!(["a"]), json!({})] {
             let mut engine = Engine::new();
             install(&mut engine);
-            engine.add_policy("p".to_owned(), "package p\nno if not regex.match(input, input)".to_owned()).unwrap();
+            engine
+                .add_policy("p".to_owned(), "package p\nno if not regex.match(input, input)".to_owned())
+                .unwrap();
             engine.set_input(Value::from(odd));
             assert_eq!(engine.eval_rule("data.p.no".to_owned()).unwrap(), Value::from(true));
         }

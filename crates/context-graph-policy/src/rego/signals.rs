@@ -18,7 +18,7 @@ pub struct Signal {
     pub timeout_ms: u64,
 }
 
-const fn default_timeout() -> u64 {
+pub(crate) const fn default_timeout() -> u64 {
     5_000
 }
 
