@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use regorus::unstable::{Rule, RuleHead};
+use regorus::unstable::{Expr, Rule, RuleHead};
 use regorus::utils::limits::ExecutionTimerConfig;
 use regorus::{Engine, LimitError};
 use serde_json::Value;
@@ -20,11 +20,11 @@ use super::{patterns, recursion};
 const CHECK_INTERVAL: std::num::NonZeroU32 = std::num::NonZeroU32::MIN.saturating_add(63);
 
 /// A decision set of a package.
-struct DecisionSet {
-    name: &'static str,
+pub(super) struct DecisionSet {
+    pub(super) name: &'static str,
     /// The first rule that adds to it.
-    file: String,
-    line: u32,
+    pub(super) file: String,
+    pub(super) line: u32,
 }
 
 /// Some files, parsed.
@@ -92,7 +92,8 @@ impl Loaded {
         Ok(found)
     }
 
-    fn sets(&mut self, package: &str) -> Vec<DecisionSet> {
+    /// The decision sets that a package defines.
+    pub(super) fn sets(&mut self, package: &str) -> Vec<DecisionSet> {
         let mut found: Vec<DecisionSet> = Vec::new();
         for module in self.engine.get_modules() {
             if module.package.refr.span().text() != package {
@@ -102,8 +103,7 @@ impl Loaded {
                 let Rule::Spec { span, head, .. } = &**rule else { continue };
                 let (RuleHead::Compr { refr, .. } | RuleHead::Set { refr, .. } | RuleHead::Func { refr, .. }) =
                     head;
-                let text = refr.span().text();
-                let name = text.split(['[', '.', ' ']).next().unwrap_or(text);
+                let name = name_of(refr);
                 let Some(name) = DECISION_SETS.into_iter().find(|known| *known == name) else { continue };
                 if found.iter().all(|set| set.name != name) {
                     found.push(DecisionSet { name, file: span.source.file().clone(), line: span.line });
@@ -112,6 +112,30 @@ impl Loaded {
         }
         found
     }
+
+    /// Sets of a package that are none of the decision sets: name, file and line of each.
+    pub(super) fn other_sets(&mut self, package: &str) -> Vec<(String, String, u32)> {
+        let mut found: Vec<(String, String, u32)> = Vec::new();
+        for module in self.engine.get_modules() {
+            if module.package.refr.span().text() != package {
+                continue;
+            }
+            for rule in &module.policy {
+                let Rule::Spec { span, head: RuleHead::Set { refr, .. }, .. } = &**rule else { continue };
+                let name = name_of(refr);
+                if !DECISION_SETS.contains(&name) && found.iter().all(|(known, ..)| known != name) {
+                    found.push((name.to_owned(), span.source.file().clone(), span.line));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The name of a rule without what it is indexed by.
+fn name_of(refr: &Expr) -> &str {
+    let text = refr.span().text();
+    text.split(['[', '.', ' ']).next().unwrap_or(text)
 }
 
 pub(super) fn millis(time: Duration) -> u64 {
