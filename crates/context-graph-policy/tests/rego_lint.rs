@@ -128,3 +128,9 @@ fn facts_that_nobody_provides_are_named() {
     let config = "deny contains input.builtin_config.limits.message";
     only(&remarks(BASH, config), "p.rego:6: hint: ", &["`[builtin_config.limits]`"]);
 }
+
+#[test]
+fn a_function_that_there_is_not_is_named() {
+    let rule = "deny contains \"no\" if {\n  f(1)\n  not (1 == 2)\n  http.send({})\n  contains(\"a(\", \"b\") # g(\n}\nf(x) if x > 0";
+    only(&remarks(BASH, rule), "p.rego:9: error: ", &["`http.send`"]);
+}

@@ -4,6 +4,7 @@
 //! process to the next, but it goes on where Rego stops: an assignment of something undefined succeeds, an `else`
 //! is not taken, two definitions that disagree are nothing. A guard may not guess.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use regorus::unstable::{Expr, Rule, RuleHead};
@@ -111,6 +112,18 @@ impl Loaded {
             }
         }
         found
+    }
+
+    /// The names of all functions that the files define.
+    pub(super) fn functions(&mut self) -> BTreeSet<String> {
+        let rules = self.engine.get_modules().iter().flat_map(|module| &module.policy);
+        let name = |rule: &Rule| match rule {
+            Rule::Spec { head: RuleHead::Func { refr, .. }, .. } | Rule::Default { refr, .. } => {
+                Some(name_of(refr).to_owned())
+            }
+            Rule::Spec { .. } => None,
+        };
+        rules.filter_map(|rule| name(rule)).collect()
     }
 
     /// Sets of a package that are none of the decision sets: name, file and line of each.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use context_graph_events::claude_code::reply_spec;
 use context_graph_events::{EventName, Verb};
+use regorus::unstable::BUILTINS;
 
 use super::engine::Loaded;
 use super::header::{DECISION_SETS, Route};
@@ -48,6 +49,11 @@ const TOOLS: [&str; 32] = [
     "Write",
 ];
 
+const NO_FUNCTION: &str = "there is no function";
+
+/// Words that may stand before a parenthesis without calling anything.
+const KEYWORDS: [&str; 9] = ["as", "else", "every", "if", "in", "not", "some", "with", "contains"];
+
 /// Events that are about a tool.
 const WITH_TOOL: [EventName; 5] = [
     EventName::PreToolUse,
@@ -68,6 +74,13 @@ pub struct Remark {
     pub is_error: bool,
     /// What there is to know.
     pub what: String,
+}
+
+impl Remark {
+    /// Whether it is that a function is called which there is not: then the rule fails whenever it gets there.
+    pub fn is_missing_function(&self) -> bool {
+        self.what.starts_with(NO_FUNCTION)
+    }
 }
 
 /// What the configuration provides.
@@ -161,6 +174,10 @@ impl Lint<'_> {
     fn decisions(&mut self, unit: &Unit) {
         let files = self.set.files_of(&unit.package);
         let mut loaded = Loaded::new(&files, &regorus::Value::Undefined);
+        let functions = loaded.functions();
+        for file in &files {
+            self.calls(&file.path, &words(&file.text), &functions);
+        }
         let sets = loaded.sets(&unit.package);
         let mut is_misnamed = false;
         for (name, file, line) in loaded.other_sets(&unit.package) {
@@ -194,6 +211,18 @@ impl Lint<'_> {
                 let what =
                     format!("{} cannot carry `{}`, only {} can", listed(&cannot), set.name, listed(&can));
                 self.remark(&set.file, Some(set.line), false, what);
+            }
+        }
+    }
+
+    /// Calls of functions that there are not.
+    fn calls(&mut self, file: &str, words: &[(u32, Word<'_>)], functions: &BTreeSet<String>) {
+        for window in words.windows(2) {
+            let [(line, Word::Name(path)), (_, Word::Sign(b'('))] = window else { continue };
+            let name = path.rsplit('.').next().unwrap_or(path);
+            let is_known = functions.contains(name) || BUILTINS.contains_key(path) || *path == "print";
+            if !is_known && !KEYWORDS.contains(path) {
+                self.remark(file, Some(*line), true, format!("{NO_FUNCTION} `{path}`"));
             }
         }
     }
