@@ -16,7 +16,7 @@ use context_graph_policy::{Context, Decision, Policy, PolicyConfig, RealFileSyst
 use serde_json::{Map, Value, json};
 
 use crate::config::{parse_toml, place_in_toml};
-use crate::{Environment, process};
+use crate::{Environment, crash, process};
 
 /// The name of a policy file.
 pub(crate) const FILE: &str = "policy.toml";
@@ -144,12 +144,21 @@ impl Guard {
             Event::PreToolUse(_) => Limits::default(),
             _ => Limits { time: PATIENCE },
         };
-        let mut outcome = policies.evaluate(name, tool, &input, limits);
+        let mut outcome = policies.evaluate_on(name, tool, &input, limits, crash::stand_by);
         for name in missing {
             let note = format!("a policy asks for the signal `{name}`, which is not configured");
             outcome.decision = outcome.decision.with_note(note);
         }
         Some(outcome)
+    }
+
+    /// How long the signals that an event's policies ask for may take: they run side by side.
+    pub(crate) fn longest_signal(&self, event: &Event) -> Duration {
+        let Some(policies) = &self.policies else { return Duration::ZERO };
+        let wanted = policies.signals(event.name(), event.tool_name());
+        let configured = self.policy.config().signals.iter();
+        let times = configured.filter(|signal| wanted.contains(signal.name.as_str())).map(|s| s.timeout_ms);
+        Duration::from_millis(times.max().unwrap_or(0))
     }
 
     fn signals(&self, policies: &PolicySet, event: &Event, object: &Map<String, Value>) -> Signalled {
@@ -164,11 +173,13 @@ impl Guard {
         })
     }
 
-    /// What a tool call would do; none where the event is no tool call.
+    /// What a tool call would do, or did; none where the event is no tool call.
     pub(crate) fn effects(&self, event: &Event) -> Option<context_graph_policy::Effects> {
         let (tool, input) = match event {
             Event::PreToolUse(call) => (&call.tool_name, &call.tool_input),
             Event::PermissionRequest(call) => (&call.tool_name, &call.tool_input),
+            Event::PostToolUse(call) => (&call.tool_name, &call.tool_input),
+            Event::PostToolUseFailure(call) => (&call.tool_name, &call.tool_input),
             _ => return None,
         };
         let cwd = event.common().map_or("", |common| common.cwd.as_str());
