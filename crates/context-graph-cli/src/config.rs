@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use context_graph_core::gwt::ic_monitor::IC_CRITICAL_THRESHOLD;
 use context_graph_core::session::DIGEST_MAX;
+use context_graph_policy::config::Step;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
+use toml::de::{DeTable, DeValue};
 
 /// The name of the file in the state folder.
 pub(crate) const FILE: &str = "config.toml";
@@ -233,12 +235,40 @@ impl Config {
 /// Reads TOML; the error says where it is wrong.
 pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start).min(text.len());
-        let before = &text[..text.floor_char_boundary(at)];
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
         format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
     })
+}
+
+/// Line and column of a place in TOML that reads. A table is where its name is, anything else where its value is.
+pub(crate) fn place_in_toml(text: &str, way: &[Step]) -> Option<(usize, usize)> {
+    let top = DeTable::parse(text).ok()?;
+    let (first, rest) = way.split_first()?;
+    let Step::Key(key) = first else { return None };
+    let (mut name, mut here) = top.get_ref().iter().find(|(name, _)| name.get_ref() == key)?;
+    let mut start = name.span().start;
+    for step in rest {
+        match (step, here.get_ref()) {
+            (Step::Key(key), DeValue::Table(table)) => {
+                (name, here) = table.iter().find(|(name, _)| name.get_ref() == key)?;
+                start = name.span().start;
+            }
+            (Step::Nth(nth), DeValue::Array(items)) => {
+                here = items.iter().nth(*nth)?;
+                start = here.span().start;
+            }
+            _ => return None,
+        }
+    }
+    let at = if here.get_ref().is_table() { start } else { here.span().start };
+    Some(line_and_column(text, at))
+}
+
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(at.min(text.len()))];
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    (line, column)
 }
 
 /// The configuration in JSON Schema.

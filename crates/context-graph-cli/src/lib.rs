@@ -24,6 +24,7 @@ mod upkeep;
 mod watchdog;
 
 pub use config::schema as config_schema;
+pub use context_graph_policy::config::schema as policy_schema;
 pub use environment::Environment;
 pub use exit_status::ExitStatus;
 

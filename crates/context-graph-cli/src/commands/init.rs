@@ -226,14 +226,20 @@ fn what_disables_hooks(settings: &str) -> Option<&'static str> {
     ["disableAllHooks", "allowManagedHooksOnly"].into_iter().find(|key| settings[*key] == true)
 }
 
-/// A gate may take longer than a stop otherwise may.
+/// A gate may take longer than a stop otherwise may, and a signal longer than any hook.
 fn leave_time_for_gates(plan: &mut Plan, guard: &Guard) {
     let gates: u64 =
         guard.policy().config().stop_gates.iter().map(|gate| u64::from(gate.timeout_seconds)).sum();
     if gates > 0 {
         for hook in plan.hooks.iter_mut().filter(|hook| hook.event == EventName::Stop) {
             hook.entry.timeout = hook.entry.timeout.saturating_add(gates);
+            hook.entry.status_message = Some("context-graph: what must pass before stopping".to_owned());
         }
+    }
+    // Which events ask for signals is the policies' affair, and they change: all that can be asked about wait.
+    let signals = guard.policy().config().signals.iter().map(|signal| signal.timeout_ms).max().unwrap_or(0);
+    for hook in &mut plan.hooks {
+        hook.entry.timeout = hook.entry.timeout.saturating_add(signals.div_ceil(1000));
     }
 }
 

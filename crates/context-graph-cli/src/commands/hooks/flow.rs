@@ -17,7 +17,7 @@ use super::args::{CommonArgs, OutputFormat};
 use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
-use super::stop_gate;
+use super::stop_gate::{self, Changes, Passage};
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
 use crate::{crash, heads, summary};
@@ -47,6 +47,15 @@ impl Host<'_> {
         sessions.peek(incoming.event.session_id()).ok().flatten()
     }
 
+    /// Leaves the signals of an event's policies the time that they may take.
+    fn wait_for_signals(&self, guard: &Guard, event: &Event) {
+        let longest = guard.longest_signal(event);
+        if !longest.is_zero() {
+            let budget = Duration::from_millis(event.budget_ms()) + longest;
+            self.watch(u64::try_from(budget.as_millis()).unwrap_or(u64::MAX));
+        }
+    }
+
     fn took_us(&self) -> u32 {
         u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX)
     }
@@ -58,7 +67,10 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> A
     #[cfg(debug_assertions)]
     host.environment.misbehave_if_asked();
     let guard = Guard::load(host.environment);
+    expect_collapse(&guard, &Answer::undecided(&HookError::Policy));
+    host.wait_for_signals(&guard, &incoming.event);
     let decision = guard.decide(&incoming.event, || host.known_session(args, &incoming));
+    crash::leave_behind();
     let answer = ruled(&incoming.event, &decision);
     match remember(host, args, incoming, decided(&decision)) {
         Ok((snapshot, notices)) => {
@@ -126,7 +138,6 @@ fn decided(decision: &Decision) -> Option<Decided> {
 /// Lets the session take an event in, and says what there is to say.
 pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Result<Answer, HookError> {
     let place = host.place(args)?;
-    expect_damage(&place.sessions);
     let at_ms = incoming.at_ms();
     let session_id = incoming.event.session_id().to_owned();
     let durability = Durability::of(&incoming.event);
@@ -138,10 +149,14 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     // Most events are nobody's to decide about: then the policy files are not even read.
     let judged = (stops || asked || Guard::has_policies(host.environment))
         .then(|| (Guard::load(host.environment), incoming.event.clone()));
-    let mut decision = judged
-        .as_ref()
-        .map(|(guard, event)| guard.decide(event, || place.sessions.peek(&session_id).ok().flatten()))
-        .unwrap_or_default();
+    let decide = |(guard, event): &(Guard, Event)| {
+        expect_collapse(guard, &Answer::failure(&HookError::Policy));
+        host.wait_for_signals(guard, event);
+        guard.decide(event, || place.sessions.peek(&session_id).ok().flatten())
+    };
+    let mut decision = judged.as_ref().map(decide).unwrap_or_default();
+    crash::leave_behind();
+    expect_damage(&place.sessions);
 
     let arrival = Arrival {
         event: incoming.event,
@@ -155,8 +170,11 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
         place.sessions.step(&session_id, arrival, durability)?;
     let unwritten = write_down_head(host, &place, &session_id, at_ms, durability);
 
+    let mut passed = Vec::new();
     if let Some((guard, _)) = judged.as_ref().filter(|(guard, _)| stops && guard.has_gates()) {
-        decision = decision.join(gate(host, guard, &session));
+        let passage = gate(host, guard, &session, &place.sessions, at_ms);
+        decision = decision.join(passage.decision);
+        passed = passage.passed;
     }
     let words = moment.words(&session, previous.as_ref(), &report, &place.config.inject);
     let mut answer = match &judged {
@@ -166,6 +184,10 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
         }
         None => Answer::with_reply(moment.reply(words.as_ref())),
     };
+    if let (false, ReplyBody::Fields(fields)) = (passed.is_empty(), &mut answer.reply) {
+        let message = format!("context-graph: passed before stopping: {}", passed.join(", "));
+        fields.entry("systemMessage").or_insert(message.into());
+    }
     answer.output.context_injection = words;
     describe(&mut answer, &session.snapshot);
     answer.output.session_summary = ends.then(|| summary::of(&session));
@@ -203,6 +225,15 @@ fn write_down_head(
     written.err()
 }
 
+/// Prepares for a policy that brings the process down: one call of a built-in function can ask for more memory than there
+/// is, and a chain of rules can be longer than the stack.
+fn expect_collapse(guard: &Guard, answer: &Answer) {
+    if guard.policies().is_some() {
+        let complaint = HookError::Policy.to_string();
+        crash::arm_failure(answer.render(OutputFormat::JsonCompact, false), &complaint);
+    }
+}
+
 /// Prepares for a data file that brings the process down.
 fn expect_damage(sessions: &Sessions) {
     let note = sessions.folder().database().join(SUSPICION);
@@ -212,12 +243,21 @@ fn expect_damage(sessions: &Sessions) {
 }
 
 /// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.
-fn gate(host: &Host<'_>, guard: &Guard, session: &Session) -> Decision {
+fn gate(host: &Host<'_>, guard: &Guard, session: &Session, sessions: &Sessions, now_ms: i64) -> Passage {
     let gates = &guard.policy().config().stop_gates;
     let root = host.environment.project_root();
     let budget = host.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
     host.watch(u64::try_from(budget.as_millis()).unwrap_or(u64::MAX));
-    stop_gate::pass(&stop_gate::due(gates, session, &root), &root)
+    let mut changes = Changes::of(session, &root);
+    // Reading all that a session did is for gates that are not due already.
+    if changes.due(gates).len() < gates.len() {
+        let id = &session.snapshot.session_id;
+        let store = sessions.store(now_ms).ok().flatten();
+        let records = sessions.records(store.as_ref(), id).unwrap_or_default();
+        let records = records.iter().map(|(_, record)| record);
+        changes = changes.with_calls(session, records, |event| guard.effects(event));
+    }
+    stop_gate::pass(&changes.due(gates), &root)
 }
 
 fn describe(answer: &mut Answer, snapshot: &SessionIdentitySnapshot) {
