@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use context_graph_settings::{HookEntry, Plan, PlannedHook, install_where};
+use context_graph_settings::{HookEntry, OnFailure, Plan, PlannedHook, install_where};
 use context_graph_storage::StateFolder;
 
 use super::error::ErrorCode;
@@ -174,7 +174,8 @@ fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType) -> Plan {
                     args: Some(args),
                     // A backstop behind our own budget.
                     timeout: (2 * event.timeout_ms() / 1000).max(5),
-                    on_failure: None,
+                    // A guard that a missing script switches off would be none.
+                    on_failure: (*hook == HookType::PreToolUse).then_some(OnFailure::Block),
                     status_message: None,
                 },
             }
