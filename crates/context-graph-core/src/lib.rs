@@ -7,6 +7,7 @@
 //!
 //! No I/O, no clock, no environment and no randomness live here: time and identifiers are arguments.
 
+pub mod audit;
 pub mod continuity;
 pub mod gwt;
 pub mod redact;

@@ -21,7 +21,7 @@ pub mod fusion;
 mod loops;
 mod memory;
 mod observation;
-mod paths;
+pub(crate) mod paths;
 mod purpose;
 mod terms;
 mod view;

@@ -82,13 +82,9 @@ impl Place {
 /// The places that a text names, each once, at most `max`. Paths below `cwd` are taken relative to it.
 pub(crate) fn places(text: &str, cwd: &str, max: usize) -> Vec<Place> {
     let mut found: Vec<Place> = Vec::new();
-    for run in runs(text) {
+    for run in named(text) {
         if found.len() >= max {
             break;
-        }
-        let run = run.trim_end_matches(['.', '-', '/', '\\']);
-        if !looks_like_path(run) {
-            continue;
         }
         let inside =
             run.strip_prefix(cwd).filter(|rest| !cwd.is_empty() && rest.starts_with('/')).unwrap_or(run);
@@ -99,6 +95,11 @@ pub(crate) fn places(text: &str, cwd: &str, max: usize) -> Vec<Place> {
         }
     }
     found
+}
+
+/// The paths that a text names, as they are written there.
+pub(crate) fn named(text: &str) -> impl Iterator<Item = &str> {
+    runs(text).map(|run| run.trim_end_matches(['.', '-', '/', '\\'])).filter(|run| looks_like_path(run))
 }
 
 /// Runs of characters that paths are made of. An escaped line break, as text in JSON has them, ends a run.

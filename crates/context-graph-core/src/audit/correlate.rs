@@ -1,0 +1,204 @@
+//! From records to entries.
+
+use std::collections::HashMap;
+
+use context_graph_events::Event;
+use context_graph_events::claude_code::{PermissionRequestPayload, PostToolBatchToolCall};
+use serde_json::Value;
+
+use super::draft::{Draft, agent_of, decided};
+use super::likeness::alike;
+use super::turns::Turns;
+use super::{Agent, Entry, Happening, UNREADABLE, places, subject};
+use crate::session::EventRecord;
+
+/// Whose records they are.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    /// The session.
+    pub session_id: &'a str,
+    /// The project it belongs to.
+    pub project: &'a str,
+}
+
+/// Everything that a session's records tell, in the order of the first record of each. Calls are told once, whatever
+/// lies between their records.
+pub fn correlate<'a>(
+    origin: Origin<'_>,
+    records: impl IntoIterator<Item = (u64, &'a EventRecord)>,
+) -> Vec<Entry> {
+    let mut gathering = Gathering::default();
+    for (seq, record) in records {
+        match record.event() {
+            Ok(event) => gathering.take(seq, record, event),
+            Err(_) => gathering.entries.push(Entry::Event(Box::new(unreadable(seq, record)))),
+        }
+    }
+    gathering.finish(origin)
+}
+
+#[derive(Default)]
+struct Gathering<'a> {
+    drafts: Vec<Draft>,
+    by_id: HashMap<String, usize>,
+    entries: Vec<Entry>,
+    turns: Turns,
+    /// Requests without an id, to be matched once all calls are known.
+    requests: Vec<(u64, &'a EventRecord, Event)>,
+    /// What batches say of calls: number and time of the batch, then the call.
+    reports: Vec<(u64, i64, Agent, PostToolBatchToolCall)>,
+}
+
+impl<'a> Gathering<'a> {
+    fn take(&mut self, seq: u64, record: &'a EventRecord, event: Event) {
+        self.turns.note(seq, &event);
+        match &event {
+            Event::PermissionRequest(request) if request.tool_use_id().is_empty() => {
+                self.requests.push((seq, record, event));
+            }
+            Event::PreToolUse(_)
+            | Event::PostToolUse(_)
+            | Event::PostToolUseFailure(_)
+            | Event::PermissionDenied(_)
+            | Event::PermissionRequest(_) => {
+                let at = self.draft_of(&event);
+                self.drafts[at].add(seq, record, event);
+            }
+            other => {
+                self.entries.push(Entry::Event(Box::new(happening(seq, record, other))));
+                if let Event::PostToolBatch(batch) = event {
+                    let agent = agent_of(&batch.common);
+                    let reports = batch.tool_calls.into_iter();
+                    self.reports.extend(reports.map(|call| (seq, record.at_ms, agent.clone(), call)));
+                }
+            }
+        }
+    }
+
+    /// The call that an event belongs to, made if it is its first.
+    fn draft_of(&mut self, event: &Event) -> usize {
+        let id = event.tool_use_id().unwrap_or("");
+        let known = if id.is_empty() { self.draft_without_id(event) } else { self.by_id.get(id).copied() };
+        known.unwrap_or_else(|| {
+            let at = self.drafts.len();
+            self.drafts.push(Draft::new(id));
+            if !id.is_empty() {
+                self.by_id.insert(id.to_owned(), at);
+            }
+            at
+        })
+    }
+
+    /// The oldest open call without an id that this can be the answer to.
+    fn draft_without_id(&self, event: &Event) -> Option<usize> {
+        let (tool, input) = match event {
+            Event::PostToolUse(p) => (&p.tool_name, &p.tool_input),
+            Event::PostToolUseFailure(p) => (&p.tool_name, &p.tool_input),
+            Event::PermissionDenied(p) => (&p.tool_name, &p.tool_input),
+            _ => return None,
+        };
+        let agent = event.agent_id();
+        self.drafts.iter().position(|draft| {
+            draft.id.is_empty() && draft.answered.is_none() && draft.is_like(tool, input, agent)
+        })
+    }
+
+    fn finish(mut self, origin: Origin<'_>) -> Vec<Entry> {
+        for (seq, record, event) in std::mem::take(&mut self.requests) {
+            let matched = match &event {
+                Event::PermissionRequest(request) => self.call_of_request(seq, request),
+                _ => None,
+            };
+            match matched {
+                Some(at) => self.drafts[at].add(seq, record, event),
+                None => self.entries.push(Entry::Event(Box::new(happening(seq, record, &event)))),
+            }
+        }
+        let mut batch_times = HashMap::new();
+        for (seq, at_ms, agent, call) in std::mem::take(&mut self.reports) {
+            if call.tool_use_id.is_empty() {
+                continue;
+            }
+            let at = self.by_id.get(&call.tool_use_id).copied().unwrap_or_else(|| {
+                let at = self.drafts.len();
+                self.by_id.insert(call.tool_use_id.clone(), at);
+                batch_times.insert(at, at_ms);
+                self.drafts.push(Draft::of_batch(&call, agent));
+                at
+            });
+            self.drafts[at].report(seq, call.tool_response);
+        }
+        for (at, draft) in self.drafts.into_iter().enumerate() {
+            let at_ms = batch_times.get(&at).copied().unwrap_or_default();
+            self.entries.push(Entry::Call(Box::new(draft.finish(origin, &self.turns, at_ms))));
+        }
+        // A call that only its batch tells of comes right before the batch.
+        self.entries.sort_by_key(|entry| (entry.first_seq(), matches!(entry, Entry::Event(_))));
+        self.entries
+    }
+
+    /// The call for which permission was asked: the newest one with that tool and input that was asked for before and
+    /// not answered by then.
+    fn call_of_request(&self, seq: u64, request: &PermissionRequestPayload) -> Option<usize> {
+        let agent = request.common.agent_id.as_deref();
+        let open = self.drafts.iter().enumerate().filter(|(_, draft)| {
+            !draft.permission_asked
+                && draft.askings.first().is_some_and(|(asked, _)| *asked < seq)
+                && draft.answered.is_none_or(|(answered, _)| answered > seq)
+                && draft.is_like(&request.tool_name, &request.tool_input, agent)
+        });
+        open.max_by_key(|(_, draft)| draft.askings.first().copied()).map(|(at, _)| at)
+    }
+}
+
+impl Draft {
+    /// Whether an event about a call like this may be about this one.
+    fn is_like(&self, tool: &str, input: &Value, agent: Option<&str>) -> bool {
+        self.tool == tool
+            && self.agent.id.as_deref() == agent
+            && self.input.as_ref().is_some_and(|own| alike(own, input))
+    }
+}
+
+fn happening(seq: u64, record: &EventRecord, event: &Event) -> Happening {
+    let common = event.common();
+    let mut agent = common.map(agent_of).unwrap_or_default();
+    match event {
+        Event::SubagentStart(p) => {
+            agent = Agent { id: Some(p.agent_id.clone()), kind: Some(p.agent_type.clone()) }
+        }
+        Event::SubagentStop(p) => {
+            agent = Agent { id: Some(p.agent_id.clone()), kind: Some(p.agent_type.clone()) }
+        }
+        _ => {}
+    }
+    Happening {
+        seq,
+        at_ms: record.at_ms,
+        event: event.name().to_owned(),
+        agent,
+        prompt_id: common.and_then(|common| common.prompt_id.clone()),
+        permission_mode: common.and_then(|common| common.permission_mode.as_ref()).map(ToString::to_string),
+        cwd: common.map(|common| common.cwd.clone()).unwrap_or_default(),
+        subject: subject::of_event(event),
+        paths: places::of_event(event),
+        decided: record.ruling.as_ref().map(|ruling| decided(event.name(), ruling)),
+        took_us: record.took_us,
+    }
+}
+
+fn unreadable(seq: u64, record: &EventRecord) -> Happening {
+    Happening {
+        seq,
+        at_ms: record.at_ms,
+        event: UNREADABLE.to_owned(),
+        agent: Agent::default(),
+        prompt_id: None,
+        permission_mode: None,
+        cwd: String::new(),
+        subject: String::new(),
+        paths: Vec::new(),
+        decided: record.ruling.as_ref().map(|ruling| decided(UNREADABLE, ruling)),
+        took_us: record.took_us,
+    }
+}

@@ -1,0 +1,281 @@
+//! A call while its records are being gathered.
+
+use context_graph_events::Event;
+use context_graph_events::claude_code::{CommonEventData, McpServerProvenance, PostToolBatchToolCall};
+use serde_json::{Number, Value};
+
+use super::call::{Agent, Call, Decided, Evidence, Outcome, Part};
+use super::correlate::Origin;
+use super::turns::Turns;
+use super::{places, subject};
+use crate::session::{EventRecord, Ruling};
+
+/// How a call was answered, by an event of its own.
+#[derive(Debug)]
+enum Answer {
+    Success(Value),
+    Failure { error: String, interrupted: bool },
+    Refused(String),
+}
+
+/// What a batch said of a call.
+#[derive(Debug)]
+struct Reported {
+    seq: u64,
+    response: Option<Value>,
+}
+
+/// A call of which some records are known.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) agent: Agent,
+    pub(super) input: Option<Value>,
+    prompt_id: Option<String>,
+    permission_mode: Option<String>,
+    cwd: String,
+    mcp_server: Option<String>,
+    asked: Option<Value>,
+    decided: Vec<Decided>,
+    pub(super) permission_asked: bool,
+    executed: Option<Value>,
+    duration_ms: Option<u64>,
+    answer: Option<Answer>,
+    /// Number and time of each time it was asked for.
+    pub(super) askings: Vec<(u64, i64)>,
+    /// Number and time of its answer.
+    pub(super) answered: Option<(u64, i64)>,
+    records: Vec<Part>,
+    batch: Option<Reported>,
+}
+
+impl Draft {
+    /// A call of which nothing is known but its id.
+    pub(super) fn new(id: &str) -> Self {
+        Self { id: id.to_owned(), ..Self::default() }
+    }
+
+    /// A call of which a batch alone tells.
+    pub(super) fn of_batch(call: &PostToolBatchToolCall, agent: Agent) -> Self {
+        Self {
+            id: call.tool_use_id.clone(),
+            tool: call.tool_name.clone(),
+            agent,
+            input: Some(call.tool_input.clone()),
+            asked: Some(call.tool_input.clone()),
+            ..Self::default()
+        }
+    }
+
+    /// Takes a record of the call in.
+    pub(super) fn add(&mut self, seq: u64, record: &EventRecord, event: Event) {
+        let Some(name) = event.known_name() else { return };
+        let name = name.as_str();
+        self.records.push(Part { seq, event: name, at_ms: record.at_ms, took_us: record.took_us });
+        self.decided.extend(record.ruling.as_ref().map(|ruling| decided(name, ruling)));
+        let at = (seq, record.at_ms);
+        match event {
+            Event::PreToolUse(p) => {
+                self.introduce(&p.common, p.mcp_server);
+                self.seen(p.tool_name, &p.tool_input);
+                self.asked.get_or_insert(p.tool_input);
+                self.askings.push(at);
+            }
+            Event::PermissionRequest(p) => {
+                self.introduce(&p.common, p.mcp_server);
+                self.seen(p.tool_name, &p.tool_input);
+                self.permission_asked = true;
+            }
+            Event::PermissionDenied(p) => {
+                self.introduce(&p.common, p.mcp_server);
+                self.seen(p.tool_name, &p.tool_input);
+                self.answer.get_or_insert(Answer::Refused(p.reason));
+                self.answered.get_or_insert(at);
+            }
+            Event::PostToolUse(p) => {
+                self.introduce(&p.common, p.mcp_server);
+                self.seen(p.tool_name, &p.tool_input);
+                self.ran(at, p.tool_input, p.duration_ms.as_ref());
+                self.answer = Some(Answer::Success(p.tool_response));
+            }
+            Event::PostToolUseFailure(p) => {
+                let interrupted = p.was_interrupted();
+                self.introduce(&p.common, p.mcp_server);
+                self.seen(p.tool_name, &p.tool_input);
+                self.ran(at, p.tool_input, p.duration_ms.as_ref());
+                self.answer = Some(Answer::Failure { error: p.error, interrupted });
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in what a batch says of it.
+    pub(super) fn report(&mut self, seq: u64, response: Option<Value>) {
+        self.batch = Some(Reported { seq, response });
+    }
+
+    fn introduce(&mut self, common: &CommonEventData, mcp_server: Option<McpServerProvenance>) {
+        if self.agent == Agent::default() {
+            self.agent = agent_of(common);
+        }
+        if self.cwd.is_empty() {
+            self.cwd.clone_from(&common.cwd);
+        }
+        let mode = || common.permission_mode.as_ref().map(ToString::to_string);
+        self.prompt_id = self.prompt_id.take().or_else(|| common.prompt_id.clone());
+        self.permission_mode = self.permission_mode.take().or_else(mode);
+        self.mcp_server = self.mcp_server.take().or_else(|| mcp_server.map(|server| server.name));
+    }
+
+    fn seen(&mut self, tool: String, input: &Value) {
+        if self.tool.is_empty() {
+            self.tool = tool;
+        }
+        if self.input.is_none() {
+            self.input = Some(input.clone());
+        }
+    }
+
+    fn ran(&mut self, at: (u64, i64), input: Value, duration_ms: Option<&Number>) {
+        self.executed = Some(input);
+        self.answered = Some(at);
+        self.duration_ms = duration_ms.and_then(whole);
+    }
+
+    /// The call as its records tell it.
+    pub(super) fn finish(mut self, origin: Origin<'_>, turns: &Turns, batch_at_ms: i64) -> Call {
+        self.records.sort_by_key(|part| part.seq);
+        self.askings.sort_unstable();
+        let deferrals =
+            self.askings.windows(2).filter(|pair| turns.runs_between(pair[0].0, pair[1].0)).count();
+        let (outcome, evidence) = self.judge(turns, deferrals);
+        let at_ms = self.records.first().map_or(batch_at_ms, |part| part.at_ms);
+        let last_asked = self.askings.iter().rfind(|(seq, _)| self.answered.is_some_and(|(at, _)| *seq < at));
+        let between_ms = last_asked
+            .zip(self.answered)
+            .and_then(|((_, asked), (_, answered))| u64::try_from(answered - asked).ok());
+        let input = self.input.unwrap_or_default();
+        let batch_seq = self.batch.as_ref().map(|batch| batch.seq);
+        let (response, error) = match self.answer {
+            Some(Answer::Success(response)) => (Some(response), None),
+            Some(Answer::Failure { error, .. } | Answer::Refused(error)) => (None, Some(error)),
+            None => (self.batch.and_then(|batch| batch.response), None),
+        };
+        Call {
+            tool_use_id: self.id,
+            session_id: origin.session_id.to_owned(),
+            project: origin.project.to_owned(),
+            subject: subject::of_call(&input),
+            paths: places::of_input(&input),
+            tool: self.tool,
+            mcp_server: self.mcp_server,
+            agent: self.agent,
+            prompt_id: self.prompt_id,
+            permission_mode: self.permission_mode,
+            cwd: self.cwd,
+            at_ms,
+            ended_ms: self.answered.map(|(_, at_ms)| at_ms),
+            asked: self.asked,
+            decided: self.decided,
+            permission_asked: self.permission_asked,
+            executed: self.executed,
+            outcome,
+            evidence,
+            response,
+            error,
+            duration_ms: self.duration_ms,
+            between_ms,
+            deferrals: u32::try_from(deferrals).unwrap_or(u32::MAX),
+            records: self.records,
+            batch_seq,
+        }
+    }
+
+    /// What became of it, by the best evidence there is.
+    fn judge(&self, turns: &Turns, deferrals: usize) -> (Outcome, Evidence) {
+        match &self.answer {
+            // A shell that was interrupted may still give back what it had.
+            Some(Answer::Success(response)) if response.get("interrupted") == Some(&Value::Bool(true)) => {
+                return (Outcome::Interrupted, Evidence::Result);
+            }
+            Some(Answer::Success(_)) => return (Outcome::Success, Evidence::Result),
+            Some(Answer::Failure { interrupted: true, .. }) => {
+                return (Outcome::Interrupted, Evidence::Result);
+            }
+            Some(Answer::Failure { .. }) => return (Outcome::Failure, Evidence::Result),
+            Some(Answer::Refused(_)) => return (Outcome::Denied, Evidence::Refusal),
+            None => {}
+        }
+        let ruled = |verdicts: &[&str]| self.decided.iter().any(|d| verdicts.contains(&d.verdict.as_str()));
+        if ruled(&["halt", "deny", "block"]) {
+            return (Outcome::Denied, Evidence::Ruling);
+        }
+        if let Some(batch) = &self.batch {
+            return (told_by(batch.response.as_ref(), !self.askings.is_empty()), Evidence::Batch);
+        }
+        if deferrals > 0 {
+            return (Outcome::Deferred, Evidence::AskedAgain);
+        }
+        if ruled(&["defer"]) {
+            return (Outcome::Deferred, Evidence::Ruling);
+        }
+        let last = self.records.last().map_or(0, |part| part.seq);
+        match turns.after(&self.agent, last) {
+            Evidence::BrokenOff => (Outcome::Interrupted, Evidence::BrokenOff),
+            evidence => (Outcome::Unanswered, evidence),
+        }
+    }
+}
+
+/// What a result that only a batch tells of says about the call. A tool that ran has an event of its own, so this is
+/// mostly a call that was not let run, or one that named no tool or did not fit it.
+fn told_by(response: Option<&Value>, was_asked: bool) -> Outcome {
+    let text = response.map(text_of).unwrap_or_default();
+    let text = text.trim_start();
+    let denied = ["hook error", "been denied", "doesn't want to", "was rejected", "Permission to use"];
+    if was_asked && denied.iter().any(|words| text.contains(words)) {
+        Outcome::Denied
+    } else if text.starts_with("<tool_use_error>") || text.starts_with("Error") {
+        Outcome::Failure
+    } else {
+        Outcome::Success
+    }
+}
+
+/// The text of a result: plain, or in content blocks.
+fn text_of(response: &Value) -> String {
+    match response {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Who acts, as an event says.
+pub(super) fn agent_of(common: &CommonEventData) -> Agent {
+    Agent { id: common.agent_id.clone(), kind: common.agent_type.clone() }
+}
+
+/// A ruling as part of what was decided.
+pub(super) fn decided(event: &str, ruling: &Ruling) -> Decided {
+    Decided {
+        event: event.to_owned(),
+        verdict: ruling.verdict.clone(),
+        rules: ruling.rules.clone(),
+        reason: ruling.reason.clone(),
+        updated_input: None,
+    }
+}
+
+/// A count of milliseconds; the client writes whole ones, others may not.
+fn whole(number: &Number) -> Option<u64> {
+    number.as_u64().or_else(|| {
+        let value = number.as_f64().filter(|value| (0.0..1e15).contains(value))?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked the line above")]
+        Some(value.round() as u64)
+    })
+}

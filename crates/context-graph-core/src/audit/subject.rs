@@ -1,0 +1,107 @@
+//! What an event or a call was about, in a line.
+
+use context_graph_events::Event;
+use serde_json::Value;
+
+use crate::session::{Dream, DreamCause, dream_of};
+
+/// How many characters a line has at most.
+const MAX: usize = 160;
+
+/// The fields of an input that say best what a call is about, the best first.
+const TELLING: [&str; 11] = [
+    "command",
+    "file_path",
+    "notebook_path",
+    "pattern",
+    "url",
+    "query",
+    "description",
+    "subject",
+    "path",
+    "prompt",
+    "skill",
+];
+
+/// What a call was about.
+pub(super) fn of_call(input: &Value) -> String {
+    let Some(fields) = input.as_object() else { return first_line(&input.to_string()) };
+    for name in TELLING {
+        if let Some(text) = fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()) {
+            return first_line(text);
+        }
+    }
+    if fields.is_empty() { String::new() } else { first_line(&input.to_string()) }
+}
+
+/// What an event was about that is no tool call.
+pub(super) fn of_event(event: &Event) -> String {
+    let text = |text: &Option<String>| first_line(text.as_deref().unwrap_or(""));
+    match event {
+        Event::SessionStart(p) => p.source.to_string(),
+        Event::SessionEnd(p) => p.reason.to_string(),
+        Event::Setup(p) => p.trigger.to_string(),
+        Event::UserPromptSubmit(p) => first_line(&p.prompt),
+        Event::UserPromptExpansion(p) => first_line(&format!("/{} {}", p.command_name, p.command_args)),
+        Event::PermissionRequest(p) => first_line(&format!("{} {}", p.tool_name, of_call(&p.tool_input))),
+        Event::PostToolBatch(p) if p.tool_calls.len() == 1 => "1 call".to_owned(),
+        Event::PostToolBatch(p) => format!("{} calls", p.tool_calls.len()),
+        Event::Stop(p) => text(&p.last_assistant_message),
+        Event::StopFailure(p) => p.error.to_string(),
+        Event::SubagentStart(p) => p.agent_type.clone(),
+        Event::SubagentStop(p) => text(&p.last_assistant_message),
+        Event::PreCompact(p) => p.trigger.to_string(),
+        Event::PostCompact(p) => first_line(&p.compact_summary),
+        Event::PreModelSwitch(p) => format!("{} → {}", p.from_model, p.to_model),
+        Event::PostModelSwitch(p) => format!("{} → {}", p.from_model, p.to_model),
+        Event::TaskCreated(p) => first_line(&p.task_subject),
+        Event::TaskCompleted(p) => first_line(&p.task_subject),
+        Event::Notification(p) => first_line(&p.message),
+        Event::Elicitation(p) => first_line(&format!("{}: {}", p.mcp_server_name, p.message)),
+        Event::ElicitationResult(p) => format!("{}: {}", p.mcp_server_name, p.action),
+        Event::ConfigChange(p) => p.source.to_string(),
+        Event::InstructionsLoaded(p) => p.file_path.clone(),
+        Event::CwdChanged(p) => p.new_cwd.clone(),
+        Event::FileChanged(p) => format!("{} {}", p.event, p.file_path),
+        Event::DirectoryAdded(p) => p.directory.clone(),
+        Event::WorktreeCreate(p) => p.name.clone(),
+        Event::WorktreeRemove(p) => p.worktree_path.clone(),
+        Event::MessageDisplay(p) => first_line(&p.delta),
+        other => dream_of(other).map(told).unwrap_or_default(),
+    }
+}
+
+fn told(dream: Dream) -> String {
+    let cause = match dream.cause {
+        DreamCause::Drift => "continuity was lost",
+        DreamCause::Loop => "the session repeated itself",
+        DreamCause::End => "the session ended",
+    };
+    format!("{cause} at {:.2}", dream.ic)
+}
+
+/// The first line that says anything, cut to size.
+pub(super) fn first_line(text: &str) -> String {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or("").trim_end();
+    match line.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None if line.len() < text.len() => format!("{line}…"),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_call_is_told_by_its_most_telling_field() {
+        assert_eq!(of_call(&json!({"description": "d", "command": "ls\nrm x"})), "ls…");
+        assert_eq!(of_call(&json!({"x": 1})), "{\"x\":1}");
+        assert_eq!(of_call(&json!({})), "");
+        assert_eq!(of_call(&json!({"command": "é".repeat(500)})).chars().count(), MAX + 1);
+    }
+}

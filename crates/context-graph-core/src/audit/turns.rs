@@ -1,0 +1,63 @@
+//! Where turns end: what says that a call without an answer will not get one any more.
+
+use std::collections::HashMap;
+
+use context_graph_events::Event;
+use context_graph_events::claude_code::SessionSource;
+
+use super::{Agent, Evidence};
+
+/// What happened to a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Boundary {
+    /// It went on to its end.
+    Over,
+    /// Something else began, or the client went away.
+    BrokenOff,
+}
+
+/// The ends of turns, by who was acting.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    main: Vec<(u64, Boundary)>,
+    subagents: HashMap<String, Vec<(u64, Boundary)>>,
+    /// Starts and ends of the client's runs, which end everybody's turn.
+    runs: Vec<u64>,
+}
+
+impl Turns {
+    /// Takes note of an event.
+    pub(super) fn note(&mut self, seq: u64, event: &Event) {
+        match event {
+            Event::UserPromptSubmit(_) => self.main.push((seq, Boundary::BrokenOff)),
+            Event::Stop(_) | Event::StopFailure(_) => self.main.push((seq, Boundary::Over)),
+            Event::SubagentStop(stop) => {
+                self.subagents.entry(stop.agent_id.clone()).or_default().push((seq, Boundary::Over));
+            }
+            Event::SessionEnd(_) => self.runs.push(seq),
+            // After a compaction the same turn goes on.
+            Event::SessionStart(start) if start.source != SessionSource::Compact => self.runs.push(seq),
+            _ => {}
+        }
+    }
+
+    /// Whether the client was started anew between two records.
+    pub(super) fn runs_between(&self, from: u64, to: u64) -> bool {
+        self.runs.iter().any(|seq| (from..to).contains(seq))
+    }
+
+    /// What became of the turn in which a call was left without an answer.
+    pub(super) fn after(&self, agent: &Agent, seq: u64) -> Evidence {
+        let own = match &agent.id {
+            None => Some(&self.main),
+            Some(id) => self.subagents.get(id),
+        };
+        let own = own.into_iter().flatten().find(|(at, _)| *at > seq).copied();
+        let run = self.runs.iter().find(|at| **at > seq).map(|at| (*at, Boundary::BrokenOff));
+        match own.into_iter().chain(run).min_by_key(|(at, _)| *at) {
+            None => Evidence::Open,
+            Some((_, Boundary::Over)) => Evidence::TurnOver,
+            Some((_, Boundary::BrokenOff)) => Evidence::BrokenOff,
+        }
+    }
+}
