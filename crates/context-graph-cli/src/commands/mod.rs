@@ -14,6 +14,7 @@ use hooks::error::ErrorCode;
 
 use crate::{Environment, ExitStatus, terminal};
 
+mod audit;
 mod consciousness;
 pub(crate) mod failure;
 pub mod hooks;
@@ -62,6 +63,12 @@ pub(crate) enum Command {
     Man(reference::ManArgs),
     /// Print one line about a session, for the client's status line: its JSON on stdin
     Statusline,
+    /// What happened, call by call
+    Audit {
+        /// What to do
+        #[command(subcommand)]
+        command: audit::AuditCommands,
+    },
     /// What tool calls are decided by
     Policy {
         /// What to do
@@ -96,6 +103,7 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
         Command::Replay(args) => replay::run(&args),
+        Command::Audit { command } => audit::run(&command, &environment),
         Command::Policy { command } => policy::run(&command, &environment),
     };
     match outcome {
