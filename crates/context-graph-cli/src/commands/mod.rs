@@ -14,6 +14,7 @@ use hooks::error::ErrorCode;
 
 use crate::{Environment, ExitStatus, terminal};
 
+mod audit;
 mod consciousness;
 pub(crate) mod failure;
 pub mod hooks;
@@ -57,6 +58,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: consciousness::ConsciousnessCommands,
     },
+    /// What happened, call by call
+    Audit {
+        /// What to show
+        #[command(subcommand)]
+        command: audit::AuditCommands,
+    },
     Replay(replay::ReplayArgs),
     Completions(reference::CompletionsArgs),
     Man(reference::ManArgs),
@@ -95,6 +102,7 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Uninstall(args) => init::uninstall(&args, &environment),
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
+        Command::Audit { command } => audit::run(&command, &environment),
         Command::Replay(args) => replay::run(&args),
         Command::Policy { command } => policy::run(&command, &environment),
     };
