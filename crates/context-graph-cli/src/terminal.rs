@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 
 use context_graph_core::session::is_invisible;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// The text with control characters made visible. Line breaks are kept only where asked for.
 pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
@@ -19,6 +20,41 @@ pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
         }
     }
     out
+}
+
+/// How many columns the terminal on stdout has; none where there is no terminal.
+pub(crate) fn width() -> Option<usize> {
+    std::io::stdout().is_terminal().then(columns).flatten()
+}
+
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "the size of a terminal is only to be had from libc")]
+fn columns() -> Option<usize> {
+    // SAFETY: the call fills the struct that it is given, which is made of plain numbers.
+    let size = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        (libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) == 0).then_some(size)
+    };
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+#[cfg(not(unix))]
+fn columns() -> Option<usize> {
+    None
+}
+
+/// As much of a line as a terminal of this width shows on one.
+pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
+    let Some(width) = width.filter(|width| line.width() > *width) else { return line.to_owned() };
+    let mut left = width.saturating_sub(1);
+    let mut fitting = String::with_capacity(line.len());
+    for c in line.chars() {
+        let Some(rest) = left.checked_sub(c.width().unwrap_or(0)) else { break };
+        left = rest;
+        fitting.push(c);
+    }
+    fitting.push('…');
+    fitting
 }
 
 /// Writes all of it to stdout. False if it could not be written; a reader that has gone away is no error of ours.
@@ -62,5 +98,13 @@ mod tests {
         assert_eq!(plain("a\x1b[31mb\u{202e}c\r\n", false), "a\\u{1b}[31mb\\u{202e}c\\u{d}\\u{a}");
         assert_eq!(plain("a\nb", true), "a\nb");
         assert_eq!(plain("grüße 日本", false), "grüße 日本");
+    }
+
+    #[test]
+    fn a_line_is_cut_to_the_columns_that_it_takes() {
+        assert_eq!(fit("grüße", Some(5)), "grüße");
+        assert_eq!(fit("grüße 日本", Some(9)), "grüße 日…");
+        assert_eq!(fit("grüße 日本", Some(8)), "grüße …");
+        assert_eq!(fit("grüße 日本", None), "grüße 日本");
     }
 }

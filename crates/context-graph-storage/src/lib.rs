@@ -7,6 +7,7 @@
 //! What may not live here: what events mean, printing, the clock, the environment. Time, paths and payloads are
 //! arguments.
 
+pub mod audit_index;
 pub mod codec;
 pub mod error;
 mod file_lock;

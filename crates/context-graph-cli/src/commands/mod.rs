@@ -58,17 +58,17 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: consciousness::ConsciousnessCommands,
     },
+    /// What happened, call by call
+    Audit {
+        /// What to show
+        #[command(subcommand)]
+        command: audit::AuditCommands,
+    },
     Replay(replay::ReplayArgs),
     Completions(reference::CompletionsArgs),
     Man(reference::ManArgs),
     /// Print one line about a session, for the client's status line: its JSON on stdin
     Statusline,
-    /// What happened, call by call
-    Audit {
-        /// What to do
-        #[command(subcommand)]
-        command: audit::AuditCommands,
-    },
     /// What tool calls are decided by
     Policy {
         /// What to do
@@ -102,8 +102,8 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Uninstall(args) => init::uninstall(&args, &environment),
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
-        Command::Replay(args) => replay::run(&args),
         Command::Audit { command } => audit::run(&command, &environment),
+        Command::Replay(args) => replay::run(&args),
         Command::Policy { command } => policy::run(&command, &environment),
     };
     match outcome {

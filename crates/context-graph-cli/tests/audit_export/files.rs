@@ -42,7 +42,8 @@ fn a_file_is_whole_private_and_said_to_be_there() {
     let told = export(&place, &["--output", "out", "--json"]).json();
     assert_eq!(
         told,
-        json!({"success": true, "output": "out", "format": "jsonl", "sessions": 2, "calls": 8, "events": 7})
+        json!({"success": true, "output": "out", "format": "jsonl", "sessions": 2, "calls": 8, "events": 7,
+            "damaged_sessions": 0})
     );
 }
 
@@ -84,7 +85,9 @@ fn what_cannot_be_done_is_said_with_the_next_step() {
     assert_eq!(error, "no session `zzz`");
     let error = run(&place, &["--since", "soon", "--json"]).failed("usage");
     assert!(error.contains("`soon` is no time"), "{error}");
-    for args in [&["--format", "sqlite"][..], &["--format", "xml"], &["--force"], &["--outcome", "fine"]] {
+    let error = run(&place, &["--format", "sqlite", "--json"]).failed("usage");
+    assert_eq!(error, "a database cannot be written to stdout");
+    for args in [&["--format", "xml"][..], &["--force"], &["--outcome", "fine"]] {
         let run = run(&place, args);
         assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{run:?}");
     }
@@ -130,8 +133,9 @@ fn a_damaged_session_is_left_out_and_said() {
         bytes[at + 40] ^= 0xFF;
     }
     fs::write(&data, bytes).unwrap();
-    let run = run(&place, &["--output", "out"]);
+    let run = run(&place, &["--output", "out", "--json"]);
     assert_eq!(run.code, 2, "{run:?}");
+    assert_eq!((&run.json()["success"], &run.json()["damaged_sessions"]), (&json!(false), &json!(1)));
     assert!(run.stderr.contains(SESSION) && run.stderr.contains("were left out"), "{run:?}");
     let written = fs::read_to_string(place.project().join("out")).unwrap();
     assert!(written.lines().all(|line| line.contains(OPEN)) && !written.is_empty(), "{written}");

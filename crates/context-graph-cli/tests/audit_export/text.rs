@@ -100,13 +100,18 @@ fn what_is_chosen_is_exported_and_nothing_else() {
         let id = |line: &Value| line["tool_use_id"].as_str().or(line["event"].as_str()).unwrap().to_owned();
         lines.iter().map(id).collect()
     };
-    assert_eq!(ids(&["--outcome", "failure", "denied"]), ["t-fail", "t-deny"]);
+    assert_eq!(ids(&["--outcome", "failure,denied"]), ["t-fail", "t-deny"]);
     assert_eq!(ids(&["--tool", "mcp__*", "--tool", "Edit"]), ["t-mcp", "t-edit"]);
     assert_eq!(ids(&["--verdict", "deny"]), ["t-deny"]);
     assert_eq!(ids(&["--agent", "general-purpose", "--tool", "Bash"]), ["toolu_0123456789abcdefghij02"]);
-    assert_eq!(ids(&["--event", "PostToolUseFailure", "Stop"]), ["t-fail", "Stop"]);
+    assert_eq!(ids(&["--event", "PostToolUseFailure,Stop"]), ["t-fail", "Stop"]);
     assert_eq!(ids(&["--session", &OPEN[..8]]), ["t-open"]);
-    assert_eq!(ids(&["--session", OPEN, &SESSION[..6], "--event", "SessionEnd"]), ["SessionEnd"]);
+    assert_eq!(
+        ids(&["--session", OPEN, "--session", &SESSION[..6], "--event", "SessionEnd"]),
+        ["SessionEnd"]
+    );
+    assert_eq!(ids(&["--path", "no/such", "--tool", "*"]), Vec::<String>::new());
+    assert_eq!(ids(&["--text", "EXIT CODE 3"]), ["t-fail"]);
     assert_eq!(ids(&["--until", "2020-01-01"]), Vec::<String>::new());
     assert_eq!(ids(&["--since", "1h"]).len(), (CALLS + EVENTS) as usize);
     let all = lines(&export(&place, &[]));

@@ -156,7 +156,7 @@ impl Draft {
     fn is_like(&self, tool: &str, input: &Value, agent: Option<&str>) -> bool {
         self.tool == tool
             && self.agent.id.as_deref() == agent
-            && self.input.as_ref().is_some_and(|own| alike(own, input))
+            && [&self.input, &self.executed].into_iter().flatten().any(|own| alike(own, input))
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Draft {
     asked: Option<Value>,
     decided: Vec<Decided>,
     pub(super) permission_asked: bool,
-    executed: Option<Value>,
+    pub(super) executed: Option<Value>,
     duration_ms: Option<u64>,
     answer: Option<Answer>,
     /// Number and time of each time it was asked for.

@@ -11,6 +11,7 @@ mod draft;
 mod likeness;
 mod places;
 mod subject;
+mod text;
 mod turns;
 
 use serde::Serialize;
@@ -18,6 +19,7 @@ use serde::Serialize;
 pub use call::{Agent, Call, Decided, Evidence, Outcome, Part};
 pub use correlate::{Origin, correlate};
 pub use places::edits_files;
+pub use text::{Needle, visit_texts};
 
 /// The name of an entry whose record cannot be read back.
 pub const UNREADABLE: &str = "unreadable";

@@ -1,6 +1,15 @@
 //! `context-graph audit …`: what happened, call by call.
 
+mod asked;
 mod export;
+mod follow;
+mod line;
+mod log;
+mod progress;
+mod search;
+mod show;
+mod stats;
+mod trace;
 
 use clap::Subcommand;
 
@@ -10,12 +19,19 @@ use crate::Environment;
 /// What happened, call by call
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommands {
-    /// Write calls and events for other programs: JSON lines, CSV, OpenTelemetry or SQLite
-    Export(export::ExportArgs),
+    Log(Box<log::LogArgs>),
+    Show(show::ShowArgs),
+    Trace(trace::TraceArgs),
+    Stats(stats::StatsArgs),
+    Export(Box<export::ExportArgs>),
 }
 
 pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome {
     match command {
+        AuditCommands::Log(args) => log::run(args, environment),
+        AuditCommands::Show(args) => show::run(args, environment),
+        AuditCommands::Trace(args) => trace::run(args, environment),
+        AuditCommands::Stats(args) => stats::run(args, environment),
         AuditCommands::Export(args) => export::run(args, environment),
     }
 }

@@ -19,23 +19,24 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use self::new_file::NewFile;
-use self::selection::{Selection, SelectionArgs};
-use self::sink::SinkError;
+use self::sink::{Sink, SinkError};
 use self::walk::{Totals, Walk};
+use super::asked::AskedArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, Shelf};
-use crate::{Environment, clock, table};
+use crate::{Environment, table};
 
+/// Write calls and events for other programs: JSON lines, CSV, OpenTelemetry or SQLite
+///
+/// What is exported is what is stored: secrets were taken out before. Filters of one kind are alternatives, those of
+/// different kinds must all fit.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "What is exported is what is stored: secrets were taken out before. docs/audit-export.md has the formats.\n\n\
-                  Examples:\n  \
+#[command(after_help = "Examples:\n  \
                   context-graph audit export --since 7d | jq -r 'select(.outcome == \"failure\") | .error'\n  \
                   context-graph audit export --format csv --output calls.csv --tool Bash\n  \
                   context-graph audit export --format sqlite --output audit.db && sqlite3 audit.db 'SELECT * FROM per_tool'\n  \
-                  context-graph audit export --format otlp-json --output traces.jsonl --session 3f2a"
-)]
+                  context-graph audit export --format otlp-json --output traces.jsonl --session 3f2a")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     place: PlaceArgs,
@@ -45,7 +46,7 @@ pub(crate) struct ExportArgs {
     format: Format,
 
     /// Write here instead of to stdout; the file is there when it is whole, and readable by you alone
-    #[arg(long, short, value_name = "FILE", required_if_eq("format", "sqlite"))]
+    #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
     /// Replace the file if there is one
@@ -57,7 +58,7 @@ pub(crate) struct ExportArgs {
     all_projects: bool,
 
     #[command(flatten)]
-    selection: SelectionArgs,
+    asked: AskedArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -80,50 +81,54 @@ impl Format {
 }
 
 pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
-    let selection = Selection::new(&args.selection, clock::now_ms())?;
     let shelf = Shelf::open(&args.place, environment)?;
     let shared = args.place.db_path.is_some() || environment.db_path.is_some();
     let project = (shared && !args.all_projects).then(|| shelf.sessions.project());
-    let walk = Walk::new(&shelf, &args.selection.sessions, selection, project)?;
+    let mut walk = Walk::new(&shelf, args.asked.understand(&shelf)?, project.as_deref())?;
     match &args.output {
-        None => to_stdout(args.format, &walk),
+        None => to_stdout(args.format, &mut walk),
         Some(path) => {
-            let totals = to_file(args, path, &walk)?;
+            let totals = to_file(args, path, &mut walk)?;
             tell(args, path, &totals)?;
             totals.damage().map_or(Ok(()), |failure| Err(failure.answered()))
         }
     }
 }
 
-fn to_stdout(format: Format, walk: &Walk<'_>) -> Outcome {
+fn to_stdout(format: Format, walk: &mut Walk<'_>) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
-    match write_text(format, &mut out, walk) {
+    let Some(mut sink) = text_sink(format, &mut out) else {
+        return Err(Failure::usage("a database cannot be written to stdout")
+            .with_next_step("--output FILE says where to"));
+    };
+    match walk.write_to(&mut *sink) {
         Ok(totals) => totals.damage().map_or(Ok(()), |failure| Err(failure.answered())),
         Err(Stop::Sink(SinkError::Io(error))) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(stop) => Err(stop.into_failure("stdout").answered()),
     }
 }
 
-fn to_file(args: &ExportArgs, path: &Path, walk: &Walk<'_>) -> Result<Totals, Failure> {
+fn to_file(args: &ExportArgs, path: &Path, walk: &mut Walk<'_>) -> Result<Totals, Failure> {
     let (new_file, file) = NewFile::create(path, args.force)?;
-    let written = if args.format == Format::Sqlite {
-        drop(file);
-        sqlite::Database::create(new_file.part())
+    let mut out = BufWriter::new(file);
+    let written = match text_sink(args.format, &mut out) {
+        Some(mut sink) => walk.write_to(&mut *sink),
+        None => sqlite::Database::create(new_file.part())
             .map_err(Stop::from)
-            .and_then(|mut database| walk.write_to(&mut database))
-    } else {
-        write_text(args.format, &mut BufWriter::new(file), walk)
+            .and_then(|mut database| walk.write_to(&mut database)),
     };
     let totals = written.map_err(|stop| stop.into_failure(&path.display().to_string()))?;
     new_file.place()?;
     Ok(totals)
 }
 
-fn write_text(format: Format, out: &mut dyn Write, walk: &Walk<'_>) -> Result<Totals, Stop> {
+/// What writes a format that is text; none for a database.
+fn text_sink<'o>(format: Format, out: &'o mut dyn Write) -> Option<Box<dyn Sink + 'o>> {
     match format {
-        Format::Csv => walk.write_to(&mut csv::Csv::new(out)),
-        Format::OtlpJson => walk.write_to(&mut otlp::Otlp::new(out)),
-        Format::Jsonl | Format::Sqlite => walk.write_to(&mut jsonl::JsonLines::new(out)),
+        Format::Jsonl => Some(Box::new(jsonl::JsonLines::new(out))),
+        Format::Csv => Some(Box::new(csv::Csv::new(out))),
+        Format::OtlpJson => Some(Box::new(otlp::Otlp::new(out))),
+        Format::Sqlite => None,
     }
 }
 
@@ -131,12 +136,13 @@ fn write_text(format: Format, out: &mut dyn Write, walk: &Walk<'_>) -> Result<To
 fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> Outcome {
     if args.place.json {
         return table::print_json(&json!({
-            "success": true,
+            "success": totals.damaged() == 0,
             "output": path.to_string_lossy(),
             "format": args.format.name(),
             "sessions": totals.sessions,
             "calls": totals.calls,
             "events": totals.events,
+            "damaged_sessions": totals.damaged(),
         }));
     }
     table::print_lines([format!(

@@ -2,11 +2,14 @@
 
 use context_graph_core::audit::{Entry, Origin, correlate};
 use context_graph_storage::StorageError;
-use context_graph_storage::store::SessionQuery;
+use context_graph_storage::audit_index::Trail;
+use context_graph_storage::store::SessionEntry;
 
+use super::super::asked::Asked;
+use super::super::search;
 use super::Stop;
 use super::progress::Progress;
-use super::selection::Selection;
+use super::selection::{choose, is_everything};
 use super::sink::{Sink, Told};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
@@ -15,9 +18,10 @@ use crate::commands::session::Shelf;
 /// The sessions to export, and what of them.
 pub(super) struct Walk<'a> {
     shelf: &'a Shelf,
+    trail: Trail<'a>,
     /// Oldest first.
-    session_ids: Vec<String>,
-    selection: Selection,
+    sessions: Vec<SessionEntry>,
+    asked: Asked,
 }
 
 /// What was exported.
@@ -31,66 +35,63 @@ pub(super) struct Totals {
 }
 
 impl<'a> Walk<'a> {
-    /// Finds the sessions: those that are named, whole or by their beginning, else all of the project.
-    pub(super) fn new(
-        shelf: &'a Shelf,
-        named: &[String],
-        selection: Selection,
-        project: Option<String>,
-    ) -> Result<Self, Failure> {
-        let session_ids = if named.is_empty() {
+    /// Finds the sessions: those that were named, else all of the project, or of all projects where none is given.
+    pub(super) fn new(shelf: &'a Shelf, asked: Asked, project: Option<&str>) -> Result<Self, Failure> {
+        let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+        let wanted = |entry: &&SessionEntry| match &asked.sessions {
+            Some(named) => named.contains(&entry.session_id),
             // A session that saw its last event before that has nothing newer.
-            let query = SessionQuery { since_ms: selection.since_ms(), project, ..SessionQuery::default() };
-            let newest_first = shelf.sessions.list(shelf.store.as_ref(), &query)?;
-            newest_first.into_iter().rev().map(|entry| entry.session_id).collect()
-        } else {
-            let mut found = Vec::new();
-            for wanted in named {
-                let id = shelf.find(Some(wanted))?;
-                if !found.contains(&id) {
-                    found.push(id);
-                }
+            None => {
+                asked.filter.since_ms.is_none_or(|since| entry.timestamp_ms >= since)
+                    && project.is_none_or(|project| entry.project.as_deref() == Some(project))
             }
-            found
         };
-        Ok(Self { shelf, session_ids, selection })
+        let sessions = trail.sessions().iter().rev().filter(wanted).cloned().collect();
+        Ok(Self { shelf, trail, sessions, asked })
     }
 
     /// Writes all of it. A session that is damaged is left out and counted.
-    pub(super) fn write_to(&self, sink: &mut dyn Sink) -> Result<Totals, Stop> {
+    pub(super) fn write_to(&mut self, sink: &mut dyn Sink) -> Result<Totals, Stop> {
         let mut totals = Totals::default();
-        let mut progress = Progress::new(self.session_ids.len());
+        let mut progress = Progress::new(self.sessions.len());
         sink.begin()?;
-        for id in &self.session_ids {
-            match self.tell(id) {
+        for entry in std::mem::take(&mut self.sessions) {
+            match self.tell(&entry) {
                 Ok(Some(told)) => {
                     totals.count(&told);
                     sink.session(&told)?;
                 }
                 Ok(None) => {}
                 Err(error @ StorageError::Corrupted { .. }) => {
-                    totals.damaged.push((id.clone(), error.to_string()));
+                    totals.damaged.push((entry.session_id, error.to_string()));
                 }
                 Err(error) => return Err(Stop::Source(error.into())),
             }
             progress.step();
         }
         sink.finish()?;
+        self.trail.save();
         Ok(totals)
     }
 
     /// A session and what is wanted of it; none if that is nothing, or if somebody has removed it since.
-    fn tell(&self, session_id: &str) -> Result<Option<Told>, StorageError> {
-        let store = self.shelf.store.as_ref();
-        let Some(view) = self.shelf.sessions.view(store, session_id)? else { return Ok(None) };
-        let session = view.session;
-        let records = self.shelf.sessions.records(store, session_id)?;
+    fn tell(&mut self, entry: &SessionEntry) -> Result<Option<Told>, StorageError> {
+        let everything = is_everything(&self.asked);
+        // The index knows at once whether a session has anything that fits.
+        if !everything && search::in_session(&mut self.trail, entry, &self.asked, 1)?.is_empty() {
+            return Ok(None);
+        }
+        let session_id = entry.session_id.as_str();
+        let view = self.shelf.sessions.view(self.shelf.store.as_ref(), session_id)?;
+        let Some(session) = view.map(|view| view.session) else { return Ok(None) };
+        let records = self.trail.records(session_id)?;
         let origin = Origin { session_id, project: &session.state.project };
         // Calls are told from all records, and only then chosen from: an answer may lie outside the time asked for.
         let mut entries = correlate(origin, records.iter().map(|(seq, record)| (*seq, record)));
-        entries.retain(|entry| self.selection.wants(entry));
-        let wanted = !entries.is_empty() || self.selection.is_everything();
-        Ok(wanted.then_some(Told { session, entries }))
+        if !everything {
+            choose(&self.asked, session_id, &records, &mut entries);
+        }
+        Ok((everything || !entries.is_empty()).then_some(Told { session, entries }))
     }
 }
 
@@ -100,6 +101,11 @@ impl Totals {
         self.sessions += 1;
         self.calls += calls as u64;
         self.events += (told.entries.len() - calls) as u64;
+    }
+
+    /// How many sessions could not be read.
+    pub(super) fn damaged(&self) -> usize {
+        self.damaged.len()
     }
 
     /// What there is to say of sessions that could not be read.

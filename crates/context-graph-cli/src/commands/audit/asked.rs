@@ -1,0 +1,149 @@
+//! What is asked for on the command line, and what it means.
+
+use clap::Args;
+use context_graph_core::audit::{Needle, Outcome};
+use context_graph_events::EventName;
+use context_graph_storage::audit_index::Filter;
+
+use crate::commands::failure::Failure;
+use crate::commands::session::Shelf;
+use crate::{clock, time};
+
+/// Which entries.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AskedArgs {
+    /// Of these sessions, by id or its beginning
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    session: Vec<String>,
+
+    /// Calls of these tools; `mcp__github__*` for all that begin so, `*` for all calls
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    tool: Vec<String>,
+
+    /// By these agents: a subagent's type or id, or `main`
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    agent: Vec<String>,
+
+    /// Of these events, calls included: `UserPromptSubmit`, `PermissionRequest`, …
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    event: Vec<String>,
+
+    /// Decided so: `allow`, `modify`, `ask`, `block`, `deny`, `halt`
+    #[arg(long, value_name = "VERDICT", value_delimiter = ',')]
+    verdict: Vec<String>,
+
+    /// Calls that ended so: `success`, `failure`, `denied`, `interrupted`, `deferred`, `unanswered`
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = outcome)]
+    outcome: Vec<Outcome>,
+
+    /// Decided by these rules, by name or group
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    rule: Vec<String>,
+
+    /// That name a file or folder: a part of its path, or a pattern with `*`
+    #[arg(long, value_name = "PATH")]
+    path: Vec<String>,
+
+    /// That say this anywhere: in a prompt, an input, a result, a reason; small and capital letters alike
+    #[arg(long, value_name = "WORDS")]
+    text: Vec<String>,
+
+    #[command(flatten)]
+    span: SpanArgs,
+}
+
+/// From when to when.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SpanArgs {
+    /// Not older than this: `2h`, `3d`, `2026-11-01` or `2026-11-01T10:00:00Z`
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+
+    /// Not newer than this
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+}
+
+impl SpanArgs {
+    /// Both moments.
+    pub(super) fn moments(&self) -> Result<(Option<i64>, Option<i64>), Failure> {
+        let moment = |text: &Option<String>| {
+            text.as_deref().map(|text| time::parse(text, clock::now_ms()).map_err(Failure::usage)).transpose()
+        };
+        Ok((moment(&self.since)?, moment(&self.until)?))
+    }
+}
+
+/// Which entries, understood.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// The sessions, where some were named.
+    pub(super) sessions: Option<Vec<String>>,
+    pub(super) filter: Filter,
+    pub(super) needles: Vec<Needle>,
+}
+
+impl AskedArgs {
+    /// What was typed, checked.
+    pub(super) fn understand(&self, opened: &Shelf) -> Result<Asked, Failure> {
+        let (since_ms, until_ms) = self.span.moments()?;
+        for event in &self.event {
+            check_event(event)?;
+        }
+        for verdict in &self.verdict {
+            check_verdict(verdict)?;
+        }
+        Ok(Asked {
+            sessions: sessions(&self.session, opened)?,
+            filter: Filter {
+                tools: self.tool.clone(),
+                events: self.event.clone(),
+                agents: self.agent.clone(),
+                verdicts: self.verdict.clone(),
+                outcomes: self.outcome.clone(),
+                rules: self.rule.clone(),
+                paths: self.path.clone(),
+                since_ms,
+                until_ms,
+            },
+            needles: self.text.iter().map(|text| Needle::new(text)).collect(),
+        })
+    }
+}
+
+/// The sessions that were named; none where none was.
+pub(super) fn sessions(named: &[String], shelf: &Shelf) -> Result<Option<Vec<String>>, Failure> {
+    if named.is_empty() {
+        return Ok(None);
+    }
+    named.iter().map(|id| shelf.find(Some(id))).collect::<Result<_, _>>().map(Some)
+}
+
+fn outcome(name: &str) -> Result<Outcome, String> {
+    Outcome::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.as_str()).collect();
+        format!("it is one of {}", names.join(", "))
+    })
+}
+
+/// A word that is close to an event's name is a slip; one that is not may be an event of a newer client.
+fn check_event(name: &str) -> Result<(), Failure> {
+    let meant =
+        EventName::ALL.into_iter().map(EventName::as_str).find(|known| known.eq_ignore_ascii_case(name));
+    match meant {
+        Some(known) if known != name => {
+            Err(Failure::usage(format!("no event is called `{name}`"))
+                .with_next_step(format!("write `{known}`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_verdict(name: &str) -> Result<(), Failure> {
+    const VERDICTS: [&str; 8] = ["halt", "deny", "block", "ask", "defer", "modify", "allow", "add_context"];
+    if VERDICTS.contains(&name) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("no verdict is called `{name}`"))
+        .with_next_step(format!("it is one of {}", VERDICTS.join(", "))))
+}

@@ -1,0 +1,68 @@
+//! `audit log`
+
+use clap::Args;
+use context_graph_storage::audit_index::Trail;
+use serde_json::Value;
+
+use super::asked::AskedArgs;
+use super::line::Line;
+use super::{follow, search};
+use crate::commands::failure::Outcome;
+use crate::commands::session::{PlaceArgs, Shelf};
+use crate::{Environment, table, terminal};
+
+/// List what happened, newest last: each tool call once, and every other event
+///
+/// Filters of one kind are alternatives, those of different kinds must all fit.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    context-graph audit log --tool Bash --outcome failure --since 1d\n  \
+    context-graph audit log --path src/main.rs --tool Edit,Write\n  \
+    context-graph audit log --verdict deny,ask --json\n  \
+    context-graph audit log --text \"connection refused\" --limit 10\n  \
+    context-graph audit log --follow")]
+pub(crate) struct LogArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    #[command(flatten)]
+    asked: AskedArgs,
+
+    /// At most this many, the newest; 0 for all
+    #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
+    limit: usize,
+
+    /// Go on with what happens next, until Ctrl-C
+    ///
+    /// A call is shown once it is known what became of it.
+    #[arg(long, short)]
+    follow: bool,
+}
+
+pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
+    let shelf = match Shelf::open(&args.place, environment) {
+        Err(failure) if failure.is_nothing_there() && !args.follow => return print(&[], args.place.json),
+        shelf => shelf?,
+    };
+    let asked = args.asked.understand(&shelf)?;
+    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+    if args.follow {
+        return follow::run(&shelf, &asked, args.limit, args.place.json);
+    }
+    let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+    let lines = search::newest(&mut trail, &asked, limit)?;
+    print(&lines, args.place.json)?;
+    trail.save();
+    Ok(())
+}
+
+fn print(lines: &[Line], as_json: bool) -> Outcome {
+    if as_json {
+        return table::print_json(&lines.iter().map(Line::to_json).collect::<Vec<Value>>().into());
+    }
+    if lines.is_empty() {
+        return table::print_lines(["nothing fits"]);
+    }
+    let width = terminal::width();
+    table::print_lines(lines.iter().map(|line| line.to_text(width)))
+}

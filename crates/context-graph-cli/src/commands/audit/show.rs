@@ -1,0 +1,41 @@
+//! `audit show`
+
+pub(super) mod find;
+mod page;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::commands::failure::Outcome;
+use crate::commands::session::{PlaceArgs, Shelf};
+use crate::{Environment, table};
+
+/// Show a tool call from the asking to the answer
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    context-graph audit show toolu_01FhQ\n  \
+    context-graph audit show 7a604c52:42 --json")]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// The call's `tool_use_id` or the beginning of it, or `SESSION:NUMBER` as `audit log` prints it
+    id: String,
+
+    /// Show long texts whole
+    #[arg(long)]
+    full: bool,
+}
+
+pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
+    let shelf = Shelf::open(&args.place, environment)?;
+    let entries = find::find(&shelf, &args.id)?;
+    if args.place.json {
+        return match entries.as_slice() {
+            [entry] => table::print_json(&json!(entry)),
+            entries => table::print_json(&json!(entries)),
+        };
+    }
+    let pages: Vec<Vec<String>> = entries.iter().map(|entry| page::of(entry, args.full)).collect();
+    table::print_lines(pages.join(&String::new()))
+}

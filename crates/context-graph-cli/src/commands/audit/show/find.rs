@@ -1,0 +1,126 @@
+//! Which call is meant.
+
+use std::collections::BTreeSet;
+
+use context_graph_core::audit::{Entry, Origin, correlate};
+use context_graph_storage::SessionStore as _;
+use context_graph_storage::audit_index::Trail;
+use context_graph_storage::store::SessionEntry;
+
+use crate::commands::audit::progress::Progress;
+use crate::commands::failure::Failure;
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::session::Shelf;
+
+/// The entries that `wanted` names. There are several where several sessions know a call of this id, as a fork and what it
+/// was forked from do.
+pub(super) fn find(shelf: &Shelf, wanted: &str) -> Result<Vec<Entry>, Failure> {
+    if let Some((session, seq)) = wanted.rsplit_once(':')
+        && let Ok(seq) = seq.parse::<u64>()
+    {
+        return by_number(shelf, session, seq).map(|entry| vec![entry]);
+    }
+    if wanted.is_empty() {
+        return Err(not_found(wanted));
+    }
+    let exact = by_id(shelf, wanted)?;
+    if exact.is_empty() { by_beginning(shelf, wanted) } else { Ok(exact) }
+}
+
+fn by_number(shelf: &Shelf, session: &str, seq: u64) -> Result<Entry, Failure> {
+    let id = shelf.find(Some(session))?;
+    let mut entries = entries(shelf, &id)?;
+    let own = entries.iter().position(|entry| entry.seqs().contains(&seq));
+    let at = own.or_else(|| entries.iter().position(|entry| entry.first_seq() == seq));
+    at.map(|at| entries.swap_remove(at)).ok_or_else(|| {
+        Failure::usage(format!("session {id} has no record {seq}"))
+            .with_next_step(format!("`context-graph audit log --session {id}` lists what it has"))
+    })
+}
+
+/// The calls of exactly this id: of stored sessions by the store's own index, of live ones by looking.
+fn by_id(shelf: &Shelf, id: &str) -> Result<Vec<Entry>, Failure> {
+    let mut sessions = BTreeSet::new();
+    if let Some(store) = &shelf.store {
+        sessions.extend(store.find_calls(id)?.into_iter().map(|record| record.session_id));
+    }
+    for (session, _) in shelf.sessions.folder().live_sessions()? {
+        let view = shelf.sessions.view(shelf.store.as_ref(), &session)?;
+        let mut unfolded = view.iter().flat_map(|view| &view.unfolded);
+        if unfolded.any(|record| record.tool_use_id.as_deref() == Some(id)) {
+            sessions.insert(session);
+        }
+    }
+    let mut found = Vec::new();
+    for session in sessions {
+        found.extend(entries(shelf, &session)?.into_iter().filter(|entry| call_id(entry) == Some(id)));
+    }
+    Ok(found)
+}
+
+fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
+    let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+    let all: Vec<SessionEntry> = trail.sessions().to_vec();
+    let stale = all.iter().filter(|entry| !trail.is_fresh(entry)).count();
+    let mut progress = Progress::new();
+    let mut made = 0;
+    let mut ids = BTreeSet::new();
+    let mut sessions = Vec::new();
+    for entry in &all {
+        if !trail.is_fresh(entry) {
+            made += 1;
+            progress.tell(made, stale);
+        }
+        let table = trail.table(entry)?;
+        let known = ids.len() + sessions.len();
+        ids.extend(
+            table
+                .rows()
+                .map(|row| row.tool_use_id())
+                .filter(|id| id.starts_with(beginning))
+                .map(str::to_owned),
+        );
+        if ids.len() + sessions.len() > known {
+            sessions.push(entry.session_id.clone());
+        }
+        if ids.len() > 1 {
+            break;
+        }
+    }
+    trail.save();
+    let mut ids = ids.into_iter();
+    match (ids.next(), ids.next()) {
+        (None, _) => Err(not_found(beginning)),
+        (Some(_), Some(_)) => Err(Failure::usage(format!("several calls begin with `{beginning}`"))
+            .with_next_step("say more of the id, or take SESSION:NUMBER from `audit log`")),
+        (Some(id), None) => {
+            let mut found = Vec::new();
+            for session in sessions {
+                found.extend(
+                    entries(shelf, &session)?.into_iter().filter(|entry| call_id(entry) == Some(&id)),
+                );
+            }
+            Ok(found)
+        }
+    }
+}
+
+/// Everything that a session's records tell.
+pub(crate) fn entries(shelf: &Shelf, session_id: &str) -> Result<Vec<Entry>, Failure> {
+    let records = shelf.sessions.records(shelf.store.as_ref(), session_id)?;
+    let project = shelf.view(session_id)?.session.state.project;
+    let origin = Origin { session_id, project: &project };
+    Ok(correlate(origin, records.iter().map(|(seq, record)| (*seq, record))))
+}
+
+fn call_id(entry: &Entry) -> Option<&str> {
+    match entry {
+        Entry::Call(call) => Some(&call.tool_use_id),
+        Entry::Event(_) => None,
+    }
+}
+
+fn not_found(id: &str) -> Failure {
+    Failure::new(ErrorCode::SessionNotFound, format!("no call begins with `{id}`"))
+        .with_next_step("`context-graph audit log` shows the calls there are")
+}

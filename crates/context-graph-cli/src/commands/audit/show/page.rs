@@ -1,0 +1,192 @@
+//! An entry on a page, for people.
+
+use context_graph_core::audit::{Agent, Call, Decided, Entry, Evidence, Happening, Outcome};
+use serde_json::Value;
+
+use crate::{summary, time};
+
+/// How many lines of a text are shown where not all are asked for.
+const LINES: usize = 20;
+
+/// The entry, ready to be read.
+pub(super) fn of(entry: &Entry, full: bool) -> Vec<String> {
+    let mut page = Page { lines: Vec::new(), full };
+    match entry {
+        Entry::Call(call) => page.call(call),
+        Entry::Event(happening) => page.happening(happening),
+    }
+    page.lines
+}
+
+struct Page {
+    lines: Vec<String>,
+    full: bool,
+}
+
+impl Page {
+    fn line(&mut self, name: &str, value: &str) {
+        if !value.is_empty() {
+            self.lines.push(format!("{name:<12}{value}"));
+        }
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.lines.push(format!("{} {}", call.tool, call.subject).trim_end().to_owned());
+        self.lines.push(format!("{}: {}", call.outcome.as_str(), why(call)));
+        self.lines.push(String::new());
+        self.line("id", &call.tool_use_id);
+        self.line("session", &call.session_id);
+        self.line("project", &call.project);
+        self.line("folder", &call.cwd);
+        self.line("agent", &agent(&call.agent));
+        self.line("prompt", call.prompt_id.as_deref().unwrap_or(""));
+        self.line("permissions", call.permission_mode.as_deref().unwrap_or(""));
+        self.line("MCP server", call.mcp_server.as_deref().unwrap_or(""));
+        self.line("at", &time::local(call.at_ms));
+        self.line("took", &took(call));
+        let times = if call.deferrals == 1 { "once" } else { "several times" };
+        if call.deferrals > 0 {
+            self.line("put off", &format!("{times}, to another run of the client"));
+        }
+        self.moments(call);
+        match (&call.asked, &call.executed) {
+            (Some(asked), Some(executed)) if asked != executed => {
+                self.value("asked for", asked);
+                self.value("executed, with another input", executed);
+            }
+            (Some(asked), _) => self.value("input", asked),
+            (None, Some(executed)) => self.value("executed (nobody was seen asking)", executed),
+            (None, None) => {}
+        }
+        for decided in &call.decided {
+            self.decided(decided);
+        }
+        if let Some(response) = &call.response {
+            let told = call.evidence == Evidence::Batch;
+            self.value(if told { "what the model was told" } else { "result" }, response);
+        }
+        if let Some(error) = &call.error {
+            self.value("error", &Value::from(error.as_str()));
+        }
+    }
+
+    fn happening(&mut self, happening: &Happening) {
+        self.lines.push(format!("{} {}", happening.event, happening.subject).trim_end().to_owned());
+        self.lines.push(String::new());
+        self.line("folder", &happening.cwd);
+        self.line("agent", &agent(&happening.agent));
+        self.line("prompt", happening.prompt_id.as_deref().unwrap_or(""));
+        self.line("permissions", happening.permission_mode.as_deref().unwrap_or(""));
+        self.line("at", &time::local(happening.at_ms));
+        self.line("our hook", &microseconds(happening.took_us));
+        if let Some(decided) = &happening.decided {
+            self.decided(decided);
+        }
+    }
+
+    /// The call's records, each with its distance from the first.
+    fn moments(&mut self, call: &Call) {
+        self.lines.push(String::new());
+        for part in &call.records {
+            let after = u64::try_from(part.at_ms - call.at_ms).unwrap_or(0);
+            self.lines.push(format!(
+                "{:<12}{:<20} record {:<6} our hook {}",
+                format!("+{}", summary::duration(after)),
+                part.event,
+                part.seq,
+                microseconds(part.took_us)
+            ));
+        }
+        if let Some(seq) = call.batch_seq {
+            self.lines.push(format!("{:<12}{:<20} record {seq}", "", "PostToolBatch"));
+        }
+    }
+
+    fn decided(&mut self, decided: &Decided) {
+        self.lines.push(String::new());
+        self.lines.push(format!("decided on {}: {}", decided.event, decided.verdict));
+        if !decided.rules.is_empty() {
+            self.lines.push(format!("    by {}", decided.rules.join(", ")));
+        }
+        self.block(&decided.reason);
+        if let Some(input) = &decided.updated_input {
+            self.value("given instead", input);
+        }
+    }
+
+    fn value(&mut self, title: &str, value: &Value) {
+        self.lines.extend([String::new(), title.to_owned()]);
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match value {
+                        Value::String(text) if text.contains('\n') => {
+                            self.block(&format!("{name}:"));
+                            self.block(
+                                &text
+                                    .lines()
+                                    .map(|line| format!("    {line}"))
+                                    .collect::<Vec<_>>()
+                                    .join("\n"),
+                            );
+                        }
+                        Value::String(text) => self.block(&format!("{name}: {text}")),
+                        other => self.block(&format!("{name}: {other}")),
+                    }
+                }
+            }
+            Value::String(text) => self.block(text),
+            other => self.block(&format!("{other:#}")),
+        }
+    }
+
+    /// Lines a little to the right, cut where there are many.
+    fn block(&mut self, text: &str) {
+        let lines = text.lines().count();
+        let shown = if self.full || lines <= LINES + 1 { lines } else { LINES };
+        for line in text.lines().take(shown) {
+            self.lines.push(format!("    {line}"));
+        }
+        if shown < lines {
+            self.lines.push(format!("    … {} more lines (--full shows them)", lines - shown));
+        }
+    }
+}
+
+fn agent(agent: &Agent) -> String {
+    let kind = agent.kind.as_deref().filter(|kind| !kind.is_empty());
+    match (&agent.id, kind) {
+        (None, None) => "main".to_owned(),
+        (None, Some(kind)) => format!("main ({kind})"),
+        (Some(id), None) => format!("subagent {id}"),
+        (Some(id), Some(kind)) => format!("subagent {id} ({kind})"),
+    }
+}
+
+fn took(call: &Call) -> String {
+    let client = call.duration_ms.map(|ms| format!("{} in the tool", summary::duration(ms)));
+    let ours = call.between_ms.map(|ms| format!("{} between our hooks", summary::duration(ms)));
+    client.into_iter().chain(ours).collect::<Vec<_>>().join(", ")
+}
+
+fn microseconds(us: u32) -> String {
+    format!("{}.{} ms", us / 1000, us % 1000 / 100)
+}
+
+/// How the outcome is known, in words.
+fn why(call: &Call) -> &'static str {
+    match (call.evidence, call.outcome) {
+        (Evidence::Result, Outcome::Interrupted) => "the client says that it was interrupted",
+        (Evidence::Result, _) => "the client told of the result",
+        (Evidence::Refusal, _) => "the client refused it",
+        (Evidence::Ruling, _) => "a rule decided so",
+        (Evidence::Batch, _) => "by what the model was told; no event of its own says so",
+        (Evidence::AskedAgain, _) => "it was put off and asked for again, and has no answer yet",
+        (Evidence::BrokenOff, _) if call.permission_asked => {
+            "the turn was broken off while permission was asked for or after"
+        }
+        (Evidence::BrokenOff, _) => "the turn was broken off before an answer came",
+        (Evidence::TurnOver, _) => "the turn went on without an answer on record",
+        (Evidence::Open, _) => "no answer yet",
+    }
+}

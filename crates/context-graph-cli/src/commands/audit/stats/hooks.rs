@@ -1,0 +1,136 @@
+//! What hooks cost, as the client wrote it into its transcripts: for each run of a hook a line that names the event, the
+//! command and how long it took.
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+
+use chrono::DateTime;
+use serde::Deserialize;
+
+use super::figures::Figures;
+use super::gather::Span;
+use crate::commands::failure::Failure;
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::session::Shelf;
+
+/// What one hook of the user's cost on one event.
+#[derive(Debug)]
+pub(super) struct Cost {
+    pub(super) event: String,
+    pub(super) command: String,
+    /// In milliseconds.
+    pub(super) figures: Figures,
+    /// Runs that did not end well.
+    pub(super) failed: u64,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    timestamp: Option<String>,
+    attachment: Attachment,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attachment {
+    #[serde(rename = "type")]
+    kind: String,
+    hook_event: String,
+    #[serde(default)]
+    command: String,
+    duration_ms: f64,
+}
+
+/// The transcripts to read: those named, else those of the named sessions, else all beside the newest session's.
+pub(super) fn transcripts(
+    shelf: &Shelf,
+    named: &[PathBuf],
+    sessions: Option<&[String]>,
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in named {
+        collect(path, &mut files).map_err(|error| {
+            Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", path.display()))
+                .with_next_step("name a transcript (.jsonl) or a folder that has some")
+        })?;
+    }
+    if !named.is_empty() {
+        return Ok(files);
+    }
+    let transcript = |id: &str| shelf.view(id).map(|view| PathBuf::from(view.session.state.transcript_path));
+    if let Some(sessions) = sessions {
+        for id in sessions {
+            files.extend(Some(transcript(id)?).filter(|path| path.is_file()));
+        }
+    } else {
+        let newest = transcript(&shelf.find(None)?)?;
+        // The client may have cleared it away, or the folder may be another machine's.
+        if let Some(folder) = newest.parent().filter(|folder| folder.is_dir()) {
+            let _ = collect(folder, &mut files);
+        }
+    }
+    Ok(files)
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if !path.is_dir() {
+        std::fs::metadata(path)?;
+        files.push(path.to_path_buf());
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?.path();
+        if entry.is_dir() || entry.extension().is_some_and(|extension| extension == "jsonl") {
+            collect(&entry, files)?;
+        }
+    }
+    Ok(())
+}
+
+/// What each hook cost, the most costly in all first.
+pub(super) fn read(files: &[PathBuf], span: Span) -> Result<Vec<Cost>, Failure> {
+    let mut runs: HashMap<(String, String), (Vec<u32>, u64)> = HashMap::new();
+    for file in files {
+        let failed =
+            |error| Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()));
+        let opened = std::fs::File::open(file).map_err(failed)?;
+        for line in BufReader::new(opened).split(b'\n') {
+            let line = line.map_err(failed)?;
+            let Some((kind, attachment)) = hook_run(&line, span) else { continue };
+            let (durations, failed) = runs.entry((attachment.hook_event, attachment.command)).or_default();
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is bounded here"
+            )]
+            durations.push(attachment.duration_ms.clamp(0.0, 1e9).round() as u32);
+            *failed += u64::from(kind != "hook_success");
+        }
+    }
+    let mut costs: Vec<Cost> = runs
+        .into_iter()
+        .map(|((event, command), (mut durations, failed))| Cost {
+            event,
+            command,
+            figures: Figures::of(&mut durations),
+            failed,
+        })
+        .collect();
+    costs.sort_by(|a, b| {
+        (b.figures.total, &a.event, &a.command).cmp(&(a.figures.total, &b.event, &b.command))
+    });
+    Ok(costs)
+}
+
+/// The run of a hook that a line tells of, if it tells of one.
+fn hook_run(line: &[u8], span: Span) -> Option<(String, Attachment)> {
+    // Most lines are long and tell of something else.
+    let text = std::str::from_utf8(line).ok().filter(|text| text.contains("\"hookEvent\""))?;
+    let line: Line = serde_json::from_str(text).ok()?;
+    let at = line.timestamp.as_deref().and_then(|text| DateTime::parse_from_rfc3339(text).ok());
+    if !at.is_none_or(|at| span.contains(at.timestamp_millis())) {
+        return None;
+    }
+    Some((line.attachment.kind.clone(), line.attachment))
+}

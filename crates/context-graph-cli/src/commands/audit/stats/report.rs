@@ -1,0 +1,163 @@
+//! What was counted, for people and for programs.
+
+use context_graph_core::audit::Outcome;
+use serde_json::{Value, json};
+
+use super::figures::Figures;
+use super::gather::{Counts, Tally};
+use super::hooks::Cost;
+use crate::commands::failure;
+use crate::{summary, table};
+
+/// All of it but what hooks cost others.
+pub(super) fn print(tally: &Tally) -> failure::Outcome {
+    let total = &tally.total;
+    table::print_lines([
+        format!("{} tool calls in {} sessions, {} records", total.calls, tally.sessions, tally.records),
+        outcomes(total),
+    ])?;
+    section("by tool")?;
+    let rows = tally.tools.iter().map(|(tool, counts, figures)| {
+        let mut row = vec![
+            tool.clone(),
+            counts.calls.to_string(),
+            share(counts.of(Outcome::Failure), counts.calls),
+            counts.of(Outcome::Denied).to_string(),
+        ];
+        row.extend([figures.p50, figures.p95, figures.max].map(summary::duration));
+        row
+    });
+    table::print(&["tool", "calls", "failed", "denied", "p50", "p95", "max"], rows)?;
+    print_own(tally)?;
+    section("slowest calls")?;
+    let rows = tally.slowest.iter().map(|slow| {
+        vec![
+            summary::duration(slow.ms.into()),
+            slow.handle.clone(),
+            format!("{} {}", slow.tool, slow.subject),
+        ]
+    });
+    table::print(&["took", "entry", "call"], rows)?;
+    if !tally.edited.is_empty() {
+        section("most edited files")?;
+        table::print(&["edits", "file"], counted(&tally.edited))?;
+    }
+    if !tally.denials.is_empty() {
+        section("most frequent denials")?;
+        table::print(&["denials", "rule"], counted(&tally.denials))?;
+    }
+    section("by day")?;
+    let rows = tally.days.iter().map(|(day, of_day)| {
+        let counts = &of_day.counts;
+        vec![
+            day.clone(),
+            of_day.sessions.to_string(),
+            of_day.prompts.to_string(),
+            counts.calls.to_string(),
+            counts.of(Outcome::Failure).to_string(),
+            counts.of(Outcome::Denied).to_string(),
+        ]
+    });
+    table::print(&["day", "sessions", "prompts", "calls", "failed", "denied"], rows)
+}
+
+/// What hooks cost: ours, then everybody's.
+pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> failure::Outcome {
+    print_own(tally)?;
+    section(&format!("all hooks, by the client's own clock, from {transcripts} transcripts"))?;
+    if costs.is_empty() {
+        return table::print_lines([
+            "no run of a hook is written there; --transcripts names others, such as ~/.claude/projects",
+        ]);
+    }
+    let rows = costs.iter().map(|cost| {
+        let figures = &cost.figures;
+        let mut row = vec![cost.event.clone(), figures.count.to_string()];
+        row.extend([figures.p50, figures.p95, figures.max, figures.total].map(summary::duration));
+        row.extend([cost.failed.to_string(), cost.command.clone()]);
+        row
+    });
+    table::print(&["event", "runs", "p50", "p95", "max", "total", "failed", "command"], rows)
+}
+
+fn print_own(tally: &Tally) -> failure::Outcome {
+    section("our hook, by event")?;
+    let rows = tally.hooks.iter().map(|(event, figures)| {
+        let mut row = vec![event.clone(), figures.count.to_string()];
+        row.extend([figures.p50, figures.p95, figures.max, figures.total].map(milliseconds));
+        row
+    });
+    table::print(&["event", "runs", "p50", "p95", "max", "total"], rows)
+}
+
+fn section(title: &str) -> failure::Outcome {
+    table::print_lines(["", title])
+}
+
+fn counted(counts: &[(String, u64)]) -> impl Iterator<Item = Vec<String>> {
+    counts.iter().map(|(what, count)| vec![count.to_string(), what.clone()])
+}
+
+fn outcomes(counts: &Counts) -> String {
+    let told = Outcome::ALL.iter().filter(|outcome| counts.of(**outcome) > 0);
+    let told: Vec<String> =
+        told.map(|outcome| format!("{} {}", counts.of(*outcome), outcome.as_str())).collect();
+    told.join(", ")
+}
+
+/// A part of a whole in percent, to a tenth.
+fn share(part: u64, whole: u64) -> String {
+    let thousandths = (part * 1000).checked_div(whole).unwrap_or(0);
+    format!("{}.{} %", thousandths / 10, thousandths % 10)
+}
+
+/// Microseconds in milliseconds, to a tenth.
+fn milliseconds(us: u64) -> String {
+    if us < 100_000 { format!("{}.{} ms", us / 1000, us % 1000 / 100) } else { summary::duration(us / 1000) }
+}
+
+/// All of it for programs; durations of calls in milliseconds, of our hook in microseconds.
+pub(super) fn json(tally: &Tally) -> Value {
+    let tools = tally.tools.iter().map(|(tool, counts, figures)| {
+        json!({"tool": tool, "calls": counts.calls, "outcomes": outcomes_json(counts), "duration_ms": figures})
+    });
+    let days = tally.days.iter().map(|(day, of_day)| {
+        json!({"day": day, "sessions": of_day.sessions, "prompts": of_day.prompts, "calls": of_day.counts.calls,
+            "outcomes": outcomes_json(&of_day.counts)})
+    });
+    let slowest = tally.slowest.iter().map(|slow| {
+        json!({"entry": slow.handle, "tool": slow.tool, "subject": slow.subject, "duration_ms": slow.ms})
+    });
+    let named = |counts: &[(String, u64)], key: &str| {
+        counts.iter().map(|(what, count)| json!({key: what, "count": count})).collect::<Vec<Value>>()
+    };
+    json!({
+        "sessions": tally.sessions,
+        "records": tally.records,
+        "calls": tally.total.calls,
+        "outcomes": outcomes_json(&tally.total),
+        "tools": tools.collect::<Vec<Value>>(),
+        "hooks": own_json(tally),
+        "slowest": slowest.collect::<Vec<Value>>(),
+        "most_edited": named(&tally.edited, "path"),
+        "denials": named(&tally.denials, "rule"),
+        "days": days.collect::<Vec<Value>>(),
+    })
+}
+
+/// What hooks cost, for programs.
+pub(super) fn hooks_json(tally: &Tally, costs: &[Cost]) -> Value {
+    let costs = costs.iter().map(|cost| {
+        json!({"event": cost.event, "command": cost.command, "duration_ms": cost.figures, "failed": cost.failed})
+    });
+    json!({"ours": own_json(tally), "all": costs.collect::<Vec<Value>>()})
+}
+
+fn own_json(tally: &Tally) -> Value {
+    let event = |(event, figures): &(String, Figures)| json!({"event": event, "took_us": figures});
+    tally.hooks.iter().map(event).collect::<Vec<Value>>().into()
+}
+
+fn outcomes_json(counts: &Counts) -> Value {
+    Outcome::ALL.iter().map(|outcome| (outcome.as_str().to_owned(), json!(counts.of(*outcome)))).collect()
+}

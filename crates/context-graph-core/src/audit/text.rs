@@ -1,0 +1,198 @@
+//! Looking for words in records: what the events said, without the names of their fields and without what every event
+//! of a session carries.
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::session::EventRecord;
+
+/// Fields of an event that say where it belongs and not what happened.
+const NOT_SAID: [&str; 9] = [
+    "session_id",
+    "transcript_path",
+    "agent_transcript_path",
+    "cwd",
+    "prompt_id",
+    "permission_mode",
+    "effort",
+    "hook_event_name",
+    "tool_use_id",
+];
+
+/// Visits each text that a record holds. One that cannot be read is passed over.
+pub fn visit_texts(record: &EventRecord, visit: &mut dyn FnMut(&str)) {
+    let mut reader = serde_json::Deserializer::from_str(&record.payload);
+    // What was visited before a fault is all there is to find.
+    let _ = Texts { visit: &mut *visit, depth: 0 }.deserialize(&mut reader);
+    if let Some(ruling) = &record.ruling {
+        visit(&ruling.reason);
+        ruling.rules.iter().for_each(|rule| visit(rule));
+    }
+}
+
+/// Words to look for, whatever their case.
+#[derive(Debug, Clone)]
+pub struct Needle {
+    lower: String,
+    /// The same as JSON writes it.
+    escaped: Vec<u8>,
+}
+
+impl Needle {
+    /// Looks for `text`.
+    pub fn new(text: &str) -> Self {
+        let lower = text.to_ascii_lowercase();
+        let quoted = serde_json::Value::from(lower.as_str()).to_string();
+        Self { escaped: quoted.as_bytes()[1..quoted.len() - 1].to_vec(), lower }
+    }
+
+    /// The words, in small letters.
+    pub fn lower(&self) -> &str {
+        &self.lower
+    }
+
+    /// Whether a record says it.
+    pub fn is_in(&self, record: &EventRecord) -> bool {
+        let ruled = record.ruling.as_ref().is_some_and(|ruling| {
+            contains(ruling.reason.as_bytes(), self.lower.as_bytes())
+                || ruling.rules.iter().any(|rule| contains(rule.as_bytes(), self.lower.as_bytes()))
+        });
+        if ruled || self.lower.is_empty() {
+            return true;
+        }
+        // Reading a record costs fifty times as much as running over it.
+        if !contains(record.payload.as_bytes(), &self.escaped) {
+            return false;
+        }
+        let mut found = false;
+        visit_texts(record, &mut |text| found = found || contains(text.as_bytes(), self.lower.as_bytes()));
+        found
+    }
+}
+
+/// Whether `text` contains `lower`, in any case.
+pub(super) fn contains(text: &[u8], lower: &[u8]) -> bool {
+    let Some((&first, rest)) = lower.split_first() else { return true };
+    let Some(last_start) = text.len().checked_sub(lower.len()) else { return false };
+    let upper = first.to_ascii_uppercase();
+    let mut from = 0;
+    while let Some(at) = text[from..=last_start].iter().position(|byte| *byte == first || *byte == upper) {
+        let start = from + at;
+        if text[start + 1..=start + rest.len()].eq_ignore_ascii_case(rest) {
+            return true;
+        }
+        from = start + 1;
+        if from > last_start {
+            break;
+        }
+    }
+    false
+}
+
+/// Reads a value for its texts alone.
+struct Texts<'v> {
+    visit: &'v mut dyn FnMut(&str),
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Texts<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Texts<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        (self.visit)(text);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _value: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _value: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _value: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _value: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element_seed(Texts { visit: &mut *self.visit, depth: self.depth + 1 })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while let Some(name) = fields.next_key::<std::borrow::Cow<'de, str>>()? {
+            if self.depth == 0 && NOT_SAID.contains(&name.as_ref()) {
+                fields.next_value::<IgnoredAny>()?;
+            } else {
+                fields.next_value_seed(Texts { visit: &mut *self.visit, depth: self.depth + 1 })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::session::Ruling;
+
+    fn record() -> EventRecord {
+        let payload = json!({"hook_event_name": "PreToolUse", "session_id": "secret-session", "cwd": "/w",
+            "tool_input": {"command": "echo \"Grüße\"\nls", "list": [1, null, true, 1.5, ["deep"]]}});
+        let ruling =
+            Ruling { verdict: "ask".into(), rules: vec!["guard/x".into()], reason: "because".into() };
+        EventRecord {
+            at_ms: 0,
+            tool_use_id: None,
+            payload: payload.to_string(),
+            took_us: 0,
+            link: None,
+            ruling: Some(ruling),
+        }
+    }
+
+    #[test]
+    fn what_was_said_is_found_and_where_it_belongs_is_not() {
+        for said in ["echo", "ECHO \"Grü", "\"\nls", "deep", "because", "Guard/X", ""] {
+            assert!(Needle::new(said).is_in(&record()), "{said}");
+        }
+        for not_said in ["secret-session", "tool_input", "command", "PreToolUse", "/w", "echos"] {
+            assert!(!Needle::new(not_said).is_in(&record()), "{not_said}");
+        }
+    }
+
+    #[test]
+    fn every_text_is_visited_once() {
+        let mut texts = Vec::new();
+        visit_texts(&record(), &mut |text| texts.push(text.to_owned()));
+        assert_eq!(texts, ["echo \"Grüße\"\nls", "deep", "because", "guard/x"]);
+    }
+
+    #[test]
+    fn a_needle_is_found_at_either_end() {
+        assert!(contains(b"abc", b"ab") && contains(b"abc", b"bc") && contains(b"aab", b"ab"));
+        assert!(!contains(b"ab", b"abc") && !contains(b"", b"a") && contains(b"", b""));
+    }
+}
