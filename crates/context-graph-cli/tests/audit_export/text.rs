@@ -138,7 +138,8 @@ fn no_format_tells_a_secret_or_drives_a_terminal() {
     }
     let lines = lines(&export(&place, &["--event", "UserPromptSubmit"]));
     let first = NASTY.lines().next().unwrap();
-    assert_eq!(lines[0]["subject"], format!("{first}…"), "and nothing is lost");
+    assert_eq!(lines[0]["subject"], format!("{first}…"));
+    assert_eq!(lines[0]["payload"]["prompt"], NASTY, "and nothing is lost");
 }
 
 /// A reader of RFC 4180, as strict as it is written.

@@ -10,7 +10,7 @@ use super::sink::{Sink, SinkError, Told};
 use crate::{terminal, time};
 
 /// The columns, in their order.
-const COLUMNS: [&str; 30] = [
+const COLUMNS: [&str; 31] = [
     "kind",
     "session_id",
     "project",
@@ -41,6 +41,7 @@ const COLUMNS: [&str; 30] = [
     "asked",
     "executed",
     "response",
+    "payload",
 ];
 
 /// Writes CSV.
@@ -69,7 +70,7 @@ impl Sink for Csv<'_> {
             row.text(&time::utc(entry.at_ms()));
             match entry {
                 Entry::Call(call) => call_cells(&mut row, call),
-                Entry::Event(happening) => event_cells(&mut row, happening),
+                Entry::Event(happening) => event_cells(&mut row, happening, told.payload(happening)),
             }
             row.write_to(self.out)?;
         }
@@ -106,9 +107,10 @@ fn call_cells(row: &mut Row, call: &Call) {
     row.maybe(json(&call.asked).as_deref());
     row.maybe(json(&call.executed).as_deref());
     row.maybe(json(&call.response).as_deref());
+    row.maybe(None);
 }
 
-fn event_cells(row: &mut Row, happening: &Happening) {
+fn event_cells(row: &mut Row, happening: &Happening, payload: &str) {
     row.maybe(None);
     row.maybe(happening.agent.id.as_deref());
     row.maybe(happening.agent.kind.as_deref());
@@ -123,6 +125,7 @@ fn event_cells(row: &mut Row, happening: &Happening) {
     (0..5).for_each(|_| row.maybe(None));
     row.number(Some(u64::from(happening.took_us)));
     (0..4).for_each(|_| row.maybe(None));
+    row.text(payload);
 }
 
 /// A row on its way.

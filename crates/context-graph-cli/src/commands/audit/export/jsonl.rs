@@ -37,7 +37,7 @@ impl Sink for JsonLines<'_> {
                 agent_type: entry.agent().kind.as_deref(),
                 own: match entry {
                     Entry::Call(call) => Own::Call(call_fields(call)),
-                    Entry::Event(happening) => Own::Event(event_fields(happening)),
+                    Entry::Event(happening) => Own::Event(event_fields(happening, told.payload(happening))),
                 },
             };
             write_line(self.out, &line)?;
@@ -126,6 +126,7 @@ struct EventFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     decided: Option<&'a Decided>,
     took_us: u32,
+    payload: Value,
 }
 
 fn call_fields(call: &Call) -> CallFields<'_> {
@@ -156,7 +157,7 @@ fn call_fields(call: &Call) -> CallFields<'_> {
     }
 }
 
-fn event_fields(happening: &Happening) -> EventFields<'_> {
+fn event_fields<'a>(happening: &'a Happening, payload: &str) -> EventFields<'a> {
     EventFields {
         prompt_id: happening.prompt_id.as_deref(),
         permission_mode: happening.permission_mode.as_deref(),
@@ -166,5 +167,6 @@ fn event_fields(happening: &Happening) -> EventFields<'_> {
         paths: &happening.paths,
         decided: happening.decided.as_ref(),
         took_us: happening.took_us,
+        payload: serde_json::from_str(payload).unwrap_or_else(|_| payload.into()),
     }
 }

@@ -91,7 +91,7 @@ impl<'a> Walk<'a> {
         if !everything {
             choose(&self.asked, session_id, &records, &mut entries);
         }
-        Ok((everything || !entries.is_empty()).then_some(Told { session, entries }))
+        Ok((everything || !entries.is_empty()).then_some(Told { session, entries, records }))
     }
 }
 

@@ -48,7 +48,10 @@ impl Sink for Database {
         for entry in &told.entries {
             match entry {
                 Entry::Call(call) => inserts.call(call)?,
-                Entry::Event(happening) => inserts.event(&told.session.snapshot.session_id, happening)?,
+                Entry::Event(happening) => {
+                    let session_id = &told.session.snapshot.session_id;
+                    inserts.event(session_id, happening, told.payload(happening))?;
+                }
             }
         }
         Ok(())

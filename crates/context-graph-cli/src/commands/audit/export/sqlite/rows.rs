@@ -50,7 +50,7 @@ impl<'c> Inserts<'c> {
             )?,
             event: connection.prepare(
                 "INSERT INTO events VALUES (NULL, :session_id, :seq, :at, :at_ms, :event, :agent_id, :agent_type,
-                    :prompt_id, :permission_mode, :cwd, :subject, :verdict, :reason, :hook_us)",
+                    :prompt_id, :permission_mode, :cwd, :subject, :verdict, :reason, :hook_us, :payload)",
             )?,
             rule: connection.prepare("INSERT INTO rules VALUES (?, ?, ?, ?, ?, ?)")?,
             path: connection.prepare("INSERT INTO paths VALUES (?, ?, ?)")?,
@@ -111,7 +111,7 @@ impl<'c> Inserts<'c> {
         self.belongings(owner, &call.decided, &call.paths)
     }
 
-    pub(super) fn event(&mut self, session_id: &str, happening: &Happening) -> Result<()> {
+    pub(super) fn event(&mut self, session_id: &str, happening: &Happening, payload: &str) -> Result<()> {
         self.event.execute(named_params! {
             ":session_id": session_id,
             ":seq": number(happening.seq),
@@ -127,6 +127,7 @@ impl<'c> Inserts<'c> {
             ":verdict": happening.decided.as_ref().map(|decided| &decided.verdict),
             ":reason": happening.decided.as_ref().map(|decided| &decided.reason),
             ":hook_us": happening.took_us,
+            ":payload": payload,
         })?;
         let owner = Owner::Event(self.connection.last_insert_rowid());
         self.belongings(owner, happening.decided.as_slice(), &happening.paths)

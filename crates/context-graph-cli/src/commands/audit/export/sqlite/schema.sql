@@ -60,7 +60,8 @@ CREATE TABLE events (
     subject         TEXT NOT NULL,
     verdict         TEXT,
     reason          TEXT,
-    hook_us         INTEGER NOT NULL
+    hook_us         INTEGER NOT NULL,
+    payload         TEXT NOT NULL
 );
 
 -- One row for each rule behind each decision, about a call or about another event.
