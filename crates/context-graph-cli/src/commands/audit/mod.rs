@@ -1,6 +1,7 @@
 //! `context-graph audit …`: what happened, call by call.
 
 mod asked;
+mod export;
 mod follow;
 mod line;
 mod log;
@@ -24,6 +25,7 @@ pub(crate) enum AuditCommands {
     Trace(trace::TraceArgs),
     Stats(stats::StatsArgs),
     Verify(verify::VerifyArgs),
+    Export(Box<export::ExportArgs>),
 }
 
 pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome {
@@ -33,5 +35,6 @@ pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome
         AuditCommands::Trace(args) => trace::run(args, environment),
         AuditCommands::Stats(args) => stats::run(args, environment),
         AuditCommands::Verify(args) => verify::run(args, environment),
+        AuditCommands::Export(args) => export::run(args, environment),
     }
 }
