@@ -3,6 +3,7 @@
 //! [`folder`] looks through it, [`rulebook`] translates what it configures; here both become files of ours, or a report of
 //! what they would become. Nothing that is there is overwritten unasked, and nothing of the folder is run.
 
+mod builtins;
 mod folder;
 mod rulebook;
 mod signals_header;
