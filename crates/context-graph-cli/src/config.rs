@@ -254,7 +254,7 @@ pub(crate) fn place_in_toml(text: &str, way: &[Step]) -> Option<(usize, usize)> 
                 start = name.span().start;
             }
             (Step::Nth(nth), DeValue::Array(items)) => {
-                here = items.iter().nth(*nth)?;
+                here = items.get(*nth)?;
                 start = here.span().start;
             }
             _ => return None,

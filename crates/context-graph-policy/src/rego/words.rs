@@ -38,7 +38,7 @@ pub(super) fn words(text: &str) -> Vec<(u32, Word<'_>)> {
             }
         };
         let end = (at + length).min(bytes.len());
-        let breaks = bytes[at..end].iter().filter(|byte| **byte == b'\n').count();
+        let breaks = text.get(at..end).unwrap_or("").matches('\n').count();
         line = line.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX));
         at = end;
     }

@@ -3,9 +3,11 @@
 //! [`folder`] looks through it, [`rulebook`] translates what it configures; here both become files of ours, or a report of
 //! what they would become. Nothing that is there is overwritten unasked, and nothing of the folder is run.
 
+mod builtins;
 mod folder;
 mod rulebook;
 mod signals_header;
+mod write;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -17,7 +19,6 @@ use context_graph_policy::PolicyConfig;
 use context_graph_policy::config::GuardConfig;
 use context_graph_policy::guards::GUARDS;
 use context_graph_policy::rego::{PolicyFile, PolicySet, Remark, Signal};
-use context_graph_storage::StateFolder;
 use context_graph_storage::paths::STATE_FOLDER;
 use serde_json::json;
 
@@ -27,6 +28,7 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::guard::{FILE, POLICIES};
 use crate::{Environment, table};
 use rulebook::{Left, Translation};
+use write::Planned;
 
 /// The folder of scripts that answer signals.
 const SIGNALS: &str = "signals";
@@ -57,14 +59,6 @@ pub(crate) struct ImportArgs {
     force: bool,
 }
 
-/// A file to be written.
-struct Planned {
-    /// Below the state folder.
-    path: PathBuf,
-    bytes: Vec<u8>,
-    is_program: bool,
-}
-
 /// What is to be done, and what is to be said about it.
 #[derive(Default)]
 struct Plan {
@@ -87,7 +81,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
     let nothing = plan.policies.is_empty() && plan.taken.is_empty();
     let mut written = Vec::new();
     if !nothing && !args.dry_run {
-        written = write(&plan.files, &environment, args.force)?;
+        written = write::all(&plan.files, &environment, args.force)?;
     }
     report(args, &root, &plan, &written)?;
     if nothing {
@@ -215,7 +209,9 @@ impl Plan {
                 break;
             }
             files.retain(|file| !bad.contains_key(&file.path));
-            bad.into_iter().for_each(|(file, why)| self.leave(&file, why));
+            for (file, why) in bad {
+                self.leave(&file, why);
+            }
         }
         for file in files {
             self.policies.push(file.path.clone());
@@ -237,57 +233,6 @@ impl Plan {
         }
         self.notes.push("`self-protection` stays on: only your own policy file can switch it off".to_owned());
     }
-}
-
-/// Writes all files, or none.
-fn write(files: &[Planned], environment: &Environment, force: bool) -> Result<Vec<PathBuf>, Failure> {
-    let state = StateFolder::open_or_create(&environment.project_root(), None)?.path().to_path_buf();
-    let targets: Vec<(PathBuf, &Planned)> = files.iter().map(|file| (state.join(&file.path), file)).collect();
-    let in_the_way: Vec<String> = targets
-        .iter()
-        .filter(|(path, file)| {
-            path.symlink_metadata().is_ok() && fs::read(path).ok().as_ref() != Some(&file.bytes)
-        })
-        .map(|(path, _)| path.display().to_string())
-        .collect();
-    if !force && !in_the_way.is_empty() {
-        let message = format!("there already: {}", in_the_way.join(", "));
-        return Err(Failure::new(ErrorCode::Storage, message)
-            .with_next_step("nothing was written; move them away, or overwrite them with --force"));
-    }
-    let mut written = Vec::new();
-    for (path, file) in targets {
-        let failed = |error: std::io::Error| {
-            Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-        };
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
-        }
-        if file.path == Path::new(FILE) && fs::read(&path).is_ok_and(|old| old != file.bytes) {
-            fs::rename(&path, path.with_extension("toml.before-import")).map_err(failed)?;
-        }
-        // A link in the way is replaced, not followed.
-        if path.is_symlink() {
-            fs::remove_file(&path).map_err(failed)?;
-        }
-        fs::write(&path, &file.bytes).map_err(failed)?;
-        if file.is_program {
-            make_program(&path).map_err(failed)?;
-        }
-        written.push(path);
-    }
-    Ok(written)
-}
-
-#[cfg(unix)]
-fn make_program(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn make_program(_path: &Path) -> std::io::Result<()> {
-    Ok(())
 }
 
 fn report(args: &ImportArgs, root: &Path, plan: &Plan, written: &[PathBuf]) -> Outcome {

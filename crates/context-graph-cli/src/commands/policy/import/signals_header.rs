@@ -10,6 +10,7 @@ pub(super) fn require(text: &str, signals: &[String]) -> Option<String> {
         return None;
     }
     let names: Vec<String> = signals.iter().map(|name| format!("\"{name}\"")).collect();
+    let names = names.join(", ");
     let mut changed = String::with_capacity(text.len() + 128);
     let mut is_done = false;
     for line in text.split_inclusive('\n') {
@@ -18,7 +19,7 @@ pub(super) fn require(text: &str, signals: &[String]) -> Option<String> {
             && before.starts_with('#')
             && before[1..].trim().is_empty()
         {
-            changed.push_str(&format!("{before}required_signals: [{}]\n", names.join(", ")));
+            changed.extend([before, "required_signals: [", &names, "]\n"]);
             is_done = true;
         }
         changed.push_str(line);

@@ -21,8 +21,7 @@ fn value(node: &Yaml<'_>, depth: usize) -> Result<Value, String> {
         Yaml::Value(Scalar::Boolean(truth)) => Value::from(*truth),
         Yaml::Value(Scalar::Integer(number)) => Value::from(*number),
         Yaml::Value(Scalar::FloatingPoint(number)) => Value::from(number.into_inner()),
-        Yaml::Value(Scalar::String(text)) => Value::from(text.as_ref()),
-        Yaml::Representation(text, ..) => Value::from(text.as_ref()),
+        Yaml::Value(Scalar::String(text)) | Yaml::Representation(text, ..) => Value::from(text.as_ref()),
         Yaml::Sequence(items) => items.iter().map(|item| value(item, depth + 1)).collect::<Result<_, _>>()?,
         Yaml::Mapping(entries) => {
             let mut map = Map::new();
