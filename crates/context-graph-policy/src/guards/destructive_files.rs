@@ -72,6 +72,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             }
             Access::Permissions if effect.recursive => permissions(case, effect, found),
             Access::Write if effect.by == "truncate" => truncation(case, effect, found),
+            Access::Write if matches!(effect.by.as_str(), ">" | "cp" | "dd" | "tee") => overwriting(case, effect, found),
             _ => {}
         }
     }
@@ -153,6 +154,20 @@ fn folder_of(path: &Text) -> Option<(String, bool)> {
     let below = path.0.len() == 2 && all && known.ends_with(['/', '.']);
     if below {
         let folder = known.trim_end_matches('.').trim_end_matches('/');
+        return Some((if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, true));
+    }
+    // All that lies below a folder, at any depth.
+    let tail = path.0.get(1..).unwrap_or_default();
+    if tail == [Piece::Hole(Origin::Below)]
+        || tail.first() == Some(&Piece::Star)
+            && known.ends_with('/')
+            && tail.iter().all(|piece| match piece {
+                Piece::Star => true,
+                Piece::Lit(text) => text == "/",
+                _ => false,
+            })
+    {
+        let folder = known.trim_end_matches('/');
         return Some((if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, true));
     }
     if path.has_hole() {
@@ -271,7 +286,7 @@ fn hits_str(place: &str, pattern: &str, ctx: &crate::Context<'_>) -> bool {
 fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let ctx = case.ctx;
     let shown = effect.target.path.to_string();
-    let open = case.effects.runs.iter().any(|run| {
+    let open = case.runs().any(|run| {
         run.name == "chmod" && run.args.iter().any(|arg| OPEN_MODES.contains(&arg.to_string().as_str()))
     });
     let broad = match folder_of(&effect.target.path) {
@@ -294,17 +309,34 @@ fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     }
 }
 
+/// Every file of the project gets other content: `find . -type f -exec cp /dev/null {} \;`.
+fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let path = &effect.target.path;
+    if path.0.get(1..) != Some(&[Piece::Hole(Origin::Below)]) {
+        return;
+    }
+    if is_within(case.ctx.project, path.prefix().trim_end_matches('/')) {
+        found.add_at(
+            &TRUNCATE,
+            path.to_string(),
+            format!("`{}` would overwrite every file in {path}.", effect.by),
+        );
+    }
+}
+
 fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let shown = effect.target.path.to_string();
     let passing = has_extension(&shown, &["log"])
         || is_temporary(&shown)
         || shown.contains("/target/")
         || shown.contains("/logs/");
-    let shrinks = case.effects.runs.iter().any(|run| {
+    let shrinks = case.runs().any(|run| {
         run.name == "truncate"
-            && run.args.iter().any(|arg| {
-                matches!(arg.to_string().as_str(), "0" | "-s0" | "--size=0" | "--size" | "-s")
-                    || arg.to_string().starts_with("-s")
+            && !run.args.iter().any(|arg| {
+                // A size with a unit makes room; a small number or nothing takes it away.
+                let size = arg.to_string();
+                let size = size.trim_start_matches("--size=").trim_start_matches("-s").trim_start_matches('+');
+                size.starts_with(|c: char| c.is_ascii_digit() && c != '0') && size.ends_with(|c: char| c.is_alphabetic())
             })
     });
     if shrinks && !passing {

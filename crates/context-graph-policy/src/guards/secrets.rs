@@ -17,12 +17,9 @@ pub(super) static GUARD: Guard = Guard {
 };
 
 /// Keys and tokens of the user and the machine.
-pub(super) const KEYS: &[&str] = &[
+const KEYS: &[&str] = &[
+    "~/.ssh/*",
     "~/.ssh/id_*",
-    "~/.ssh/*_rsa",
-    "~/.ssh/*_ed25519",
-    "~/.ssh/*.pem",
-    "~/.ssh/*.key",
     "**/id_rsa",
     "**/id_dsa",
     "**/id_ecdsa",
@@ -77,6 +74,26 @@ pub(super) const KEYS: &[&str] = &[
     "~/.zsh_history",
     "~/.netrc",
     "~/.config/anthropic/**",
+    "~/.anthropic/**",
+    "~/.config/openai/**",
+    "~/.oci/**",
+    "~/.terraformrc",
+    "~/.composer/auth.json",
+    "~/.subversion/auth/**",
+    "/etc/krb5.keytab",
+    "**/logins.json",
+    "**/key4.db",
+    "~/.cache/huggingface/token",
+    "~/.huggingface/token",
+    "~/.config/doctl/config.yaml",
+    "~/.pulumi/credentials.json",
+    "~/.config/stripe/config.toml",
+    "~/.supabase/access-token",
+    "~/.databrickscfg",
+    "~/.config/sops/age/keys.txt",
+    "~/.fly/config.yml",
+    "~/.railway/config.json",
+    "~/.local/share/com.vercel.cli/auth.json",
 ];
 
 /// Folders that hold nothing but keys: searching or copying them is reading keys.
@@ -151,8 +168,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&SHOW, format!("`{}` would ask the cloud for this machine's credentials.", send.by));
         }
     }
-    for run in &case.effects.runs {
+    for run in case.runs() {
         let words: Vec<&str> = run.args.iter().map(Text::known).collect();
+        let words = super::destructive_data::after_globals(&run.name, words);
         if shows_store(&run.name, &words) {
             found.add(
                 &SHOW,
@@ -177,34 +195,85 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
         | ("op", ["read" | "item", ..])
         | ("vault", ["read" | "kv" | "print", ..])
         | ("aws", ["secretsmanager", "get-secret-value", ..] | ["sts", "get-session-token", ..])
-        | ("secret-tool", ["lookup", ..]) => true,
+        | ("secret-tool", ["lookup", ..])
+        | ("gcloud", ["secrets", "versions", "access", ..] | ["config", "config-helper", ..])
+        | ("gcloud", ["auth", "application-default", "print-access-token", ..])
+        | ("aws", ["secretsmanager", "batch-get-secret-value", ..] | ["configure", "export-credentials", ..])
+        | ("aws", ["sts", "assume-role", ..] | ["iam", "create-access-key", ..])
+        | ("vault", ["login", ..])
+        | ("vercel", ["env", "pull", ..])
+        | ("netlify", ["env:list" | "env:get", ..])
+        | ("railway", ["variables", ..])
+        | ("keyring", ["get", ..])
+        | ("gopass" | "lpass", ["show", ..])
+        | ("bw", ["get", ..])
+        | ("ansible-vault", ["view" | "decrypt", ..])
+        | ("chamber", ["export" | "read" | "env", ..])
+        | ("dotenvx", ["get" | "decrypt", ..])
+        | ("terraform" | "tofu", ["state", "pull", ..])
+        | ("firebase", ["login:ci", ..])
+        | ("kubectl" | "oc", ["create", "token", ..])
+        | ("php", ["-i", ..]) => true,
+        ("pass", [entry, ..]) => {
+            !entry.starts_with('-')
+                && !matches!(*entry, "ls" | "list" | "find" | "search" | "init" | "git" | "help" | "version" | "insert" | "generate")
+        }
+        ("sops", _) => has("-d") || has("--decrypt") || has("decrypt"),
+        ("age" | "rage", _) => has("-d") || has("--decrypt"),
+        ("npm" | "yarn", ["config", "get", key, ..]) => key.to_ascii_lowercase().contains("auth"),
+        ("pulumi", _) => has("--show-secrets"),
+        ("ps", [flags, ..]) => {
+            // Behind the dash `e` means every process, without it the environment of each.
+            !flags.starts_with('-') && flags.len() < 8 && flags.contains('e') && flags.chars().all(char::is_alphabetic)
+        }
+        ("jq" | "gojq", _) => {
+            words.iter().any(|word| {
+                let program = word.trim();
+                matches!(program, "env" | "$ENV" | "env|." | "$ENV|.")
+                    || ["env.", "$ENV."].iter().any(|lead| {
+                        program.strip_prefix(lead).is_some_and(crate::effects::names_credential)
+                    })
+            })
+        }
+        ("awk" | "gawk" | "mawk", [program, ..]) => {
+            let looked_up = program.split("ENVIRON[").skip(1).map(|rest| rest.split(']').next().unwrap_or(""));
+            looked_up.map(|key| key.trim_matches('"')).any(|key| {
+                crate::effects::names_credential(key) || key.len() < 3 && program.contains(" in ENVIRON")
+            })
+        }
+        ("git", [helper, "get", ..]) if helper.starts_with("credential") => true,
+        (helper, ["get", ..]) if helper.starts_with("docker-credential-") => true,
         ("gh", ["auth", "status", ..]) => has("--show-token") || has("-t"),
         ("aws", ["configure", "get", key, ..]) => key.contains("secret") || key.contains("token"),
-        ("aws", ["ssm", "get-parameter" | "get-parameters", ..]) => has("--with-decryption"),
+        ("aws", ["ssm", parameters, ..]) if parameters.starts_with("get-parameter") => has("--with-decryption"),
         ("security", [verb, ..]) => {
             verb.starts_with("find-") && (has("-w") || has("-g"))
                 || *verb == "dump-keychain"
                 || *verb == "export"
         }
-        ("kubectl" | "oc", ["get", kind, ..]) => {
-            (kind.starts_with("secret"))
+        ("kubectl" | "oc", ["get", kinds @ ..]) => {
+            kinds.iter().any(|kind| kind.starts_with("secret"))
                 && words.iter().any(|word| word.starts_with("-o") || word.contains("jsonpath"))
         }
-        ("gpg" | "gpg2", _) => words.iter().any(|word| word.starts_with("--export-secret")),
+        ("kubectl" | "oc", ["config", "view", ..]) => has("--raw"),
+        ("gpg" | "gpg2", _) => {
+            words.iter().any(|word| word.starts_with("--export-secret") || matches!(*word, "-d" | "--decrypt"))
+        }
         ("ssh-keygen", _) => has("-y"),
         ("npm", ["token", ..]) => !has("revoke"),
-        ("terraform", ["output", ..]) => {
-            has("-raw") && words.iter().any(|word| word.contains("secret") || word.contains("password"))
+        ("terraform" | "tofu", ["output", ..]) => {
+            has("-json") || has("-raw") && words.iter().any(|word| word.contains("secret") || word.contains("password"))
         }
         _ => false,
     }
 }
 
-fn is_key(target: &Target, case: &Case<'_>) -> bool {
+pub(super) fn is_key(target: &Target, case: &Case<'_>) -> bool {
     let name = target.path.file_name().to_string();
     // The public half is public.
-    if has_extension(&name, &["pub"]) || name == "known_hosts" || name == "authorized_keys" {
-        return false;
+    if has_extension(&name, &["pub"]) || ["known_hosts", "authorized_keys", "config"].iter().any(|open| name.starts_with(open)) {
+        return KEYS.iter().any(|pattern| *pattern != "~/.ssh/*" && hits(target, pattern, case.ctx))
+            && !has_extension(&name, &["pub"]);
     }
     KEYS.iter().any(|pattern| hits(target, pattern, case.ctx))
 }

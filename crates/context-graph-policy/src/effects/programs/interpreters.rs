@@ -10,8 +10,32 @@ impl Shell<'_> {
     pub(super) fn interpreted(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
         let base = run.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         match base {
-            "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" | "csh" | "tcsh" => {
-                Some(self.shell(run, stdin))
+            _ if super::variables::is_shell(base) => Some(self.shell(run, stdin)),
+            "cmd" if run.arg(0).eq_ignore_ascii_case("/c") || run.arg(0).eq_ignore_ascii_case("/k") => {
+                let line: Vec<String> = run.args[1..].iter().map(Text::to_string).collect();
+                crate::effects::powershell::script(self, &line.join(" "));
+                Some(Flow::default())
+            }
+            "go" if run.arg(0) == "run" => {
+                for file in &run.args[1..] {
+                    let code = self
+                        .descriptor(file)
+                        .map_or_else(|| self.content_of(file), |flow| flow.literal().map(str::to_owned));
+                    if let Some(code) = code {
+                        inline::scan(self, "go", &code, &[]);
+                    }
+                }
+                None
+            }
+            "deno" if run.args.iter().any(|arg| arg.prefix().starts_with("http")) => {
+                self.unknown(Unknown::Downloaded("deno".to_owned()));
+                None
+            }
+            "ipython" if run.args.iter().any(|arg| arg.prefix().starts_with('!')) => {
+                for line in run.args.iter().filter_map(|arg| arg.strip_prefix("!")) {
+                    self.script_text(&line, stdin, "ipython");
+                }
+                Some(Flow::default())
             }
             "python" | "pypy" | "ipython" => self.language(run, stdin, &["-c"], &["-W", "-X", "-m"]),
             "node" | "deno" | "bun" | "nodejs" | "tsx" | "ts-node" => self.language(
@@ -129,6 +153,12 @@ impl Shell<'_> {
             {
                 in_place = true;
             }
+            let attached_code = if perl { attached_to_e(text) } else { None };
+            if let Some(code) = attached_code {
+                codes.push(Text::from(code));
+                at += 1;
+                continue;
+            }
             let clustered = perl
                 && text.starts_with('-')
                 && text.len() > 1
@@ -169,7 +199,7 @@ impl Shell<'_> {
         }
         if codes.is_empty() {
             match rest.first() {
-                Some(file) if file.known() != "-" && file.known() != "/dev/stdin" => {
+                Some(file) if !matches!(file.known(), "-" | "/dev/stdin" | "/dev/fd/0") => {
                     let file = file.clone();
                     if let Some(flow) = self.descriptor(&file) {
                         self.stream_of_code(&flow, run, &rest);
@@ -179,9 +209,7 @@ impl Shell<'_> {
                         return None;
                     }
                     self.touch(Access::Execute, &file, &run.name);
-                    if self.is_downloaded(&file) {
-                        self.unknown(Unknown::Downloaded(run.name.clone()));
-                    }
+                    self.run_tainted(&file, &run.name);
                     if let Some(code) = self.content_of(&file) {
                         inline::scan(self, &run.name, &code, &rest);
                     }
@@ -192,6 +220,17 @@ impl Shell<'_> {
             return Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() });
         }
         for code in &codes {
+            if (stdin.network || stdin.decoded) && inline::runs_its_input(&code.to_string()) {
+                self.unknown(if stdin.network {
+                    Unknown::Downloaded(run.name.clone())
+                } else {
+                    Unknown::Decoded
+                });
+            } else if let Some(script) = stdin.literal().filter(|_| inline::runs_its_input(&code.to_string())) {
+                let script = script.to_owned();
+                inline::scan(self, &run.name, &script, &rest);
+                self.quietly(|shell| shell.script(&script));
+            }
             if let Some(known) = code.literal() {
                 inline::scan(self, &run.name, known, &rest);
             } else {
@@ -234,6 +273,10 @@ impl Shell<'_> {
                 self.touch(Access::Read, file, &run.name);
             }
         }
+        if module == "keyring" {
+            let words: Vec<Text> = args.to_vec();
+            return self.run(words, Vec::new(), &Flow::default());
+        }
         if matches!(module, "http.server" | "SimpleHTTPServer") {
             return Flow::default();
         }
@@ -254,4 +297,13 @@ fn printed(flag: &str, code: &Text) -> Text {
     } else {
         code.clone()
     }
+}
+
+/// `perl -pe1`, `perl -e'code'`: code right behind the letter.
+fn attached_to_e(option: &str) -> Option<&str> {
+    let letters = option.strip_prefix('-').filter(|rest| !rest.starts_with(['-', 'M', 'm', 'I', 'i', 'C', 'D', 'x', 'r']))?;
+    let at = letters.find(['e', 'E'])?;
+    let code = &letters[at + 1..];
+    let before = &letters[..at];
+    (!code.is_empty() && before.chars().all(|c| c.is_ascii_digit() || "nplawsStTuUWX".contains(c))).then_some(code)
 }

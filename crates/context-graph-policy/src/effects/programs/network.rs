@@ -1,7 +1,7 @@
 //! Programs that send and fetch.
 
 use super::{operands, option_values};
-use crate::effects::shell::{Flow, Shell};
+use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Cargo, Origin, Run, Text};
 
 const CURL_VALUES: &[&str] = &[
@@ -112,15 +112,18 @@ impl Shell<'_> {
             "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "w3m" | "httpie" => {
                 self.request(run, stdin);
             }
-            "scp" | "rsync" | "sftp" | "rcp" | "lftp" | "ftp" | "croc" | "rclone" | "wormhole" | "gsutil" => {
+            "scp" | "rsync" | "sftp" | "rcp" | "lftp" | "ftp" | "croc" | "rclone" | "wormhole" | "magic-wormhole"
+            | "pscp" => {
                 self.transfer(run, stdin);
             }
-            "nc" | "ncat" | "netcat" | "socat" | "telnet" | "nc.traditional" | "openbsd-nc" => {
+            "ncftpput" | "tftp" | "smbclient" | "ffsend" | "transfer" | "azcopy" | "b2" | "s3cmd" | "s5cmd" | "mc"
+            | "gsutil" | "gcloud" | "az" | "aws" => return self.stored(run, stdin),
+            "nc" | "ncat" | "netcat" | "socat" | "telnet" | "nc.traditional" | "openbsd-nc" | "busybox-nc" => {
                 self.raw(run, stdin);
             }
             "ssh" | "mosh" | "autossh" => self.remote_shell(run, stdin),
             "dig" | "nslookup" | "host" | "ping" | "drill" | "resolvectl" | "traceroute" => {
-                for arg in operands(&run.args, &["-c", "-t", "-p"]) {
+                for arg in &run.args {
                     if arg.has_origin(Origin::File)
                         || arg.has_origin(Origin::Credential)
                         || arg.has_origin(Origin::Computed)
@@ -138,26 +141,6 @@ impl Shell<'_> {
                 }
                 self.send(host, if attached.is_empty() { stdin.cargo() } else { Cargo::File }, &run.name);
             }
-            "aws" if run.arg(0) == "s3" && matches!(run.arg(1), "cp" | "sync" | "mv") => {
-                let words =
-                    operands(&run.args[2..], &["--profile", "--region", "--exclude", "--include", "--acl"]);
-                if words.len() > 1
-                    && words[words.len() - 1].prefix().starts_with("s3://")
-                    && !words[0].prefix().starts_with("s3://")
-                {
-                    self.touch_all(Access::Read, words[0], "aws", true);
-                    let from = crate::effects::path::absolute(words[0], self.cwd());
-                    let whole = from
-                        .literal()
-                        .is_none_or(|from| self.project.starts_with(from.trim_end_matches('/')));
-                    self.send(
-                        words[words.len() - 1].clone(),
-                        if whole { Cargo::File } else { Cargo::Data },
-                        "aws",
-                    );
-                }
-            }
-            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => self.container(run, stdin),
             "openssl" if run.arg(0) == "s_client" => {
                 let host = option_values(&run.args, "-connect", "").into_iter().next().unwrap_or_default();
                 let host = host.split_once(':').map_or(host.clone(), |(host, _)| host);
@@ -220,11 +203,28 @@ impl Shell<'_> {
             ("", "--json"),
             ("", "--post-data"),
             ("", "--data-ascii"),
+            ("", "--form-string"),
+            ("", "--url-query"),
         ] {
             data.extend(option_values(args, short, long));
         }
         if matches!(name, "http" | "https" | "xh" | "httpie") {
             data.extend(operands(args, &[]).into_iter().skip(1).cloned());
+            uploads.extend(data.iter().filter(|item| !item.to_string().contains("://")).filter_map(|item| {
+                let (name, file) = item.split_once('@')?;
+                (!name.is_empty() && !name.to_string().contains(['=', ':'])).then_some(file)
+            }));
+        }
+        // Whatever else goes along with a request can carry a file away. A token for the server itself is meant to.
+        for (short, long) in
+            [("-H", "--header"), ("-A", "--user-agent"), ("-b", "--cookie"), ("-e", "--referer"), ("-u", "--user")]
+        {
+            for value in option_values(args, short, long) {
+                let authorizes = value.prefix().to_ascii_lowercase().starts_with("authorization");
+                if !authorizes && value.has_origin(Origin::File) {
+                    cargo = cargo.max(Cargo::File);
+                }
+            }
         }
         for value in option_values(args, "", "--data-urlencode") {
             // `name@file` without `=` names a file.
@@ -269,14 +269,28 @@ impl Shell<'_> {
         }
         for file in &saved {
             self.touch(Access::Write, file, name);
-            self.download(file);
+            self.taint(file, Taint::Network);
         }
         let keeps_name = name == "wget" && saved.is_empty()
             || run.has("-O")
             || run.has("--remote-name")
             || run.has_short('O');
+        // The folder that files with the server's names go to.
+        let mut folder = option_values(args, if curl { "" } else { "-P" }, "--output-dir")
+            .into_iter()
+            .chain(option_values(args, "", "--directory-prefix"))
+            .next()
+            .unwrap_or_default();
+        if !folder.is_empty() {
+            folder.push_str("/");
+        }
         for file in option_values(args, "-K", "--config") {
             self.touch(Access::Read, &file, name);
+            if self.descriptor(&file).is_some_and(|flow| {
+                flow.literal().is_none_or(|text| ["upload", "data", "form"].iter().any(|word| text.contains(word)))
+            }) {
+                cargo = cargo.max(Cargo::File);
+            }
         }
         // These two take a value elsewhere, not in curl.
         let valued: Vec<&str> =
@@ -289,7 +303,9 @@ impl Shell<'_> {
                 continue;
             }
             if keeps_name {
-                self.download(&url.file_name());
+                let mut saved = folder.clone();
+                saved.extend(&url.file_name());
+                self.taint(&saved, Taint::Network);
             }
             let carried = cargo.max(of_text(&url));
             self.send(host_of(&url), carried, name);
@@ -320,16 +336,20 @@ impl Shell<'_> {
         }
         let words = operands(&run.args, &valued);
         let Some((last, sources)) = words.split_last() else { return };
-        if stdin.literal().is_some_and(|text| text.contains("put ")) {
+        let scripts = option_values(&run.args, "-e", "").into_iter().chain(option_values(&run.args, "-c", ""));
+        let puts = |text: &str| ["put ", "mirror -R", "mirror --reverse"].iter().any(|word| text.contains(word));
+        if stdin.literal().is_some_and(puts) || name == "lftp" && scripts.into_iter().any(|text| puts(&text.to_string())) {
             self.send((*last).clone(), Cargo::File, name);
             return;
         }
         let remote = |text: &Text| text.prefix().split('/').next().is_some_and(|head| head.contains(':'));
-        let sends = remote(last) || matches!(name, "croc" | "wormhole");
+        let sends = remote(last) || matches!(name, "croc" | "wormhole" | "magic-wormhole");
         let is_copy = !matches!(name, "rclone" | "gsutil" | "ftp" | "lftp" | "sftp");
         if sends
             && (is_copy
-                || words.iter().any(|word| matches!(word.known(), "copy" | "sync" | "cp" | "rsync" | "move")))
+                || words
+                    .iter()
+                    .any(|word| matches!(word.known(), "copy" | "sync" | "cp" | "rsync" | "move" | "copyto" | "moveto" | "rcat")))
         {
             for source in sources.iter().filter(|source| !remote(source)) {
                 self.touch_all(Access::Read, source, name, true);
@@ -343,6 +363,22 @@ impl Shell<'_> {
             }
             self.touch(Access::Write, last, name);
             self.write_within(last, name);
+            for source in sources.iter().filter(|source| remote(source)) {
+                let mut saved = (*last).clone();
+                saved.push_str("/");
+                let path = source.split_once(':').map_or_else(|| (*source).clone(), |(_, path)| path);
+                saved.extend(&path.file_name());
+                self.taint(&saved, Taint::Network);
+                self.taint(last, Taint::Network);
+            }
+            if run.has("--dry-run") || run.has_short('n') {
+                return;
+            }
+            if run.has("--remove-source-files") {
+                for source in sources {
+                    self.delete(source, name, true);
+                }
+            }
             if run.args.iter().any(|arg| arg.known().starts_with("--delete")) {
                 self.delete(last, name, true);
             }
@@ -356,7 +392,10 @@ impl Shell<'_> {
         let args = &run.args;
         let text: Vec<String> = args.iter().map(|arg| arg.to_string().to_ascii_lowercase()).collect();
         let shell = (name != "socat"
-            && (run.has_short('e') || run.has_short('c') && text.iter().any(|arg| arg.contains("sh"))))
+            && (run.has_short('e')
+                || run.has("--exec")
+                || run.has("--sh-exec")
+                || run.has_short('c') && text.iter().any(|arg| arg.contains("sh"))))
             || text.iter().any(|arg| arg.starts_with("exec:") || arg.starts_with("system:"));
         let shell = shell || matches!(stdin.from.as_str(), "sh" | "bash" | "zsh" | "dash");
         let listens = run.has_short('l');
@@ -384,20 +423,21 @@ impl Shell<'_> {
             "-w",
         ];
         for option in option_values(&run.args, "-o", "") {
-            if let Some(script) = option
-                .known()
-                .strip_prefix("ProxyCommand=")
-                .or_else(|| option.known().strip_prefix("LocalCommand="))
+            let option = option.known();
+            if let Some((name, script)) = option.split_once(['=', ' '])
+                && ["proxycommand", "localcommand", "knownhostscommand"].contains(&name.to_ascii_lowercase().as_str())
             {
-                let script = script.to_owned();
-                self.script(&script);
+                self.script(script);
             }
         }
         let words = operands(&run.args, &valued);
-        let Some((host, command)) = words.split_first() else { return };
+        let Some((host, _)) = words.split_first() else { return };
+        // Options behind the host are the command's own.
+        let at = run.args.iter().position(|arg| arg == *host).unwrap_or(0);
+        let command = &run.args[at + 1..];
         let host = host.split_once('@').map_or((*host).clone(), |(_, host)| host);
         if stdin.cargo() > Cargo::Data {
-            self.send(host, stdin.cargo(), "ssh");
+            self.send(host.clone(), stdin.cargo(), "ssh");
         }
         if command.is_empty() {
             return;
@@ -409,11 +449,24 @@ impl Shell<'_> {
             }
             script.extend(word);
         }
+        if is_this_machine(&host) {
+            let before = self.cwd().clone();
+            self.set_cwd(Text::lit(self.places.home));
+            self.script_text(&script, stdin, "ssh");
+            self.set_cwd(before);
+            return;
+        }
         let stdin = stdin.clone();
         self.elsewhere(|shell| {
             shell.script_text(&script, &stdin, "ssh");
         });
     }
+}
+
+/// Whether a host is the machine the command runs on.
+fn is_this_machine(host: &Text) -> bool {
+    let Some(host) = host.literal() else { return false };
+    matches!(host, "localhost" | "::1" | "[::1]" | "0.0.0.0" | "ip6-localhost") || host.starts_with("127.")
 }
 
 fn of_text(text: &Text) -> Cargo {

@@ -21,23 +21,6 @@ impl Shell<'_> {
                     self.touch(if in_place { Access::Write } else { Access::Read }, file, name);
                 }
             }
-            "vim" | "vi" | "nvim" | "nano" | "emacs" | "ed" | "ex" | "micro" | "helix" | "hx" | "pico"
-            | "joe" | "code" => {
-                for file in operands(args, &["-c", "--cmd", "-S", "-u"]) {
-                    if let Some(shell) =
-                        file.known().strip_prefix("+!").or_else(|| file.known().strip_prefix("+:!"))
-                    {
-                        self.script(shell);
-                    } else {
-                        self.touch(Access::Write, file, name);
-                    }
-                }
-                for script in option_values(args, "-c", "--cmd") {
-                    if let Some(shell) = script.known().trim_start_matches(':').strip_prefix('!') {
-                        self.script(shell);
-                    }
-                }
-            }
             _ => return false,
         }
         true

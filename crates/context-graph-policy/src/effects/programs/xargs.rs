@@ -87,8 +87,18 @@ impl Shell<'_> {
         let passes =
             |run: &&Run| !matches!(run.name.as_str(), "grep" | "sort" | "head" | "uniq" | "tail" | "rg");
         let Some(last) = self.out.runs.iter().rev().find(passes) else { return Vec::new() };
+        // Once searched through or cut short, a list is no longer all of it.
+        let whole = self.out.runs.iter().rev().take_while(|run| !passes(run)).all(|run| match run.name.as_str() {
+            "sort" | "uniq" => true,
+            "grep" | "rg" => run.has_short('v'),
+            _ => false,
+        });
         match last.name.as_str() {
-            "find" | "fd" => super::find::reported(last).into_iter().collect(),
+            "find" | "fd" => {
+                let found = super::find::reported(last);
+                let inside = found.as_ref().filter(|_| whole).and_then(super::find::contents);
+                found.into_iter().chain(inside).collect()
+            }
             "ls" => super::operands(&last.args, &[]).into_iter().cloned().collect(),
             _ => Vec::new(),
         }

@@ -469,6 +469,8 @@ impl Parser<'_> {
         if (simple.words.is_empty() || declares)
             && let Some((name, append, length)) = assignment_head(&self.bytes[self.pos..])
         {
+            let head = self.source.get(self.pos..self.pos + length).unwrap_or("");
+            let index = head.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(index, _)| index.to_owned());
             self.pos += length;
             let value = if self.eat("(") {
                 let mut items = Vec::new();
@@ -477,17 +479,30 @@ impl Parser<'_> {
                     if self.eat(")") {
                         break;
                     }
+                    self.skip_item_index();
                     items.push(self.word()?);
                 }
                 Value::Array(items)
             } else {
                 Value::One(self.word_or_empty()?)
             };
-            simple.assigns.push(Assign { name, append, value });
+            simple.assigns.push(Assign { name, index, append, value });
             return Ok(());
         }
         simple.words.push(self.word()?);
         Ok(())
+    }
+
+    /// `[key]=` before an item of an array says where it goes, not what it is.
+    fn skip_item_index(&mut self) {
+        let rest = &self.bytes[self.pos.min(self.bytes.len())..];
+        if rest.first() != Some(&b'[') {
+            return;
+        }
+        let end = rest.iter().take(64).position(|c| *c == b']');
+        if let Some(end) = end.filter(|end| rest.get(end + 1) == Some(&b'=')) {
+            self.pos += end + 2;
+        }
     }
 
     fn redirects(&mut self) -> Parsed<Vec<Redirect>> {
