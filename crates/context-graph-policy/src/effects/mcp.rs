@@ -39,18 +39,65 @@ const RUNNING: &[&str] =
 
 /// Fields that hold a command, whatever the tool is called.
 const COMMAND_FIELDS: &[&str] = &[
-    "command", "cmd", "script", "commandLine", "command_line", "code", "input", "argv", "shell", "cli_command", "source",
+    "command",
+    "cmd",
+    "script",
+    "commandLine",
+    "command_line",
+    "code",
+    "input",
+    "argv",
+    "shell",
+    "cli_command",
+    "source",
     "commands",
 ];
 /// Words by which a tool or its server is known to be one of a database.
 const DATABASES: &[&str] = &[
-    "db", "database", "sql", "postgres", "postgresql", "pg", "mysql", "mariadb", "sqlite", "supabase", "neon", "mssql",
-    "clickhouse", "duckdb", "bigquery", "snowflake", "mongodb", "mongo", "redis", "prisma", "dbhub", "toolbox",
+    "db",
+    "database",
+    "sql",
+    "postgres",
+    "postgresql",
+    "pg",
+    "mysql",
+    "mariadb",
+    "sqlite",
+    "supabase",
+    "neon",
+    "mssql",
+    "clickhouse",
+    "duckdb",
+    "bigquery",
+    "snowflake",
+    "mongodb",
+    "mongo",
+    "redis",
+    "prisma",
+    "dbhub",
+    "toolbox",
 ];
 /// What a tool's name may say it takes away for good.
 const LOST: &[&str] = &[
-    "database", "table", "collection", "schema", "repository", "repo", "branch", "namespace", "bucket", "project",
-    "stack", "instance", "cluster", "volume", "deployment", "index", "environment", "release", "secret",
+    "database",
+    "table",
+    "collection",
+    "schema",
+    "repository",
+    "repo",
+    "branch",
+    "namespace",
+    "bucket",
+    "project",
+    "stack",
+    "instance",
+    "cluster",
+    "volume",
+    "deployment",
+    "index",
+    "environment",
+    "release",
+    "secret",
 ];
 
 /// A tool of an MCP server, or one of the client's we do not know: its name says what it does, its fields to what.
@@ -103,12 +150,14 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     }
 }
 
-
 /// Commands in the fields of a tool: a line, or a list of words.
 fn run_fields(shell: &mut Shell<'_>, words: &[String], input: &Value) {
     let runs = words.iter().any(|word| RUNNING.contains(&word.as_str()));
     let is_code = words.iter().any(|word| {
-        matches!(word.as_str(), "python" | "code" | "js" | "javascript" | "cell" | "notebook" | "jupyter" | "node")
+        matches!(
+            word.as_str(),
+            "python" | "code" | "js" | "javascript" | "cell" | "notebook" | "jupyter" | "node"
+        )
     });
     for field in COMMAND_FIELDS {
         // Under these names other tools keep other things.
@@ -116,15 +165,18 @@ fn run_fields(shell: &mut Shell<'_>, words: &[String], input: &Value) {
             continue;
         }
         match input.get(*field) {
-            Some(Value::String(code)) if is_code => {
+            Some(Value::String(code)) if is_code || *field == "code" => {
                 super::inline::scan(shell, "python", code, &[]);
-                for line in code.lines().filter_map(|line| line.trim_start().strip_prefix('!')).take(64) {
-                    shell.script(line);
+                // Cells take a shell's lines too, and some tools nothing else.
+                for line in code.lines().take(64) {
+                    let line = line.trim_start().trim_start_matches('!');
+                    shell.quietly(|shell| shell.script(line));
                 }
             }
             Some(Value::String(command)) => {
                 let extra = ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?));
-                let line = std::iter::once(command.clone()).chain(extra.into_iter().flatten().map(|arg| quoted(&arg)));
+                let line = std::iter::once(command.clone())
+                    .chain(extra.into_iter().flatten().map(|arg| quoted(&arg)));
                 let line = line.collect::<Vec<_>>().join(" ");
                 if runs {
                     let flow = shell.script(&line);
@@ -140,7 +192,8 @@ fn run_fields(shell: &mut Shell<'_>, words: &[String], input: &Value) {
                         shell.quietly(|shell| shell.script(line));
                     }
                 } else {
-                    let flow = shell.run(argv.into_iter().map(Text::lit).collect(), Vec::new(), &Flow::default());
+                    let flow =
+                        shell.run(argv.into_iter().map(Text::lit).collect(), Vec::new(), &Flow::default());
                     shell.settle(&flow);
                 }
             }
@@ -171,7 +224,10 @@ fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &Value) {
         }
     }
     let verb = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-    if database && (verb(&["flushall", "flushdb", "flush"]) || verb(&["delete"]) && verb(&["many"]) && matches_all(input)) {
+    if database
+        && (verb(&["flushall", "flushdb", "flush"])
+            || verb(&["delete"]) && verb(&["many"]) && matches_all(input))
+    {
         args.push(Text::lit("flushall("));
     }
     if !args.is_empty() {
@@ -191,26 +247,34 @@ fn git_tool(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Val
         return;
     }
     let known = [
-        "push", "reset", "clean", "commit", "branch", "checkout", "restore", "stash", "rebase", "merge", "gc", "reflog",
-        "switch", "rm", "tag", "worktree",
+        "push", "reset", "clean", "commit", "branch", "checkout", "restore", "stash", "rebase", "merge",
+        "gc", "reflog", "switch", "rm", "tag", "worktree",
     ];
     let sub = words.iter().rev().find(|word| known.contains(&word.as_str())).cloned();
-    let args = ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?)).unwrap_or_default();
+    let args =
+        ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?)).unwrap_or_default();
     if sub.is_none() && args.is_empty() {
         return;
     }
-    let mut argv: Vec<Text> = vec![Text::lit("git")];
-    argv.extend(sub.map(Text::lit));
+    let mut command: Vec<Text> = vec![Text::lit("git")];
+    command.extend(sub.map(Text::lit));
     let mut operands: Vec<Text> = Vec::new();
     for (key, value) in input.as_object().into_iter().flatten() {
         let option = words_of(key).join("-");
         match value {
-            Value::Bool(true) => argv.push(Text::lit(format!("--{option}"))),
-            Value::String(text) if matches!(option.as_str(), "mode" | "type") => argv.push(Text::lit(format!("--{text}"))),
-            Value::String(text) if option == "action" || option == "operation" => argv.push(Text::lit(text.as_str())),
+            Value::Bool(true) => command.push(Text::lit(format!("--{option}"))),
+            Value::String(text) if matches!(option.as_str(), "mode" | "type") => {
+                command.push(Text::lit(format!("--{text}")));
+            }
+            Value::String(text) if option == "action" || option == "operation" => {
+                command.push(Text::lit(text.as_str()));
+            }
             Value::String(text) if option == "remote" => operands.insert(0, Text::lit(text.as_str())),
             Value::String(text)
-                if matches!(option.as_str(), "branch" | "name" | "ref" | "target" | "refspec" | "branch-name" | "commit") =>
+                if matches!(
+                    option.as_str(),
+                    "branch" | "name" | "ref" | "target" | "refspec" | "branch-name" | "commit"
+                ) =>
             {
                 operands.push(Text::lit(text.as_str()));
             }
@@ -221,15 +285,16 @@ fn git_tool(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Val
             _ => {}
         }
     }
-    argv.extend(args.into_iter().map(Text::lit));
-    argv.extend(operands);
-    shell.run(argv, Vec::new(), &Flow::default());
+    command.extend(args.into_iter().map(Text::lit));
+    command.extend(operands);
+    shell.run(command, Vec::new(), &Flow::default());
 }
 
 /// A tool whose very name is that something is gone afterwards.
 fn remove_named(shell: &mut Shell<'_>, tool: &str, words: &[String]) {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    let removes = any(&["delete", "drop", "destroy", "purge", "terminate", "wipe", "truncate", "reset", "uninstall"]);
+    let removes =
+        any(&["delete", "drop", "destroy", "purge", "terminate", "wipe", "truncate", "reset", "uninstall"]);
     if removes && (any(LOST) || any(&["kubectl", "helm", "terraform"])) {
         let cwd = shell.cwd().clone();
         shell.out.runs.push(Run {

@@ -120,20 +120,46 @@ impl Run {
         if self.args.len() == 1 {
             return asks(last) || last == "-V";
         }
-        if !asks(last) && !(last == "help" && self.name == "aws") {
+        if !(asks(last) || last == "help" && self.name == "aws") {
             return false;
         }
         // A value of an option, as in `git commit -m --help`, is no question.
-        self.args[..self.args.len() - 1]
-            .iter()
-            .all(|arg| arg.literal().is_some_and(|word| !word.starts_with('-') && !word.contains(char::is_whitespace)))
-            && matches!(
-                self.name.as_str(),
-                "git" | "docker" | "podman" | "kubectl" | "helm" | "terraform" | "tofu" | "npm" | "pnpm" | "yarn" | "gh"
-                    | "glab" | "aws" | "cargo" | "gcloud" | "az" | "rm" | "systemctl" | "pulumi" | "rails" | "heroku"
-                    | "fly" | "vercel" | "context-graph" | "claude" | "brew" | "pip" | "uv" | "go" | "gem" | "supabase"
-            )
-            && !(matches!(self.name.as_str(), "docker" | "podman" | "kubectl") && self.args.len() > 3)
+        self.args[..self.args.len() - 1].iter().all(|arg| {
+            arg.literal().is_some_and(|word| !word.starts_with('-') && !word.contains(char::is_whitespace))
+        }) && matches!(
+            self.name.as_str(),
+            "git"
+                | "docker"
+                | "podman"
+                | "kubectl"
+                | "helm"
+                | "terraform"
+                | "tofu"
+                | "npm"
+                | "pnpm"
+                | "yarn"
+                | "gh"
+                | "glab"
+                | "aws"
+                | "cargo"
+                | "gcloud"
+                | "az"
+                | "rm"
+                | "systemctl"
+                | "pulumi"
+                | "rails"
+                | "heroku"
+                | "fly"
+                | "vercel"
+                | "context-graph"
+                | "claude"
+                | "brew"
+                | "pip"
+                | "uv"
+                | "go"
+                | "gem"
+                | "supabase"
+        ) && !(matches!(self.name.as_str(), "docker" | "podman" | "kubectl") && self.args.len() > 3)
     }
 
     /// Whether a cluster of short options such as `-xdf` holds this letter.

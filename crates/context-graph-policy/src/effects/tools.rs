@@ -34,7 +34,12 @@ pub(crate) fn of_tool_call(
     {
         // The client turns such a call away before any hook hears of it. Should a newer client have renamed the
         // field, the tool is looked at as one we do not know; what would run cannot be seen then.
-        if runs_commands(tool) || !input.is_object() {
+        let mut lines = input.as_object().into_iter().flatten().filter(|(key, _)| *key != "description");
+        if runs_commands(tool) && lines.clone().any(|(_, value)| value.is_string()) {
+            for line in lines.by_ref().filter_map(|(_, value)| value.as_str()).take(8) {
+                shell.quietly(|shell| shell.script(line));
+            }
+        } else if runs_commands(tool) || !input.is_object() {
             shell.unknown(Unknown::Foreign(format!("a call of {tool} without its `{field}`")));
         }
         mcp(&mut shell, tool, tool, input);

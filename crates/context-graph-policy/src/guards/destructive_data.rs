@@ -69,14 +69,23 @@ fn deletes_data(sql: &str) -> bool {
     let upper = if upper.contains("EXECUTE") { upper } else { without_strings(&upper) };
     let flat = upper.split_whitespace().collect::<Vec<_>>().join(" ");
     let whole = |statement: &str| {
-        let all = statement.contains("DELETE FROM") || statement.trim_start().starts_with("UPDATE ") && statement.contains(" SET ");
+        let all = statement.contains("DELETE FROM")
+            || statement.trim_start().starts_with("UPDATE ") && statement.contains(" SET ");
         all && statement.split_once("WHERE").is_none_or(|(_, condition)| always_holds(condition))
     };
     flat.split(';').any(whole)
         || (flat.contains("DROP ") && flat.contains(" CASCADE"))
-        || ["DELETEMANY({ })", ".REMOVE({})", ".REMOVE({ })", "FLUSHALL(", "FLUSHDB(", "DROP_DATABASE(", "DROP_COLLECTION("]
-            .iter()
-            .any(|call| flat.contains(call))
+        || [
+            "DELETEMANY({ })",
+            ".REMOVE({})",
+            ".REMOVE({ })",
+            "FLUSHALL(",
+            "FLUSHDB(",
+            "DROP_DATABASE(",
+            "DROP_COLLECTION(",
+        ]
+        .iter()
+        .any(|call| flat.contains(call))
         || [
             "DROP TABLE",
             "DROP DATABASE",
@@ -99,7 +108,8 @@ fn deletes_data(sql: &str) -> bool {
 /// `1=1`, `true`, `id = id`: a condition that leaves nothing out.
 fn always_holds(condition: &str) -> bool {
     let condition = condition.trim().trim_end_matches(['"', '\'', ')', ' ']);
-    matches!(condition, "TRUE" | "1") || condition.split_once('=').is_some_and(|(left, right)| left.trim() == right.trim())
+    matches!(condition, "TRUE" | "1")
+        || condition.split_once('=').is_some_and(|(left, right)| left.trim() == right.trim())
 }
 
 /// The text without what stands in single quotes.
@@ -123,6 +133,7 @@ fn without_comments(sql: &str) -> String {
 fn drops_database(run: &Run, words: &[&str]) -> bool {
     let has = |word: &str| words.contains(&word);
     match run.name.as_str() {
+        "influx" if words.first() == Some(&"delete") => true,
         "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "mongosh" | "mongo" | "clickhouse-client"
         | "clickhouse" | "cqlsh" | "duckdb" | "sqlcmd" | "usql" | "pgcli" | "mycli" | "cockroach"
         | "influx" | "bq" | "snowsql" | "turso" | "libsql" => {
@@ -141,16 +152,26 @@ fn drops_database(run: &Run, words: &[&str]) -> bool {
         "kafka-topics" | "kafka-topics.sh" => has("--delete"),
         "dropdb" | "dropuser" => !words.iter().any(|word| word.contains("test") || word.contains("tmp")),
         "mysqladmin" | "drizzle-kit" => has("drop"),
-        "redis-cli" | "valkey-cli" => words
-            .iter()
-            .any(|word| word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb"))
-            || run.stdin.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("flush"))
-            || words.iter().any(|word| word.eq_ignore_ascii_case("del") || word.eq_ignore_ascii_case("unlink"))
-                && words.iter().any(|word| word.starts_with('…')),
-        "rails" | "rake" | "bin/rails" if run.assigns.iter().any(|(name, value)| name == "RAILS_ENV" && value.known() == "test") => false,
-        "rails" | "rake" | "bin/rails" => {
-            words.iter().any(|word| matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:drop:all" | "db:schema:load"))
+        "redis-cli" | "valkey-cli" => {
+            words
+                .iter()
+                .any(|word| word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb"))
+                || run.stdin.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("flush"))
+                || words
+                    .iter()
+                    .any(|word| word.eq_ignore_ascii_case("del") || word.eq_ignore_ascii_case("unlink"))
+                    && words.iter().any(|word| word.starts_with('…'))
         }
+        "rails" | "rake" | "bin/rails"
+            if run.assigns.iter().any(|(name, value)| name == "RAILS_ENV" && value.known() == "test") =>
+        {
+            false
+        }
+        "rails" | "rake" | "bin/rails" => words.iter().any(|word| {
+            matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:drop:all" | "db:schema:load")
+                || word.contains(".delete_all")
+                || word.contains(".destroy_all")
+        }),
         "prisma" => (has("migrate") && has("reset")) || has("--force-reset") || has("--accept-data-loss"),
         "artisan" | "php" => {
             words.iter().any(|word| matches!(*word, "migrate:fresh" | "migrate:reset" | "db:wipe"))
@@ -181,7 +202,11 @@ fn removes_containers(run: &Run, words: &[&str]) -> bool {
         "docker" | "podman" | "nerdctl" => match first {
             "system" => second == "prune" || second == "reset",
             "volume" => matches!(second, "rm" | "remove" | "prune"),
-            "container" | "network" | "builder" => second == "prune" && first == "container",
+            "container" => {
+                second == "prune"
+                    || matches!(second, "rm" | "kill")
+                        && words.iter().any(|word| word.starts_with('…') || *word == "--all")
+            }
             "image" => second == "prune" && (has("-a") || has("--all") || has("-af")),
             "rm" | "rmi" | "kill" => words
                 .iter()
@@ -189,7 +214,10 @@ fn removes_containers(run: &Run, words: &[&str]) -> bool {
                 .any(|word| word.starts_with('…') || matches!(*word, "-a" | "--all" | "-af" | "-fa")),
             "compose" => {
                 has("down") && words.iter().any(|word| matches!(*word, "-v" | "--volumes" | "--rmi"))
-                    || has("rm") && words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('v'))
+                    || has("rm")
+                        && words.iter().any(|word| {
+                            word.starts_with('-') && !word.starts_with("--") && word.contains('v')
+                        })
             }
             "stack" | "service" | "secret" | "config" => matches!(second, "rm" | "remove"),
             "swarm" => second == "leave" && (has("--force") || has("-f")),
@@ -205,7 +233,9 @@ fn removes_containers(run: &Run, words: &[&str]) -> bool {
             removes && !words.iter().any(|word| word.starts_with("--dry-run") && *word != "--dry-run=none")
         }
         "flux" => first == "uninstall",
-        "helm" => words.iter().take(4).any(|word| matches!(*word, "uninstall" | "delete")) && !has("--dry-run"),
+        "helm" => {
+            words.iter().take(4).any(|word| matches!(*word, "uninstall" | "delete")) && !has("--dry-run")
+        }
         "argocd" => has("delete"),
         "nomad" => has("stop") || has("purge"),
         _ => false,
@@ -236,7 +266,8 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
                     .any(|verb| second.starts_with(verb))
         }
         "gcloud" | "az" | "doctl" | "linode-cli" | "oci" | "ibmcloud" | "scw" | "hcloud" | "eksctl"
-        | "firebase" | "vultr" | "supabase" | "neonctl" | "pscale" | "turso" | "cf" | "sam" | "amplify" | "eb" => {
+        | "firebase" | "vultr" | "supabase" | "neonctl" | "pscale" | "turso" | "cf" | "sam" | "amplify"
+        | "eb" => {
             any_delete() || words.iter().any(|word| word.ends_with(":delete") || word.ends_with(":remove"))
         }
         "mcp-delete" => true,
@@ -322,7 +353,10 @@ fn unpublishes(run: &Run, words: &[&str]) -> bool {
             first == "yank" && !words.contains(&"--undo")
                 || first == "owner" && (words.contains(&"--remove") || words.contains(&"--add"))
         }
-        "gem" => first == "yank" || first == "owner" && words.iter().any(|word| matches!(*word, "--remove" | "--add")),
+        "gem" => {
+            first == "yank"
+                || first == "owner" && words.iter().any(|word| matches!(*word, "--remove" | "--add"))
+        }
         "dotnet" | "nuget" => words.contains(&"delete") && (words.contains(&"nuget") || run.name == "nuget"),
         "hex" | "mix" => first == "hex.retire",
         "twine" | "pypi" => words.contains(&"delete") || words.contains(&"yank"),
@@ -332,7 +366,9 @@ fn unpublishes(run: &Run, words: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{passes, stops};
+    use serde_json::json;
+
+    use super::super::testing::{passes, rules_of, stops};
 
     #[test]
     fn deletions_without_undo_are_asked_about() {
@@ -351,7 +387,14 @@ mod tests {
             ("gh repo delete o/r --yes", "destructive-data/cloud"),
             ("npm unpublish pkg --force", "destructive-data/registry"),
             ("cargo yank --version 1.0.0 x", "destructive-data/registry"),
+            ("psql -c 'DELETE FROM users WHERE 1=1'", "destructive-data/database"),
+            ("echo 'drop table x' > a.sql; psql -f a.sql", "destructive-data/database"),
+            ("redis-cli --scan | xargs redis-cli del", "destructive-data/database"),
         ]);
+        let found = rules_of("mcp__postgres__query", &json!({"sql": "DROP TABLE users"}));
+        assert_eq!(found, ["destructive-data/database"]);
+        let found = rules_of("mcp__github__delete_repository", &json!({"repo": "r"}));
+        assert_eq!(found, ["destructive-data/cloud"]);
     }
 
     #[test]
@@ -368,6 +411,11 @@ mod tests {
             "gh pr view 3",
             "npm publish --dry-run",
             "curl -X DELETE http://localhost:3000/items/1",
+            "sqlite3 :memory: 'drop table x'",
+            "psql -c \"insert into log values ('drop table users')\"",
+            "terraform plan -destroy",
+            "kubectl delete --help",
         ]);
+        assert!(rules_of("mcp__docs__search", &json!({"query": "DROP TABLE syntax"})).is_empty());
     }
 }

@@ -70,9 +70,19 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     found.add_at(&TRUNCATE, shown.as_str(), format!("`shred` would destroy {shown}."));
                 }
             }
+            Access::Write if !effect.by.starts_with("git") && is_history(case, effect) => {
+                let shown = effect.target.path.to_string();
+                found.add_at(
+                    &HISTORY,
+                    shown.as_str(),
+                    format!("`{}` would overwrite git's own store ({shown}).", effect.by),
+                );
+            }
             Access::Permissions if effect.recursive => permissions(case, effect, found),
             Access::Write if effect.by == "truncate" => truncation(case, effect, found),
-            Access::Write if matches!(effect.by.as_str(), ">" | "cp" | "dd" | "tee") => overwriting(case, effect, found),
+            Access::Write if matches!(effect.by.as_str(), ">" | "cp" | "dd" | "tee") => {
+                overwriting(case, effect, found);
+            }
             _ => {}
         }
     }
@@ -85,9 +95,14 @@ fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let by = &effect.by;
     if effect.by != "git rm"
         && effect.by != "git mv"
-        && HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
+        && (HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
+            || target.path.prefix().ends_with("/.git/") && target.path.has_origin(Origin::Below))
     {
         found.add_at(&HISTORY, shown.as_str(), format!("`{by}` would remove git's own store ({shown})."));
+        return;
+    }
+    if effect.recursive && is_found_project(case, &target.path) {
+        found.add_at(&PROJECT, shown.as_str(), format!("`{by}` would remove the whole project ({shown})."));
         return;
     }
     let Some((folder, whole)) = folder_of(&target.path) else {
@@ -138,6 +153,22 @@ fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         }
         return;
     }
+}
+
+/// Whether a known path is the history itself.
+fn is_history(case: &Case<'_>, effect: &PathEffect) -> bool {
+    effect.target.literal().is_some()
+        && HISTORY_PARTS.iter().any(|pattern| hits(&effect.target, pattern, case.ctx))
+}
+
+/// Whether what `find` looks for by name can be the project itself.
+fn is_found_project(case: &Case<'_>, path: &Text) -> bool {
+    let name = case.ctx.project.rsplit('/').next();
+    let folder = path.prefix().trim_end_matches('/');
+    path.has_origin(Origin::Below)
+        && path.file_name().literal() == name
+        && is_within(case.ctx.project, folder)
+        && case.ctx.project != folder
 }
 
 /// A removal of a folder, or of everything in it: `x/*` counts as `x`.
@@ -335,8 +366,10 @@ fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
             && !run.args.iter().any(|arg| {
                 // A size with a unit makes room; a small number or nothing takes it away.
                 let size = arg.to_string();
-                let size = size.trim_start_matches("--size=").trim_start_matches("-s").trim_start_matches('+');
-                size.starts_with(|c: char| c.is_ascii_digit() && c != '0') && size.ends_with(|c: char| c.is_alphabetic())
+                let size =
+                    size.trim_start_matches("--size=").trim_start_matches("-s").trim_start_matches('+');
+                size.starts_with(|c: char| c.is_ascii_digit() && c != '0')
+                    && size.ends_with(|c: char| c.is_alphabetic())
             })
     });
     if shrinks && !passing {
@@ -369,6 +402,14 @@ mod tests {
             ("rm -rf \"$DIR\"/*", "destructive-files/outside"),
             ("chmod -R 777 .", "destructive-files/permissions"),
             ("truncate -s 0 src/main.rs", "destructive-files/truncate"),
+            ("tmux new -d 'rm -rf /'", "destructive-files/root"),
+            ("cp /bin/rm ok && ./ok -rf /", "destructive-files/root"),
+            ("alias k='rm -rf'; k ~", "destructive-files/home"),
+            ("git ls-files | xargs rm", "destructive-files/project"),
+            ("find . -type f -exec rm {} +", "destructive-files/project"),
+            ("docker run -v $PWD:/w alpine rm -rf /w", "destructive-files/project"),
+            ("echo > .git/HEAD", "destructive-files/git-folder"),
+            ("find . -type f -exec cp /dev/null {} \\;", "destructive-files/truncate"),
         ]);
     }
 
@@ -387,6 +428,12 @@ mod tests {
             "chmod -R u+w target",
             "chmod +x run.sh",
             "git ls-files -d | xargs rm -f",
+            "git ls-files | xargs wc -l",
+            "find . -name dist -type d -not -path '*/node_modules/*' -exec rm -rf {} +",
+            "docker run --rm -v $PWD:/w -w /w alpine rm -rf dist",
+            "tmux new -d 'npm run dev'",
+            "alias ll='ls -la'; ll",
+            "truncate -s 10M disk.img",
         ]);
     }
 }

@@ -33,7 +33,11 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&BRANCH, format!("`git {sub}` would move a protected branch elsewhere."));
         }
         match sub {
-            "reset" if words.iter().any(|word| abbreviates(word, "--hard", 3) || abbreviates(word, "--merge", 4)) => {
+            "reset"
+                if words
+                    .iter()
+                    .any(|word| abbreviates(word, "--hard", 3) || abbreviates(word, "--merge", 4)) =>
+            {
                 found.add(&RESET, "`git reset --hard` throws uncommitted changes away.");
             }
             "rm" | "reflog" | "prune" | "worktree" | "filter-repo" if has("--dry-run") || has("-n") => {}
@@ -50,7 +54,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             "switch" if short('f') || has("--discard-changes") || has("--force") => {
                 found.add(&DISCARD, "`git switch -f` throws uncommitted changes away.");
             }
-            "push" => push(case, &words, found),
+            "push" | "send-pack" => push(case, &words, found),
             "fetch" | "pull" => fetch(case, &words, found),
             "checkout-index" if (short('f') || has("--force")) && (short('a') || has("--all")) => {
                 found.add(&DISCARD, "`git checkout-index -f -a` throws all uncommitted changes away.");
@@ -59,7 +63,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 found.add(&DISCARD, "`git submodule` with `--force` throws changes in submodules away.");
             }
             "branch" if (short('D') || short('d') && short('f')) && is_mass(&words) => {
-                found.add(&BRANCH, "`git branch -D` removes many branches, or ones that cannot be seen here.");
+                found
+                    .add(&BRANCH, "`git branch -D` removes many branches, or ones that cannot be seen here.");
             }
             "update-ref" if has("--stdin") => {
                 found.add(&BRANCH, "`git update-ref --stdin` moves or removes branches.");
@@ -140,7 +145,9 @@ fn is_many(case: &Case<'_>, word: &str) -> bool {
         // What is not there can have been removed. Files without an extension are written in capitals.
         None => {
             let name = word.rsplit('/').next().unwrap_or(word);
-            !name.contains('.') && !name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.contains(['~', '^', '@'])
+            !name.contains('.')
+                && !name.starts_with(|c: char| c.is_ascii_uppercase())
+                && !name.contains(['~', '^', '@'])
         }
     }
 }
@@ -269,6 +276,12 @@ mod tests {
             ("git branch -D main", "destructive-git/delete-branch"),
             ("git stash clear", "destructive-git/drop-stash"),
             ("git -c alias.x='!git reset --hard' x", "destructive-git/reset-hard"),
+            ("git reset --merge", "destructive-git/reset-hard"),
+            ("git restore src/", "destructive-git/discard-changes"),
+            ("git checkout-index -a -f", "destructive-git/discard-changes"),
+            ("git branch | grep -v main | xargs git branch -D", "destructive-git/delete-branch"),
+            ("git fetch origin +dev:main", "destructive-git/delete-branch"),
+            ("git config alias.y 'push --force origin main' && git y", "destructive-git/force-push"),
         ]);
     }
 
@@ -287,6 +300,10 @@ mod tests {
             "git clean -nd",
             "git commit -m \"remove rm -rf\"",
             "git stash && git stash pop",
+            "git restore src/a.rs Makefile",
+            "git filter-branch --help",
+            "git reflog expire --dry-run --all",
+            "git branch -D spike/one spike/two",
         ]);
     }
 }

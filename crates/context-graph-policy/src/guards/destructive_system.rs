@@ -95,8 +95,11 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
         return false;
     }
     let narrows = |other: &Run| match other.name.as_str() {
-        "grep" | "rg" | "egrep" | "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat" | "pidof" | "cat" => true,
-        "pgrep" => other.args.iter().any(|arg| !arg.known().starts_with('-') && !arg.has_hole()) && !other.has("-u"),
+        "grep" | "rg" | "egrep" | "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat"
+        | "pidof" | "cat" => true,
+        "pgrep" => {
+            other.args.iter().any(|arg| !arg.known().starts_with('-') && !arg.has_hole()) && !other.has("-u")
+        }
         "awk" | "gawk" => other.arg(0).contains(['/', '~', '=']) || other.args.len() > 1,
         "ps" => ["-p", "-C", "-t", "--ppid", "-g"].iter().any(|option| other.has(option)),
         _ => false,

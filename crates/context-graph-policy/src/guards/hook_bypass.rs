@@ -83,7 +83,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
 
 fn makes_runnable(case: &Case<'_>) -> bool {
     case.runs().any(|run| {
-        run.name == "chmod" && matches!(run.arg(0), "+x" | "u+x" | "a+x" | "ug+x" | "755" | "0755" | "700" | "775")
+        run.name == "chmod"
+            && matches!(run.arg(0), "+x" | "u+x" | "a+x" | "ug+x" | "755" | "0755" | "700" | "775")
     })
 }
 

@@ -62,7 +62,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         } else if any(SETTINGS_FILES)
             || target.places().any(|place| place.ends_with("/bin/context-graph"))
-            || ((effect.access == Access::Delete || effect.recursive || matches!(effect.by.as_str(), "ln" | "link"))
+            || ((effect.access == Access::Delete
+                || effect.recursive
+                || matches!(effect.by.as_str(), "ln" | "link"))
                 && holds_settings(case, target))
         {
             found.add_at(

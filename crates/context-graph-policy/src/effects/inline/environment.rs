@@ -11,8 +11,19 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
         .filter_map(|word| low.trim_start().strip_prefix(word))
         .any(|rest| !rest.trim_start().starts_with('='));
     let shows = [
-        "print(", "console.log", "puts ", "print ", "echo ", "puts(", "say ", "print_r(", "var_dump(", "var_export(",
-        "sys.getenv()", "stdout.write(", "cat(",
+        "print(",
+        "console.log",
+        "puts ",
+        "print ",
+        "echo ",
+        "puts(",
+        "say ",
+        "print_r(",
+        "var_dump(",
+        "var_export(",
+        "sys.getenv()",
+        "stdout.write(",
+        "cat(",
     ];
     if !ruby && !any(low, &shows) {
         return false;
@@ -20,11 +31,14 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
     if shows_all_of_env(statement, low, operands) {
         return true;
     }
-    if !any(low, &["environ", "process.env", "env[", "getenv", "$env{", "env.fetch", "deno.env", "$_env", "$_server"]) {
+    if !any(
+        low,
+        &["environ", "process.env", "env[", "getenv", "$env{", "env.fetch", "deno.env", "$_env", "$_server"],
+    ) {
         return false;
     }
     // Names alone are no secret, nor is whether there is one.
-    if any(low, &[" in os.environ", " in process.env"]) {
+    if any(low, &["' in os.environ", "\" in os.environ", "' in process.env", "\" in process.env"]) {
         return false;
     }
     let values = low.replace("keys(process.env)", "").replace("len(os.environ)", "");
@@ -34,6 +48,7 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
             "environ)",
             "process.env)",
             "environ.items",
+            "environ.copy",
             "entries(process.env",
             "dict(os.environ",
             "getenv())",
@@ -64,3 +79,10 @@ fn shows_all_of_env(statement: &str, low: &str, operands: &[String]) -> bool {
         || (!names_only && WHOLE.iter().any(|word| named(&word)))
 }
 
+/// `from os import environ as e; print(e)`. `bare` is the whole code without its strings, `low` the statement.
+pub(super) fn shows_renamed_environment(bare: &str, low: &str) -> bool {
+    bare.split("import environ as ")
+        .nth(1)
+        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>())
+        .is_some_and(|name| low.contains(&format!("print({name})")))
+}

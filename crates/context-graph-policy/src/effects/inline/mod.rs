@@ -4,15 +4,18 @@
 //! and takes the string literals of that statement, and of variables set to literals, as what they act on.
 
 mod environment;
+mod fetched;
 mod literals;
+mod names;
 mod words;
 
-use environment::shows_environment;
+use environment::{shows_environment, shows_renamed_environment};
+pub(crate) use fetched::{acts, runs_its_input};
+use fetched::{has_assembled_name, is_module, runs_what_it_fetches};
 pub(crate) use literals::string_literals;
 use literals::{bindings, mentions, outside_strings, statements};
-use words::{
-    CALLS, DELETES, FETCHES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WRITES,
-};
+use names::{filled_in, other_names, temporary_names};
+use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WRITES};
 
 use super::shell::{Shell, Taint};
 use super::{Access, Cargo, Run, Text, Unknown};
@@ -26,154 +29,263 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
         shell.unknown(Unknown::TooLarge);
         return;
     }
-    let bare = outside_strings(code);
-    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    let operators = matches!(language, "perl" | "ruby" | "php" | "lua" | "osascript");
-    let runs = |text: &str| has(text, RUNS) || (operators && has(text, OPERATORS));
-    let evaluates = has(&bare, &["eval(", "exec(", "eval ", "new function("]);
-    let imports = has(&bare, &["__import__", "getattr(", "importlib"]);
-    let spelled: usize = SPELLS.iter().map(|word| bare.matches(word).count()).sum();
-    let acts = evaluates
-        || imports
-        || runs(&bare)
-        || has(&bare, DELETES)
-        || has(&bare, WRITES)
-        || bare.contains("open(");
-    if (has(&bare, HIDES) && (evaluates || imports || runs(&bare) || has(&bare, DELETES)))
-        || (spelled > 3 && acts)
-    {
-        shell.unknown(Unknown::Decoded);
-    }
-    let connects = has(&bare, &["socket", "net.connect", ".connect(", "connect(", "fsockopen"]);
-    let gives_shell = has(&bare, &["dup2", "pty.spawn"])
-        || runs(&bare) && string_literals(code).iter().any(|text| is_shell_path(text));
-    if connects && gives_shell {
-        shell.send(Text::from(""), Cargo::Shell, "inline code");
-    }
-    let spawns = has(&bare, &["subprocess", "child_process", "popen"]);
-    let renamed = |words: &[&str]| words.iter().any(|word| bare.contains(word)) && has(&bare, &[" as ", ":"]);
-    let renamed_run =
-        renamed(&["import system", "import popen", "{execsync", "{exec", "{spawn", "import run"]);
-    let renamed_delete =
-        renamed(&["import rmtree", "import remove", "import unlink", "{rmsync", "{unlink", "{rm"]);
-    if operators || language == "tclsh" {
-        bare_commands(shell, code);
-    }
-    if bare.contains("fork") && has(&bare, &["while", "loop", "iter(int"]) && !bare.contains("wait") {
-        shell.out.fork_bomb = true;
-    }
-    if bare.contains("kill(-1") {
-        shell.script("kill -9 -1");
-    }
-    if runs_what_it_fetches(&bare, code) {
-        shell.unknown(Unknown::Downloaded("inline code".to_owned()));
-    }
-    let bindings = bindings(code);
-    let other_names = other_names(code);
-    let temporary = temporary_names(code);
+    let scan = Scan::new(language, code, args);
+    scan.whole(shell);
     let folder = shell.cwd().clone();
     let mut sends = false;
     let mut reads_file = false;
     for statement in statements(code) {
-        let low = outside_strings(statement);
-        let literals = string_literals(statement);
+        let seen = scan.statement(shell, statement);
+        sends |= seen.sends;
+        reads_file |= seen.reads;
+    }
+    shell.set_cwd(folder);
+    if sends {
+        let host = string_literals(code).into_iter().find(|text| text.contains("://")).unwrap_or_default();
+        let loaded = reads_file || has(&scan.bare, &["environ", "process.env"]);
+        shell.send(
+            super::tools::host_of(&host),
+            if loaded { Cargo::File } else { Cargo::Data },
+            "inline code",
+        );
+    }
+}
+
+fn has(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
+/// What is known of the code as a whole while its statements are gone through.
+struct Scan<'c> {
+    language: &'c str,
+    code: &'c str,
+    args: &'c [Text],
+    /// The code in lower case, without its strings.
+    bare: String,
+    /// The language has operators that run a string.
+    operators: bool,
+    /// Something that runs was imported under another name.
+    renamed_run: bool,
+    /// Something that removes was.
+    renamed_delete: bool,
+    bindings: Vec<(String, String)>,
+    other_names: Vec<(String, String)>,
+    temporary: Vec<String>,
+}
+
+/// A statement without its strings, and what it acts on.
+struct Statement<'s> {
+    text: &'s str,
+    low: String,
+    literals: Vec<String>,
+    operands: Vec<String>,
+    targets: Vec<Text>,
+}
+
+/// What of a statement matters to the code as a whole.
+struct Seen {
+    sends: bool,
+    reads: bool,
+}
+
+impl<'c> Scan<'c> {
+    fn new(language: &'c str, code: &'c str, args: &'c [Text]) -> Self {
+        let bare = outside_strings(code);
+        let renamed = |words: &[&str]| has(&bare, words) && has(&bare, &[" as ", ":"]);
+        Self {
+            operators: matches!(
+                language,
+                "perl" | "ruby" | "php" | "lua" | "osascript" | "julia" | "scala" | "groovy"
+            ),
+            renamed_run: renamed(&[
+                "import system",
+                "import popen",
+                "{execsync",
+                "{exec",
+                "{spawn",
+                "import run",
+            ]),
+            renamed_delete: renamed(&[
+                "import rmtree",
+                "import remove",
+                "import unlink",
+                "{rmsync",
+                "{unlink",
+                "{rm",
+            ]),
+            bindings: bindings(code),
+            other_names: other_names(code),
+            temporary: temporary_names(code),
+            language,
+            code,
+            args,
+            bare,
+        }
+    }
+
+    fn runs(&self, text: &str) -> bool {
+        has(text, RUNS) || (self.operators && has(text, OPERATORS))
+    }
+
+    /// What shows only when all statements are looked at together.
+    fn whole(&self, shell: &mut Shell<'_>) {
+        let bare = self.bare.as_str();
+        let runs = self.runs(bare);
+        let evaluates = has(bare, &["eval(", "exec(", "eval ", "new function("]);
+        let imports = has(bare, &["__import__", "getattr(", "importlib"]);
+        let spelled: usize = SPELLS.iter().map(|word| bare.matches(word).count()).sum();
+        let reaches = evaluates || imports || runs || has(bare, DELETES);
+        let acts = reaches || has(bare, WRITES) || bare.contains("open(");
+        if (has(bare, HIDES) && reaches) || (spelled > 3 && acts) || has_assembled_name(self.code) {
+            shell.unknown(Unknown::Decoded);
+        }
+        let connects = has(bare, &["socket", "connect(", "fsockopen"]);
+        let gives_shell = has(bare, &["dup2", "pty.spawn"])
+            || runs && string_literals(self.code).iter().any(|text| is_shell_path(text));
+        if connects && gives_shell {
+            shell.send(Text::from(""), Cargo::Shell, "inline code");
+        }
+        if self.operators || self.language == "tclsh" {
+            bare_commands(shell, self.code);
+        }
+        if bare.contains("fork") && has(bare, &["while", "loop", "iter(int"]) && !bare.contains("wait") {
+            shell.out.fork_bomb = true;
+        }
+        if bare.contains("kill(-1") {
+            shell.script("kill -9 -1");
+        }
+        if runs_what_it_fetches(bare, self.code) {
+            shell.unknown(Unknown::Downloaded("inline code".to_owned()));
+        }
+    }
+
+    /// A statement's strings, and those of the variables in it, as what it acts on.
+    fn read<'s>(&self, text: &'s str) -> Statement<'s> {
+        let low = outside_strings(text);
+        let literals = string_literals(text);
         let mut operands = literals.clone();
-        for (name, value) in &bindings {
+        for (name, value) in &self.bindings {
             if mentions(&low, &name.to_ascii_lowercase()) && !operands.contains(value) {
                 operands.push(value.clone());
             }
         }
-        let globs = low.contains("glob");
-        let mut targets: Vec<Text> = operands.iter().map(|text| target_of(text, statement, globs)).collect();
-        if low.contains("argv") {
-            targets.extend(args.iter().cloned());
+        for literal in literals.iter().filter(|literal| literal.contains('{')) {
+            for (name, value) in &self.bindings {
+                let filled =
+                    literal.replace(&format!("${{{name}}}"), value).replace(&format!("{{{name}}}"), value);
+                if filled != *literal && operands.len() < 256 {
+                    operands.push(filled);
+                }
+            }
         }
-        targets.retain(looks_like_path);
+        let globs = low.contains("glob") || low.contains("dir[");
+        let mut targets: Vec<Text> = if globs {
+            let words = operands.iter().flat_map(|text| text.split_whitespace());
+            words.map(|word| target_of(word, text, true)).collect()
+        } else {
+            operands.iter().map(|operand| target_of(operand, text, false)).collect()
+        };
+        if low.contains("argv") {
+            targets.extend(self.args.iter().cloned());
+        }
+        targets.retain(|target| looks_like_path(target) && !is_module(target.known()));
+        Statement { text, low, literals, operands, targets }
+    }
+
+    /// Whether a statement calls one of these under a name that a variable gives it.
+    fn by_other_name(&self, low: &str, words: &[&str]) -> bool {
+        self.other_names.iter().any(|(name, meant)| low.contains(&format!("{name}(")) && has(meant, words))
+    }
+
+    fn statement(&self, shell: &mut Shell<'_>, text: &str) -> Seen {
+        let statement = self.read(text);
+        let (low, targets) = (statement.low.as_str(), &statement.targets);
         if low.contains("chdir(")
             && let Some(to) = targets.first()
         {
             let to = super::path::absolute(to, shell.cwd());
             shell.set_cwd(to);
         }
-        let by_other_name = |words: &[&str]| {
-            other_names.iter().any(|(name, meant)| low.contains(&format!("{name}(")) && has(meant, words))
-        };
-        if runs(&low) || (spawns && has(&low, CALLS)) || renamed_run || by_other_name(RUNS) {
-            run_strings(shell, &literals, &operands);
-            if has(&low, &["urlopen", "requests.", "fetch("]) {
-                shell.unknown(Unknown::Downloaded("inline code".to_owned()));
+        self.running(shell, &statement);
+        statements_for_database(shell, low, &statement.literals, self.code);
+        let imported = low.trim_start().starts_with("import ") || low.trim_start().starts_with("from ");
+        if !imported {
+            self.removing(shell, &statement);
+        }
+        let moves =
+            ["os.rename", "os.replace", "shutil.move", "renamesync", "fs.rename", "fileutils.mv", ".rename("];
+        if let (true, Some(from)) = (has(low, &moves), targets.first()) {
+            shell.touch_all(Access::Delete, from, "inline code", true);
+        }
+        if has(low, WRITES) || opens_for_writing(low, &statement.operands) {
+            for target in targets {
+                shell.touch(Access::Write, target, "inline code");
             }
         }
-        if has(&low, &["urlretrieve", "download("]) {
-            for target in &targets {
-                shell.taint(target, Taint::Network);
-            }
+        let reads = has(low, READS);
+        for target in targets.iter().filter(|_| reads) {
+            shell.touch(Access::Read, target, "inline code");
         }
         if low.contains("dotenv_values()") {
             shell.touch(Access::Read, &Text::lit(".env"), "inline code");
         }
-        statements_for_database(shell, &low, &literals, code);
-        if has(&low, &["eval", "exec", "function("]) {
-            for text in &operands {
-                scan_nested(shell, language, text);
-            }
-        }
-        let imported = low.trim_start().starts_with("import ") || low.trim_start().starts_with("from ");
-        let julia = language == "julia" && low.contains("rm(");
-        let removes = has(&low, DELETES) || julia || by_other_name(DELETES);
-        let passed = operands.iter().any(|text| text == "unlink");
-        if (removes || renamed_delete || passed) && !imported {
-            let recursive = has(&low, RECURSIVE) || renamed_delete;
-            for (place, words) in [
-                (".", &["getcwd()", "process.cwd()", "path.cwd()", "dir.pwd", "pwd()"][..]),
-                ("~", &["homedir()", "path.home()", "dir.home"]),
-            ] {
-                if has(&low, words) && targets.is_empty() {
-                    targets.push(Text::lit(place));
-                }
-            }
-            if targets.is_empty()
-                && recursive
-                && !renamed_delete
-                && !temporary.iter().any(|name| mentions(&low, name))
-                && !low.contains("def ")
-                && !low.contains("function")
-            {
-                shell.unknown(Unknown::DeleteTarget(Text::from(statement.trim())));
-            }
-            for target in &targets {
-                shell.touch_all(Access::Delete, target, "inline code", recursive);
-            }
-        }
-        let moves = ["os.rename", "os.replace", "shutil.move", "renamesync", "fs.rename", "fileutils.mv", ".rename("];
-        if let (true, Some(from)) = (has(&low, &moves), targets.first()) {
-            shell.touch_all(Access::Delete, from, "inline code", true);
-        }
-        if has(&low, WRITES) || opens_for_writing(&low, &operands) {
-            for target in &targets {
-                shell.touch(Access::Write, target, "inline code");
-            }
-        }
-        if has(&low, READS) {
-            for target in &targets {
-                shell.touch(Access::Read, target, "inline code");
-            }
-            reads_file |= !targets.is_empty();
-        }
-        sends |= has(&low, SENDS) && !imported;
-        if shows_environment(statement, &low, &operands) {
+        if shows_renamed_environment(&self.bare, low) || shows_environment(text, low, &statement.operands) {
             shell.disclose(super::Disclosure::Variable);
         }
+        Seen { sends: has(low, SENDS) && !imported, reads: reads && !targets.is_empty() }
     }
-    shell.set_cwd(folder);
-    if sends {
-        let host = string_literals(code).into_iter().find(|text| text.contains("://")).unwrap_or_default();
-        let loaded = reads_file || has(&bare, &["environ", "process.env"]);
-        shell.send(
-            super::tools::host_of(&host),
-            if loaded { Cargo::File } else { Cargo::Data },
-            "inline code",
-        );
+
+    fn running(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {
+        let low = statement.low.as_str();
+        let spawns = has(&self.bare, &["subprocess", "child_process", "popen"]) && has(low, CALLS);
+        if self.runs(low) || spawns || self.renamed_run || self.by_other_name(low, RUNS) {
+            run_strings(shell, &statement.literals, &statement.operands);
+            if has(low, &["urlopen", "requests.", "fetch("]) {
+                shell.unknown(Unknown::Downloaded("inline code".to_owned()));
+            }
+        }
+        if has(low, &["urlretrieve", "download("]) {
+            for target in &statement.targets {
+                shell.taint(target, Taint::Network);
+            }
+        }
+        if has(low, &["eval", "exec", "function("]) {
+            for text in &statement.operands {
+                scan_nested(shell, self.language, text);
+            }
+        }
+    }
+
+    fn removing(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {
+        let low = statement.low.as_str();
+        let julia = self.language == "julia" && low.contains("rm(");
+        let passed = statement.operands.iter().any(|text| text == "unlink");
+        let removes = has(low, DELETES) || julia || passed || self.by_other_name(low, DELETES);
+        if !removes && !self.renamed_delete {
+            return;
+        }
+        let mut targets = statement.targets.clone();
+        let recursive = has(low, RECURSIVE) || self.renamed_delete;
+        for (place, words) in [
+            (".", &["getcwd()", "process.cwd()", "path.cwd()", "dir.pwd", "pwd()"][..]),
+            ("~", &["homedir()", "path.home()", "dir.home"]),
+        ] {
+            if has(low, words) && targets.is_empty() {
+                targets.push(Text::lit(place));
+            }
+        }
+        if targets.is_empty()
+            && recursive
+            && !self.renamed_delete
+            && !self.temporary.iter().any(|name| mentions(low, name))
+            && !low.contains("def ")
+            && !low.contains("function")
+        {
+            shell.unknown(Unknown::DeleteTarget(Text::from(statement.text.trim())));
+        }
+        for target in &targets {
+            shell.touch_all(Access::Delete, target, "inline code", recursive);
+        }
     }
 }
 
@@ -302,102 +414,6 @@ fn home_of_code(text: &str, statement: &str) -> String {
         return format!("~/{}", text.trim_start_matches('/'));
     }
     text.to_owned()
-}
-
-/// A text with a place for a value, and the value in it: `rm -rf %s`, `rm -rf {d}`, `rm -rf ` and what is added.
-fn filled_in(text: &str, value: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    if text.contains("%s") {
-        found.push(text.replace("%s", value));
-    }
-    if let (Some(open), Some(close)) = (text.find('{'), text.find('}'))
-        && open < close
-        && text.contains(' ')
-    {
-        let before = text[..open].trim_end_matches('$');
-        found.push(format!("{before}{value}{}", &text[close + 1..]));
-    }
-    if text.ends_with(' ') {
-        found.push(format!("{text}{value}"));
-    }
-    found
-}
-
-/// Variables that stand for a function: `f = os.system`.
-fn other_names(code: &str) -> Vec<(String, String)> {
-    statements(code)
-        .into_iter()
-        .filter_map(|statement| statement.split_once('='))
-        .filter(|(left, right)| !right.contains(['(', '"', '\'']) && !left.contains(['(', '[']))
-        .map(|(left, right)| {
-            let name = left.trim().rsplit([' ', '$']).next().unwrap_or("").to_ascii_lowercase();
-            (name, format!("{}(", right.trim().to_ascii_lowercase()))
-        })
-        .filter(|(name, _)| !name.is_empty())
-        .take(32)
-        .collect()
-}
-
-/// Variables that hold a temporary name.
-fn temporary_names(code: &str) -> Vec<String> {
-    statements(code)
-        .into_iter()
-        .filter(|statement| {
-            let low = statement.to_ascii_lowercase();
-            ["mkdtemp", "temporarydirectory", "mktmpdir", "tempfile", "tmpdir()", "tempdir"]
-                .iter()
-                .any(|word| low.contains(word))
-        })
-        .filter_map(|statement| {
-            let left = match statement.split_once(" as ") {
-                Some((_, name)) => name.trim_end_matches([':', ' ']),
-                None => statement.split_once('=')?.0,
-            };
-            left.trim().rsplit([' ', '$']).next().map(str::to_ascii_lowercase)
-        })
-        .take(32)
-        .collect()
-}
-
-/// Whether code is fetched and run: `exec(urlopen(…).read())`, `fetch(…).then(eval)`, `include "http…"`.
-fn runs_what_it_fetches(bare: &str, code: &str) -> bool {
-    // The address itself is what is loaded.
-    let loads =
-        ["import('http", "import(\"http", "include \"http", "include 'http", "source(\"http", "source('http"];
-    if loads.iter().any(|load| code.contains(load)) || bare.contains("include(download(") {
-        return true;
-    }
-    evaluates(bare)
-        && FETCHES.iter().any(|word| bare.contains(word))
-        && (bare.contains('`')
-            || code.contains("curl")
-            || string_literals(code).iter().any(|text| text.starts_with("http") && text.contains("://")))
-}
-
-/// Whether text is run as code of the same language. A method of that name, as in `model.eval()`, is another thing.
-fn evaluates(bare: &str) -> bool {
-    let stands_alone = |word: &str, after: &[char]| {
-        bare.match_indices(word).any(|(at, _)| {
-            let before = bare[..at].chars().next_back();
-            let next = bare[at + word.len()..].chars().next();
-            !before.is_some_and(|c| c.is_alphanumeric() || "._".contains(c))
-                && next.is_some_and(|c| after.contains(&c))
-        })
-    };
-    stands_alone("eval", &['(', ' ', ')'])
-        || stands_alone("exec", &['('])
-        || (stands_alone("load", &['(']) && bare.contains("popen"))
-        || bare.contains("new function(")
-        || bare.contains("instance_eval")
-}
-
-/// Whether code runs what it is fed.
-pub(crate) fn runs_its_input(code: &str) -> bool {
-    let bare = outside_strings(code);
-    let reads = ["stdin", "input(", "readfilesync(0", "$<", "run_path"];
-    let fed = reads.iter().any(|word| bare.contains(word)) || code.contains("/dev/stdin");
-    let runs = evaluates(&bare) || bare.contains("run_path") || RUNS.iter().any(|word| bare.contains(word));
-    runs && fed || bare.contains("pty.spawn")
 }
 
 /// Statements that code sends to a database are for the same rule as those of its clients.

@@ -47,7 +47,6 @@ pub(super) const DELETES: &[&str] = &[
     "removeall",
     "delete-directory",
     "delete-file",
-
     "rmtree",
     "os.remove",
     "os.unlink",
@@ -70,6 +69,10 @@ pub(super) const DELETES: &[&str] = &[
     "to delete",
 ];
 pub(super) const RUNS: &[&str] = &[
+    "java.shell",
+    "process.system",
+    "process.start",
+    "await $`",
     "system.cmd",
     "shell-command",
     "call-process",
@@ -80,7 +83,6 @@ pub(super) const RUNS: &[&str] = &[
     "processbuilder",
     "exec.command",
     "cdll(",
-
     "os.system",
     "subprocess",
     "popen",
@@ -111,11 +113,10 @@ pub(super) const RUNS: &[&str] = &[
     "$.sync",
 ];
 /// What runs a string in the languages that have operators for it.
-pub(super) const OPERATORS: &[&str] = &["`", "qx", "system ", "%x", "exec "];
+pub(super) const OPERATORS: &[&str] = &["`", "qx", "system ", "%x", "exec ", "\".!"];
 pub(super) const READS: &[&str] = &[
     "@argv",
     "insert-file",
-
     "open",
     "read",
     "path(",
@@ -143,7 +144,6 @@ pub(super) const HIDES: &[&str] = &[
     "unescape(",
     "map(chr",
     " pack ",
-
     "b64decode",
     "fromhex",
     "unhexlify",
@@ -169,7 +169,6 @@ pub(super) const SENDS: &[&str] = &[
     "sendfile",
     "fsockopen",
     "stream_context_create",
-
     "requests.post",
     "requests.put",
     "urlopen",
@@ -210,11 +209,33 @@ pub(super) const RECURSIVE: &[&str] = &[
     "rm_rf",
     "remove_dir",
     "delete-directory",
-"rmtree", "recursive", "rm_r", "remove_tree", "removedirs", "rimraf", "emptydir", "rmsync", "fs.rm("];
-
+    "rmtree",
+    "recursive",
+    "rm_r",
+    "remove_tree",
+    "removedirs",
+    "rimraf",
+    "emptydir",
+    "rmsync",
+    "fs.rm(",
+];
 
 /// Ways to get text from the network.
 pub(super) const FETCHES: &[&str] = &[
-    "urlopen", "requests.get", "httpx.get", "urlretrieve", "fetch(", ".get(", "net::http", "uri.open", "open-uri", "lwp",
-    "file_get_contents", "download(", "axios", "curl", "wget", " get(",
+    "urlopen",
+    "requests.get",
+    "httpx.get",
+    "urlretrieve",
+    "fetch(",
+    ".get(",
+    "net::http",
+    "uri.open",
+    "open-uri",
+    "lwp",
+    "file_get_contents",
+    "download(",
+    "axios",
+    "curl",
+    "wget",
+    " get(",
 ];

@@ -43,17 +43,22 @@ impl Shell<'_> {
             }
             "hash" => {
                 // `hash -p /bin/rm ls`: from now on that is what the name means.
-                if let ["-p", path, names @ ..] = run.args.iter().map(Text::known).collect::<Vec<_>>().as_slice()
-                {
-                    for name in names {
-                        self.set_alias(name, path);
+                if run.arg(0) == "-p" {
+                    for name in run.args.iter().skip(2) {
+                        self.set_alias(name.known(), run.arg(1));
                     }
                 }
             }
             "export" | "declare" | "typeset" | "readonly" | "local" => {
                 let bare = run.args.iter().all(|arg| matches!(arg.known(), "-p" | "-x" | "-px" | "-xp"));
+                if run.has("-p") && run.args.iter().any(|arg| crate::effects::names_credential(arg.known())) {
+                    self.disclose(Disclosure::Variable);
+                }
                 if bare && run.assigns.is_empty() && run.name != "local" {
                     return Some(Flow { environment: true, piped: true, ..Flow::default() });
+                }
+                for (name, value) in &run.assigns {
+                    self.variable_for_program("", name, value);
                 }
                 for arg in operands(&run.args, &[]) {
                     if let Some((name, value)) = arg.split_once('=') {
@@ -66,15 +71,13 @@ impl Shell<'_> {
                 if run.args.is_empty() {
                     return Some(Flow { environment: true, piped: true, ..Flow::default() });
                 }
-                if let Some(at) = run.args.iter().position(|arg| arg.literal() == Some("--")) {
-                    self.set_positional(run.args[at + 1..].to_vec());
-                } else if !run.args[0].prefix().starts_with(['-', '+']) {
-                    self.set_positional(run.args.clone());
+                let dashes = run.args.iter().position(|arg| arg.literal() == Some("--"));
+                if dashes.is_some() || !run.args[0].prefix().starts_with(['-', '+']) {
+                    self.set_positional(run.args[dashes.map_or(0, |at| at + 1)..].to_vec());
                 }
             }
             "shift" => {
-                let rest = self.positional().get(2..).unwrap_or_default().to_vec();
-                self.set_positional(rest);
+                self.set_positional(self.positional().get(2..).unwrap_or_default().to_vec());
             }
             "read" | "mapfile" | "readarray" => self.read_variables(run, stdin),
             "unset" => {
@@ -109,7 +112,8 @@ impl Shell<'_> {
 
     /// `read`: variables get what is fed, as far as that is known.
     fn read_variables(&mut self, run: &Run, stdin: &Flow) {
-        let separators = run.assigns.iter().rev().find(|(name, _)| name == "IFS").map(|(_, value)| value.known());
+        let separators =
+            run.assigns.iter().rev().find(|(name, _)| name == "IFS").map(|(_, value)| value.known());
         let splits = |c: char| separators.map_or(c.is_whitespace(), |set| set.contains(c) || c == '\n');
         let values: Vec<String> = stdin
             .literal()
@@ -132,7 +136,9 @@ impl Shell<'_> {
                 _ if stdin.decoded => Text::hole(Origin::Computed),
                 // Each line in turn is one of what a pattern stands for.
                 _ => match &stdin.text {
-                    Some(text) if single && (text.has_glob() || text.has_origin(Origin::Below)) => text.clone(),
+                    Some(text) if single && (text.has_glob() || text.has_origin(Origin::Below)) => {
+                        text.clone()
+                    }
                     _ => Text::hole(Origin::Output),
                 },
             };

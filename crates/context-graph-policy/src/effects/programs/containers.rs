@@ -28,10 +28,15 @@ impl Shell<'_> {
             if has("--privileged")
                 || has("--pid=host")
                 || powers.iter().any(|power| {
-                    matches!(power.known().trim_start_matches("CAP_"), "ALL" | "SYS_ADMIN" | "SYS_PTRACE" | "SYS_MODULE")
+                    matches!(
+                        power.known().trim_start_matches("CAP_"),
+                        "ALL" | "SYS_ADMIN" | "SYS_PTRACE" | "SYS_MODULE"
+                    )
                 })
                 || unconfined.iter().any(|option| option.known().contains("unconfined"))
-                || option_values(&run.args, "", "--device").iter().any(|device| device.prefix().starts_with("/dev/sd"))
+                || option_values(&run.args, "", "--device")
+                    .iter()
+                    .any(|device| device.prefix().starts_with("/dev/sd"))
             {
                 self.out.privileges.push(Privilege::Container(format!("{} --privileged", run.name)));
             }
@@ -135,7 +140,8 @@ fn mounts(run: &Run) -> Vec<(Text, String)> {
         let (mut source, mut at) = (Text::default(), String::new());
         let mut rest = Some(mount);
         while let Some(part) = rest.take() {
-            let (field, more) = part.split_once(',').map_or((part.clone(), None), |(field, more)| (field, Some(more)));
+            let (field, more) =
+                part.split_once(',').map_or((part.clone(), None), |(field, more)| (field, Some(more)));
             rest = more;
             match field.split_once('=') {
                 Some((name, value)) if matches!(name.known(), "source" | "src") => source = value,

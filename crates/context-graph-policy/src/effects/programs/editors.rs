@@ -3,15 +3,15 @@
 use super::{operands, option_values};
 use crate::effects::inline;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Run, Text};
+use crate::effects::{Access, Run, Text, Unknown};
 
 impl Shell<'_> {
     /// Reports what such a program touches and runs; false where the program is none.
     pub(super) fn edited(&mut self, run: &Run, stdin: &Flow) -> bool {
         let args = &run.args;
         match run.name.as_str() {
-            "vim" | "vi" | "nvim" | "nano" | "ed" | "ex" | "micro" | "helix" | "hx" | "pico" | "joe" | "code"
-            | "view" => {
+            "vim" | "vi" | "nvim" | "nano" | "ed" | "ex" | "micro" | "helix" | "hx" | "pico" | "joe"
+            | "code" | "view" => {
                 for script in option_values(args, "-c", "--cmd") {
                     self.editor_command(&script);
                 }
@@ -31,7 +31,8 @@ impl Shell<'_> {
             "emacs" | "emacsclient" => {
                 for option in ["--eval", "-eval", "--execute", "-execute"] {
                     for code in option_values(args, "", option) {
-                        inline::scan(self, "emacs", &code.to_string(), &[]);
+                        // Strings side by side are one in other languages, and two in this.
+                        inline::scan(self, "emacs", &code.to_string().replace("\" \"", "\", \""), &[]);
                     }
                 }
                 let valued = ["--eval", "-eval", "-l", "--load", "-f", "--funcall", "--execute", "-execute"];
@@ -52,7 +53,10 @@ impl Shell<'_> {
     /// A command of an editor: `!command` is the shell's, the rest may be code.
     fn editor_command(&mut self, command: &Text) {
         let text = command.to_string();
-        let text = text.trim_start_matches([':', ' ', '%']).trim_start_matches("silent").trim_start_matches(['!', ' ']);
+        let text = text
+            .trim_start_matches([':', ' ', '%'])
+            .trim_start_matches("silent")
+            .trim_start_matches(['!', ' ']);
         if command.prefix().contains('!') {
             self.quietly(|shell| shell.script(text));
         } else if text.contains('(') {
@@ -100,7 +104,8 @@ impl Shell<'_> {
         let command = ["shell ", "spawn ", "exec ", "system ", "platform shell ", "!"]
             .iter()
             .find_map(|lead| line.strip_prefix(lead));
-        let in_macro = ["syscmd(", "esyscmd("].iter().find_map(|lead| line.split_once(lead)).map(|(_, rest)| rest);
+        let in_macro =
+            ["syscmd(", "esyscmd("].iter().find_map(|lead| line.split_once(lead)).map(|(_, rest)| rest);
         if let Some(command) = command.or(in_macro) {
             let command = command.trim_matches(['`', '\'', ')', '(']);
             self.quietly(|shell| shell.script(command));
@@ -111,13 +116,18 @@ impl Shell<'_> {
 
     /// A client's own commands for the shell, and statements that come out of files this very command wrote.
     fn database_client(&mut self, run: &Run, stdin: &Flow) {
+        if stdin.network {
+            self.unknown(Unknown::Downloaded(run.name.clone()));
+        }
         let mut files = option_values(&run.args, "-f", "--file");
         files.extend(option_values(&run.args, "-init", "--init"));
         let texts: Vec<String> =
             run.args.iter().map(Text::to_string).chain(stdin.literal().map(str::to_owned)).collect();
         for line in texts.iter().flat_map(|text| text.lines()).take(512) {
             let line = line.trim().trim_start_matches("-e").trim_start_matches("--execute=");
-            let command = [".shell ", ".system ", "\\! ", "system ", "\\!"].iter().find_map(|lead| line.strip_prefix(lead));
+            let command = [".shell ", ".system ", "\\! ", "system ", "\\!"]
+                .iter()
+                .find_map(|lead| line.strip_prefix(lead));
             if let Some(command) = command {
                 self.quietly(|shell| shell.script(command));
             }

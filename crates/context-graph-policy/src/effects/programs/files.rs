@@ -116,17 +116,7 @@ impl Shell<'_> {
                 }
             }
             "dd" => {
-                let source = args.iter().find_map(|arg| arg.strip_prefix("if="));
-                if let Some(file) = &source {
-                    self.touch(Access::Read, file, name);
-                }
-                for file in args.iter().filter_map(|arg| arg.strip_prefix("of=")) {
-                    self.touch(Access::Write, &file, name);
-                    match &source {
-                        Some(source) => self.carry_over(source, &file),
-                        None => self.pour(&file, stdin, false),
-                    }
-                }
+                self.convert(run, stdin);
             }
             "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" | "chflags" | "icacls" | "xattr" => {
                 self.permissions(run);
@@ -185,6 +175,21 @@ impl Shell<'_> {
         true
     }
 
+    /// `dd`: one file becomes another, or what flows does.
+    fn convert(&mut self, run: &Run, stdin: &Flow) {
+        let source = run.args.iter().find_map(|arg| arg.strip_prefix("if="));
+        if let Some(file) = &source {
+            self.touch(Access::Read, file, "dd");
+        }
+        for file in run.args.iter().filter_map(|arg| arg.strip_prefix("of=")) {
+            self.touch(Access::Write, &file, "dd");
+            match &source {
+                Some(source) => self.carry_over(source, &file),
+                None => self.pour(&file, stdin, false),
+            }
+        }
+    }
+
     fn remove(&mut self, run: &Run) {
         let name = run.name.as_str();
         let recursive = run.has_short('r')
@@ -193,6 +198,13 @@ impl Shell<'_> {
             || matches!(name, "rimraf" | "trash" | "trash-put" | "del-cli" | "srm" | "gio" | "wipe");
         for target in operands(&run.args, if name == "shred" { &["-n", "-s"] } else { &[] }) {
             if name == "gio" && matches!(target.known(), "trash" | "remove") {
+                continue;
+            }
+            // These read patterns themselves.
+            if matches!(name, "rimraf" | "del-cli" | "trash") && target.known().contains('*') {
+                let mut globbed = Text::default();
+                globbed.push_globbed(target.known());
+                self.delete(&globbed, name, true);
                 continue;
             }
             self.delete(target, name, recursive);

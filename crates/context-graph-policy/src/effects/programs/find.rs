@@ -133,8 +133,12 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     let mut name = None;
     let mut path = None;
     let mut narrowed = false;
-    for pair in run.args.windows(2) {
+    for (at, pair) in run.args.windows(2).enumerate() {
+        // What is left out says nothing about what is taken.
+        let negated =
+            at.checked_sub(1).is_some_and(|before| matches!(run.args[before].known(), "!" | "-not"));
         match pair[0].known() {
+            _ if negated => {}
             "-name" | "-iname" => name = Some(pair[1].known()),
             "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" => path = Some(pair[1].known()),
             "-mtime" | "-mmin" | "-newer" | "-size" | "-empty" | "-atime" | "-user" | "-perm" | "-ctime" => {
@@ -142,11 +146,6 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
             }
             _ => {}
         }
-    }
-    if run.args.iter().any(|arg| matches!(arg.known(), "!" | "-not")) {
-        // What is left out says nothing about what is taken.
-        name = None;
-        path = None;
     }
     if matches!(name, Some("*" | "*.*" | ".*")) {
         name = None;

@@ -87,7 +87,7 @@ impl Shell<'_> {
                     }
                 }
             }
-            "rm" if !rest.iter().any(|arg| arg.known() == "--cached") => {
+            "rm" if !rest.iter().any(|arg| matches!(arg.known(), "--cached" | "-n" | "--dry-run")) => {
                 let recursive =
                     rest.iter().any(|arg| arg.prefix().starts_with('-') && arg.prefix().contains('r'));
                 for file in operands(rest, &[]) {
@@ -210,8 +210,9 @@ impl Shell<'_> {
     /// A subcommand that the same command line defines: `git -c alias.x='push --force' x`.
     fn git_alias(&mut self, sub: &str, rest: &[Text], args: &[Text]) {
         let name = format!("alias.{}", sub.to_ascii_lowercase());
-        let defined = settings(args).into_iter().rev().find(|(known, _)| *known == name);
-        let Some((_, value)) = defined else { return };
+        let defined =
+            settings(args).into_iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value);
+        let Some(value) = defined.or_else(|| self.defined_alias(&name)) else { return };
         let Some(text) = value.literal().filter(|text| !text.starts_with('!')) else { return };
         let words = text.split_whitespace().map(|word| Text::from(word.trim_matches(['"', '\''])));
         // Aliases of aliases, each with settings to look at, add up.
@@ -231,6 +232,9 @@ impl Shell<'_> {
             words.into_iter().filter(|word| !matches!(word.known(), "set" | "get" | "unset")).collect();
         if let [name, value, ..] = words.as_slice() {
             let name = name.to_string().to_ascii_lowercase();
+            if name.starts_with("alias.") {
+                self.set_alias(&format!("git {name}"), value.known());
+            }
             self.git_setting(&name, &(*value).clone());
         }
         for file in option_values(rest, "-f", "--file") {
@@ -275,7 +279,14 @@ fn is_address(text: &Text) -> bool {
 /// What `git ls-files` prints: all that git keeps below here, unless it is asked for less.
 pub(super) fn listed(run: &Run) -> Option<Text> {
     let (sub, rest) = subcommand(&run.args)?;
-    let narrowed = ["-d", "--deleted", "-o", "--others", "-m", "--modified", "-i", "--ignored", "-u", "--unmerged"];
+    let narrowed =
+        ["-d", "--deleted", "-o", "--others", "-m", "--modified", "-i", "--ignored", "-u", "--unmerged"];
+    if sub == "ls-tree" {
+        let names = rest.iter().any(|arg| arg.known().starts_with("--name-"));
+        let mut text = Text::default();
+        text.push_globbed("./*");
+        return (names && operands(rest, &[]).len() < 2).then_some(text);
+    }
     if sub != "ls-files" || rest.iter().any(|arg| narrowed.contains(&arg.known())) {
         return None;
     }
@@ -295,7 +306,8 @@ pub(super) fn listed(run: &Run) -> Option<Text> {
 
 /// Whether a subcommand prints what files hold or held.
 pub(super) fn shows_content(sub: &str, run: &Run) -> bool {
-    let brief = ["--stat", "--name-only", "--name-status", "--shortstat", "--numstat", "-s", "--no-patch", "--quiet"];
+    let brief =
+        ["--stat", "--name-only", "--name-status", "--shortstat", "--numstat", "-s", "--no-patch", "--quiet"];
     let patch = ["-p", "--patch", "-u", "-c", "--cc"];
     match sub {
         "show" | "diff" | "cat-file" | "blame" | "grep" | "format-patch" => {

@@ -163,7 +163,7 @@ impl Shell<'_> {
                 && text.starts_with('-')
                 && text.len() > 1
                 && text.ends_with(['e', 'E'])
-                && !text.starts_with("--");
+                && !["--", "-M", "-m", "-I", "-r"].iter().any(|lead| text.starts_with(lead));
             if clustered || (!perl && args[at].literal().is_some() && inline.contains(&text)) {
                 codes.extend(args.get(at + 1).map(|code| printed(text, code)));
                 at += 2;
@@ -198,39 +198,10 @@ impl Shell<'_> {
             at += 1;
         }
         if codes.is_empty() {
-            match rest.first() {
-                Some(file) if !matches!(file.known(), "-" | "/dev/stdin" | "/dev/fd/0") => {
-                    let file = file.clone();
-                    if let Some(flow) = self.descriptor(&file) {
-                        self.stream_of_code(&flow, run, &rest);
-                        return Some(Flow::default());
-                    }
-                    if matches!(run.name.as_str(), "deno" | "bun") && !file.known().contains('.') {
-                        return None;
-                    }
-                    self.touch(Access::Execute, &file, &run.name);
-                    self.run_tainted(&file, &run.name);
-                    if let Some(code) = self.content_of(&file) {
-                        inline::scan(self, &run.name, &code, &rest);
-                    }
-                }
-                _ if stdin.piped => self.stream_of_code(stdin, run, &rest),
-                _ => {}
-            }
-            return Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() });
+            return self.program_file(run, stdin, &rest);
         }
         for code in &codes {
-            if (stdin.network || stdin.decoded) && inline::runs_its_input(&code.to_string()) {
-                self.unknown(if stdin.network {
-                    Unknown::Downloaded(run.name.clone())
-                } else {
-                    Unknown::Decoded
-                });
-            } else if let Some(script) = stdin.literal().filter(|_| inline::runs_its_input(&code.to_string())) {
-                let script = script.to_owned();
-                inline::scan(self, &run.name, &script, &rest);
-                self.quietly(|shell| shell.script(&script));
-            }
+            self.code_over_input(run, stdin, code, &rest);
             if let Some(known) = code.literal() {
                 inline::scan(self, &run.name, known, &rest);
             } else {
@@ -253,6 +224,48 @@ impl Shell<'_> {
         Some(flow)
     }
 
+    /// A language with a file, or with what it is fed.
+    fn program_file(&mut self, run: &Run, stdin: &Flow, rest: &[Text]) -> Option<Flow> {
+        match rest.first() {
+            Some(file) if !matches!(file.known(), "-" | "/dev/stdin" | "/dev/fd/0") => {
+                if let Some(flow) = self.descriptor(file) {
+                    self.stream_of_code(&flow, run, rest);
+                    return Some(Flow::default());
+                }
+                if matches!(run.name.as_str(), "deno" | "bun") && !file.known().contains('.') {
+                    return None;
+                }
+                self.touch(Access::Execute, file, &run.name);
+                self.run_tainted(file, &run.name);
+                if let Some(code) = self.content_of(file) {
+                    inline::scan(self, &run.name, &code, rest);
+                }
+                // `manage.py shell -c 'code'`, `artisan tinker --execute='code'`.
+                for code in rest.iter().skip(1).filter(|arg| inline::acts(arg.prefix())) {
+                    inline::scan(self, &run.name, &code.to_string(), &[]);
+                }
+            }
+            _ if stdin.piped => self.stream_of_code(stdin, run, rest),
+            _ => {}
+        }
+        Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() })
+    }
+
+    /// Inline code that runs what it is fed: then that is code too.
+    fn code_over_input(&mut self, run: &Run, stdin: &Flow, code: &Text, rest: &[Text]) {
+        if !stdin.piped || !inline::runs_its_input(&code.to_string()) {
+            return;
+        }
+        if stdin.network {
+            self.unknown(Unknown::Downloaded(run.name.clone()));
+        } else if stdin.decoded {
+            self.unknown(Unknown::Decoded);
+        } else if let Some(script) = stdin.literal() {
+            inline::scan(self, &run.name, script, rest);
+            self.quietly(|shell| shell.script(script));
+        }
+    }
+
     fn stream_of_code(&mut self, stream: &Flow, run: &Run, args: &[Text]) {
         if stream.network {
             self.unknown(Unknown::Downloaded(run.name.clone()));
@@ -272,6 +285,9 @@ impl Shell<'_> {
             for file in operands(&args[1..], &[]) {
                 self.touch(Access::Read, file, &run.name);
             }
+        }
+        if module == "dotenv" {
+            self.touch(Access::Read, &Text::lit(".env"), "dotenv list");
         }
         if module == "keyring" {
             let words: Vec<Text> = args.to_vec();
@@ -301,9 +317,12 @@ fn printed(flag: &str, code: &Text) -> Text {
 
 /// `perl -pe1`, `perl -e'code'`: code right behind the letter.
 fn attached_to_e(option: &str) -> Option<&str> {
-    let letters = option.strip_prefix('-').filter(|rest| !rest.starts_with(['-', 'M', 'm', 'I', 'i', 'C', 'D', 'x', 'r']))?;
+    let letters = option
+        .strip_prefix('-')
+        .filter(|rest| !rest.starts_with(['-', 'M', 'm', 'I', 'i', 'C', 'D', 'x', 'r']))?;
     let at = letters.find(['e', 'E'])?;
     let code = &letters[at + 1..];
     let before = &letters[..at];
-    (!code.is_empty() && before.chars().all(|c| c.is_ascii_digit() || "nplawsStTuUWX".contains(c))).then_some(code)
+    (!code.is_empty() && before.chars().all(|c| c.is_ascii_digit() || "nplawsStTuUWX".contains(c)))
+        .then_some(code)
 }

@@ -155,7 +155,9 @@ impl Shell<'_> {
 /// The language that a script's first line asks for, where that is no shell.
 fn interpreter_named(script: &str) -> Option<&'static str> {
     let first = script.lines().next().filter(|line| line.starts_with("#!"))?;
-    ["python3", "python", "node", "perl", "ruby", "php", "lua"].into_iter().find(|language| first.contains(language))
+    ["python3", "python", "node", "perl", "ruby", "php", "lua"]
+        .into_iter()
+        .find(|language| first.contains(language))
 }
 
 /// What a program lets through or makes.
@@ -195,7 +197,7 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
             };
             flow.file = stdin.file || git::shows_content(sub, run);
             flow.network = stdin.network;
-            if sub == "ls-files" {
+            if matches!(sub, "ls-files" | "ls-tree") {
                 flow.text = git::listed(run);
             }
         }
@@ -215,7 +217,7 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
             flow.network = stdin.network;
             let counts = run.has_short('c') || run.has_short('q');
             flow.environment = stdin.environment && !counts && !harmless_filter(run);
-            flow.text = filtered_names(run, stdin);
+            flow.text = filtered_names(run, stdin).or_else(|| every_name(run));
             flow.credential = stdin.has_credential();
         }
         "env" | "printenv" => flow.environment = true,
@@ -248,6 +250,20 @@ fn filtered_names(run: &Run, stdin: &Flow) -> Option<Text> {
     text.push_str(word.trim_start_matches('.'));
     text.push(super::Piece::Hole(Origin::Output));
     Some(text)
+}
+
+/// Searching for nothing in particular lists every file.
+fn every_name(run: &Run) -> Option<Text> {
+    let words = operands(&run.args, &["-g", "-t", "-T", "--glob", "--type", "--include", "--exclude"]);
+    let narrowed = ["-g", "-t", "-T", "--glob", "--type", "--include"].iter().any(|option| run.has(option));
+    let anything =
+        words.first().is_some_and(|pattern| matches!(pattern.literal(), Some("" | "." | ".*" | "^")));
+    let all = run.has("--files") && words.is_empty() || run.has_short('l') && anything && words.len() <= 2;
+    (all && !narrowed).then(|| {
+        let mut text = Text::default();
+        text.push_globbed("./*");
+        text
+    })
 }
 
 /// Whether of `NAME=value` only the name is let through.

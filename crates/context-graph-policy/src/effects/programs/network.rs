@@ -112,13 +112,14 @@ impl Shell<'_> {
             "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "w3m" | "httpie" => {
                 self.request(run, stdin);
             }
-            "scp" | "rsync" | "sftp" | "rcp" | "lftp" | "ftp" | "croc" | "rclone" | "wormhole" | "magic-wormhole"
-            | "pscp" => {
+            "scp" | "rsync" | "sftp" | "rcp" | "lftp" | "ftp" | "croc" | "rclone" | "wormhole"
+            | "magic-wormhole" | "pscp" => {
                 self.transfer(run, stdin);
             }
-            "ncftpput" | "tftp" | "smbclient" | "ffsend" | "transfer" | "azcopy" | "b2" | "s3cmd" | "s5cmd" | "mc"
-            | "gsutil" | "gcloud" | "az" | "aws" => return self.stored(run, stdin),
-            "nc" | "ncat" | "netcat" | "socat" | "telnet" | "nc.traditional" | "openbsd-nc" | "busybox-nc" => {
+            "ncftpput" | "tftp" | "smbclient" | "ffsend" | "transfer" | "azcopy" | "b2" | "s3cmd"
+            | "s5cmd" | "mc" | "gsutil" | "gcloud" | "az" | "aws" => return self.stored(run, stdin),
+            "nc" | "ncat" | "netcat" | "socat" | "telnet" | "nc.traditional" | "openbsd-nc"
+            | "busybox-nc" => {
                 self.raw(run, stdin);
             }
             "ssh" | "mosh" | "autossh" => self.remote_shell(run, stdin),
@@ -189,66 +190,8 @@ impl Shell<'_> {
         let curl = name == "curl";
         let taken_apart = if curl { unbundled(&run.args) } else { Vec::new() };
         let args = if curl { &taken_apart } else { &run.args };
-        let mut cargo = Cargo::Nothing;
-        let mut uploads: Vec<Text> = option_values(args, "-T", "--upload-file");
-        uploads.extend(option_values(args, "", "--post-file"));
-        uploads.extend(option_values(args, "", "--body-file"));
-        let mut data: Vec<Text> = Vec::new();
-        for (short, long) in [
-            ("-d", "--data"),
-            ("", "--data-raw"),
-            ("", "--data-binary"),
-            ("", "--data-urlencode"),
-            ("-F", "--form"),
-            ("", "--json"),
-            ("", "--post-data"),
-            ("", "--data-ascii"),
-            ("", "--form-string"),
-            ("", "--url-query"),
-        ] {
-            data.extend(option_values(args, short, long));
-        }
-        if matches!(name, "http" | "https" | "xh" | "httpie") {
-            data.extend(operands(args, &[]).into_iter().skip(1).cloned());
-            uploads.extend(data.iter().filter(|item| !item.to_string().contains("://")).filter_map(|item| {
-                let (name, file) = item.split_once('@')?;
-                (!name.is_empty() && !name.to_string().contains(['=', ':'])).then_some(file)
-            }));
-        }
-        // Whatever else goes along with a request can carry a file away. A token for the server itself is meant to.
-        for (short, long) in
-            [("-H", "--header"), ("-A", "--user-agent"), ("-b", "--cookie"), ("-e", "--referer"), ("-u", "--user")]
-        {
-            for value in option_values(args, short, long) {
-                let authorizes = value.prefix().to_ascii_lowercase().starts_with("authorization");
-                if !authorizes && value.has_origin(Origin::File) {
-                    cargo = cargo.max(Cargo::File);
-                }
-            }
-        }
-        for value in option_values(args, "", "--data-urlencode") {
-            // `name@file` without `=` names a file.
-            if let Some((name, file)) = value.split_once('@')
-                && !name.to_string().contains('=')
-            {
-                uploads.push(file);
-            }
-        }
-        for value in &data {
-            cargo = cargo.max(of_text(value).max(Cargo::Data));
-            let file = value
-                .strip_prefix("@")
-                .or_else(|| {
-                    value.split_once('@').filter(|(head, _)| head.prefix().ends_with('=')).map(|(_, f)| f)
-                })
-                .or_else(|| {
-                    value.split_once('<').filter(|(head, _)| head.prefix().ends_with('=')).map(|(_, f)| f)
-                });
-            if let Some(file) = file {
-                let file = file.split_once(';').map_or(file.clone(), |(file, _)| file);
-                uploads.push(file);
-            }
-        }
+        let (uploads, sent) = carried(name, args);
+        let mut cargo = sent;
         if matches!(name, "http" | "https" | "xh" | "httpie") && stdin.piped {
             cargo = cargo.max(stdin.cargo());
         }
@@ -287,7 +230,8 @@ impl Shell<'_> {
         for file in option_values(args, "-K", "--config") {
             self.touch(Access::Read, &file, name);
             if self.descriptor(&file).is_some_and(|flow| {
-                flow.literal().is_none_or(|text| ["upload", "data", "form"].iter().any(|word| text.contains(word)))
+                flow.literal()
+                    .is_none_or(|text| ["upload", "data", "form"].iter().any(|word| text.contains(word)))
             }) {
                 cargo = cargo.max(Cargo::File);
             }
@@ -307,7 +251,12 @@ impl Shell<'_> {
                 saved.extend(&url.file_name());
                 self.taint(&saved, Taint::Network);
             }
-            let carried = cargo.max(of_text(&url));
+            // An address out of a list of them carries nothing.
+            let carried = cargo.max(if url.is_blank() && !url.has_origin(Origin::Credential) {
+                Cargo::Nothing
+            } else {
+                of_text(&url)
+            });
             self.send(host_of(&url), carried, name);
         }
     }
@@ -335,21 +284,28 @@ impl Shell<'_> {
             }
         }
         let words = operands(&run.args, &valued);
-        let Some((last, sources)) = words.split_last() else { return };
-        let scripts = option_values(&run.args, "-e", "").into_iter().chain(option_values(&run.args, "-c", ""));
-        let puts = |text: &str| ["put ", "mirror -R", "mirror --reverse"].iter().any(|word| text.contains(word));
-        if stdin.literal().is_some_and(puts) || name == "lftp" && scripts.into_iter().any(|text| puts(&text.to_string())) {
-            self.send((*last).clone(), Cargo::File, name);
+        let mut scripts =
+            option_values(&run.args, "-e", "").into_iter().chain(option_values(&run.args, "-c", ""));
+        let puts =
+            |text: &str| ["put ", "mirror -R", "mirror --reverse"].iter().any(|word| text.contains(word));
+        if stdin.literal().is_some_and(puts) || name == "lftp" && scripts.any(|text| puts(&text.to_string()))
+        {
+            let host = words.last().map_or_else(Text::default, |host| (*host).clone());
+            self.send(host, Cargo::File, name);
             return;
         }
+        let Some((last, sources)) = words.split_last() else { return };
         let remote = |text: &Text| text.prefix().split('/').next().is_some_and(|head| head.contains(':'));
         let sends = remote(last) || matches!(name, "croc" | "wormhole" | "magic-wormhole");
         let is_copy = !matches!(name, "rclone" | "gsutil" | "ftp" | "lftp" | "sftp");
         if sends
             && (is_copy
-                || words
-                    .iter()
-                    .any(|word| matches!(word.known(), "copy" | "sync" | "cp" | "rsync" | "move" | "copyto" | "moveto" | "rcat")))
+                || words.iter().any(|word| {
+                    matches!(
+                        word.known(),
+                        "copy" | "sync" | "cp" | "rsync" | "move" | "copyto" | "moveto" | "rcat"
+                    )
+                }))
         {
             for source in sources.iter().filter(|source| !remote(source)) {
                 self.touch_all(Access::Read, source, name, true);
@@ -425,7 +381,8 @@ impl Shell<'_> {
         for option in option_values(&run.args, "-o", "") {
             let option = option.known();
             if let Some((name, script)) = option.split_once(['=', ' '])
-                && ["proxycommand", "localcommand", "knownhostscommand"].contains(&name.to_ascii_lowercase().as_str())
+                && ["proxycommand", "localcommand", "knownhostscommand"]
+                    .contains(&name.to_ascii_lowercase().as_str())
             {
                 self.script(script);
             }
@@ -461,6 +418,75 @@ impl Shell<'_> {
             shell.script_text(&script, &stdin, "ssh");
         });
     }
+}
+
+/// The files that a request names to be sent, and what the rest of it carries.
+fn carried(name: &str, args: &[Text]) -> (Vec<Text>, Cargo) {
+    let mut cargo = Cargo::Nothing;
+    let mut uploads: Vec<Text> = option_values(args, "-T", "--upload-file");
+    uploads.extend(option_values(args, "", "--post-file"));
+    uploads.extend(option_values(args, "", "--body-file"));
+    let mut data: Vec<Text> = Vec::new();
+    for (short, long) in [
+        ("-d", "--data"),
+        ("", "--data-raw"),
+        ("", "--data-binary"),
+        ("", "--data-urlencode"),
+        ("-F", "--form"),
+        ("", "--json"),
+        ("", "--post-data"),
+        ("", "--data-ascii"),
+        ("", "--form-string"),
+        ("", "--url-query"),
+    ] {
+        data.extend(option_values(args, short, long));
+    }
+    if matches!(name, "http" | "https" | "xh" | "httpie") {
+        data.extend(operands(args, &[]).into_iter().skip(1).cloned());
+        uploads.extend(data.iter().filter(|item| !item.to_string().contains("://")).filter_map(|item| {
+            let (name, file) = item.split_once('@')?;
+            (!name.is_empty() && !name.to_string().contains(['=', ':'])).then_some(file)
+        }));
+    }
+    // Whatever else goes along with a request can carry a file away. A token for the server itself is meant to.
+    for (short, long) in [
+        ("-H", "--header"),
+        ("-A", "--user-agent"),
+        ("-b", "--cookie"),
+        ("-e", "--referer"),
+        ("-u", "--user"),
+    ] {
+        for value in option_values(args, short, long) {
+            let authorizes = value.prefix().to_ascii_lowercase().starts_with("authorization");
+            if !authorizes && value.has_origin(Origin::File) {
+                cargo = cargo.max(Cargo::File);
+            }
+        }
+    }
+    for value in option_values(args, "", "--data-urlencode") {
+        // `name@file` without `=` names a file.
+        if let Some((name, file)) = value.split_once('@')
+            && !name.to_string().contains('=')
+        {
+            uploads.push(file);
+        }
+    }
+    for value in &data {
+        cargo = cargo.max(of_text(value).max(Cargo::Data));
+        let file = value
+            .strip_prefix("@")
+            .or_else(|| {
+                value.split_once('@').filter(|(head, _)| head.prefix().ends_with('=')).map(|(_, f)| f)
+            })
+            .or_else(|| {
+                value.split_once('<').filter(|(head, _)| head.prefix().ends_with('=')).map(|(_, f)| f)
+            });
+        if let Some(file) = file {
+            let file = file.split_once(';').map_or(file.clone(), |(file, _)| file);
+            uploads.push(file);
+        }
+    }
+    (uploads, cargo)
 }
 
 /// Whether a host is the machine the command runs on.

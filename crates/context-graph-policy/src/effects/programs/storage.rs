@@ -7,14 +7,47 @@ use crate::effects::{Access, Cargo, Run, Text};
 
 /// Options of these programs that take the next word.
 const VALUED: &[&str] = &[
-    "--profile", "--region", "--exclude", "--include", "--acl", "--content-type", "--cache-control", "--endpoint-url",
-    "--project", "-o", "-c", "-n", "--name", "--container-name", "--account-name", "--bucket", "--key", "-h",
+    "--profile",
+    "--region",
+    "--exclude",
+    "--include",
+    "--acl",
+    "--content-type",
+    "--cache-control",
+    "--endpoint-url",
+    "--project",
+    "-o",
+    "-c",
+    "-n",
+    "--name",
+    "--container-name",
+    "--account-name",
+    "--bucket",
+    "--key",
+    "-h",
 ];
 
 /// Folders whose content is made to be published.
 const BUILT: &[&str] = &[
-    "dist", "build", "out", "public", "target", "coverage", "_site", "site", "storybook-static", "artifacts", "release",
-    "releases", "pkg", ".next", "www", "docs", "static", "assets", "_build",
+    "dist",
+    "build",
+    "out",
+    "public",
+    "target",
+    "coverage",
+    "_site",
+    "site",
+    "storybook-static",
+    "artifacts",
+    "release",
+    "releases",
+    "pkg",
+    ".next",
+    "www",
+    "docs",
+    "static",
+    "assets",
+    "_build",
 ];
 
 impl Shell<'_> {
@@ -27,7 +60,9 @@ impl Shell<'_> {
             "aws" if at(0) == "s3api" && at(1) == "put-object" => (usize::MAX, true),
             "gcloud" if at(0) == "storage" => (2, matches!(at(1), "cp" | "mv" | "rsync")),
             "gsutil" => (1, matches!(at(0), "cp" | "mv" | "rsync")),
-            "az" if at(0) == "storage" => (usize::MAX, words.iter().any(|word| word.known().starts_with("upload"))),
+            "az" if at(0) == "storage" => {
+                (usize::MAX, words.iter().any(|word| word.known().starts_with("upload")))
+            }
             "azcopy" => (1, matches!(at(0), "copy" | "cp" | "sync")),
             "s3cmd" | "s5cmd" | "mc" => (1, matches!(at(0), "put" | "cp" | "sync" | "mirror" | "mv")),
             "b2" => (1, at(0).contains("upload") || at(0) == "sync"),
@@ -52,8 +87,11 @@ impl Shell<'_> {
                 .collect()
         } else {
             let given = words.get(skip..).unwrap_or_default();
-            let (last, sources) = given.split_last().map_or((None, given), |(last, rest)| (Some(*last), rest));
-            if last.is_some_and(|last| !is_elsewhere(last) && run.name != "ncftpput" && !sources.is_empty() && run.name != "b2") {
+            let (last, sources) =
+                given.split_last().map_or((None, given), |(last, rest)| (Some(*last), rest));
+            if last.is_some_and(|last| {
+                !is_elsewhere(last) && run.name != "ncftpput" && !sources.is_empty() && run.name != "b2"
+            }) {
                 // What comes from elsewhere is written here.
                 if let (Some(last), true) = (last, sources.iter().any(|source| is_elsewhere(source))) {
                     self.touch(Access::Write, last, &run.name);

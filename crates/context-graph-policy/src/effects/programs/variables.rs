@@ -7,9 +7,22 @@ impl Shell<'_> {
     /// What a variable set for a program has it do.
     pub(super) fn variable_for_program(&mut self, program: &str, variable: &str, value: &Text) {
         match variable {
-            "GIT_SSH_COMMAND" | "GIT_EDITOR" | "GIT_SEQUENCE_EDITOR" | "GIT_PAGER" | "GIT_EXTERNAL_DIFF" | "PAGER"
-            | "EDITOR" | "VISUAL" | "PROMPT_COMMAND" | "GIT_ASKPASS" | "LESSOPEN" | "MANPAGER" | "GIT_PROXY_COMMAND"
-            | "BROWSER" | "SUDO_ASKPASS" | "SSH_ASKPASS" => {
+            "GIT_SSH_COMMAND"
+            | "GIT_EDITOR"
+            | "GIT_SEQUENCE_EDITOR"
+            | "GIT_PAGER"
+            | "GIT_EXTERNAL_DIFF"
+            | "PAGER"
+            | "EDITOR"
+            | "VISUAL"
+            | "PROMPT_COMMAND"
+            | "GIT_ASKPASS"
+            | "LESSOPEN"
+            | "MANPAGER"
+            | "GIT_PROXY_COMMAND"
+            | "BROWSER"
+            | "SUDO_ASKPASS"
+            | "SSH_ASKPASS" => {
                 if let Some(script) = value.literal() {
                     self.script(script.trim_start_matches('|'));
                 }
@@ -35,7 +48,20 @@ impl Shell<'_> {
 pub(super) fn is_shell(name: &str) -> bool {
     matches!(
         name,
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" | "csh" | "tcsh" | "nu" | "xonsh"
-            | "elvish" | "hush" | "yash"
+        "sh" | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "ash"
+            | "fish"
+            | "mksh"
+            | "rbash"
+            | "csh"
+            | "tcsh"
+            | "nu"
+            | "xonsh"
+            | "elvish"
+            | "hush"
+            | "yash"
     )
 }

@@ -1,8 +1,8 @@
 //! Programs that run another program: taken off until the one that acts is seen.
 
 use super::option_values;
-use crate::effects::shell::{Flow, Shell};
 use crate::effects::inline::string_literals;
+use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Privilege, Run, Text, Unknown};
 
 /// A wrapper that takes options, then a fixed number of words, then the command.
@@ -78,6 +78,7 @@ const RUNNERS: &[(&str, &str, &[&str])] = &[
         "run",
         &["--with", "-p", "--python", "--project", "--extra", "--group", "--directory", "--env-file"],
     ),
+    ("pipx", "run", &["--spec", "--python"]),
     ("poetry", "run", &[]),
     ("pipenv", "run", &[]),
     ("rye", "run", &[]),
@@ -154,10 +155,6 @@ impl Shell<'_> {
                 self.make(run, stdin);
                 return None;
             }
-            "just" | "task" | "bun" => self.written_tasks(run),
-            "npm" | "pnpm" | "yarn" if !matches!(run.arg(0), "exec" | "dlx" | "pkg" | "set-script" | "-c") => {
-                self.written_tasks(run);
-            }
             "man" | "zip" => {
                 for script in
                     option_values(args, "-P", "--pager").into_iter().chain(option_values(args, "-TT", ""))
@@ -173,7 +170,11 @@ impl Shell<'_> {
             }
             "script" => return Some(self.typescript(run, stdin)),
             name if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so" => {
-                return Some(self.run_rest(after_options(args, &["--library-path", "--preload", "--argv0"], 0), run, stdin));
+                return Some(self.run_rest(
+                    after_options(args, &["--library-path", "--preload", "--argv0"], 0),
+                    run,
+                    stdin,
+                ));
             }
             "at" | "batch" => {
                 for file in option_values(args, "-f", "") {
@@ -192,12 +193,6 @@ impl Shell<'_> {
                 }
                 return Some(self.script_text(&script, stdin, &run.name));
             }
-            "npm" | "pnpm" if matches!(run.arg(0), "pkg" | "set-script") => {
-                for arg in &args[1..] {
-                    let script = arg.split_once('=').map_or_else(|| arg.clone(), |(_, script)| script);
-                    self.handed_line(&script);
-                }
-            }
             "flock" | "nix-shell" | "nix" | "npx" | "npm" | "pnpm" | "pwsh-run" => {
                 for script in
                     option_values(args, "-c", "--command").into_iter().chain(option_values(args, "", "--run"))
@@ -212,7 +207,27 @@ impl Shell<'_> {
             }
             _ => {}
         }
-        self.tabled(run, stdin)
+        self.tasked(run, stdin).or_else(|| self.tabled(run, stdin))
+    }
+
+    /// Scripts that a project gives names to, and programs it has installed.
+    fn tasked(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        match run.name.as_str() {
+            "just" | "task" | "bun" => self.written_tasks(run),
+            "npm" | "pnpm" if matches!(run.arg(0), "pkg" | "set-script") => {
+                for arg in &run.args[1..] {
+                    let script = arg.split_once('=').map_or_else(|| arg.clone(), |(_, script)| script);
+                    self.handed_line(&script);
+                }
+            }
+            "npm" if run.arg(0) != "exec" => self.written_tasks(run),
+            "pnpm" | "yarn" if matches!(run.arg(0), "run" | "test" | "start") => self.written_tasks(run),
+            "yarn" | "pnpm" if !run.arg(0).is_empty() && !is_manager_verb(run.arg(0)) => {
+                return Some(self.run_rest(run.args.iter().collect(), run, stdin));
+            }
+            _ => {}
+        }
+        None
     }
 
     /// Wrappers and runners that the tables describe.
@@ -223,6 +238,15 @@ impl Shell<'_> {
                 return None;
             }
             return Some(self.run_rest(after_options(args, wrapper.valued, wrapper.skip), run, stdin));
+        }
+        if matches!(run.name.as_str(), "npx" | "bunx" | "pnpx")
+            && args.iter().any(|arg| {
+                ["http://", "https://", "github:", "git+", "gist:"]
+                    .iter()
+                    .any(|lead| arg.prefix().starts_with(lead))
+            })
+        {
+            self.unknown(Unknown::Downloaded(run.name.clone()));
         }
         let runner =
             RUNNERS.iter().find(|(name, sub, _)| *name == run.name && (sub.is_empty() || run.arg(0) == *sub));
@@ -265,13 +289,16 @@ impl Shell<'_> {
     /// Recipes of a makefile that this very command wrote or feeds, and what its variables run.
     fn make(&mut self, run: &Run, stdin: &Flow) {
         for arg in &run.args {
-            let Some((name, value)) = arg.split_once('=').filter(|(name, _)| !name.prefix().starts_with('-')) else {
+            let Some((name, value)) = arg.split_once('=').filter(|(name, _)| !name.prefix().starts_with('-'))
+            else {
                 continue;
             };
             let program = value.file_name();
             if name.known() == "SHELL" && !program.literal().is_some_and(super::variables::is_shell) {
                 self.script_text(&value, stdin, "make");
-                self.unknown(Unknown::Foreign("make runs its recipes by another program than a shell".to_owned()));
+                self.unknown(Unknown::Foreign(
+                    "make runs its recipes by another program than a shell".to_owned(),
+                ));
             } else {
                 self.handed_line(&value);
             }
@@ -391,4 +418,72 @@ fn tail_after(args: &[Text], marks: &[&str]) -> Text {
         out.extend(arg);
     }
     out
+}
+
+/// Subcommands of yarn and pnpm. Any other word is a script of the project or a program it has installed.
+fn is_manager_verb(word: &str) -> bool {
+    word.starts_with('-')
+        || matches!(
+            word,
+            "add"
+                | "install"
+                | "i"
+                | "ci"
+                | "run"
+                | "test"
+                | "start"
+                | "remove"
+                | "rm"
+                | "un"
+                | "uninstall"
+                | "up"
+                | "upgrade"
+                | "update"
+                | "why"
+                | "list"
+                | "ls"
+                | "exec"
+                | "dlx"
+                | "workspace"
+                | "workspaces"
+                | "config"
+                | "init"
+                | "link"
+                | "unlink"
+                | "publish"
+                | "unpublish"
+                | "pack"
+                | "cache"
+                | "audit"
+                | "outdated"
+                | "npm"
+                | "set"
+                | "plugin"
+                | "dedupe"
+                | "version"
+                | "info"
+                | "create"
+                | "import"
+                | "licenses"
+                | "patch"
+                | "rebuild"
+                | "store"
+                | "prune"
+                | "fetch"
+                | "deploy"
+                | "env"
+                | "pkg"
+                | "set-script"
+                | "node"
+                | "deprecate"
+                | "owner"
+                | "dist-tag"
+                | "x"
+                | "setup"
+                | "self-update"
+                | "approve-builds"
+                | "bin"
+                | "root"
+                | "access"
+        )
 }

@@ -33,6 +33,11 @@ impl Shell<'_> {
         }
     }
 
+    /// What this very command has git know under a name.
+    pub(crate) fn defined_alias(&self, name: &str) -> Option<Text> {
+        self.aliases.get(&format!("git {name}")).map(|meant| Text::lit(meant.as_str()))
+    }
+
     /// What a name was made to stand for. Within itself, as in `alias ls='ls -F'`, it means what it did before.
     pub(super) fn alias_of(&self, word: &Text) -> Option<String> {
         if self.aliases.is_empty() {

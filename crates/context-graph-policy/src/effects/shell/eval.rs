@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::ast::{Node, Simple};
 use super::flow::{Flow, merge};
-use super::redirect::Taint;
 use super::parse::{ParseError, parse};
+use super::redirect::Taint;
 use crate::effects::path::Places;
 use crate::effects::{Access, Cargo, Disclosure, Effects, Origin, PathEffect, Send, Target, Text, Unknown};
 

@@ -43,7 +43,6 @@ impl Shell<'_> {
                 path.extend(program);
                 Flow::text(if program.prefix().contains('/') { program.clone() } else { path })
             }
-            "tee" | "sponge" if stdin.piped => stdin.clone(),
             "mktemp" => Flow { temporary: true, from: name.to_owned(), ..Flow::default() },
             "cat" | "tee" if stdin.piped && !args.iter().any(|arg| !arg.prefix().starts_with('-')) => {
                 stdin.clone()
@@ -76,7 +75,7 @@ impl Shell<'_> {
             {
                 computed(stdin, |_| None)
             }
-            "head" | "tail" | "uniq" | "nl" if stdin.piped => stdin.clone(),
+            "head" | "tail" | "uniq" | "nl" | "tee" | "sponge" if stdin.piped => stdin.clone(),
             _ => return None,
         })
     }
@@ -86,7 +85,8 @@ impl Shell<'_> {
     /// What a reader prints of a file whose content this very command put there, or of a program of the system.
     fn read_back(&self, name: &str, args: &[Text]) -> Option<Flow> {
         let whole = matches!(name, "cat" | "head" | "tail" | "tee" | "less" | "more" | "bat");
-        let filter = matches!(name, "tac" | "sort" | "uniq" | "sed" | "awk" | "cut" | "rev" | "tr" | "nl" | "strings");
+        let filter =
+            matches!(name, "tac" | "sort" | "uniq" | "sed" | "awk" | "cut" | "rev" | "tr" | "nl" | "strings");
         if !whole && !filter {
             return None;
         }

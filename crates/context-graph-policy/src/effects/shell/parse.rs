@@ -470,7 +470,10 @@ impl Parser<'_> {
             && let Some((name, append, length)) = assignment_head(&self.bytes[self.pos..])
         {
             let head = self.source.get(self.pos..self.pos + length).unwrap_or("");
-            let index = head.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(index, _)| index.to_owned());
+            let index = head
+                .split_once('[')
+                .and_then(|(_, rest)| rest.split_once(']'))
+                .map(|(index, _)| index.to_owned());
             self.pos += length;
             let value = if self.eat("(") {
                 let mut items = Vec::new();

@@ -125,9 +125,8 @@ impl Shell<'_> {
 
     /// One file becomes another: what is known of its content goes along.
     pub(crate) fn carry_over(&mut self, source: &Text, destination: &Text) {
-        let content = self
-            .content_to_copy(source)
-            .or_else(|| self.descriptor(source)?.literal().map(str::to_owned));
+        let content =
+            self.content_to_copy(source).or_else(|| self.descriptor(source)?.literal().map(str::to_owned));
         let taint = self.taint_of(source);
         if content.is_none() && taint.is_none() {
             return;

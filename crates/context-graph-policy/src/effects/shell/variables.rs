@@ -23,7 +23,7 @@ impl Shell<'_> {
         if let ("BASH_ALIASES" | "BASH_CMDS", Some(index)) = (name.as_str(), &assign.index) {
             let index = index.trim_matches(['"', '\'']).to_owned();
             if let Some(meant) = value.first().and_then(Text::literal) {
-                self.set_alias(&index, &meant.to_owned());
+                self.set_alias(&index, meant);
             }
             return;
         }
