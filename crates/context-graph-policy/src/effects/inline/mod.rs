@@ -367,7 +367,10 @@ fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
 
 /// Most strings are no command; not being able to read one as such means nothing.
 fn quiet_script(shell: &mut Shell<'_>, text: &str) {
-    shell.quietly(|shell| shell.script(text));
+    // Reading costs too, and code can hold many strings.
+    if shell.charge(1) {
+        shell.quietly(|shell| shell.script(text));
+    }
 }
 
 /// `open(path, "w")` and its kin.

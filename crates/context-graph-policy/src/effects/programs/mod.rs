@@ -13,6 +13,7 @@ mod git;
 mod handed;
 mod interpreters;
 mod network;
+mod requests;
 mod storage;
 mod texts;
 mod variables;

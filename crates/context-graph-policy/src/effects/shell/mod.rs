@@ -9,6 +9,7 @@ mod filters;
 mod flow;
 mod parse;
 mod redirect;
+mod redirections;
 mod variables;
 mod word;
 
