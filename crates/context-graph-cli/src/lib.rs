@@ -20,6 +20,7 @@ mod summary;
 mod table;
 mod terminal;
 mod time;
+mod timings;
 mod watchdog;
 
 pub use config::schema as config_schema;

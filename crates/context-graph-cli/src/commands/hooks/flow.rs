@@ -20,7 +20,7 @@ use super::input::Incoming;
 use super::stop_gate;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
-use crate::{crash, summary};
+use crate::{crash, summary, timings};
 
 /// The project's sessions and how the user wants them.
 struct Place {
@@ -60,6 +60,7 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> A
     let guard = Guard::load(host.environment);
     let decision = guard.decide(&incoming.event, || host.known_session(args, &incoming));
     let answer = ruled(&incoming.event, &decision);
+    timings::passed("policy");
     match remember(host, args, incoming, answer.output.ruling.clone()) {
         Ok((snapshot, notices)) => {
             let mut answer = answer;
@@ -88,6 +89,7 @@ fn remember(
     record.took_us = host.took_us();
     record.ruling = ruling;
     let damage = place.sessions.append(&session_id, &record)?;
+    timings::passed("commit");
     let notices = damage.iter().map(ToString::to_string).chain(place.complaint).collect();
     Ok((place.sessions.peek_identity(&session_id)?, notices))
 }
@@ -134,6 +136,7 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
         .as_ref()
         .map(|(guard, event)| guard.decide(event, || place.sessions.peek(&session_id).ok().flatten()))
         .unwrap_or_default();
+    timings::passed("policy");
 
     let arrival = Arrival {
         event: incoming.event,
@@ -145,6 +148,7 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     };
     let Stepped { session, report, previous, damage } =
         place.sessions.step(&session_id, arrival, durability)?;
+    timings::passed("step, commit");
 
     if let Some((guard, _)) = judged.as_ref().filter(|(guard, _)| stops && guard.has_gates()) {
         decision = decision.join(gate(host, guard, &session));

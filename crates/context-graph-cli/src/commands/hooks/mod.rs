@@ -37,7 +37,7 @@ use args::{CommonArgs, HookCommand};
 use error::HookError;
 use input::Incoming;
 
-use crate::{Environment, ExitStatus, terminal, watchdog};
+use crate::{Environment, ExitStatus, terminal, timings, watchdog};
 
 /// What a hook has to go by: its surroundings, and when it was started.
 #[derive(Debug)]
@@ -51,7 +51,10 @@ pub(crate) struct Host<'a> {
 /// Answers one event and says how the process ends.
 pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
     announce_panics();
-    let format = common(&command).format;
+    let CommonArgs { format, timings: timed, .. } = *common(&command);
+    if timed {
+        timings::want(host.started);
+    }
     UNDECIDED.store(matches!(command, HookCommand::PreTool(_)), Ordering::Relaxed);
     host.watch(budget_ms(&command));
     let answered = match command {
@@ -63,7 +66,12 @@ pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
         HookCommand::Event(args) => event::answer(args, host),
     };
     watchdog::disarm();
-    answer::give(answered.unwrap_or_else(|error| failed(&error)), format, host.started)
+    let status = answer::give(answered.unwrap_or_else(|error| failed(&error)), format, host.started);
+    timings::passed("write");
+    if let Some(told) = timings::told() {
+        terminal::note(&told);
+    }
+    status
 }
 
 /// Whether a tool call waits to be decided about: then a failure of any kind asks instead of letting it pass.
@@ -90,10 +98,14 @@ fn incoming(
     common: &CommonArgs,
     from_flags: impl FnOnce() -> Result<HookInput, HookError>,
 ) -> Result<Incoming, HookError> {
-    match input::read_stdin(common.stdin)? {
+    let bytes = input::read_stdin(common.stdin)?;
+    timings::passed("read");
+    let incoming = match bytes {
         Some(bytes) => input::decode(&bytes),
         None => input::envelope(from_flags()?),
-    }
+    };
+    timings::passed("decode");
+    incoming
 }
 
 fn common(command: &HookCommand) -> &CommonArgs {
