@@ -11,17 +11,15 @@ static WANTED: AtomicBool = AtomicBool::new(false);
 static LAPS: Mutex<Vec<(&str, Instant)>> = Mutex::new(Vec::new());
 static START: Mutex<Option<Duration>> = Mutex::new(None);
 
-/// From now on the time is taken. `started` is when our own first line ran.
-pub(crate) fn want(started: Instant) {
+/// From now on the time is taken.
+pub(crate) fn want() {
     WANTED.store(true, Ordering::Relaxed);
     // No clock tells to the microsecond when a process was made. But until here it has done nothing but run, so its
-    // processor time, less our own part, is what the system and the C library took to bring us here.
-    let start = clock::processor_time().map(|spent| spent.saturating_sub(started.elapsed()));
-    if let (Ok(mut laps), Ok(mut before)) = (LAPS.lock(), START.lock()) {
-        laps.push(("", started));
-        *before = start;
+    // processor time is what it took to bring it here, our reading of the arguments included.
+    if let Ok(mut before) = START.lock() {
+        *before = clock::processor_time();
     }
-    passed("arguments");
+    passed("");
 }
 
 /// A stage is over.

@@ -91,7 +91,9 @@ fn remember(
     let damage = place.sessions.append(&session_id, &record)?;
     timings::passed("commit");
     let notices = damage.iter().map(ToString::to_string).chain(place.complaint).collect();
-    Ok((place.sessions.peek_identity(&session_id)?, notices))
+    let identity = place.sessions.peek_identity(&session_id)?;
+    timings::passed("session");
+    Ok((identity, notices))
 }
 
 /// The answer that a decision makes.

@@ -53,7 +53,7 @@ pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
     announce_panics();
     let CommonArgs { format, timings: timed, .. } = *common(&command);
     if timed {
-        timings::want(host.started);
+        timings::want();
     }
     UNDECIDED.store(matches!(command, HookCommand::PreTool(_)), Ordering::Relaxed);
     host.watch(budget_ms(&command));
