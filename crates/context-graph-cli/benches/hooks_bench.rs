@@ -1,6 +1,6 @@
 //! The two hooks that run at every tool call, in process: what is left when starting the process is not counted.
 //!
-//! `bench/hook_cost.py` measures whole processes.
+//! `bench/cost` measures whole processes.
 #![expect(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;

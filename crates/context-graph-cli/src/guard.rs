@@ -83,7 +83,7 @@ impl Guard {
 
     /// Whether a project has policies, so that more events than those of the built-in guards are to be decided about.
     pub(crate) fn has_policies(environment: &Environment) -> bool {
-        environment.state_folder().join(POLICIES).exists()
+        is_there(&environment.state_folder().join(POLICIES))
     }
 
     /// What is to happen with an event. `session` is asked for only where a policy may want to know.
@@ -244,8 +244,15 @@ pub(crate) fn user_file(environment: &Environment) -> PathBuf {
     environment.config_home.join("context-graph").join(FILE)
 }
 
+/// Whether there is such a folder. One that cannot be read is there: what it says must not be passed over in silence.
+/// Opening it is cheaper than asking about it, because the standard library follows the first question that fails with
+/// a second one, about the kernel.
+fn is_there(folder: &Path) -> bool {
+    !std::fs::read_dir(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
 fn read_policies(folder: &Path) -> Option<PolicySet> {
-    if !folder.exists() {
+    if !is_there(folder) {
         return None;
     }
     let (files, errors) = rego::read_folder(folder);

@@ -3,6 +3,7 @@
 //! This crate is the edge: arguments, environment, clock, stdin and stdout. What could serve another program lives
 //! in the crates below it.
 
+use std::ffi::OsString;
 use std::time::Instant;
 
 mod clock;
@@ -20,6 +21,7 @@ mod summary;
 mod table;
 mod terminal;
 mod time;
+mod timings;
 mod upkeep;
 mod watchdog;
 
@@ -28,9 +30,8 @@ pub use context_graph_policy::config::schema as policy_schema;
 pub use environment::Environment;
 pub use exit_status::ExitStatus;
 
-/// Runs the command line of this process.
-pub fn main() -> ExitStatus {
+/// Runs the command line of this process, the program's name included.
+pub fn main(args: &[OsString]) -> ExitStatus {
     let started = Instant::now();
-    let args: Vec<_> = std::env::args_os().collect();
-    commands::run(&args, started)
+    commands::run(args, started)
 }

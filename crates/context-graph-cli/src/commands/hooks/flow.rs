@@ -20,7 +20,7 @@ use super::input::Incoming;
 use super::stop_gate::{self, Changes, Passage};
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
-use crate::{crash, heads, summary};
+use crate::{crash, heads, summary, timings};
 
 /// The project's sessions and how the user wants them.
 struct Place {
@@ -72,6 +72,7 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> A
     let decision = guard.decide(&incoming.event, || host.known_session(args, &incoming));
     crash::leave_behind();
     let answer = ruled(&incoming.event, &decision);
+    timings::passed("policy");
     match remember(host, args, incoming, decided(&decision)) {
         Ok((snapshot, notices)) => {
             let mut answer = answer;
@@ -99,8 +100,11 @@ fn remember(
     let (mut record, _) = place.sessions.record(incoming.event, at_ms, decided)?;
     record.took_us = host.took_us();
     let damage = place.sessions.append(&session_id, &record)?;
+    timings::passed("commit");
     let notices = damage.iter().map(ToString::to_string).chain(place.complaint).collect();
-    Ok((place.sessions.peek_identity(&session_id)?, notices))
+    let identity = place.sessions.peek_identity(&session_id)?;
+    timings::passed("session");
+    Ok((identity, notices))
 }
 
 /// The answer that a decision makes.
@@ -157,6 +161,7 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     let mut decision = judged.as_ref().map(decide).unwrap_or_default();
     crash::leave_behind();
     expect_damage(&place.sessions);
+    timings::passed("policy");
 
     let arrival = Arrival {
         event: incoming.event,
@@ -168,6 +173,7 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     };
     let Stepped { session, report, previous, damage } =
         place.sessions.step(&session_id, arrival, durability)?;
+    timings::passed("step, commit");
     let unwritten = write_down_head(host, &place, &session_id, at_ms, durability);
 
     let mut passed = Vec::new();

@@ -37,7 +37,7 @@ use args::{CommonArgs, HookCommand};
 use error::HookError;
 use input::Incoming;
 
-use crate::{Environment, ExitStatus, terminal, upkeep, watchdog};
+use crate::{Environment, ExitStatus, terminal, timings, upkeep, watchdog};
 
 /// What a hook has to go by: its surroundings, and when it was started.
 #[derive(Debug)]
@@ -51,8 +51,11 @@ pub(crate) struct Host<'a> {
 /// Answers one event and says how the process ends.
 pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
     announce_panics();
-    let format = common(&command).format;
+    let CommonArgs { format, timings: timed, .. } = *common(&command);
     let db_path = common(&command).db_path.clone();
+    if timed {
+        timings::want();
+    }
     UNDECIDED.store(matches!(command, HookCommand::PreTool(_)), Ordering::Relaxed);
     host.watch(budget_ms(&command));
     let answered = match command {
@@ -67,6 +70,10 @@ pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
     let answer = answered.unwrap_or_else(|error| failed(&error));
     let ended = answer.output.session_summary.is_some();
     let status = answer::give(answer, format, host.started);
+    timings::passed("write");
+    if let Some(told) = timings::told() {
+        terminal::note(&told);
+    }
     if ended {
         upkeep::start_if_due(host.environment, db_path.as_deref());
     }
@@ -99,10 +106,14 @@ fn incoming(
     common: &CommonArgs,
     from_flags: impl FnOnce() -> Result<HookInput, HookError>,
 ) -> Result<Incoming, HookError> {
-    match input::read_stdin(common.stdin)? {
+    let bytes = input::read_stdin(common.stdin)?;
+    timings::passed("read");
+    let incoming = match bytes {
         Some(bytes) => input::decode(&bytes),
         None => input::envelope(from_flags()?),
-    }
+    };
+    timings::passed("decode");
+    incoming
 }
 
 fn common(command: &HookCommand) -> &CommonArgs {
