@@ -44,6 +44,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// The number of the group under the event, and of the entry in the group.
+    pub fn position(&self) -> (usize, usize) {
+        (self.group, self.entry)
+    }
+
     /// The way to the entry.
     pub(crate) fn path(&self) -> [Hop<'_>; 5] {
         let Self { event, group, entry, .. } = self;
