@@ -47,6 +47,35 @@ impl Environment {
         Self { project_dir, ..self.clone() }
     }
 
+    /// Where the client keeps the user's settings, plugins and transcripts.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub fn client_folder(&self) -> PathBuf {
+        let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty());
+        named.map_or_else(|| self.home.join(".claude"), |named| self.current_dir.join(named))
+    }
+
+    /// The folders in which programs are looked for.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub(crate) fn search_path() -> Vec<PathBuf> {
+        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
+    }
+
+    /// Whether colours are welcome on a terminal.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub(crate) fn welcomes_colour() -> bool {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        !refused && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+    }
+
     /// The project's state folder, there or not.
     pub fn state_folder(&self) -> PathBuf {
         self.project_root().join(STATE_FOLDER)

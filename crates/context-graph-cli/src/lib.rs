@@ -5,15 +5,18 @@
 
 use std::time::Instant;
 
+mod client;
 mod clock;
 pub mod commands;
 mod config;
 mod crash;
 mod environment;
+mod exchange;
 mod exit_status;
 mod explain;
 mod guard;
 mod process;
+mod scratch;
 mod settings_file;
 mod summary;
 mod table;

@@ -32,6 +32,7 @@ pub(crate) fn run_shell(command: &str, folder: &Path, timeout: Duration) -> Ende
         Err(error) => return Ended { code: None, timed_out: false, output: error.to_string() },
     };
     let mut shell = shell(command);
+    in_its_own_group(&mut shell);
     shell.current_dir(folder).stdin(Stdio::null());
     let both = writer.try_clone().map(|clone| (Stdio::from(clone), Stdio::from(writer)));
     let started = both.and_then(|(out, err)| shell.stdout(out).stderr(err).spawn());
@@ -67,11 +68,12 @@ fn wait(child: &mut Child, timeout: Duration) -> (Option<i32>, bool) {
         match child.try_wait() {
             Ok(Some(status)) => {
                 // What it left running in the background must not keep the pipe open.
-                kill_group(child);
+                kill_group(child.id());
                 return (status.code(), false);
             }
             Ok(None) if started.elapsed() >= timeout => {
-                kill_group(child);
+                kill_group(child.id());
+                let _ = child.kill();
                 let _ = child.wait();
                 return (None, true);
             }
@@ -81,25 +83,29 @@ fn wait(child: &mut Child, timeout: Duration) -> (Option<i32>, bool) {
     }
 }
 
-#[cfg(unix)]
-fn shell(command: &str) -> Command {
-    use std::os::unix::process::CommandExt;
-    let mut shell = Command::new("/bin/sh");
-    shell.arg("-c").arg(command).process_group(0);
+/// A line for the system's shell.
+pub(crate) fn shell(command: &str) -> Command {
+    let (program, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("/bin/sh", "-c") };
+    let mut shell = Command::new(program);
+    shell.arg(flag).arg(command);
     shell
+}
+
+/// Has a program and all that it starts be one group, which can be ended as a whole.
+#[cfg(unix)]
+pub(crate) fn in_its_own_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    command.process_group(0);
 }
 
 #[cfg(not(unix))]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("cmd");
-    shell.arg("/C").arg(command);
-    shell
-}
+pub(crate) fn in_its_own_group(_command: &mut Command) {}
 
+/// Ends the group of a program that was started in one of its own.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "a whole group of processes can only be killed by way of libc")]
-fn kill_group(child: &Child) {
-    if let Ok(id) = libc::pid_t::try_from(child.id()) {
+pub(crate) fn kill_group(leader: u32) {
+    if let Ok(id) = libc::pid_t::try_from(leader) {
         // SAFETY: killing a process group touches no memory of ours; the group is the child's own.
         unsafe {
             libc::killpg(id, libc::SIGKILL);
@@ -108,9 +114,7 @@ fn kill_group(child: &Child) {
 }
 
 #[cfg(not(unix))]
-fn kill_group(child: &mut Child) {
-    let _ = child.kill();
-}
+pub(crate) fn kill_group(_leader: u32) {}
 
 #[cfg(all(test, unix))]
 mod tests {

@@ -20,6 +20,17 @@ pub(crate) enum Scope {
     User,
 }
 
+impl Scope {
+    /// What `init` and `uninstall` are told to mean it.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Self::Project => "",
+            Self::Local => " --local",
+            Self::User => " --user",
+        }
+    }
+}
+
 /// A settings file, and where we remember what we did to it.
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
@@ -35,7 +46,7 @@ impl SettingsFile {
             Scope::Project => (root.join(".claude/settings.json"), state_folder.join("install")),
             Scope::Local => (root.join(".claude/settings.local.json"), state_folder.join("install")),
             Scope::User => (
-                environment.home.join(".claude/settings.json"),
+                environment.client_folder().join("settings.json"),
                 environment.config_home.join("context-graph").join("install"),
             ),
         };

@@ -11,8 +11,7 @@ use crate::{Environment, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     let guard = args.guard(environment);
-    let mut problems = guard.problems();
-    problems.extend(compile_all(&guard));
+    let problems = problems(&guard);
     if args.json {
         table::print_json(&json!({"ok": problems.is_empty(), "problems": problems}))?;
     } else if problems.is_empty() {
@@ -26,6 +25,13 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             .with_next_step("until they are mended every guarded call is asked about")
             .answered()),
     }
+}
+
+/// Everything that is wrong with the rules in force.
+pub(crate) fn problems(guard: &Guard) -> Vec<String> {
+    let mut problems = guard.problems();
+    problems.extend(compile_all(guard));
+    problems
 }
 
 /// Compiles every policy by running it on a call that it is routed to.

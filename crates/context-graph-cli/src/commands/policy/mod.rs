@@ -9,6 +9,7 @@ mod test;
 
 use std::path::PathBuf;
 
+pub(crate) use check::problems;
 use clap::{Args, Subcommand};
 
 use super::failure::Outcome;
