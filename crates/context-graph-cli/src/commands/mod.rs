@@ -15,6 +15,8 @@ use hooks::error::ErrorCode;
 use crate::{Environment, ExitStatus, terminal};
 
 mod consciousness;
+mod demo;
+mod doctor;
 pub(crate) mod failure;
 pub mod hooks;
 mod init;
@@ -36,6 +38,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Init(init::InitArgs),
     Uninstall(init::UninstallArgs),
+    Doctor(doctor::DoctorArgs),
+    Demo(demo::DemoArgs),
     /// Answer an event of Claude Code: JSON on stdin, one JSON object on stdout
     #[command(after_help = "Exit codes: 0 success, 1 error, 2 damaged data.\n\nExample:\n  \
                       echo '{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s1\",\"transcript_path\":\"\",\
@@ -93,6 +97,8 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Statusline => return statusline::run(&environment),
         Command::Init(args) => init::init(&args, &environment),
         Command::Uninstall(args) => init::uninstall(&args, &environment),
+        Command::Demo(args) => demo::run(&args),
+        Command::Doctor(args) => doctor::run(&args, &environment),
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
         Command::Replay(args) => replay::run(&args),
