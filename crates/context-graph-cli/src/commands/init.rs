@@ -15,6 +15,7 @@ use serde_json::json;
 use super::doctor;
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
+use super::hooks::generate::SIGNATURE;
 use crate::client::Client;
 use crate::guard::Guard;
 use crate::settings_file::{Scope, SettingsFile};
@@ -270,10 +271,14 @@ fn leave_time_for_gates(plan: &mut Plan, guard: &Guard) {
     }
 }
 
-/// Whether a hook script is one that we generated: it says so itself.
+/// Whether a hook script is one that we generated: it says so itself. Where scripts are generated into unless another
+/// folder is named, one that calls us is enough.
 pub(crate) fn is_generated(root: &Path) -> impl Fn(&str) -> bool + use<> {
     let root = root.to_path_buf();
     move |script: &str| {
-        std::fs::read_to_string(root.join(script)).is_ok_and(|text| text.contains("context-graph hooks "))
+        let path = root.join(script);
+        let usual = path.parent().is_some_and(|folder| folder.ends_with(Path::new(".claude").join("hooks")));
+        let sign = if usual { "context-graph hooks " } else { SIGNATURE };
+        std::fs::read_to_string(path).is_ok_and(|text| text.contains(sign))
     }
 }

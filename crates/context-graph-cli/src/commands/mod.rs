@@ -14,12 +14,14 @@ use hooks::error::ErrorCode;
 
 use crate::{Environment, ExitStatus, terminal};
 
+mod config;
 mod consciousness;
 mod demo;
 mod doctor;
 pub(crate) mod failure;
 pub mod hooks;
 mod init;
+mod plugin;
 mod policy;
 mod reference;
 mod replay;
@@ -40,6 +42,18 @@ pub(crate) enum Command {
     Uninstall(init::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
+    /// The same hooks as a plugin of the client
+    Plugin {
+        /// What to do
+        #[command(subcommand)]
+        command: plugin::PluginCommands,
+    },
+    /// What is set, where it was set, and what could be
+    Config {
+        /// What to say
+        #[command(subcommand)]
+        command: config::ConfigCommands,
+    },
     /// Answer an event of Claude Code: JSON on stdin, one JSON object on stdout
     #[command(after_help = "Exit codes: 0 success, 1 error, 2 damaged data.\n\nExample:\n  \
                       echo '{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s1\",\"transcript_path\":\"\",\
@@ -97,6 +111,8 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Statusline => return statusline::run(&environment),
         Command::Init(args) => init::init(&args, &environment),
         Command::Uninstall(args) => init::uninstall(&args, &environment),
+        Command::Plugin { command } => plugin::run(&command, &environment),
+        Command::Config { command } => config::run(&command, &environment),
         Command::Demo(args) => demo::run(&args),
         Command::Doctor(args) => doctor::run(&args, &environment),
         Command::Session { command } => session::run(command, &environment),

@@ -35,7 +35,8 @@ pub(super) fn files(patient: &Patient) -> Vec<Finding> {
         }
     }
     if findings.is_empty() {
-        findings.push(Finding::ok(FILES, format!("{} settings files can be read", patient.sources.len())));
+        let files = patient.sources.iter().map(|source| source.path.display().to_string());
+        findings.push(Finding::ok(FILES, format!("can be read: {}", listed(files))));
     }
     findings
 }

@@ -32,7 +32,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         return vec![Finding::ok(CHECK, "no transcript of this project yet")];
     };
     let Some(text) = tail(&path) else { return Vec::new() };
-    let mut evidence = read(&text);
+    let mut evidence = read(&text, &names(patient));
     let session = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     if let Some(trouble) = &evidence.trouble {
         return vec![Finding::broken(
@@ -86,12 +86,20 @@ fn tail(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn read(text: &str) -> Evidence {
+/// What a command of ours has in it: the program's name, or the path of a script.
+fn names(patient: &Patient) -> Vec<String> {
+    let scripts = patient.ours().into_iter().filter(|hook| !hook.is_direct());
+    let paths = scripts.filter_map(|hook| hook.words.last().cloned());
+    paths.chain(["context-graph".to_owned()]).collect()
+}
+
+fn read(text: &str, names: &[String]) -> Evidence {
     let mut evidence = Evidence::default();
     for line in text.lines().filter(|line| line.contains("hook")) {
         let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
         let note = &line["attachment"];
-        let ours = note["command"].as_str().is_some_and(|command| command.contains("context-graph"));
+        let is_ours = |text: &str| names.iter().any(|name| text.contains(name.as_str()));
+        let ours = note["command"].as_str().is_some_and(is_ours);
         let event = note["hookEvent"].as_str().unwrap_or("a hook");
         match note["type"].as_str() {
             Some("hook_success") if ours => {
@@ -105,18 +113,17 @@ fn read(text: &str) -> Evidence {
                 let said = note["stderr"].as_str().unwrap_or("").lines().next().unwrap_or("");
                 evidence.trouble = Some(format!("{event}: {said}"));
             }
-            _ => evidence.trouble = blocked(&line).or(evidence.trouble),
+            _ => evidence.trouble = blocked(&line, is_ours).or(evidence.trouble),
         }
     }
     evidence
 }
 
 /// A call that was blocked because its guard failed, as the model was told.
-fn blocked(line: &Value) -> Option<String> {
+fn blocked(line: &Value, is_ours: impl Fn(&str) -> bool) -> Option<String> {
     let content = line["message"]["content"].as_array()?;
     let told = content.iter().filter_map(|block| block["content"].as_str());
-    let mut told =
-        told.filter(|text| text.contains("context-graph") && text.contains("blocking because onFailure"));
+    let mut told = told.filter(|text| is_ours(text) && text.contains("blocking because onFailure"));
     told.next_back()
         .map(|text| text.split(']').next_back().unwrap_or(text).trim_start_matches(": ").to_owned())
 }
@@ -155,11 +162,15 @@ mod tests {
         .to_string()
     }
 
+    fn read_ours(text: &str) -> Evidence {
+        read(text, &["context-graph".to_owned()])
+    }
+
     #[test]
     fn hooks_of_ours_are_counted_and_others_are_not() {
         let text =
             [note("hook_success", "/bin/context-graph hooks event"), note("hook_success", "jq .")].join("\n");
-        assert_eq!(read(&text), Evidence { good: 1, trouble: None, took: vec![9] });
+        assert_eq!(read_ours(&text), Evidence { good: 1, trouble: None, took: vec![9] });
     }
 
     #[test]
@@ -168,9 +179,9 @@ mod tests {
             note("hook_success", "context-graph hooks event"),
             note("hook_non_blocking_error", "context-graph x"),
         );
-        assert!(read(&format!("{good}\n{bad}")).trouble.is_some_and(|it| it.contains("ENOENT")));
-        assert_eq!(read(&format!("{bad}\n{good}")).trouble, None);
-        assert_eq!(read(&note("hook_non_blocking_error", "jq .")).trouble, None);
+        assert!(read_ours(&format!("{good}\n{bad}")).trouble.is_some_and(|it| it.contains("ENOENT")));
+        assert_eq!(read_ours(&format!("{bad}\n{good}")).trouble, None);
+        assert_eq!(read_ours(&note("hook_non_blocking_error", "jq .")).trouble, None);
     }
 
     #[test]
@@ -178,11 +189,11 @@ mod tests {
         let told = "PreToolUse:Bash hook error: [/x/context-graph hooks pre-tool]: failed; blocking because onFailure is \"block\"";
         let line =
             json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": told}]}});
-        assert!(read(&line.to_string()).trouble.is_some_and(|it| it.starts_with("failed; blocking")));
+        assert!(read_ours(&line.to_string()).trouble.is_some_and(|it| it.starts_with("failed; blocking")));
     }
 
     #[test]
     fn half_a_line_is_passed_over() {
-        assert_eq!(read("\"hook_success\"}}\n{\"hook"), Evidence::default());
+        assert_eq!(read_ours("\"hook_success\"}}\n{\"hook"), Evidence::default());
     }
 }
