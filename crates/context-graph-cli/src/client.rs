@@ -8,6 +8,7 @@ use context_graph_settings::ClientVersion;
 
 use crate::Environment;
 use crate::exchange::exchange;
+use crate::paths::System;
 
 /// The client that would be started here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,7 @@ impl Client {
     /// The first one found that says its version.
     pub(crate) fn find(environment: &Environment) -> Option<Self> {
         let places = Environment::search_path().into_iter().chain(usual_places(environment));
-        let names: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else { &["claude"] };
+        let names = System::here().program_names("claude");
         places
             .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
             .filter(|program| program.is_file())
@@ -49,42 +50,6 @@ pub(crate) fn words((major, minor, patch): ClientVersion) -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// The systems that differ in where things are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum System {
-    Linux,
-    Mac,
-    Windows,
-}
-
-impl System {
-    /// The one that this was built for.
-    pub(crate) const fn here() -> Self {
-        if cfg!(windows) {
-            Self::Windows
-        } else if cfg!(target_os = "macos") {
-            Self::Mac
-        } else {
-            Self::Linux
-        }
-    }
-
-    /// Where an organisation puts settings that nobody else can override.
-    pub(crate) fn managed_settings(self) -> PathBuf {
-        PathBuf::from(match self {
-            Self::Linux => "/etc/claude-code",
-            Self::Mac => "/Library/Application Support/ClaudeCode",
-            Self::Windows => r"C:\Program Files\ClaudeCode",
-        })
-    }
-}
-
-/// The name of the folder in which the client keeps the transcripts of a project: its path, with a dash for everything
-/// that is neither letter nor digit.
-pub(crate) fn transcript_folder_name(root: &str) -> String {
-    root.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,20 +60,5 @@ mod tests {
         for strange in ["", "Claude Code", "2.1", "v2.1.3", "2.x.3"] {
             assert_eq!(parse_version(strange), None, "{strange}");
         }
-    }
-
-    #[test]
-    fn each_system_has_its_place_for_managed_settings() {
-        assert_eq!(System::Linux.managed_settings(), Path::new("/etc/claude-code"));
-        let mac = System::Mac.managed_settings();
-        assert_eq!(mac, Path::new("/Library/Application Support/ClaudeCode"));
-        assert!(System::Windows.managed_settings().to_string_lossy().starts_with(r"C:\Program Files\"));
-    }
-
-    #[test]
-    fn a_projects_transcripts_are_found_by_its_path_on_every_system() {
-        assert_eq!(transcript_folder_name("/tmp/a_b/w.s"), "-tmp-a-b-w-s");
-        assert_eq!(transcript_folder_name(r"C:\Users\me\My project"), "C--Users-me-My-project");
-        assert_eq!(transcript_folder_name("/Users/jörg"), "-Users-j-rg");
     }
 }

@@ -6,6 +6,8 @@ use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{StateFolder, StorageError};
 
+use crate::paths::System;
+
 /// What this process needs to know of its surroundings.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -31,8 +33,9 @@ impl Environment {
             .filter(|home| home.is_absolute())
             .or_else(home_of_the_account)
             .unwrap_or_default();
+        let app_data = if cfg!(windows) { path("APPDATA") } else { None };
         Self {
-            config_home: path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+            config_home: System::here().config_home(&home, path("XDG_CONFIG_HOME"), app_data),
             home,
             project_dir: path("CLAUDE_PROJECT_DIR"),
             db_path: path("CONTEXT_GRAPH_DB_PATH"),

@@ -15,6 +15,7 @@ mod exchange;
 mod exit_status;
 mod explain;
 mod guard;
+mod paths;
 mod process;
 mod scratch;
 mod settings_file;

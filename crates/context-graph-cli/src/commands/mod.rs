@@ -12,6 +12,7 @@ use failure::Failure;
 use hooks::args::{HookCommand, HooksCommands};
 use hooks::error::ErrorCode;
 
+use crate::paths::without_verbatim_prefix;
 use crate::{Environment, ExitStatus, terminal};
 
 mod config;
@@ -149,7 +150,8 @@ pub(crate) fn binary_path() -> Result<String, Failure> {
     let path = std::env::current_exe().and_then(std::fs::canonicalize).map_err(|error| {
         Failure::new(ErrorCode::Internal, format!("cannot tell where this binary is: {error}"))
     })?;
-    path.into_os_string().into_string().map_err(|_| Failure::usage("the path of this binary is not UTF-8"))
+    let path = path.into_os_string().into_string();
+    path.map(without_verbatim_prefix).map_err(|_| Failure::usage("the path of this binary is not UTF-8"))
 }
 
 /// All of a file, or of stdin where the path is `-`.

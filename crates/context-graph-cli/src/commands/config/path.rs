@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::PlaceArgs;
-use crate::client::System;
 use crate::commands::failure::Outcome;
+use crate::paths::System;
 use crate::settings_file::{Scope, SettingsFile};
 use crate::{Environment, config, guard, table};
 

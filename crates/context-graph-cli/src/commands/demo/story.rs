@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -17,6 +17,8 @@ const LEFT: usize = 9;
 /// How long a reader is given for a line, and for a scene.
 const LINE: Duration = Duration::from_millis(70);
 const SCENE: Duration = Duration::from_millis(450);
+/// On a machine that is busy the rest is told without pauses, so that it is over in time.
+const PAUSES_END: Duration = Duration::from_secs(6);
 
 #[derive(Debug, Clone, Copy)]
 enum Tone {
@@ -50,13 +52,14 @@ pub(super) struct Story {
     /// What is left out of paths.
     prefix: String,
     outcome: Outcome,
+    started: Instant,
 }
 
 impl Story {
     pub(super) fn new(fast: bool, project: &Path) -> Self {
         let colour = std::io::stdout().is_terminal() && Environment::welcomes_colour();
         let prefix = format!("{}{}", project.display(), std::path::MAIN_SEPARATOR);
-        Self { fast, colour, scenes: 0, prefix, outcome: Ok(()) }
+        Self { fast, colour, scenes: 0, prefix, outcome: Ok(()), started: Instant::now() }
     }
 
     /// Whether it could be told.
@@ -181,7 +184,7 @@ impl Story {
     }
 
     fn pause(&self, time: Duration) {
-        if !self.fast {
+        if !self.fast && self.started.elapsed() < PAUSES_END {
             std::thread::sleep(time);
         }
     }

@@ -10,6 +10,7 @@ use super::finding::{Finding, Mend};
 use super::sources::Ours;
 use crate::Environment;
 use crate::exchange::exchange;
+use crate::paths::System;
 use crate::settings_file::Scope;
 
 const CHECK: &str = "binary";
@@ -96,9 +97,10 @@ fn is_bare(name: &str) -> bool {
 pub(super) fn resolve(name: &str, root: &Path, plugin_root: Option<&Path>) -> Option<PathBuf> {
     let name = expand(name, root, plugin_root);
     if is_bare(&name) {
-        return Environment::search_path()
-            .into_iter()
-            .map(|folder| folder.join(&name))
+        let names = System::here().program_names(&name);
+        let folders = Environment::search_path().into_iter();
+        return folders
+            .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
             .find(|it| it.is_file());
     }
     let path = root.join(name);

@@ -8,8 +8,8 @@ use context_graph_settings::{decode, find_ours_where};
 use serde_json::Value;
 
 use crate::Environment;
-use crate::client::System;
 use crate::commands::init::is_generated;
+use crate::paths::System;
 use crate::settings_file::{Scope, SettingsFile};
 
 /// Whose settings. In the order of their strength, the weakest first.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Patient;
 use super::finding::Finding;
-use crate::client::transcript_folder_name;
+use crate::paths::transcript_folder_name;
 use crate::terminal;
 
 const CHECK: &str = "evidence";

@@ -13,8 +13,8 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::commands::{binary_path, init};
 use crate::{Environment, table};
 
-/// How a plugin names a program of its own; the client puts its folder in.
-const BUNDLED: &str = "${CLAUDE_PLUGIN_ROOT}/bin/context-graph";
+/// Where a program of the plugin's own is; the client puts the plugin's folder in.
+const BUNDLED: &str = "${CLAUDE_PLUGIN_ROOT}/bin/";
 
 /// Write a folder that the client loads as a plugin
 #[derive(Debug, Args)]
@@ -58,7 +58,7 @@ pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
     }
     let this = binary_path()?;
     let program = match (args.bundle, args.portable) {
-        (true, _) => BUNDLED.to_owned(),
+        (true, _) => format!("{BUNDLED}{}", own_name()),
         (false, true) => init::PORTABLE.to_owned(),
         (false, false) => this.clone(),
     };
@@ -81,7 +81,7 @@ pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
         written.push(path);
     }
     if args.bundle {
-        let path = folder.join("bin").join("context-graph");
+        let path = folder.join("bin").join(own_name());
         make_folder_of(&path)
             .and_then(|()| std::fs::copy(&this, &path).map(|_| ()))
             .map_err(|error| failed(&path, &error))?;
@@ -105,6 +105,10 @@ fn is_free(folder: &Path) -> bool {
     }
     let manifest = std::fs::read(folder.join(".claude-plugin").join("plugin.json")).unwrap_or_default();
     serde_json::from_slice::<Value>(&manifest).is_ok_and(|manifest| manifest["name"] == files::NAME)
+}
+
+fn own_name() -> String {
+    format!("context-graph{}", std::env::consts::EXE_SUFFIX)
 }
 
 fn make_folder_of(path: &Path) -> std::io::Result<()> {
