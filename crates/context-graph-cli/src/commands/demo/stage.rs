@@ -22,6 +22,7 @@ pub(super) struct Stage<'a> {
     project: PathBuf,
     home: PathBuf,
     took: Vec<Duration>,
+    nothing: Vec<Duration>,
     calls: usize,
 }
 
@@ -41,7 +42,7 @@ impl<'a> Stage<'a> {
             std::fs::create_dir_all(&folder)
                 .map_err(|error| failed(&format!("{}: {error}", folder.display())))?;
         }
-        Ok(Self { program, project, home, took: Vec::new(), calls: 0 })
+        Ok(Self { program, project, home, took: Vec::new(), nothing: Vec::new(), calls: 0 })
     }
 
     pub(super) fn project(&self) -> &Path {
@@ -66,6 +67,8 @@ impl<'a> Stage<'a> {
         let reply =
             self.start(event.to_string().as_bytes()).map_err(|error| failed(&format!("{name}: {error}")))?;
         self.took.push(reply.took);
+        // Beside each other, so that a machine that is busy is so for both.
+        self.nothing.extend(nothing());
         if reply.code != Some(0) {
             return Err(failed(&format!("{name}: {}", reply.stderr.trim())));
         }
@@ -86,17 +89,18 @@ impl<'a> Stage<'a> {
     }
 
     pub(super) fn costs(&self) -> Costs {
-        let nothing = ["/bin/true", "/usr/bin/true"].into_iter().find(|path| Path::new(path).exists());
-        let nothing = nothing.map(|path| {
-            let once = || exchange(Command::new(path).env_clear(), b"", PATIENCE).map(|reply| reply.took);
-            (0..15).filter_map(|_| once().ok()).collect::<Vec<_>>()
-        });
         Costs {
             processes: self.took.len(),
             median: median(self.took.clone()),
-            nothing: nothing.filter(|times| !times.is_empty()).map(median),
+            nothing: (!self.nothing.is_empty()).then(|| median(self.nothing.clone())),
         }
     }
+}
+
+/// How long a program takes that does nothing; none where there is none.
+fn nothing() -> Option<Duration> {
+    let program = ["/bin/true", "/usr/bin/true"].into_iter().find(|path| Path::new(path).exists())?;
+    exchange(Command::new(program).env_clear(), b"", PATIENCE).ok().map(|reply| reply.took)
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

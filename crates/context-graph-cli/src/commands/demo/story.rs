@@ -121,8 +121,8 @@ impl Story {
         }
     }
 
-    /// What the hook put in front of the model, if anything: of each of its lines at most so many rows, and all of the
-    /// last one.
+    /// What the hook put in front of the model, if anything: of each of its lines at most so many rows, and a few
+    /// more of the last one, where the news is.
     pub(super) fn told(&mut self, answer: &Value, rows: usize) {
         let Some(words) = answer["context_injection"].as_str() else { return };
         self.row("", Tone::Plain, &[(Tone::Quiet, "the model is told:")]);
@@ -130,7 +130,8 @@ impl Story {
         let mut lines = words.lines().peekable();
         while let Some(line) = lines.next() {
             let mut all = wrapped(line, WIDTH - LEFT - 2);
-            if all.len() > rows && lines.peek().is_some() {
+            let rows = if lines.peek().is_some() { rows } else { rows + 2 };
+            if all.len() > rows {
                 all.truncate(rows);
                 if let Some(last) = all.last_mut() {
                     *last = format!("{}…", cut(last, WIDTH - LEFT - 3).trim_end_matches('…'));

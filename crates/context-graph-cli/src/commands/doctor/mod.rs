@@ -106,7 +106,7 @@ impl Patient {
             registration::files(self),
             registration::hooks(self),
             registration::events(self),
-            switches::check(&self.sources),
+            switches::check(&self.sources, &self.root),
             binary::check(self),
             versions::check(self),
             versions::trust(self),
@@ -163,7 +163,7 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
 
 /// What keeps the client from running hooks of a project, a line each.
 pub(crate) fn what_disables_hooks(environment: &Environment) -> Vec<String> {
-    let findings = switches::check(&sources::read_all(environment));
+    let findings = switches::check(&sources::read_all(environment), &environment.project_root());
     findings.into_iter().filter(|finding| finding.level != Level::Ok).map(|finding| finding.what).collect()
 }
 

@@ -44,10 +44,15 @@ fn ending(findings: &[Finding]) -> String {
         0 => String::new(),
         n => format!("; `context-graph doctor --fix` mends {n} of them"),
     };
-    match (count(Level::Broken), count(Level::Warning)) {
-        (0, 0) => "\nAll is well.\n".to_owned(),
-        (0, warnings) => format!("\nIt works, with {warnings} to know of{mend}.\n"),
-        (broken, warnings) => format!("\n{broken} broken, {warnings} to know of{mend}.\n"),
+    let known = match count(Level::Warning) {
+        0 => String::new(),
+        n => format!("{n} to know of"),
+    };
+    match (count(Level::Broken), known.as_str()) {
+        (0, "") => "\nAll is well.\n".to_owned(),
+        (0, known) => format!("\nIt works; {known}{mend}.\n"),
+        (broken, "") => format!("\n{broken} broken{mend}.\n"),
+        (broken, known) => format!("\n{broken} broken, {known}{mend}.\n"),
     }
 }
 

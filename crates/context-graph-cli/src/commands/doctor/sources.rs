@@ -12,6 +12,9 @@ use crate::commands::init::is_generated;
 use crate::paths::System;
 use crate::settings_file::{Scope, SettingsFile};
 
+/// How the client calls plugins that lie in the user's `skills` folder.
+pub(super) const SKILLS_FOLDER: &str = "@skills-dir";
+
 /// Whose settings. In the order of their strength, the weakest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
@@ -160,7 +163,7 @@ fn plugins(client_folder: &Path, settings: &[Source]) -> Vec<Source> {
     for folder in skills.filter_map(|entry| Some(entry.ok()?.path())) {
         if folder.join(".claude-plugin").join("plugin.json").is_file() {
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            folders.push((format!("{name}@skills-dir"), folder));
+            folders.push((format!("{name}{SKILLS_FOLDER}"), folder));
         }
     }
     folders

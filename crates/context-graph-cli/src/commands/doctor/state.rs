@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use context_graph_storage::SessionStore;
 use context_graph_storage::sessions::Sessions;
+use context_graph_storage::{LmdbStore, SessionStore};
 
 use super::Patient;
 use super::finding::{Finding, Mend};
@@ -42,7 +42,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     findings
 }
 
-/// The store: does it open, do all values hold, and does what was recorded still hang together?
+/// The store: does it open, and does what is in it stand every test that there is?
 fn store(sessions: &Sessions) -> Vec<Finding> {
     let note = sessions.folder().database().join(context_graph_storage::store::SUSPICION);
     let damage =
@@ -59,19 +59,24 @@ fn store(sessions: &Sessions) -> Vec<Finding> {
             )];
         }
     };
+    vec![adds_up(sessions, &store)]
+}
+
+/// Every value against its checksum, every index against what it indexes.
+fn adds_up(sessions: &Sessions, store: &LmdbStore) -> Finding {
     match store.check() {
-        Ok(report) if report.problems == 0 => vec![Finding::ok(
+        Ok(report) if report.problems == 0 => Finding::ok(
             CHECK,
             format!("the store holds {} sessions and {} records, all whole", report.sessions, report.records),
-        )],
+        ),
         Ok(report) => {
             let (key, what) = report.first_problem.unwrap_or_default();
             let what =
                 format!("{} values in the store do not hold; the first: {key} {what}", report.problems);
-            vec![Finding::broken(CHECK, what, put_aside(sessions))]
+            Finding::broken(CHECK, what, put_aside(sessions))
         }
         Err(error) => {
-            vec![Finding::broken(CHECK, format!("the store cannot be read: {error}"), put_aside(sessions))]
+            Finding::broken(CHECK, format!("the store cannot be read: {error}"), put_aside(sessions))
         }
     }
 }

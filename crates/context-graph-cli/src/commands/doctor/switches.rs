@@ -1,30 +1,46 @@
 //! What keeps the client from running hooks.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::finding::Finding;
-use super::sources::{Origin, Source, strongest};
+use super::sources::{Origin, SKILLS_FOLDER, Source, strongest};
 
 const CHECK: &str = "switches";
 
-/// Looks for every switch that turns hooks off.
-pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
-    let found: Vec<Finding> =
-        [all_hooks(sources), managed_only(sources), plugins_only(sources)].into_iter().flatten().collect();
+/// Looks for every switch that turns our hooks off.
+pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
+    let is_there = |wanted: fn(&Origin) -> bool| {
+        sources.iter().any(|source| wanted(&source.origin) && !source.ours(root).is_empty())
+    };
+    let managed_hooks = is_there(|origin| *origin == Origin::Managed);
+    // A plugin that merely lies in the user's folder is no better than settings in the organisation's eyes.
+    let plugin_hooks =
+        is_there(|origin| matches!(origin, Origin::Plugin(id) if !id.ends_with(SKILLS_FOLDER)));
+    let found: Vec<Finding> = [
+        all_hooks(sources, managed_hooks),
+        managed_only(sources).filter(|_| !managed_hooks),
+        plugins_only(sources).filter(|_| !managed_hooks && !plugin_hooks),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     if found.is_empty() { vec![Finding::ok(CHECK, "nothing turns hooks off")] } else { found }
 }
 
-/// One value counts, that of the strongest place; a value that is not managed leaves managed hooks alone.
-fn all_hooks(sources: &[Source]) -> Option<Finding> {
+/// One value counts, that of the strongest place; one that is not managed leaves managed hooks alone.
+fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<Finding> {
     let (source, value) = strongest(sources, |source| source.get("disableAllHooks"))?;
-    (value == true).then(|| {
-        let file = source.path.display();
-        Finding::broken(
-            CHECK,
-            format!("`disableAllHooks` is set in {file}: the client runs no hook"),
-            format!("take `disableAllHooks` out of {file}, or set it to false"),
-        )
-    })
+    if value != true || (managed_hooks && source.origin != Origin::Managed) {
+        return None;
+    }
+    let file = source.path.display();
+    Some(Finding::broken(
+        CHECK,
+        format!("`disableAllHooks` is set in {file}: the client runs no hook"),
+        format!("take `disableAllHooks` out of {file}, or set it to false"),
+    ))
 }
 
 /// Only heeded where an organisation says it.
@@ -70,7 +86,11 @@ mod tests {
     }
 
     fn words(sources: &[Source]) -> Vec<String> {
-        check(sources).into_iter().filter(|it| it.level == Level::Broken).map(|it| it.what).collect()
+        check(sources, Path::new("/"))
+            .into_iter()
+            .filter(|it| it.level == Level::Broken)
+            .map(|it| it.what)
+            .collect()
     }
 
     const USER: Origin = Origin::File(Scope::User);
@@ -95,6 +115,9 @@ mod tests {
             assert!(words(&[source(USER, text)]).is_empty(), "{text}");
             assert_eq!(words(&[source(Origin::Managed, text)]).len(), 1, "{text}");
         }
+        let ours = r#"{"allowManagedHooksOnly": true, "hooks": {"Stop": [{"hooks": [{"type": "command",
+            "command": "context-graph", "args": ["hooks", "event"]}]}]}}"#;
+        assert!(words(&[source(Origin::Managed, ours)]).is_empty(), "ours are registered where it counts");
         let others = r#"{"strictPluginOnlyCustomization": ["skills"]}"#;
         assert!(words(&[source(Origin::Managed, others)]).is_empty());
     }
