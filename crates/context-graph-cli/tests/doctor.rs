@@ -176,6 +176,31 @@ fn a_used_installation_has_no_finding_either() {
     assert!(diagnosis.findings().is_empty(), "{:#}", diagnosis.value);
 }
 
+#[test]
+fn a_portable_installation_is_as_healthy() {
+    let patient = Patient::new();
+    std::os::unix::fs::symlink(BINARY, patient.project().join("bin/context-graph")).unwrap();
+    assert_eq!(patient.run(&["init", "--yes", "--portable"]).code, 0);
+    let diagnosis = patient.diagnosis();
+    assert!(diagnosis.findings().is_empty(), "{:#}", diagnosis.value);
+    patient.edit_guard(|it| it["timeout"] = json!(0));
+    assert_eq!(patient.run(&["doctor", "--fix"]).code, 0);
+    let settings: Value = serde_json::from_str(&read(&patient.settings())).unwrap();
+    assert_eq!(
+        settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"], "context-graph",
+        "still by its name"
+    );
+}
+
+#[test]
+fn an_installation_of_scripts_is_as_healthy() {
+    let patient = Patient::new();
+    assert_eq!(patient.run(&["uninstall", "--yes"]).code, 0);
+    assert_eq!(patient.run(&["hooks", "generate-config"]).code, 0);
+    let diagnosis = patient.diagnosis();
+    assert!(diagnosis.findings().iter().all(|it| it["check"] == "cost"), "{:#}", diagnosis.value);
+}
+
 /// A fault: what plants it, how bad it is, what is said of it, and the fix that is named.
 type Fault = (&'static str, fn(&Patient), &'static str, &'static str, &'static str);
 
