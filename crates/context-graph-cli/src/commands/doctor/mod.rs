@@ -5,6 +5,8 @@
 
 mod binary;
 mod canary;
+mod entry;
+mod files;
 mod finding;
 mod fix;
 mod matcher;
@@ -103,9 +105,9 @@ impl Patient {
 
     fn examine(&self) -> Vec<Finding> {
         [
-            registration::files(self),
-            registration::hooks(self),
-            registration::events(self),
+            files::check(self),
+            registration::check(self),
+            files::events(self),
             switches::check(&self.sources, &self.root),
             binary::check(self),
             versions::check(self),

@@ -2,57 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use context_graph_events::EventName;
 use context_graph_settings::{Change, install_where};
-use serde_json::Value;
 
 use super::finding::{Finding, Mend};
-use super::matcher::never_matches;
 use super::sources::{Origin, Ours, Source};
-use super::{Patient, listed};
+use super::{Patient, entry, listed};
 use crate::commands::init::is_generated;
 
-const FILES: &str = "settings";
-const HOOKS: &str = "hooks";
-
-/// Whether the settings can be read at all: the client passes over a file that is not valid JSON, without a word.
-pub(super) fn files(patient: &Patient) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for source in &patient.sources {
-        let file = source.path.display();
-        if let Err(problem) = &source.value {
-            findings.push(Finding::broken(
-                FILES,
-                format!("{file} cannot be used: {problem}; the client ignores all of it"),
-                format!("mend {file}{}", backup_hint(patient)),
-            ));
-        } else if source.get("hooks").is_some_and(|hooks| !hooks.is_object()) {
-            findings.push(Finding::broken(
-                FILES,
-                format!("`hooks` in {file} is no object: the client ignores it"),
-                format!("mend {file}, then `context-graph init`"),
-            ));
-        }
-    }
-    if findings.is_empty() {
-        let files = patient.sources.iter().map(|source| source.path.display().to_string());
-        findings.push(Finding::ok(FILES, format!("can be read: {}", listed(files))));
-    }
-    findings
-}
-
-fn backup_hint(patient: &Patient) -> String {
-    let folder = patient.environment.state_folder().join("install");
-    let copies =
-        std::fs::read_dir(&folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let newest = copies.filter(|path| path.extension().is_some_and(|it| it == "backup")).max();
-    newest
-        .map(|path| format!("; {} is a copy from before our last change", path.display()))
-        .unwrap_or_default()
-}
+pub(super) const HOOKS: &str = "hooks";
 
 /// Whether they are there.
-pub(super) fn hooks(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let ours = patient.ours();
     if ours.is_empty() {
         return vec![Finding::broken(
@@ -61,7 +21,7 @@ pub(super) fn hooks(patient: &Patient) -> Vec<Finding> {
             "`context-graph init` in the project, or `context-graph init --user` for all of them",
         )];
     }
-    let mut findings: Vec<Finding> = ours.iter().flat_map(entry).collect();
+    let mut findings: Vec<Finding> = ours.iter().flat_map(entry::check).collect();
     findings.extend(patient.sources.iter().filter(|it| !it.ours(&patient.root).is_empty()).flat_map(
         |source| {
             if source.scope().is_some() { against_plan(patient, source) } else { Vec::new() }
@@ -82,74 +42,6 @@ pub(super) fn hooks(patient: &Patient) -> Vec<Finding> {
         ));
     }
     findings
-}
-
-/// What in an entry makes the client pass over it, or over what it answers.
-fn entry(hook: &Ours<'_>) -> Vec<Finding> {
-    let file = hook.source.path.display();
-    let place = format!("{} in {file}", hook.place);
-    let event = EventName::parse(&hook.event);
-    let is_guard = event == Some(EventName::PreToolUse);
-    let by_hand = |key: &str| format!("take `{key}` out of {place}");
-    let mut findings = Vec::new();
-    if event == Some(EventName::WorktreeCreate) {
-        findings.push(Finding::broken(
-            HOOKS,
-            format!("{place}: a hook for WorktreeCreate takes the place of git, and ours makes no worktree"),
-            format!("take the entry out of {file}; `context-graph init` does"),
-        ));
-    }
-    let usable = hook.entry.get("timeout").is_none_or(|it| it.as_f64().is_some_and(|seconds| seconds > 0.0));
-    if !usable {
-        findings.push(Finding::broken(
-            HOOKS,
-            format!(
-                "{place}: the timeout is no positive number, so the client drops the hook without a word"
-            ),
-            "`context-graph init` writes the right one",
-        ));
-    }
-    if is_guard && hook.entry.get("async") == Some(&Value::Bool(true)) {
-        findings.push(Finding::broken(
-            HOOKS,
-            format!(
-                "{place}: with `async` the client does not wait, so nothing that the guard denies is denied"
-            ),
-            by_hand("async"),
-        ));
-    }
-    if hook.entry.get("if").is_some() {
-        let effect = if is_guard { "the guard sees only part of the calls" } else { "it may never run" };
-        findings.push(Finding::warning(HOOKS, format!("{place}: with `if`, {effect}"), by_hand("if")));
-    }
-    if is_guard && let Some(matcher) = &hook.matcher {
-        let fix = format!("take `matcher` out of hooks.PreToolUse in {file}; `context-graph init` does");
-        findings.push(match never_matches(matcher) {
-            Some(why) => Finding::broken(
-                HOOKS,
-                format!("{place}: the matcher `{matcher}` matches nothing: {why}"),
-                fix,
-            ),
-            None => Finding::warning(
-                HOOKS,
-                format!("{place}: the guard sees only calls that match `{matcher}`"),
-                fix,
-            ),
-        });
-    }
-    match hook.source.scope() {
-        Some(scope) => findings
-            .into_iter()
-            .map(|it| {
-                if it.fix.as_ref().is_some_and(|fix| fix.contains("init")) {
-                    it.mended_by(Mend::Install(scope))
-                } else {
-                    it
-                }
-            })
-            .collect(),
-        None => findings,
-    }
 }
 
 /// What `init` would change in a settings file.
@@ -201,7 +93,9 @@ fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
         ));
         differing.remove("PreToolUse");
     }
-    differing.retain(|event, _| !has_bad_timeout(&ours, event));
+    // Those are told on their own.
+    differing
+        .retain(|event, _| !ours.iter().any(|hook| hook.event == *event && entry::has_bad_timeout(hook)));
     if !differing.is_empty() {
         let which = listed(differing.iter().map(|(event, keys)| format!("{event} ({keys})")));
         findings.push(Finding::warning(
@@ -211,13 +105,6 @@ fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
         ));
     }
     findings.into_iter().map(|finding| finding.mended_by(Mend::Install(scope))).collect()
-}
-
-fn has_bad_timeout(ours: &[Ours<'_>], event: &str) -> bool {
-    let of_event = ours.iter().filter(|hook| hook.event == event);
-    of_event.into_iter().any(|hook| {
-        hook.entry.get("timeout").is_some_and(|it| it.as_f64().is_none_or(|seconds| seconds <= 0.0))
-    })
 }
 
 fn guard_is_missing(ours: &[Ours<'_>], already: &[Finding]) -> Option<Finding> {
@@ -271,44 +158,4 @@ fn twice(ours: &[Ours<'_>]) -> Option<Finding> {
         ),
         fix,
     ))
-}
-
-/// Events in the settings that the client does not know.
-pub(super) fn events(patient: &Patient) -> Vec<Finding> {
-    let newest = context_graph_settings::NEWEST_KNOWN_CLIENT;
-    let version = patient.client.as_ref().map_or(newest, |client| client.version);
-    let mut findings = Vec::new();
-    for source in &patient.sources {
-        let keys =
-            source.get("hooks").and_then(Value::as_object).map(|hooks| hooks.keys()).into_iter().flatten();
-        let unknown: Vec<&str> = keys
-            .map(String::as_str)
-            .filter(|key| match EventName::parse(key) {
-                Some(event) => context_graph_settings::known_since(event) > version,
-                // An event of a newer client than this program knows may well be known to that client.
-                None => version <= newest,
-            })
-            .collect();
-        if unknown.is_empty() {
-            continue;
-        }
-        let (file, names) = (source.path.display(), listed(unknown.iter().copied()));
-        let version_words = crate::client::words(version);
-        let fix = format!("take {names} out of {file}, or update the client");
-        findings.push(if version < context_graph_settings::UNKNOWN_EVENTS_SKIPPED_SINCE {
-            let what = format!("client {version_words} does not know {names} and so ignores all of {file}");
-            match source.scope() {
-                Some(scope) => Finding::broken("events", what, fix).mended_by(Mend::Install(scope)),
-                None => Finding::broken("events", what, fix),
-            }
-        } else {
-            let what =
-                format!("client {version_words} knows no event {names} in {file}: those hooks never run");
-            Finding::warning("events", what, fix)
-        });
-    }
-    if findings.is_empty() {
-        findings.push(Finding::ok("events", "the client knows every event in the settings"));
-    }
-    findings
 }
