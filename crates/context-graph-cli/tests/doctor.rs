@@ -321,6 +321,9 @@ const FAULTS: &[Fault] = &[
         p.write(".context-graph/policies/a.rego", &format!("{routed}package a\n\nimport rego.v1\n\ndeny contains d if {{\n"));
     },
         "broken", "a.rego", "policy check"),
+    ("a Rego policy without a route, with a mistake", |p| {
+        p.write(".context-graph/policies/a.rego", "package a\n\nimport rego.v1\n\ndeny contains d if {\n");
+    }, "broken", "a.rego", "policy check"),
     ("a policy that switches the guard off", |p| {
         p.write("../home/.config/context-graph/policy.toml",
             "[guards.\"destructive-files\"]\nverdict = \"ask\"\nreason = \"a test\"\n");

@@ -39,14 +39,18 @@ fn compile_all(guard: &Guard) -> Vec<String> {
     let Some(policies) = guard.policies() else { return Vec::new() };
     let mut problems = Vec::new();
     for (_, _, routes) in policies.packages() {
-        for route in routes {
-            for event in route.events.iter().filter_map(|name| EventName::parse(name)) {
-                let tool = route.tools.iter().find(|tool| *tool != "*").map_or("Bash", String::as_str);
-                let Some(event) = sample(event, tool) else { continue };
-                let errors = guard.consult(&event, || None).map(|outcome| outcome.errors).unwrap_or_default();
-                problems
-                    .extend(errors.iter().map(said).filter(|problem| !guard.problems().contains(problem)));
-            }
+        let calls = routes.iter().flat_map(|route| {
+            let tool = route.tools.iter().find(|tool| *tool != "*").map_or("Bash", String::as_str);
+            route.events.iter().filter_map(|name| EventName::parse(name)).map(move |event| (event, tool))
+        });
+        let mut calls: Vec<_> = calls.collect();
+        if calls.is_empty() {
+            // What has no route is run for every event, so any will do.
+            calls.push((EventName::PreToolUse, "Bash"));
+        }
+        for event in calls.into_iter().filter_map(|(event, tool)| sample(event, tool)) {
+            let errors = guard.consult(&event, || None).map(|outcome| outcome.errors).unwrap_or_default();
+            problems.extend(errors.iter().map(said).filter(|problem| !guard.problems().contains(problem)));
         }
     }
     problems.sort();
