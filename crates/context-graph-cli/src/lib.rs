@@ -6,16 +6,20 @@
 use std::ffi::OsString;
 use std::time::Instant;
 
+mod client;
 mod clock;
 pub mod commands;
 mod config;
 mod crash;
 mod environment;
+mod exchange;
 mod exit_status;
 mod explain;
 mod guard;
 mod heads;
+mod paths;
 mod process;
+mod scratch;
 mod settings_file;
 mod summary;
 mod table;

@@ -103,8 +103,9 @@ fn run(
     drop(closed);
     let status = wait(&mut child, until);
     // What it left running in the background must not outlive it.
-    kill_group(&mut child);
+    kill_group(child.id());
     if status.is_none() {
+        let _ = child.kill();
         let _ = child.wait();
     }
     // Nothing is ever sent here: the channel ends when all pipes do.
@@ -122,6 +123,7 @@ fn start(
     let (stdout, stderr, readers) = channels()?;
     // The command's ends of the pipes go with `shell`; held any longer, reading would never end.
     let mut shell = shell(command);
+    in_its_own_group(&mut shell);
     shell.current_dir(folder).stdin(if is_fed { Stdio::piped() } else { Stdio::null() });
     let child = shell.stdout(stdout).stderr(stderr).spawn()?;
     Ok((child, readers))
@@ -182,25 +184,29 @@ fn taken(kept: &Kept) -> String {
     kept.lock().map(|kept| String::from_utf8_lossy(&kept).into_owned()).unwrap_or_default()
 }
 
-#[cfg(unix)]
-fn shell(command: &str) -> Command {
-    use std::os::unix::process::CommandExt;
-    let mut shell = Command::new("/bin/sh");
-    shell.arg("-c").arg(command).process_group(0);
+/// A line for the system's shell.
+pub(crate) fn shell(command: &str) -> Command {
+    let (program, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("/bin/sh", "-c") };
+    let mut shell = Command::new(program);
+    shell.arg(flag).arg(command);
     shell
+}
+
+/// Has a program and all that it starts be one group, which can be ended as a whole.
+#[cfg(unix)]
+pub(crate) fn in_its_own_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    command.process_group(0);
 }
 
 #[cfg(not(unix))]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("cmd");
-    shell.arg("/C").arg(command);
-    shell
-}
+pub(crate) fn in_its_own_group(_command: &mut Command) {}
 
+/// Ends the group of a program that was started in one of its own.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "a whole group of processes can only be killed by way of libc")]
-fn kill_group(child: &mut Child) {
-    if let Ok(id) = libc::pid_t::try_from(child.id())
+pub(crate) fn kill_group(leader: u32) {
+    if let Ok(id) = libc::pid_t::try_from(leader)
         && id > 1
     {
         // SAFETY: killing a process group touches no memory of ours; the group is the child's own.
@@ -211,9 +217,7 @@ fn kill_group(child: &mut Child) {
 }
 
 #[cfg(not(unix))]
-fn kill_group(child: &mut Child) {
-    let _ = child.kill();
-}
+pub(crate) fn kill_group(_leader: u32) {}
 
 #[cfg(all(test, unix))]
 #[path = "process/tests.rs"]

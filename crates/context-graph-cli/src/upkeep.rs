@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::Environment;
 use crate::commands::binary_path;
+use crate::process::in_its_own_group;
 
 /// Beside the state, written by each upkeep: its time says when.
 const STAMP: &str = "maintained";
@@ -39,11 +40,7 @@ pub(crate) fn start_if_due(environment: &Environment, db_path: Option<&Path>) {
         command.arg("--db-path").arg(path);
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt;
-        // A group of its own: the client ends the hook's.
-        command.process_group(0);
-    }
+    // A group of its own: the client ends the hook's.
+    in_its_own_group(&mut command);
     let _ = command.spawn();
 }

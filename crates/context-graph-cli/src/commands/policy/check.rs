@@ -8,22 +8,11 @@ use serde_json::{Map, Value, json};
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::guard::{PATIENCE, POLICIES, said};
+use crate::guard::{Guard, PATIENCE, POLICIES, said};
 use crate::{Environment, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
-    let guard = args.guard(environment);
-    let mut problems = guard.problems();
-    let mut hints = Vec::new();
-    if let Some(policies) = guard.policies() {
-        let config = guard.policy().config();
-        let broken = compile_errors(policies, config, &args.environment(environment));
-        problems.extend(broken.iter().map(said));
-        let is_broken = |file: &str| broken.iter().any(|error| error.file == file);
-        for remark in policies.remarks(&provided(config), is_broken) {
-            if remark.is_error { &mut problems } else { &mut hints }.push(line(&remark));
-        }
-    }
+    let (problems, hints) = problems_and_hints(&args.guard(environment), &args.environment(environment));
     if args.json {
         table::print_json(&json!({"ok": problems.is_empty(), "problems": problems, "hints": hints}))?;
     } else {
@@ -39,6 +28,26 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             )
             .answered()),
     }
+}
+
+/// Everything that is wrong with the rules in force.
+pub(crate) fn problems(guard: &Guard, environment: &Environment) -> Vec<String> {
+    problems_and_hints(guard, environment).0
+}
+
+fn problems_and_hints(guard: &Guard, environment: &Environment) -> (Vec<String>, Vec<String>) {
+    let mut problems = guard.problems();
+    let mut hints = Vec::new();
+    if let Some(policies) = guard.policies() {
+        let config = guard.policy().config();
+        let broken = compile_errors(policies, config, environment);
+        problems.extend(broken.iter().map(said));
+        let is_broken = |file: &str| broken.iter().any(|error| error.file == file);
+        for remark in policies.remarks(&provided(config), is_broken) {
+            if remark.is_error { &mut problems } else { &mut hints }.push(line(&remark));
+        }
+    }
+    (problems, hints)
 }
 
 fn line(remark: &Remark) -> String {

@@ -10,6 +10,7 @@ mod test;
 
 use std::path::PathBuf;
 
+pub(crate) use check::problems;
 use clap::{Args, Subcommand};
 
 use super::failure::Outcome;
