@@ -15,7 +15,8 @@ pub(crate) fn arm_failure(answer: Vec<u8>, complaint: &str) {
     imp::arm(None, answer, complaint);
 }
 
-/// From here on a thread that ran policies and was left behind brings nobody down: what it was to say is said.
+/// From here on a thread that is brought down is left where it is, and the others go on without it: who waits for it, waits
+/// in limited time.
 pub(crate) fn leave_behind() {
     imp::leave_behind();
 }

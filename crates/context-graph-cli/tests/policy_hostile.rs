@@ -93,9 +93,13 @@ fn other_events_are_answered_too() {
 }
 
 #[test]
-fn the_guards_are_still_there() {
-    let place = with_policy("deny contains \"no\" if count(numbers.range(1, 1000000000)) == 0");
-    let call = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "t"});
-    let (run, _) = event(&place, "event", "PreToolUse", &call);
-    assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{run:?}");
+fn the_guards_are_still_there_and_the_policy_is_named() {
+    for most in ["1000000000", "1000000000000", "1000000000000000000"] {
+        let place = with_policy(&format!("deny contains \"no\" if count(numbers.range(1, {most})) == 0"));
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "t"});
+        let (run, _) = event(&place, "event", "PreToolUse", &call);
+        assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{run:?}");
+        let check = place.run(&["policy", "check"]);
+        assert!(check.code == 1 && check.stdout.contains("hostile.rego"), "{check:?}");
+    }
 }

@@ -22,6 +22,9 @@ use super::input::Input;
 use super::set::{PolicySet, Source};
 use crate::decision::Decision;
 
+/// The name of the thread that runs policies.
+pub const THREAD: &str = "rego";
+
 const STACK: usize = 64 << 20;
 
 /// How far the policies of one event may go.
@@ -160,7 +163,7 @@ fn run_apart(jobs: Vec<Job>, input: &Value, limits: Limits, at_start: fn()) -> m
         drop(sender);
     };
     // A thread that is not there, or gone, has dropped its end of the channel; the caller notices.
-    let _ = thread::Builder::new().name("rego".to_owned()).stack_size(STACK).spawn(run_all);
+    let _ = thread::Builder::new().name(THREAD.to_owned()).stack_size(STACK).spawn(run_all);
     receiver
 }
 

@@ -70,7 +70,6 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> A
     expect_collapse(&guard, &Answer::undecided(&HookError::Policy));
     host.wait_for_signals(&guard, &incoming.event);
     let decision = guard.decide(&incoming.event, || host.known_session(args, &incoming));
-    crash::leave_behind();
     let answer = ruled(&incoming.event, &decision);
     timings::passed("policy");
     match remember(host, args, incoming, decided(&decision)) {
@@ -159,7 +158,6 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
         guard.decide(event, || place.sessions.peek(&session_id).ok().flatten())
     };
     let mut decision = judged.as_ref().map(decide).unwrap_or_default();
-    crash::leave_behind();
     expect_damage(&place.sessions);
     timings::passed("policy");
 
@@ -232,10 +230,12 @@ fn write_down_head(
 }
 
 /// Prepares for a policy that brings the process down: one call of a built-in function can ask for more memory than there
-/// is, and a chain of rules can be longer than the stack.
+/// is, and a chain of rules can be longer than the stack. Its thread is left behind then, and what was decided without it
+/// stands; the answer is for systems where that cannot be done.
 fn expect_collapse(guard: &Guard, answer: &Answer) {
     if guard.policies().is_some() {
         let complaint = HookError::Policy.to_string();
+        crash::leave_behind();
         crash::arm_failure(answer.render(OutputFormat::JsonCompact, false), &complaint);
     }
 }

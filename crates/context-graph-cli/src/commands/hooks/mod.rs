@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use context_graph_events::claude_code::DEFAULT_BUDGET_MS;
+use context_graph_policy::rego::evaluate::THREAD;
 
 pub use types::{
     ConsciousnessState, ConversationMessage, HookEventType, HookInput, HookOutput, HookPayload,
@@ -159,6 +160,10 @@ fn needed(name: &str, flag: Option<String>) -> Result<String, HookError> {
 /// A panic is answered like any other failure: one JSON object, exit 1, nothing else on stdout.
 fn announce_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        // A policy that makes its engine panic is one that does not end: the guards have yet to be heard.
+        while std::thread::current().name() == Some(THREAD) {
+            std::thread::park();
+        }
         watchdog::disarm();
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         let error = HookError::Internal(format!("panic at {place}"));

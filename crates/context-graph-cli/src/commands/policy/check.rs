@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
-use crate::commands::hooks::error::ErrorCode;
+use crate::commands::hooks::error::{ErrorCode, HookError};
 use crate::guard::{Guard, PATIENCE, POLICIES, said};
-use crate::{Environment, table};
+use crate::{Environment, crash, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     let (problems, hints) = problems_and_hints(&args.guard(environment), &args.environment(environment));
@@ -76,6 +76,9 @@ pub(super) fn compile_errors(
     let home = environment.home.to_string_lossy().into_owned();
     let context = Context { home: &home, project: &project, cwd: &project, fs: &RealFileSystem };
     let mut found: Vec<RegoError> = Vec::new();
+    // A policy that would bring the process down is one that does not end.
+    crash::leave_behind();
+    crash::arm_failure(Vec::new(), &HookError::Policy.to_string());
     for (_, _, routes) in policies.packages() {
         for route in routes {
             let named = route.events.iter().filter_map(|name| EventName::parse(name));
@@ -92,7 +95,10 @@ pub(super) fn compile_errors(
                 let tool =
                     Event::from_object(object).ok().and_then(|event| event.tool_name().map(str::to_owned));
                 let limits = Limits { time: PATIENCE };
-                for error in policies.evaluate(event.as_str(), tool.as_deref(), &input, limits).errors {
+                for error in policies
+                    .evaluate_on(event.as_str(), tool.as_deref(), &input, limits, crash::stand_by)
+                    .errors
+                {
                     if !found.contains(&error) && !policies.errors().contains(&error) {
                         found.push(error);
                     }
