@@ -21,6 +21,7 @@ pub fn all() -> Vec<Test> {
         a_question_for_permission_is_answered_with_yes,
         a_question_for_permission_is_answered_with_yes_but_another_input,
         a_question_for_permission_is_answered_with_no,
+        a_question_for_permission_is_answered_with_an_end,
         a_blocked_prompt_never_reaches_the_model,
         a_blocked_command_never_reaches_the_model,
         a_blocked_compaction_does_not_take_place,
@@ -166,6 +167,16 @@ fn a_question_for_permission_is_answered_with_no() {
     lab.prompt("go", &["--permission-mode", "manual"]).assert_clean();
     assert!(!lab.has("ran.txt"));
     assert!(lab.model_saw_last().contains("NOT-TODAY"), "the model was not told why");
+}
+
+fn a_question_for_permission_is_answered_with_an_end() {
+    let lab = Lab::new([Turn::bash("touch ran.txt"), Turn::text("and on")]);
+    lab.policy("end", &["PermissionRequest"], &always("halt", ""));
+    let run = lab.prompt("go", &["--permission-mode", "manual"]);
+    run.assert_hooks_clean();
+    assert_eq!(run.result()["subtype"], "error_during_execution", "{}", run.result());
+    assert!(!lab.has("ran.txt"));
+    assert_eq!(lab.requests().len(), 1, "the model was asked again");
 }
 
 fn a_blocked_prompt_never_reaches_the_model() {

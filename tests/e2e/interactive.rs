@@ -31,8 +31,7 @@ fn a_session_is_on_record_from_the_first_key_to_the_last() {
     terminal.wait_for_text("Compacted");
     terminal.enter("/clear");
     lab.wait_for_event("SessionStart", 3);
-    terminal.enter("/exit");
-    terminal.end();
+    terminal.leave();
     let record = lab.record(SESSION);
     record.assert_in_order(&[
         "SessionStart",
@@ -60,12 +59,10 @@ fn an_interrupted_call_is_on_record_as_one() {
     terminal.enter("sleep for a while");
     lab.wait_for_event("PreToolUse", 1);
     terminal.wait_for_text("esc to interrupt");
-    terminal.press(key::ESCAPE);
-    terminal.wait_for_text("Interrupted");
+    terminal.press_until(key::ESCAPE, "Interrupted");
     terminal.enter("are you there?");
     lab.wait_for_event("Stop", 1);
-    terminal.enter("/exit");
-    terminal.end();
+    terminal.leave();
     let record = lab.record(SESSION);
     // The client says nothing of an interruption: the call has no end, and its turn no stop before the next prompt.
     let main: Vec<&str> = record.events().into_iter().filter(|event| *event != "Notification").collect();
@@ -74,6 +71,7 @@ fn an_interrupted_call_is_on_record_as_one() {
         ["SessionStart", "UserPromptSubmit", "PreToolUse", "UserPromptSubmit", "Stop", "SessionEnd"]
     );
     assert_eq!(record.only("PreToolUse").tool_use_id(), Some(call_id(1).as_str()));
+    lab.assert_outcomes(SESSION, [(1, "interrupted")]);
 }
 
 /// What the guard wants to have asked is asked, and the answer holds.
@@ -91,16 +89,15 @@ fn a_user_who_is_asked_decides() {
     terminal.press("1");
     lab.wait_for_event("Stop", 1);
     terminal.enter("and once more");
-    lab.wait_for_event("PreToolUse", 2);
-    lab.wait_for_event("PermissionRequest", 2);
-    terminal.press(key::ESCAPE);
-    terminal.wait_for_text("Interrupted");
-    terminal.enter("/exit");
-    terminal.end();
+    terminal.wait_for_text("Do you want to proceed?");
+    terminal.press_until(key::ESCAPE, "Interrupted");
+    terminal.leave();
     assert!(lab.has("first.txt"), "the user said yes");
     assert!(!lab.has("second.txt"), "the user said no");
     let record = lab.record(SESSION);
     assert!(record.of("PreToolUse").all(|entry| entry.ruling["verdict"] == "ask"));
+    // Both an answer of no and a key that breaks off look the same from here.
+    lab.assert_outcomes(SESSION, [(1, "success"), (2, "interrupted")]);
     assert_eq!(record.of("Notification").next().unwrap().text("notification_type"), "permission_prompt");
 }
 
@@ -108,11 +105,10 @@ fn the_status_line_is_shown() {
     let lab = Lab::without_hooks(Script::new([Turn::bash("echo one"), Turn::text("done")]));
     lab.ours(&["init", "--yes", "--statusline"]);
     let mut terminal = lab.terminal(&MANUAL);
+    terminal.wait_for_text("healthy");
     terminal.enter("please do one thing");
     lab.wait_for_event("Stop", 1);
-    terminal.wait_for_text("healthy");
-    terminal.enter("/exit");
-    terminal.end();
+    terminal.leave();
 }
 
 /// A teammate that has nothing left to do.
@@ -126,7 +122,6 @@ pub fn a_teammate() -> Lab {
     let mut terminal = lab.terminal(&["--permission-mode", "acceptEdits"]);
     terminal.enter("get help");
     lab.wait_for_event("TeammateIdle", 1);
-    terminal.enter("/exit");
-    terminal.end();
+    terminal.leave();
     lab
 }

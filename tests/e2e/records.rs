@@ -72,6 +72,7 @@ fn parallel_calls_are_each_there_once() {
     for n in 1..=CALLS {
         record.assert_call(&call_id(n), "PostToolUse");
     }
+    lab.assert_outcomes(&run.session_id(), (1..=CALLS).map(|n| (n, "success")));
     let batch = record.only("PostToolBatch");
     assert_eq!(batch.payload["tool_calls"].as_array().unwrap().len(), CALLS);
 }
@@ -89,6 +90,7 @@ fn calls_that_fail_are_told_from_those_that_do_not() {
     record.assert_call(&call_id(1), "PostToolUseFailure");
     record.assert_call(&call_id(2), "PostToolUseFailure");
     record.assert_call(&call_id(3), "PostToolUse");
+    lab.assert_outcomes(&run.session_id(), [(1, "failure"), (2, "failure"), (3, "success")]);
     let failed = record.of("PostToolUseFailure").next().unwrap();
     assert!(failed.text("error").contains('3') && failed.payload["is_interrupt"] == false, "{failed:?}");
 }
@@ -105,6 +107,7 @@ fn a_denied_call_is_there_without_an_end() {
     record.assert_call(&call_id(2), "PostToolUse");
     assert_eq!((record.count("PostToolUse"), record.count("PostToolUseFailure")), (1, 0));
     assert_eq!(record.count("PostToolBatch"), 2, "the batch tells of the denied call as well");
+    lab.assert_outcomes(&run.session_id(), [(1, "denied"), (2, "success")]);
 }
 
 fn calls_of_a_subagent_carry_its_id() {
@@ -117,6 +120,7 @@ fn calls_of_a_subagent_carry_its_id() {
     for n in 1..=3 {
         record.assert_call(&call_id(n), "PostToolUse");
     }
+    lab.assert_outcomes(&run.session_id(), (1..=3).map(|n| (n, "success")));
     let agent = record.only("SubagentStart").text("agent_id").to_owned();
     assert!(!agent.is_empty());
     assert_eq!(record.only("SubagentStop").text("agent_id"), agent);
@@ -147,6 +151,7 @@ fn a_subagent_in_the_background_reports_back() {
     assert!(prompts[1].starts_with("<task-notification>"), "{prompts:?}");
     record.assert_call(&call_id(1), "PostToolUse");
     record.assert_call(&call_id(2), "PostToolUse");
+    lab.assert_outcomes(&run.session_id(), [(1, "success"), (2, "success")]);
     let status = lab.ours_json(&["session", "status", &run.session_id(), "--json"]);
     let counters = &status["counters"];
     assert_eq!((&counters["prompts"], &counters["machine_prompts"]), (&json!(1), &json!(1)), "{counters}");
@@ -165,6 +170,7 @@ fn a_command_in_the_background_is_there_once() {
     run.assert_clean();
     let record = lab.record(&run.session_id());
     record.assert_call(&call_id(1), "PostToolUse");
+    lab.assert_outcomes(&run.session_id(), [(1, "success")]);
     let tasks = record.of("Stop").next().unwrap().payload["background_tasks"].clone();
     assert_eq!(tasks.as_array().map(Vec::len), Some(1), "{tasks}");
 }
@@ -181,6 +187,7 @@ fn a_resumed_session_goes_on_in_its_record() {
     assert!(record.events().len() > before);
     record.assert_call(&call_id(1), "PostToolUse");
     record.assert_call(&call_id(2), "PostToolUse");
+    lab.assert_outcomes(SESSION, [(1, "success"), (2, "success")]);
     let sources: Vec<&str> = record.of("SessionStart").map(|entry| entry.text("source")).collect();
     assert_eq!(sources, ["startup", "resume"]);
 }
@@ -202,6 +209,8 @@ fn a_forked_session_has_a_record_of_its_own() {
     assert_eq!(record.only("SessionStart").text("source"), "fork");
     record.assert_call(&call_id(2), "PostToolUse");
     assert_eq!(record.count("PreToolUse"), 1);
+    lab.assert_outcomes(SESSION, [(1, "success")]);
+    lab.assert_outcomes(&fork, [(2, "success")]);
 }
 
 fn a_client_that_is_killed_loses_nothing() {
@@ -221,6 +230,7 @@ fn a_client_that_is_killed_loses_nothing() {
     lab.play([Turn::text("here again")]);
     lab.prompt("go on", &["--resume", SESSION]).assert_clean();
     lab.record(SESSION).assert_in_order(&["PreToolUse", "PreToolUse", "SessionStart", "Stop", "SessionEnd"]);
+    lab.assert_outcomes(SESSION, [(1, "success"), (2, "interrupted")]);
 }
 
 fn no_secret_is_stored() {

@@ -3,6 +3,7 @@
 //! Everything lies in a folder of its own: the client gets an empty environment, a fresh home, a dummy key and the
 //! scripted model's address: nothing of the machine's own configuration, and nobody else to talk to.
 
+mod audit;
 mod client;
 mod conversation;
 mod record;
@@ -23,6 +24,7 @@ use crate::harness;
 use crate::model::{Script, ScriptedModel, Turn};
 
 pub use client::find;
+use record::Entry;
 pub use run::Run;
 #[cfg(unix)]
 pub use terminal::key;

@@ -66,6 +66,11 @@ impl Entry {
         self.payload["tool_use_id"].as_str()
     }
 
+    /// The call, and how long the client says that it took.
+    pub fn duration(&self) -> Option<(&str, &Value)> {
+        Some((self.tool_use_id()?, self.payload.get("duration_ms")?))
+    }
+
     /// The text of a field.
     pub fn text(&self, field: &str) -> &str {
         self.payload[field].as_str().unwrap_or_default()

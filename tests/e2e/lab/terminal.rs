@@ -31,6 +31,8 @@ pub struct Terminal<'a> {
     client: Child,
     master: File,
     shown: Arc<Mutex<Vec<u8>>>,
+    /// How much had been shown when the last line was entered.
+    before: usize,
     log: PathBuf,
     ended: bool,
 }
@@ -57,7 +59,7 @@ impl Lab {
                 shared.lock().unwrap().extend(&buffer[..length]);
             }
         });
-        let terminal = Terminal { lab: self, client, master, shown, log, ended: false };
+        let terminal = Terminal { lab: self, client, master, shown, before: 0, log, ended: false };
         terminal.wait_for_text("❯");
         terminal
     }
@@ -77,6 +79,7 @@ impl Lab {
 impl Terminal<'_> {
     /// Types a line and sends it off.
     pub fn enter(&mut self, line: &str) {
+        self.before = self.shown.lock().unwrap().len();
         self.press(line);
         self.press(key::ENTER);
     }
@@ -87,10 +90,28 @@ impl Terminal<'_> {
         std::thread::sleep(BETWEEN_KEYS);
     }
 
-    /// Waits until a text has been shown. Blanks do not count: the client moves the cursor instead of writing them.
+    /// Presses keys, again if need be, until a text is shown: a dialogue takes no key in its first moments.
+    pub fn press_until(&mut self, keys: &str, text: &str) {
+        let mut rounds = 0;
+        wait_until(&format!("{text:?} on the screen"), || {
+            if rounds % 40 == 0 {
+                self.press(keys);
+            }
+            rounds += 1;
+            self.has_shown(text)
+        });
+    }
+
+    /// Waits until a text has been shown since the last line was entered.
     pub fn wait_for_text(&self, text: &str) {
-        let text = without_blanks(text);
-        wait_until(&format!("{text:?} on the screen"), || without_blanks(&self.shown()).contains(&text));
+        wait_until(&format!("{text:?} on the screen"), || self.has_shown(text));
+    }
+
+    /// Whether a text has been shown since the last line was entered. Blanks do not count: the client moves the cursor
+    /// instead of writing them.
+    fn has_shown(&self, text: &str) -> bool {
+        let shown = plain(&self.shown.lock().unwrap()[self.before..]);
+        without_blanks(&shown).contains(&without_blanks(text))
     }
 
     /// All that has been shown, without what only moves and colours.
@@ -98,10 +119,18 @@ impl Terminal<'_> {
         plain(&self.shown.lock().unwrap())
     }
 
-    /// Waits for the client, which was told to end, and checks that it found nothing wrong with our hooks.
-    pub fn end(mut self) {
-        let client = &mut self.client;
-        wait_until("the end of the client", || client.try_wait().unwrap().is_some());
+    /// Leaves the client, and checks that it found nothing wrong with our hooks.
+    pub fn leave(mut self) {
+        self.enter("/exit");
+        let mut was_asked = false;
+        wait_until("the end of the client", || {
+            // Where others still work for the client, it asks before it ends them.
+            if !was_asked && self.has_shown("Exit and stop tasks") {
+                was_asked = true;
+                self.press(key::ENTER);
+            }
+            self.client.try_wait().unwrap().is_some()
+        });
         self.ended = true;
         self.note();
         Trace::read(&self.log).assert_clean();
