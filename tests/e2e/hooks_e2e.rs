@@ -1,12 +1,11 @@
 //! The real client, our binary on its hooks, a scripted model: does it work, and does the client agree?
 //!
-//! One file a promise. Where the client is not installed each test is counted as ignored; `tests/e2e/install-client`
+//! One module a promise. Where the client is not installed each test is counted as ignored; `tests/e2e/install-client`
 //! installs it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, clippy::disallowed_methods, reason = "a program of its own")]
 
 mod guards;
-mod guards_when_failing;
 mod harness;
 mod installs;
 #[cfg(unix)]
@@ -16,7 +15,6 @@ mod lab;
 mod mcp_server;
 mod model;
 mod records;
-mod stops;
 mod understands;
 
 use std::process::ExitCode;
@@ -33,8 +31,6 @@ fn main() -> ExitCode {
         understands::all(),
         keeps_the_thread::all(),
         guards::all(),
-        guards_when_failing::all(),
-        stops::all(),
         records::all(),
         installs::all(),
         #[cfg(unix)]

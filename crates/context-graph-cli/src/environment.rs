@@ -95,11 +95,11 @@ impl Environment {
         StateFolder::open_or_create(&self.project_root(), db_path).map(Sessions::new)
     }
 
-    /// How many times longer than usual a hook may take: a test that is not about time asks for more than a busy machine
-    /// can use up. Not in releases.
+    /// How many times longer than usual a hook, and a policy in it, may take: a test that is not about time asks for
+    /// more than a busy machine can use up. Not in releases.
     #[cfg(debug_assertions)]
-    #[expect(clippy::disallowed_methods, clippy::unused_self, reason = "a test switch")]
-    pub(crate) fn patience(&self) -> u32 {
+    #[expect(clippy::disallowed_methods, reason = "a test switch")]
+    pub(crate) fn patience() -> u32 {
         if std::env::var_os("CONTEXT_GRAPH_TEST_PATIENCE").is_some() { 20 } else { 1 }
     }
 

@@ -141,6 +141,8 @@ impl Guard {
         };
         let input = Input::new(&object, surroundings, &self.context());
         let limits = match event {
+            #[cfg(debug_assertions)]
+            Event::PreToolUse(_) if Environment::patience() > 1 => Limits { time: PATIENCE },
             Event::PreToolUse(_) => Limits::default(),
             _ => Limits { time: PATIENCE },
         };

@@ -94,7 +94,7 @@ impl Host<'_> {
         // The last tenth is left for the answer to arrive in.
         let budget = Duration::from_millis(budget_ms - budget_ms / 10);
         #[cfg(debug_assertions)]
-        let budget = budget * self.environment.patience();
+        let budget = budget * Environment::patience();
         let mut timeout = failed(&HookError::Timeout(budget_ms));
         timeout.output.execution_time_ms = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
         let bytes = timeout.render(args::OutputFormat::JsonCompact, false);

@@ -1,98 +1,19 @@
-//! It understands: every event of the client arrives, is decoded, is on record and is answered without an error.
+//! How the client is made to fire each event.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use context_graph_events::EventName;
 use serde_json::{Value, json};
 
-use crate::harness::Test;
 use crate::lab::{Lab, SESSION, binary, wait_until};
 use crate::mcp_server;
 use crate::model::{Script, Turn};
-
-/// Something that makes the client fire events, and which.
-struct Scenario {
-    name: &'static str,
-    play: fn() -> Lab,
-    events: &'static [&'static str],
-}
-
-const SCENARIOS: &[Scenario] = &[
-    Scenario {
-        name: "an ordinary turn",
-        play: an_ordinary_turn,
-        events: &[
-            "SessionStart",
-            "InstructionsLoaded",
-            "UserPromptSubmit",
-            "PreToolUse",
-            "PostToolUse",
-            "PostToolUseFailure",
-            "PostToolBatch",
-            "CwdChanged",
-            "MessageDisplay",
-            "Stop",
-            "SessionEnd",
-        ],
-    },
-    Scenario { name: "setup", play: setup, events: &["Setup"] },
-    Scenario { name: "a command of the user", play: a_command, events: &["UserPromptExpansion"] },
-    Scenario { name: "tasks", play: tasks, events: &["TaskCreated", "TaskCompleted"] },
-    Scenario { name: "a subagent", play: a_subagent, events: &["SubagentStart", "SubagentStop"] },
-    Scenario { name: "compaction", play: compaction, events: &["PreCompact", "PostCompact"] },
-    Scenario {
-        name: "compaction by itself",
-        play: compaction_by_itself,
-        events: &["PreCompact", "PostCompact"],
-    },
-    Scenario { name: "a question for permission", play: permission, events: &["PermissionRequest"] },
-    Scenario { name: "permission denied", play: permission_denied, events: &["PermissionDenied"] },
-    Scenario {
-        name: "a question of a server",
-        play: elicitation,
-        events: &["Elicitation", "ElicitationResult", "Notification"],
-    },
-    Scenario {
-        name: "another model and another folder",
-        play: model_and_folder,
-        events: &["PreModelSwitch", "PostModelSwitch", "DirectoryAdded"],
-    },
-    Scenario { name: "files that change", play: files, events: &["ConfigChange", "FileChanged"] },
-    Scenario { name: "a worktree", play: worktree, events: &["WorktreeCreate", "WorktreeRemove"] },
-    Scenario { name: "an error of the API", play: api_error, events: &["StopFailure"] },
-    #[cfg(unix)]
-    Scenario { name: "a teammate", play: crate::interactive::a_teammate, events: &["TeammateIdle"] },
-];
-
-pub fn all() -> Vec<Test> {
-    let test = |scenario: &'static Scenario| {
-        Test::new(format!("understands: {}", scenario.name), move || {
-            let lab = (scenario.play)();
-            let record = lab.whole_record();
-            for event in scenario.events {
-                record.assert_understood(event);
-            }
-        })
-    };
-    SCENARIOS.iter().map(test).collect()
-}
-
-/// No event is forgotten: what this version knows is what the scenarios provoke.
-pub fn every_event_is_provoked() {
-    let provoked: BTreeSet<&str> = SCENARIOS.iter().flat_map(|scenario| scenario.events).copied().collect();
-    let known: BTreeSet<&str> = EventName::ALL.iter().map(|event| event.as_str()).collect();
-    if cfg!(unix) {
-        assert_eq!(provoked, known);
-    }
-}
 
 /// A hook of ours, for events that `init` leaves alone.
 fn our_hook() -> Value {
     json!([{"hooks": [{"type": "command", "command": binary(), "args": ["hooks", "event", "--stdin"]}]}])
 }
 
-fn an_ordinary_turn() -> Lab {
+pub fn an_ordinary_turn() -> Lab {
     let lab = Lab::new([]);
     lab.set_settings(json!({"hooks": {"MessageDisplay": our_hook(), "InstructionsLoaded": our_hook()}}));
     let input = lab.write("in.txt", "alpha\n");
@@ -127,14 +48,14 @@ fn an_ordinary_turn() -> Lab {
     lab
 }
 
-fn setup() -> Lab {
+pub fn setup() -> Lab {
     let lab = Lab::new([Turn::text("hello")]);
     lab.prompt("hello", &["--init"]).assert_clean();
     assert_eq!(lab.whole_record().only("Setup").text("trigger"), "init");
     lab
 }
 
-fn a_command() -> Lab {
+pub fn a_command() -> Lab {
     let lab = Lab::new([Turn::text("done")]);
     lab.write(".claude/commands/shout.md", "Say $ARGUMENTS loudly.\n");
     lab.prompt("/shout hello", &[]).assert_clean();
@@ -142,7 +63,7 @@ fn a_command() -> Lab {
     lab
 }
 
-fn tasks() -> Lab {
+pub fn tasks() -> Lab {
     let lab = Lab::new([
         Turn::tool("TaskCreate", json!({"subject": "sweep", "description": "the floor"})),
         Turn::tool("TaskUpdate", json!({"taskId": "1", "status": "completed"})),
@@ -153,7 +74,7 @@ fn tasks() -> Lab {
     lab
 }
 
-fn a_subagent() -> Lab {
+pub fn a_subagent() -> Lab {
     let agent = json!({"description": "helper", "prompt": "SUBPROMPT do it",
         "subagent_type": "general-purpose", "run_in_background": false});
     let script = Script::new([Turn::tool("Agent", agent), Turn::text("done")])
@@ -163,7 +84,7 @@ fn a_subagent() -> Lab {
     lab
 }
 
-fn compaction() -> Lab {
+pub fn compaction() -> Lab {
     let lab = Lab::with_script(Script::new([Turn::text("one"), Turn::text("two")]).with_summary("SUMMARY"));
     lab.prompt("first", &["--session-id", SESSION]).assert_clean();
     let run = lab.prompt("/compact keep it short", &["--resume", SESSION]);
@@ -178,7 +99,7 @@ fn compaction() -> Lab {
 }
 
 /// The client compacts by itself when it has used up what it may use.
-fn compaction_by_itself() -> Lab {
+pub fn compaction_by_itself() -> Lab {
     let turns = [Turn::text("one").having_used(990_000), Turn::text("two"), Turn::text("three")];
     let lab = Lab::with_script(Script::new(turns).with_summary("SUMMARY"));
     lab.prompt("first", &["--session-id", SESSION]).assert_clean();
@@ -187,21 +108,21 @@ fn compaction_by_itself() -> Lab {
     lab
 }
 
-fn permission() -> Lab {
+pub fn permission() -> Lab {
     let lab = Lab::new([Turn::bash("touch x"), Turn::text("done")]);
     lab.prompt("go", &["--permission-mode", "manual"]).assert_clean();
     assert!(!lab.has("x"), "nobody allowed it, and we have no opinion");
     lab
 }
 
-fn permission_denied() -> Lab {
+pub fn permission_denied() -> Lab {
     // The client has a model judge what it does not know to be harmless, and the scripted one cannot.
     let lab = Lab::new([Turn::bash("make all"), Turn::text("done")]);
     lab.prompt("go", &["--permission-mode", "auto"]).assert_clean();
     lab
 }
 
-fn elicitation() -> Lab {
+pub fn elicitation() -> Lab {
     let lab = Lab::new([Turn::tool(mcp_server::TOOL, json!({})), Turn::text("done")]);
     let config = mcp_server::configured(&lab);
     lab.prompt("go", &["--mcp-config", &config, "--allowedTools", mcp_server::TOOL]).assert_clean();
@@ -210,7 +131,7 @@ fn elicitation() -> Lab {
     lab
 }
 
-fn model_and_folder() -> Lab {
+pub fn model_and_folder() -> Lab {
     let lab = Lab::new([Turn::text("one")]);
     lab.write("sub/file.txt", "");
     let mut conversation = lab.converse(&["--model", "claude-sonnet-4-5"]);
@@ -227,7 +148,7 @@ fn model_and_folder() -> Lab {
     lab
 }
 
-fn files() -> Lab {
+pub fn files() -> Lab {
     let lab = Lab::new([Turn::text("one"), Turn::text("two")]);
     let watched = lab.write("watched.txt", "one\n");
     let watch = json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "watchPaths": [watched]}});
@@ -262,7 +183,7 @@ fn files() -> Lab {
 
 /// The hook that makes a worktree takes the place of git, so `init` leaves it alone; one that a user has written
 /// hands the event on to us.
-fn worktree() -> Lab {
+pub fn worktree() -> Lab {
     let lab = Lab::new([
         Turn::tool("EnterWorktree", json!({"name": "wt1"})),
         Turn::tool("ExitWorktree", json!({"action": "remove", "discard_changes": true})),
@@ -280,7 +201,7 @@ fn worktree() -> Lab {
     lab
 }
 
-fn api_error() -> Lab {
+pub fn api_error() -> Lab {
     let lab = Lab::new((0..12).map(|_| Turn::error(400)));
     let mut conversation = lab.converse(&[]);
     conversation.say("hello");
