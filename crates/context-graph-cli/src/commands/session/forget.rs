@@ -1,6 +1,7 @@
 //! `session forget`
 
 use clap::Args;
+use context_graph_storage::audit_index::AuditIndex;
 use context_graph_storage::store::Removed;
 use serde_json::{Value, json};
 
@@ -42,6 +43,8 @@ pub(super) struct Gone {
 impl Shelf {
     pub(super) fn remove(&self, session_id: &str) -> Result<Gone, Failure> {
         let (removed, live) = self.sessions.forget(self.store.as_ref(), session_id)?;
+        // What was derived from it goes with it, and is made again for the rest.
+        AuditIndex::discard(self.sessions.folder())?;
         Ok(Gone { session_id: session_id.to_owned(), removed, live })
     }
 }
