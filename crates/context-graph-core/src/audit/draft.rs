@@ -166,7 +166,7 @@ impl Draft {
             tool_use_id: self.id,
             session_id: origin.session_id.to_owned(),
             project: origin.project.to_owned(),
-            subject: subject::of_call(&input),
+            subject: subject::of_call(&input, &self.cwd),
             paths: places::of_input(&input),
             tool: self.tool,
             mcp_server: self.mcp_server,

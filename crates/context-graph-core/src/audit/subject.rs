@@ -23,12 +23,13 @@ const TELLING: [&str; 11] = [
     "skill",
 ];
 
-/// What a call was about.
-pub(super) fn of_call(input: &Value) -> String {
+/// What a call was about. A path below the session's folder is told from there.
+pub(super) fn of_call(input: &Value, cwd: &str) -> String {
     let Some(fields) = input.as_object() else { return first_line(&input.to_string()) };
     for name in TELLING {
         if let Some(text) = fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()) {
-            return first_line(text);
+            let below = text.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/'));
+            return first_line(below.filter(|_| !cwd.is_empty()).unwrap_or(text));
         }
     }
     if fields.is_empty() { String::new() } else { first_line(&input.to_string()) }
@@ -43,7 +44,9 @@ pub(super) fn of_event(event: &Event) -> String {
         Event::Setup(p) => p.trigger.to_string(),
         Event::UserPromptSubmit(p) => first_line(&p.prompt),
         Event::UserPromptExpansion(p) => first_line(&format!("/{} {}", p.command_name, p.command_args)),
-        Event::PermissionRequest(p) => first_line(&format!("{} {}", p.tool_name, of_call(&p.tool_input))),
+        Event::PermissionRequest(p) => {
+            first_line(&format!("{} {}", p.tool_name, of_call(&p.tool_input, &p.common.cwd)))
+        }
         Event::PostToolBatch(p) if p.tool_calls.len() == 1 => "1 call".to_owned(),
         Event::PostToolBatch(p) => format!("{} calls", p.tool_calls.len()),
         Event::Stop(p) => text(&p.last_assistant_message),
@@ -99,9 +102,12 @@ mod tests {
 
     #[test]
     fn a_call_is_told_by_its_most_telling_field() {
-        assert_eq!(of_call(&json!({"description": "d", "command": "ls\nrm x"})), "ls…");
-        assert_eq!(of_call(&json!({"x": 1})), "{\"x\":1}");
-        assert_eq!(of_call(&json!({})), "");
-        assert_eq!(of_call(&json!({"command": "é".repeat(500)})).chars().count(), MAX + 1);
+        let of = |input| of_call(&input, "/w");
+        assert_eq!(of(json!({"description": "d", "command": "ls\nrm x"})), "ls…");
+        assert_eq!(of(json!({"file_path": "/w/src/a.rs"})), "src/a.rs");
+        assert_eq!(of(json!({"file_path": "/wide/a.rs"})), "/wide/a.rs");
+        assert_eq!(of(json!({"x": 1})), "{\"x\":1}");
+        assert_eq!(of(json!({})), "");
+        assert_eq!(of(json!({"command": "é".repeat(500)})).chars().count(), MAX + 1);
     }
 }

@@ -50,6 +50,12 @@ impl Needle {
         &self.lower
     }
 
+    /// Whether bytes that hold a record's texts, plain or as JSON writes them, may say it.
+    pub fn may_be_in(&self, bytes: &[u8]) -> bool {
+        contains(bytes, &self.escaped)
+            || (self.escaped != self.lower.as_bytes() && contains(bytes, self.lower.as_bytes()))
+    }
+
     /// Whether a record says it.
     pub fn is_in(&self, record: &EventRecord) -> bool {
         let ruled = record.ruling.as_ref().is_some_and(|ruling| {

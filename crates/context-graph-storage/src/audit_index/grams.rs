@@ -1,28 +1,24 @@
 //! Which short runs of letters a session's records contain, as a set of bits: enough to know of most sessions, without
 //! reading them, that they do not say something.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use context_graph_core::audit::{Needle, visit_texts};
 use context_graph_core::session::EventRecord;
 
-/// The runs are gathered in this many bits and folded to as many as they need.
-const GATHERED_BITS: usize = 1 << 20;
-/// The smallest signature.
-const SMALLEST_BITS: usize = 1 << 10;
-/// How many bits there are at least for each that is set: a third of them set by chance leaves one in nine runs of two,
-/// one in thousands of seven.
-const SPARSENESS: usize = 3;
+/// How many bits there are for each run.
+const BITS_PER_RUN: usize = 8;
+/// How many of them each run sets. With these numbers one run in forty that is not there is taken for there.
+const SET_PER_RUN: u32 = 4;
 
 /// A signature while records are taken in.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Gathering {
-    words: Vec<u64>,
+    runs: HashSet<u32, BuildHasherDefault<Mixed>>,
 }
 
 impl Gathering {
-    pub(super) fn new() -> Self {
-        Self { words: vec![0; GATHERED_BITS / 64] }
-    }
-
     pub(super) fn take(&mut self, record: &EventRecord) {
         visit_texts(record, &mut |text| self.take_text(text.as_bytes()));
     }
@@ -32,55 +28,74 @@ impl Gathering {
         for (at, byte) in text.iter().enumerate() {
             run = run << 8 | u32::from(byte.to_ascii_lowercase());
             if at >= 2 {
-                self.set(run & 0x00ff_ffff);
+                self.runs.insert(run & 0x00ff_ffff);
             }
             if at >= 3 {
-                self.set(run);
+                self.runs.insert(run);
             }
         }
     }
 
-    fn set(&mut self, run: u32) {
-        let bit = place(run) & (GATHERED_BITS - 1);
-        self.words[bit / 64] |= 1 << (bit % 64);
-    }
-
-    /// The signature, as short as it may be.
-    pub(super) fn finish(mut self) -> Vec<u8> {
-        let set: usize = self.words.iter().map(|word| word.count_ones() as usize).sum();
-        let mut bits = GATHERED_BITS;
-        while bits > SMALLEST_BITS && bits / 2 >= set * SPARSENESS {
-            bits /= 2;
-            let (low, high) = self.words.split_at_mut(bits / 64);
-            low.iter_mut().zip(high).for_each(|(low, high)| *low |= *high);
-            self.words.truncate(bits / 64);
+    /// The signature.
+    pub(super) fn finish(self) -> Vec<u8> {
+        let mut signature = vec![0; (self.runs.len() * BITS_PER_RUN).div_ceil(8).max(8)];
+        for run in self.runs {
+            for bit in places(run, signature.len()) {
+                signature[bit / 8] |= 1 << (bit % 8);
+            }
         }
-        self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
+        signature
     }
 }
 
-/// Where a run has its bit: well mixed in the low bits, so that folding keeps runs apart.
-fn place(run: u32) -> usize {
+/// The bits of a run in a signature of so many bytes.
+fn places(run: u32, bytes: usize) -> impl Iterator<Item = usize> {
+    let (first, step) = (u64::from(mixed(run)), u64::from(mixed(!run) | 1));
+    (0..SET_PER_RUN).map(move |nth| {
+        let place = (first + u64::from(nth) * step) & u64::from(u32::MAX);
+        // A share of 2³² is the same share of the bits.
+        usize::try_from((place * (bytes as u64 * 8)) >> 32).unwrap_or(0)
+    })
+}
+
+/// A run, well mixed.
+fn mixed(run: u32) -> u32 {
     let mut mixed = run ^ run >> 16;
     mixed = mixed.wrapping_mul(0x7feb_352d);
     mixed ^= mixed >> 15;
     mixed = mixed.wrapping_mul(0x846c_a68b);
-    (mixed ^ mixed >> 16) as usize
+    mixed ^ mixed >> 16
+}
+
+/// The hash of a run: there are a hundred thousand of them to a session, and nobody chooses them to collide.
+#[derive(Debug, Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0 << 8 | u64::from(*byte);
+        }
+    }
+
+    fn write_u32(&mut self, run: u32) {
+        self.0 = u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// Whether a session with this signature may say what is looked for. Words of less than three letters leave no mark,
 /// so that everything may say them.
 pub fn may_contain(signature: &[u8], needle: &Needle) -> bool {
-    let bits = signature.len() * 8;
-    if !bits.is_power_of_two() {
-        return true;
-    }
     let text = needle.lower().as_bytes();
     let length = if text.len() >= 4 { 4 } else { 3 };
     text.windows(length).all(|run| {
         let run = run.iter().fold(0_u32, |run, byte| run << 8 | u32::from(*byte));
-        let bit = place(run) & (bits - 1);
-        signature[bit / 8] & (1 << (bit % 8)) != 0
+        places(run, signature.len())
+            .all(|bit| signature.get(bit / 8).is_none_or(|byte| byte & (1 << (bit % 8)) != 0))
     })
 }
 
@@ -91,7 +106,7 @@ mod tests {
     use super::*;
 
     fn signature(texts: &[&str]) -> Vec<u8> {
-        let mut gathering = Gathering::new();
+        let mut gathering = Gathering::default();
         for text in texts {
             gathering.take_text(text.as_bytes());
         }

@@ -12,7 +12,7 @@ mod segment;
 mod table;
 mod trail;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -26,6 +26,9 @@ pub use trail::Trail;
 use crate::error::{IoContext, Result};
 use crate::paths::StateFolder;
 use segment::{Segment, Stored};
+
+/// A segment of no more bytes than this is taken into the next one that is written, whatever its size.
+const SMALL: u64 = 256 << 10;
 
 /// Of which state of a session's log something was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +45,6 @@ pub struct AuditIndex {
     folder: PathBuf,
     /// Oldest first.
     segments: Vec<Segment>,
-    /// Where each session is: the segment, and the place in its directory.
-    places: HashMap<String, (usize, usize)>,
     /// Made by this process and not saved yet.
     made: Vec<(String, Stamp, Built)>,
 }
@@ -55,13 +56,7 @@ impl AuditIndex {
         let mut segments: Vec<Segment> =
             names(&folder).into_iter().filter_map(|number| Segment::open(&folder, number).ok()).collect();
         segments.sort_by_key(Segment::number);
-        let mut places = HashMap::new();
-        for (at, segment) in segments.iter().enumerate() {
-            for (entry, stored) in segment.directory().iter().enumerate() {
-                places.insert(stored.session_id.clone(), (at, entry));
-            }
-        }
-        Self { folder, segments, places, made: Vec::new() }
+        Self { folder, segments, made: Vec::new() }
     }
 
     /// The table of a session, if it was made of this state of its log.
@@ -77,10 +72,14 @@ impl AuditIndex {
     }
 
     fn stored(&self, session_id: &str, stamp: Stamp) -> Option<(&Segment, &Stored)> {
-        let (segment, entry) = self.places.get(session_id)?;
-        let segment = self.segments.get(*segment)?;
-        let stored = segment.directory().get(*entry)?;
-        (stored.stamp() == stamp).then_some((segment, stored))
+        let (at, stored) = self.newest(session_id)?;
+        (stored.stamp() == stamp).then_some((&self.segments[at], stored))
+    }
+
+    /// What the newest segment that knows a session holds of it, and which segment that is.
+    fn newest(&self, session_id: &str) -> Option<(usize, &Stored)> {
+        let segments = self.segments.iter().enumerate().rev();
+        segments.into_iter().find_map(|(at, segment)| segment.find(session_id).map(|stored| (at, stored)))
     }
 
     /// Keeps what was made of a session until it is saved.
@@ -117,8 +116,8 @@ impl AuditIndex {
         Ok(())
     }
 
-    /// Writes one new segment. Older ones that are no larger than what is to be written, and those that hold what must
-    /// go, are taken into it, so that their number stays small however often this is done.
+    /// Writes one new segment. Older ones that are not much larger than what is to be written, and those that hold what
+    /// must go, are taken into it, so that their number stays small however often this is done.
     fn write(&mut self, known: &HashSet<&str>, orphaned: &[bool]) -> Result<()> {
         let there = names(&self.folder);
         let number = there.iter().max().map_or(1, |number| number + 1);
@@ -128,7 +127,7 @@ impl AuditIndex {
             if !there.contains(&segment.number()) {
                 continue;
             }
-            if orphaned[at] || segment.bytes() <= bytes {
+            if orphaned[at] || segment.bytes() <= 2 * bytes + SMALL {
                 bytes += segment.bytes();
                 absorbed.push(at);
             }
@@ -136,10 +135,10 @@ impl AuditIndex {
         let made: HashSet<&str> = self.made.iter().map(|(id, ..)| id.as_str()).collect();
         let mut writer = segment::Writing::default();
         for &at in &absorbed {
-            for (entry, stored) in self.segments[at].directory().iter().enumerate() {
+            for stored in self.segments[at].directory() {
                 let id = stored.session_id.as_str();
-                let newest = self.places.get(id) == Some(&(at, entry));
-                if newest && known.contains(id) && !made.contains(id) {
+                let is_newest = self.newest(id).is_some_and(|(newest, _)| newest == at);
+                if is_newest && known.contains(id) && !made.contains(id) {
                     writer.copy(&self.segments[at], stored);
                 }
             }

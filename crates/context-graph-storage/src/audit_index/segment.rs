@@ -93,6 +93,12 @@ impl Segment {
         &self.directory
     }
 
+    /// What it holds of a session.
+    pub(super) fn find(&self, session_id: &str) -> Option<&Stored> {
+        let at = self.directory.binary_search_by(|stored| stored.session_id.as_str().cmp(session_id)).ok()?;
+        self.directory.get(at)
+    }
+
     pub(super) fn holds_only(&self, known: &HashSet<&str>) -> bool {
         self.directory.iter().all(|stored| known.contains(stored.session_id.as_str()))
     }
@@ -144,6 +150,8 @@ impl Writing {
     }
 
     fn write(&mut self, part: &Path) -> io::Result<()> {
+        // The directory is searched by halving.
+        self.sessions.sort_by(|(a, ..), (b, ..)| a.session_id.cmp(&b.session_id));
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(part)?;
         let mut out = Counting { out: BufWriter::new(file), at: 0 };
         for (stored, table, _) in &mut self.sessions {

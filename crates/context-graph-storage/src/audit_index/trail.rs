@@ -1,13 +1,15 @@
 //! The sessions of a state folder as tables: from the index where it is fresh, else made now and kept.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use context_graph_core::audit::Needle;
 use context_graph_core::session::EventRecord;
 
 use super::{AuditIndex, Built, Stamp, Table, grams};
 use crate::error::Result;
-use crate::sessions::Sessions;
+use crate::sessions::{Sessions, decode_record};
 use crate::store::{LmdbStore, SessionEntry, SessionQuery, SessionStore};
 
 /// How many sessions are made before they are saved: someone who loses patience loses no more than these.
@@ -19,7 +21,7 @@ pub struct Trail<'a> {
     sessions: &'a Sessions,
     store: Option<&'a LmdbStore>,
     index: AuditIndex,
-    entries: Vec<SessionEntry>,
+    entries: Rc<[SessionEntry]>,
 }
 
 impl<'a> Trail<'a> {
@@ -35,12 +37,12 @@ impl<'a> Trail<'a> {
                 entry.first_stored_ms = stored.first_stored_ms;
             }
         }
-        Ok(Self { sessions, store, index: AuditIndex::open(sessions.folder()), entries })
+        Ok(Self { sessions, store, index: AuditIndex::open(sessions.folder()), entries: entries.into() })
     }
 
     /// The sessions, newest first.
-    pub fn sessions(&self) -> &[SessionEntry] {
-        &self.entries
+    pub fn sessions(&self) -> Rc<[SessionEntry]> {
+        Rc::clone(&self.entries)
     }
 
     /// Whether the index has the session as it is now.
@@ -72,6 +74,29 @@ impl<'a> Trail<'a> {
         signature.is_none_or(|signature| needles.iter().any(|needle| grams::may_contain(&signature, needle)))
     }
 
+    /// The numbers of a session's records that say one of the words.
+    pub fn saying(&self, entry: &SessionEntry, needles: &[Needle]) -> Result<HashSet<u64>> {
+        let says = |record: &EventRecord| needles.iter().any(|needle| needle.is_in(record));
+        let mut found = HashSet::new();
+        let stored = self.store.filter(|_| self.is_fresh(entry));
+        let Some(store) = stored else {
+            let records = self.records(&entry.session_id)?;
+            found.extend(records.iter().filter(|(_, record)| says(record)).map(|(seq, _)| *seq));
+            return Ok(found);
+        };
+        // What is in the index is in the store as a whole. Most records are passed over as they lie there.
+        store.visit_log(&entry.session_id, 1, &mut |logged| {
+            if let Some(content) = logged.content
+                && needles.iter().any(|needle| needle.may_be_in(content.bytes))
+                && decode_record(content.bytes).is_ok_and(|record| says(&record))
+            {
+                found.insert(logged.seq);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
     /// All records of a session, oldest first, with their numbers.
     pub fn records(&self, session_id: &str) -> Result<Vec<(u64, EventRecord)>> {
         self.sessions.records(self.store, session_id)
@@ -87,7 +112,7 @@ impl<'a> Trail<'a> {
 
     /// Makes what is missing, newest first, telling after each session how many of how many are done.
     pub fn refresh(&mut self, mut progress: impl FnMut(usize, usize)) -> Result<()> {
-        let entries = self.entries.clone();
+        let entries = self.sessions();
         let stale: Vec<&SessionEntry> = entries.iter().filter(|entry| !self.is_fresh(entry)).collect();
         for (done, entry) in stale.iter().enumerate() {
             self.table(entry)?;

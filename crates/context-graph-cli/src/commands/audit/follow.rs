@@ -35,7 +35,8 @@ pub(super) fn run(shelf: &Shelf, asked: &Asked, limit: usize, as_json: bool) -> 
     let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
     let first = search::newest(&mut trail, asked, limit)?;
     trail.save();
-    let ends = trail.sessions().iter().map(|entry| (entry.session_id.clone(), entry.last_seq));
+    let sessions = trail.sessions();
+    let ends = sessions.iter().map(|entry| (entry.session_id.clone(), entry.last_seq));
     let mut following =
         Following { before: ends.clone().collect(), seen: ends.collect(), ..Following::default() };
     following.open.extend(first.iter().filter(|line| is_open(line)).map(key));
@@ -64,7 +65,8 @@ impl Following {
     /// The sessions that have come further since they were last looked at.
     fn moved(&mut self, trail: &Trail<'_>, asked: &Asked) -> Vec<SessionEntry> {
         let named = asked.sessions.as_ref();
-        let wanted = trail.sessions().iter().filter(|entry| {
+        let sessions = trail.sessions();
+        let wanted = sessions.iter().filter(|entry| {
             named.is_none_or(|named| named.contains(&entry.session_id))
                 && self.seen.get(&entry.session_id) != Some(&entry.last_seq)
         });

@@ -1,9 +1,8 @@
 //! The newest entries that fit, read no further back than needed.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::BinaryHeap;
 
-use context_graph_core::audit::Needle;
 use context_graph_storage::StorageError;
 use context_graph_storage::audit_index::{Row, Trail};
 use context_graph_storage::store::SessionEntry;
@@ -30,21 +29,16 @@ impl Ord for Found {
 
 /// The newest `limit` entries that fit, oldest first.
 pub(super) fn newest(trail: &mut Trail<'_>, asked: &Asked, limit: usize) -> Result<Vec<Line>, StorageError> {
-    let sessions = wanted(trail, asked);
-    let stale = sessions.iter().filter(|entry| !trail.is_fresh(entry)).count();
+    let sessions = trail.sessions();
     let mut progress = Progress::new();
-    let mut made = 0;
     let mut found = BinaryHeap::new();
-    for entry in &sessions {
+    for entry in sessions.iter().filter(|entry| may_fit(entry, asked)) {
         // No entry of a session is younger than the session, and those that follow are older still.
         let oldest = found.peek().map(|Reverse(Found(line)): &Reverse<Found>| line.at_ms);
         if found.len() >= limit && oldest.is_some_and(|oldest| oldest > entry.timestamp_ms) {
             break;
         }
-        if !trail.is_fresh(entry) {
-            made += 1;
-            progress.tell(made, stale);
-        }
+        progress.look(trail, entry);
         for line in in_session(trail, entry, asked, limit)? {
             found.push(Reverse(Found(line)));
             if found.len() > limit {
@@ -55,15 +49,10 @@ pub(super) fn newest(trail: &mut Trail<'_>, asked: &Asked, limit: usize) -> Resu
     Ok(found.into_sorted_vec().into_iter().rev().map(|Reverse(Found(line))| line).collect())
 }
 
-/// The sessions in which something may fit, newest first.
-fn wanted(trail: &Trail<'_>, asked: &Asked) -> Vec<SessionEntry> {
-    let filter = &asked.filter;
-    let named = asked.sessions.as_ref();
-    let fits = |entry: &&SessionEntry| {
-        named.is_none_or(|named| named.contains(&entry.session_id))
-            && filter.since_ms.is_none_or(|since| entry.timestamp_ms >= since)
-    };
-    trail.sessions().iter().filter(fits).cloned().collect()
+/// Whether something in a session may fit, as far as can be said without its table.
+fn may_fit(entry: &SessionEntry, asked: &Asked) -> bool {
+    asked.sessions.as_ref().is_none_or(|named| named.contains(&entry.session_id))
+        && asked.filter.since_ms.is_none_or(|since| entry.timestamp_ms >= since)
 }
 
 /// The newest `limit` entries of a session that fit, newest first.
@@ -80,17 +69,10 @@ pub(super) fn in_session(
     let Some(matcher) = asked.filter.on(&table) else { return Ok(Vec::new()) };
     let saying = match asked.needles.as_slice() {
         [] => None,
-        needles => Some(saying(trail, entry, needles)?),
+        needles => Some(trail.saying(entry, needles)?),
     };
     let says =
         |row: Row<'_>| saying.as_ref().is_none_or(|seqs| row.parts().any(|part| seqs.contains(&part.seq)));
     let fitting = table.rows().rev().filter(|row| matcher.matches(*row) && says(*row));
     Ok(fitting.take(limit).map(|row| Line::of(&entry.session_id, row)).collect())
-}
-
-/// The numbers of the records that say one of the words.
-fn saying(trail: &Trail<'_>, entry: &SessionEntry, needles: &[Needle]) -> Result<HashSet<u64>, StorageError> {
-    let records = trail.records(&entry.session_id)?;
-    let saying = records.iter().filter(|(_, record)| needles.iter().any(|needle| needle.is_in(record)));
-    Ok(saying.map(|(seq, _)| *seq).collect())
 }

@@ -81,16 +81,10 @@ fn tally(
         named.is_none_or(|named| named.contains(&entry.session_id))
             && span.since_ms.is_none_or(|since| entry.timestamp_ms >= since)
     };
-    let sessions: Vec<SessionEntry> = trail.sessions().iter().filter(fits).cloned().collect();
-    let stale = sessions.iter().filter(|entry| !trail.is_fresh(entry)).count();
     let mut progress = Progress::new();
-    let mut made = 0;
     let mut gathering = gather::Gathering::new(span, top);
-    for entry in &sessions {
-        if !trail.is_fresh(entry) {
-            made += 1;
-            progress.tell(made, stale);
-        }
+    for entry in trail.sessions().iter().filter(fits) {
+        progress.look(trail, entry);
         gathering.take(&entry.session_id, &trail.table(entry)?);
     }
     Ok(gathering.finish())

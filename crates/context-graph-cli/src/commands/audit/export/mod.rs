@@ -101,7 +101,7 @@ fn to_stdout(format: Format, walk: &mut Walk<'_>) -> Outcome {
         return Err(Failure::usage("a database cannot be written to stdout")
             .with_next_step("--output FILE says where to"));
     };
-    match walk.write_to(&mut *sink) {
+    match walk.write_to(&mut *sink, true) {
         Ok(totals) => totals.damage().map_or(Ok(()), |failure| Err(failure.answered())),
         Err(Stop::Sink(SinkError::Io(error))) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(stop) => Err(stop.into_failure("stdout").answered()),
@@ -112,10 +112,10 @@ fn to_file(args: &ExportArgs, path: &Path, walk: &mut Walk<'_>) -> Result<Totals
     let (new_file, file) = NewFile::create(path, args.force)?;
     let mut out = BufWriter::new(file);
     let written = match text_sink(args.format, &mut out) {
-        Some(mut sink) => walk.write_to(&mut *sink),
+        Some(mut sink) => walk.write_to(&mut *sink, false),
         None => sqlite::Database::create(new_file.part())
             .map_err(Stop::from)
-            .and_then(|mut database| walk.write_to(&mut database)),
+            .and_then(|mut database| walk.write_to(&mut database, false)),
     };
     let totals = written.map_err(|stop| stop.into_failure(&path.display().to_string()))?;
     new_file.place()?;

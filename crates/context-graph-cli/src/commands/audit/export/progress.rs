@@ -10,10 +10,10 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(total: usize) -> Self {
-        // Where both are terminals the export itself is what is looked at.
-        let shown = total > 1 && io::stderr().is_terminal() && !io::stdout().is_terminal();
-        Self { total, done: 0, shown }
+    /// Shows nothing where the export itself is what is looked at.
+    pub(super) fn new(total: usize, exporting_to_stdout: bool) -> Self {
+        let disturbs = exporting_to_stdout && io::stdout().is_terminal();
+        Self { total, done: 0, shown: total > 1 && io::stderr().is_terminal() && !disturbs }
     }
 
     /// One more session is done.

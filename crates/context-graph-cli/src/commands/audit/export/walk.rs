@@ -51,9 +51,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Writes all of it. A session that is damaged is left out and counted.
-    pub(super) fn write_to(&mut self, sink: &mut dyn Sink) -> Result<Totals, Stop> {
+    pub(super) fn write_to(&mut self, sink: &mut dyn Sink, is_stdout: bool) -> Result<Totals, Stop> {
         let mut totals = Totals::default();
-        let mut progress = Progress::new(self.sessions.len());
+        let mut progress = Progress::new(self.sessions.len(), is_stdout);
         sink.begin()?;
         for entry in std::mem::take(&mut self.sessions) {
             match self.tell(&entry) {

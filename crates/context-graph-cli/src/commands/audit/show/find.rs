@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use context_graph_core::audit::{Entry, Origin, correlate};
 use context_graph_storage::SessionStore as _;
 use context_graph_storage::audit_index::Trail;
-use context_graph_storage::store::SessionEntry;
 
 use crate::commands::audit::progress::Progress;
 use crate::commands::failure::Failure;
@@ -60,17 +59,11 @@ fn by_id(shelf: &Shelf, id: &str) -> Result<Vec<Entry>, Failure> {
 
 fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
     let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-    let all: Vec<SessionEntry> = trail.sessions().to_vec();
-    let stale = all.iter().filter(|entry| !trail.is_fresh(entry)).count();
     let mut progress = Progress::new();
-    let mut made = 0;
     let mut ids = BTreeSet::new();
     let mut sessions = Vec::new();
-    for entry in &all {
-        if !trail.is_fresh(entry) {
-            made += 1;
-            progress.tell(made, stale);
-        }
+    for entry in trail.sessions().iter() {
+        progress.look(&trail, entry);
         let table = trail.table(entry)?;
         let known = ids.len() + sessions.len();
         ids.extend(

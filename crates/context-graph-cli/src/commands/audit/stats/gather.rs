@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use context_graph_core::audit::{Outcome, edits_files};
+use context_graph_core::session::DREAM_EVENT;
 use context_graph_storage::audit_index::{Row, Table};
 
 use super::figures::Figures;
@@ -129,7 +130,10 @@ impl Gathering {
             }
             for part in row.parts() {
                 self.records += 1;
-                entry(&mut self.hooks, part.event).push(part.took_us);
+                // A dream is an entry of our own making and no hook's.
+                if part.event != DREAM_EVENT {
+                    entry(&mut self.hooks, part.event).push(part.took_us);
+                }
             }
             let of_day = self.days.entry(day).or_default();
             if row.is_call() {
