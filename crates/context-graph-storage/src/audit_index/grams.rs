@@ -107,7 +107,9 @@ mod tests {
 
     fn signature(texts: &[&str]) -> Vec<u8> {
         let mut gathering = Gathering::default();
-        texts.iter().for_each(|text| gathering.take_text(text.as_bytes()));
+        for text in texts {
+            gathering.take_text(text.as_bytes());
+        }
         gathering.finish()
     }
 
