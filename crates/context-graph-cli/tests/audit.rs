@@ -231,7 +231,7 @@ fn stats_count_what_the_log_lists() {
         "{pre}"
     );
     let text = place.run(&["audit", "stats"]).stdout;
-    for said in ["10 tool calls in 1 sessions", "by tool", "our hook", "slowest calls", "denials", "by day"] {
+    for said in ["10 tool calls in 1 session,", "by tool", "our hook", "slowest calls", "denials", "by day"] {
         assert!(text.contains(said), "{said} in {text}");
     }
     let none = answer(&place, &["audit", "stats", "--until", "2001-01-01", "--json"]);

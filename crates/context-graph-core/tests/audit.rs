@@ -125,6 +125,8 @@ fn every_outcome_is_told_by_the_best_evidence_there_is() {
             Evidence::Ruling,
         ),
         (vec![pre(), batch("PreToolUse:Bash hook error: no")], Outcome::Denied, Evidence::Batch),
+        (vec![ruled(pre(), "ask"), batch("any reason")], Outcome::Denied, Evidence::Batch),
+        (vec![pre(), batch("<tool_use_error>Blocked: standalone sleep")], Outcome::Failure, Evidence::Batch),
         (vec![batch("<tool_use_error>Error: No such tool")], Outcome::Failure, Evidence::Batch),
         (vec![pre(), prompt()], Outcome::Interrupted, Evidence::BrokenOff),
         (vec![pre(), end()], Outcome::Interrupted, Evidence::BrokenOff),

@@ -228,16 +228,14 @@ impl Draft {
     }
 }
 
-/// What a result that only a batch tells of says about the call. A tool that ran has an event of its own, so this is
-/// mostly a call that was not let run, or one that named no tool or did not fit it.
+/// What a result that only a batch tells of says about the call. A tool that ran has an event of its own, so a call that
+/// was asked for and has none was not let run; what the model is told then may be any reason. The client marks the errors
+/// of its own, as for a call that names no tool or does not fit it.
 fn told_by(response: Option<&Value>, was_asked: bool) -> Outcome {
-    let text = response.map(text_of).unwrap_or_default();
-    let text = text.trim_start();
-    let denied = ["hook error", "been denied", "doesn't want to", "was rejected", "Permission to use"];
-    if was_asked && denied.iter().any(|words| text.contains(words)) {
-        Outcome::Denied
-    } else if text.starts_with("<tool_use_error>") || text.starts_with("Error") {
+    if response.map(text_of).unwrap_or_default().trim_start().starts_with("<tool_use_error>") {
         Outcome::Failure
+    } else if was_asked {
+        Outcome::Denied
     } else {
         Outcome::Success
     }

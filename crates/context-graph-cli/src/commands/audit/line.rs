@@ -117,7 +117,7 @@ impl Line {
             None => String::new(),
         };
         let text = format!(
-            "{}  {:<13}  {:<16}  {:>11}  {agent}{}{ruling}",
+            "{}  {:<13}  {:<19}  {:>11}  {agent}{}{ruling}",
             time::local(self.at_ms),
             handle(&self.session_id, self.seq),
             self.name,

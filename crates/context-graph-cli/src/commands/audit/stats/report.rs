@@ -13,7 +13,12 @@ use crate::{summary, table};
 pub(super) fn print(tally: &Tally) -> failure::Outcome {
     let total = &tally.total;
     table::print_lines([
-        format!("{} tool calls in {} sessions, {} records", total.calls, tally.sessions, tally.records),
+        format!(
+            "{} in {}, {}",
+            several(total.calls, "tool call"),
+            several(tally.sessions, "session"),
+            several(tally.records, "record")
+        ),
         outcomes(total),
     ])?;
     section("by tool")?;
@@ -64,7 +69,10 @@ pub(super) fn print(tally: &Tally) -> failure::Outcome {
 /// What hooks cost: ours, then everybody's.
 pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> failure::Outcome {
     print_own(tally)?;
-    section(&format!("all hooks, by the client's own clock, from {transcripts} transcripts"))?;
+    section(&format!(
+        "all hooks, by the client's own clock, from {}",
+        several(transcripts as u64, "transcript")
+    ))?;
     if costs.is_empty() {
         return table::print_lines([
             "no run of a hook is written there; --transcripts names others, such as ~/.claude/projects",
@@ -96,6 +104,10 @@ fn section(title: &str) -> failure::Outcome {
 
 fn counted(counts: &[(String, u64)]) -> impl Iterator<Item = Vec<String>> {
     counts.iter().map(|(what, count)| vec![count.to_string(), what.clone()])
+}
+
+fn several(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn outcomes(counts: &Counts) -> String {
