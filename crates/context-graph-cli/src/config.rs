@@ -79,7 +79,7 @@ pub(crate) struct Retention {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { max_age_days: 365, max_size_mb: 2048 }
+        Self { max_age_days: 0, max_size_mb: 2048 }
     }
 }
 
@@ -221,7 +221,7 @@ impl Config {
                     "type": "object",
                     "additionalProperties": false,
                     "properties": {
-                        "max_age_days": {"type": "integer", "minimum": 0, "default": 365,
+                        "max_age_days": {"type": "integer", "minimum": 0, "default": 0,
                             "description": "Sessions without an event for this many days are removed; 0 keeps them for ever"},
                         "max_size_mb": {"type": "integer", "minimum": 0, "default": 2048,
                             "description": "The oldest sessions are removed until the store holds no more than this; 0 is no limit"},

@@ -238,7 +238,9 @@ fn script(kind: u8, id: usize) -> Vec<EventRecord> {
 fn interleave(kinds: &[u8], choices: &[usize]) -> Vec<EventRecord> {
     let mut scripts: Vec<Vec<EventRecord>> =
         kinds.iter().enumerate().map(|(id, kind)| script(*kind, id)).collect();
-    scripts.iter_mut().for_each(|script| script.reverse());
+    for script in &mut scripts {
+        script.reverse();
+    }
     let mut merged = Vec::new();
     let mut choices = choices.iter().cycle();
     while scripts.iter().any(|script| !script.is_empty()) {

@@ -147,9 +147,11 @@ fn a_database_of_several_projects_gives_this_one_unless_all_are_wanted() {
     let shared = tempfile::tempdir().unwrap();
     let database = shared.path().join("db");
     for (place, session) in [(&place, "here"), (&other, "there")] {
-        let event = changed("SessionStart", &json!({"session_id": session}));
         let args = ["hooks", "event", "--db-path", database.to_str().unwrap()];
-        assert_eq!(place.send(&args, event.to_string()).code, 0);
+        for event in ["SessionStart", "Stop"] {
+            let event = changed(event, &json!({"session_id": session}));
+            assert_eq!(place.send(&args, event.to_string()).code, 0);
+        }
     }
     let named = ["--db-path", database.to_str().unwrap()];
     let own = export(&place, &named).stdout;

@@ -81,7 +81,8 @@ pub(crate) fn read(file: &File, path: &Path) -> Result<Content> {
 }
 
 fn read_once(file: &File, path: &Path) -> Result<Content> {
-    let mut bytes = vec![0; 64 << 10];
+    // Small: memory that is not touched costs nothing, and most states take a second read for what they have.
+    let mut bytes = vec![0; 8 << 10];
     let mut filled = file.read_at(&mut bytes, 0).context("read", path)?;
     if filled == 0 {
         return Ok(Content::Absent);

@@ -104,7 +104,9 @@ impl LmdbEngine {
             // SAFETY: the folder belongs to this program, and `prepare` has found the file whole.
             match unsafe { open.open(&options.folder) } {
                 Err(heed::Error::Io(error))
-                    if error.kind() == io::ErrorKind::OutOfMemory && bytes > SMALLEST_MAP_BYTES =>
+                    // Valgrind calls what it cannot map an invalid argument.
+                    if matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::InvalidInput)
+                        && bytes > SMALLEST_MAP_BYTES =>
                 {
                     bytes = (bytes / 4).max(SMALLEST_MAP_BYTES);
                 }

@@ -55,6 +55,18 @@ impl Answer {
         self
     }
 
+    /// The same answer about a call that was decided about and could not be remembered. It ends as if all had gone well:
+    /// the client holds a failure against the call, whatever the answer says, so a full disk would stop all work.
+    /// Damaged data is told all the same.
+    #[must_use]
+    pub fn but_unrecorded(self, error: &HookError) -> Self {
+        let mut answer = self.but_failed(error);
+        if answer.status == ExitStatus::Error {
+            answer.status = ExitStatus::Success;
+        }
+        answer
+    }
+
     /// Failure over a tool call that nobody has decided about: the user is asked, because going on would be open by
     /// accident.
     pub fn undecided(error: &HookError) -> Self {

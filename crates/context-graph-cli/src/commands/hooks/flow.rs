@@ -81,7 +81,7 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> A
             answer.output.notices = notices;
             answer
         }
-        Err(error) => answer.but_failed(&error),
+        Err(error) => answer.but_unrecorded(&error),
     }
 }
 
