@@ -70,6 +70,9 @@ fn the_decision_stands_when_recording_fails() {
     let run = call(&place, "Bash", &json!({"command": "rm -rf /"}));
     assert_eq!((run.code, verdict(&run.json()), &run.json()["error_code"]), (0, "deny", &json!("storage")));
     // The client would block an ordinary call over a failure of ours.
+    let place = Place::new();
+    std::fs::create_dir(place.project().join(".context-graph")).unwrap();
+    std::fs::write(place.project().join(".context-graph/live"), "in the way").unwrap();
     let run = call(&place, "Bash", &json!({"command": "ls"}));
     assert_eq!((run.code, &run.json()["success"]), (0, &json!(false)), "{run:?}");
     assert!(run.json().get("hookSpecificOutput").is_none(), "{run:?}");

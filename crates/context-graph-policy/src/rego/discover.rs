@@ -38,7 +38,7 @@ pub fn read_folder(folder: &Path) -> (Vec<PolicyFile>, Vec<RegoError>) {
             walk.folder(&root, "", 0);
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => walk.refuse(&folder.to_string_lossy(), format!("the folder cannot be read: {error}")),
+        Err(error) => walk.refuse(".", format!("the folder cannot be read: {error}")),
     }
     walk.files.sort_by(|a, b| a.path.cmp(&b.path));
     (walk.files, walk.errors)
