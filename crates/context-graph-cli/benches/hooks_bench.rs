@@ -1,6 +1,6 @@
 //! The two hooks that run at every tool call, in process: what is left when starting the process is not counted.
 //!
-//! `bench/hook_cost.py` measures whole processes.
+//! `bench/cost` measures whole processes.
 #![expect(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;
@@ -32,7 +32,7 @@ fn step(sessions: &Sessions, bytes: &[u8]) {
         at_ms: 1_700_000_000_000,
         previous_session_id: None,
         took_us: 0,
-        ruling: None,
+        decision: None,
         crisis_threshold: 0.5,
     };
     black_box(sessions.step("bench", arrival, durability).unwrap());
@@ -44,7 +44,8 @@ fn pre_tool_fast_path(criterion: &mut Criterion) {
     let bytes = recorded("PreToolUse");
     criterion.bench_function("pre_tool_fast_path", |bencher| {
         bencher.iter(|| {
-            let (record, _) = sessions.record(Event::from_slice(&bytes).unwrap(), 1_700_000_000_000).unwrap();
+            let (record, _) =
+                sessions.record(Event::from_slice(&bytes).unwrap(), 1_700_000_000_000, None).unwrap();
             sessions.append("fast", &record).unwrap();
             black_box(sessions.peek_identity("bench").unwrap())
         });

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use context_graph_core::gwt::ic_monitor::IC_CRITICAL_THRESHOLD;
 use context_graph_core::session::DIGEST_MAX;
+use context_graph_policy::config::Step;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
+use toml::de::{DeTable, DeValue};
 
 /// The name of the file in the state folder.
 pub(crate) const FILE: &str = "config.toml";
@@ -20,6 +22,8 @@ pub(crate) struct Config {
     pub(crate) storage: Storage,
     pub(crate) continuity: Continuity,
     pub(crate) inject: Inject,
+    pub(crate) audit: Audit,
+    pub(crate) retention: Retention,
 }
 
 /// How events are kept.
@@ -52,6 +56,30 @@ pub(crate) struct Continuity {
 impl Default for Continuity {
     fn default() -> Self {
         Self { crisis_below: IC_CRITICAL_THRESHOLD }
+    }
+}
+
+/// How the record is secured.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Audit {
+    /// A file outside of the project to which the heads of the hash chains are appended; empty for none.
+    pub(crate) heads_file: String,
+}
+
+/// How much is kept. What is over it is removed after a session, when no hook waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Retention {
+    /// Sessions without an event for this many days are removed; 0 keeps them for ever.
+    pub(crate) max_age_days: u32,
+    /// The oldest sessions are removed until the store holds no more than this; 0 is no limit.
+    pub(crate) max_size_mb: u32,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { max_age_days: 365, max_size_mb: 2048 }
     }
 }
 
@@ -181,6 +209,24 @@ impl Config {
                         "pre_compact": flag("Before compaction: what the summary must keep", d.pre_compact),
                     },
                 },
+                "audit": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "heads_file": {"type": "string", "default": "",
+                            "description": "A file outside of the project to which the heads of the hash chains are appended; empty for none"},
+                    },
+                },
+                "retention": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "max_age_days": {"type": "integer", "minimum": 0, "default": 365,
+                            "description": "Sessions without an event for this many days are removed; 0 keeps them for ever"},
+                        "max_size_mb": {"type": "integer", "minimum": 0, "default": 2048,
+                            "description": "The oldest sessions are removed until the store holds no more than this; 0 is no limit"},
+                    },
+                },
             },
         })
     }
@@ -189,12 +235,40 @@ impl Config {
 /// Reads TOML; the error says where it is wrong.
 pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start).min(text.len());
-        let before = &text[..text.floor_char_boundary(at)];
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
         format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
     })
+}
+
+/// Line and column of a place in TOML that reads. A table is where its name is, anything else where its value is.
+pub(crate) fn place_in_toml(text: &str, way: &[Step]) -> Option<(usize, usize)> {
+    let top = DeTable::parse(text).ok()?;
+    let (first, rest) = way.split_first()?;
+    let Step::Key(key) = first else { return None };
+    let (mut name, mut here) = top.get_ref().iter().find(|(name, _)| name.get_ref() == key)?;
+    let mut start = name.span().start;
+    for step in rest {
+        match (step, here.get_ref()) {
+            (Step::Key(key), DeValue::Table(table)) => {
+                (name, here) = table.iter().find(|(name, _)| name.get_ref() == key)?;
+                start = name.span().start;
+            }
+            (Step::Nth(nth), DeValue::Array(items)) => {
+                here = items.get(*nth)?;
+                start = here.span().start;
+            }
+            _ => return None,
+        }
+    }
+    let at = if here.get_ref().is_table() { start } else { here.span().start };
+    Some(line_and_column(text, at))
+}
+
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(at.min(text.len()))];
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    (line, column)
 }
 
 /// The configuration in JSON Schema.

@@ -1,12 +1,29 @@
-//! A damaged data file can bring the process down in the middle of reading it. Then an answer is given all the same, and
-//! a note is left so that the next one examines the file before trusting it.
+//! A damaged data file can bring the process down in the middle of reading it, and a policy in the middle of running it.
+//! Then an answer is given all the same; of a data file a note is left, so that the next one examines it before trusting
+//! it.
 
 use std::path::Path;
 
 /// Has `answer` written to stdout, `complaint` to stderr, a byte appended to `note`, and the process ended with status 2,
-/// should it be brought down.
+/// should it be brought down. Arming again replaces what was prepared.
 pub(crate) fn arm(note: &Path, answer: Vec<u8>, complaint: &str) {
-    imp::arm(note, answer, complaint);
+    imp::arm(Some(note), answer, complaint);
+}
+
+/// Has `answer` written to stdout, `complaint` to stderr, and the process ended with status 1, should it be brought down.
+pub(crate) fn arm_failure(answer: Vec<u8>, complaint: &str) {
+    imp::arm(None, answer, complaint);
+}
+
+/// From here on a thread that is brought down is left where it is, and the others go on without it: who waits for it, waits
+/// in limited time.
+pub(crate) fn leave_behind() {
+    imp::leave_behind();
+}
+
+/// Gives the calling thread a second stack, for the case that its own is full when it is brought down.
+pub(crate) fn stand_by() {
+    imp::stand_by();
 }
 
 #[cfg(unix)]
@@ -15,48 +32,85 @@ mod imp {
     use std::ffi::CString;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
-    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
     struct Prepared {
-        note: CString,
+        note: Option<CString>,
         answer: Vec<u8>,
         complaint: Vec<u8>,
     }
 
-    static PREPARED: OnceLock<Prepared> = OnceLock::new();
+    static PREPARED: AtomicPtr<Prepared> = AtomicPtr::new(std::ptr::null_mut());
+
+    static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
+
+    pub(super) fn leave_behind() {
+        LEFT_BEHIND.store(true, Ordering::Release);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn is_main_thread() -> bool {
+        // SAFETY: neither takes anything, touches anything or can fail.
+        unsafe { libc::gettid() == libc::getpid() }
+    }
+
+    #[cfg(target_vendor = "apple")]
+    fn is_main_thread() -> bool {
+        // SAFETY: it takes nothing and touches nothing.
+        unsafe { libc::pthread_main_np() == 1 }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    fn is_main_thread() -> bool {
+        true
+    }
 
     extern "C" fn on_crash(_signal: libc::c_int) {
-        // SAFETY: everything used here was made before and is never changed; open, write and _exit are
-        // async-signal-safe.
+        while LEFT_BEHIND.load(Ordering::Acquire) && !is_main_thread() {
+            // SAFETY: it waits for a signal and touches nothing; the process ends without this thread.
+            unsafe { libc::pause() };
+        }
+        // SAFETY: what is pointed to was leaked and is never changed; open, write and _exit are async-signal-safe.
         unsafe {
-            if let Some(prepared) = PREPARED.get() {
+            let Some(prepared) = PREPARED.load(Ordering::Acquire).as_ref() else { libc::_exit(1) };
+            if let Some(note) = &prepared.note {
                 let flags =
                     libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-                let note = libc::open(prepared.note.as_ptr(), flags, 0o600);
+                let note = libc::open(note.as_ptr(), flags, 0o600);
                 if note >= 0 {
                     libc::write(note, c"!".as_ptr().cast(), 1);
                 }
-                libc::write(libc::STDOUT_FILENO, prepared.answer.as_ptr().cast(), prepared.answer.len());
-                libc::write(
-                    libc::STDERR_FILENO,
-                    prepared.complaint.as_ptr().cast(),
-                    prepared.complaint.len(),
-                );
             }
-            libc::_exit(2);
+            libc::write(libc::STDOUT_FILENO, prepared.answer.as_ptr().cast(), prepared.answer.len());
+            libc::write(libc::STDERR_FILENO, prepared.complaint.as_ptr().cast(), prepared.complaint.len());
+            libc::_exit(if prepared.note.is_some() { 2 } else { 1 });
         }
     }
 
-    pub(super) fn arm(note: &Path, answer: Vec<u8>, complaint: &str) {
-        let Ok(note) = CString::new(note.as_os_str().as_bytes()) else { return };
-        let complaint = format!("context-graph: {complaint}\n").into_bytes();
-        if PREPARED.set(Prepared { note, answer, complaint }).is_err() {
-            return;
+    /// Enough for the handler and what the processor saves.
+    const SECOND_STACK: usize = 64 * 1024;
+
+    pub(super) fn stand_by() {
+        let stack = Vec::leak(vec![0_u8; SECOND_STACK]);
+        let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: SECOND_STACK };
+        // SAFETY: the memory was leaked for this alone and is as large as is said.
+        unsafe {
+            libc::sigaltstack(&raw const stack, std::ptr::null_mut());
         }
+    }
+
+    pub(super) fn arm(note: Option<&Path>, answer: Vec<u8>, complaint: &str) {
+        let note = note.map(|note| CString::new(note.as_os_str().as_bytes()));
+        let Ok(note) = note.transpose() else { return };
+        let complaint = format!("context-graph: {complaint}\n").into_bytes();
+        let prepared = Box::leak(Box::new(Prepared { note, answer, complaint }));
+        PREPARED.store(prepared, Ordering::Release);
         for signal in [libc::SIGBUS, libc::SIGSEGV, libc::SIGABRT] {
             // SAFETY: the handler only does what a signal handler may; a zeroed sigaction is a valid one.
             unsafe {
                 let mut action: libc::sigaction = std::mem::zeroed();
+                // A thread whose stack is full has no room for a handler.
+                action.sa_flags = libc::SA_ONSTACK;
                 let handler: extern "C" fn(libc::c_int) = on_crash;
                 action.sa_sigaction = handler as *const () as libc::sighandler_t;
                 libc::sigaction(signal, &raw const action, std::ptr::null_mut());
@@ -69,5 +123,9 @@ mod imp {
 mod imp {
     use std::path::Path;
 
-    pub(super) fn arm(_note: &Path, _answer: Vec<u8>, _complaint: &str) {}
+    pub(super) fn arm(_note: Option<&Path>, _answer: Vec<u8>, _complaint: &str) {}
+
+    pub(super) fn leave_behind() {}
+
+    pub(super) fn stand_by() {}
 }

@@ -6,6 +6,8 @@ use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{StateFolder, StorageError};
 
+use crate::paths::System;
+
 /// What this process needs to know of its surroundings.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -31,8 +33,9 @@ impl Environment {
             .filter(|home| home.is_absolute())
             .or_else(home_of_the_account)
             .unwrap_or_default();
+        let app_data = if cfg!(windows) { path("APPDATA") } else { None };
         Self {
-            config_home: path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+            config_home: System::here().config_home(&home, path("XDG_CONFIG_HOME"), app_data),
             home,
             project_dir: path("CLAUDE_PROJECT_DIR"),
             db_path: path("CONTEXT_GRAPH_DB_PATH"),
@@ -45,6 +48,35 @@ impl Environment {
     pub fn in_project(&self, named: Option<&Path>) -> Self {
         let project_dir = named.map(Path::to_path_buf).or_else(|| self.project_dir.clone());
         Self { project_dir, ..self.clone() }
+    }
+
+    /// Where the client keeps the user's settings, plugins and transcripts.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub fn client_folder(&self) -> PathBuf {
+        let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty());
+        named.map_or_else(|| self.home.join(".claude"), |named| self.current_dir.join(named))
+    }
+
+    /// The folders in which programs are looked for.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub(crate) fn search_path() -> Vec<PathBuf> {
+        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
+    }
+
+    /// Whether colours are welcome on a terminal.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub(crate) fn welcomes_colour() -> bool {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        !refused && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
     }
 
     /// The project's state folder, there or not.
@@ -61,6 +93,14 @@ impl Environment {
     pub fn sessions(&self, db_path: Option<&Path>) -> Result<Sessions, StorageError> {
         let db_path = db_path.or(self.db_path.as_deref());
         StateFolder::open_or_create(&self.project_root(), db_path).map(Sessions::new)
+    }
+
+    /// How many times longer than usual a hook, and a policy in it, may take: a test that is not about time asks for
+    /// more than a busy machine can use up. Not in releases.
+    #[cfg(debug_assertions)]
+    #[expect(clippy::disallowed_methods, reason = "a test switch")]
+    pub(crate) fn patience() -> u32 {
+        if std::env::var_os("CONTEXT_GRAPH_TEST_PATIENCE").is_some() { 20 } else { 1 }
     }
 
     /// Panics or hangs when a test asks for it, so that what that looks like from outside can be tested. Not in

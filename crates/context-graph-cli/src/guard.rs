@@ -8,21 +8,22 @@ use std::time::Duration;
 
 use context_graph_core::session::Session;
 use context_graph_events::Event;
+use context_graph_policy::config::Problem;
 use context_graph_policy::rego::{
     self, Input, Limits, Outcome, PolicySet, RegoError, Surroundings, Timing, signals::Signalled,
 };
 use context_graph_policy::{Context, Decision, Policy, PolicyConfig, RealFileSystem, guards, legality};
 use serde_json::{Map, Value, json};
 
-use crate::Environment;
-use crate::config::parse_toml;
+use crate::config::{parse_toml, place_in_toml};
+use crate::{Environment, crash, process};
 
 /// The name of a policy file.
 pub(crate) const FILE: &str = "policy.toml";
 /// The folder of Rego policies.
 pub(crate) const POLICIES: &str = "policies";
 /// How long the policies of an event that is not a tool call about to be made may take.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A policy file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,8 +61,10 @@ impl Guard {
         let state_folder = environment.state_folder();
         let mut trouble = Vec::new();
         let mut read = |path: PathBuf| {
-            read_policy(&path).unwrap_or_else(|problem| {
-                trouble.push(PolicyTrouble { path, problem });
+            read_policy(&path).unwrap_or_else(|problems| {
+                let troubles =
+                    problems.into_iter().map(|problem| PolicyTrouble { path: path.clone(), problem });
+                trouble.extend(troubles);
                 PolicyConfig::default()
             })
         };
@@ -80,7 +83,7 @@ impl Guard {
 
     /// Whether a project has policies, so that more events than those of the built-in guards are to be decided about.
     pub(crate) fn has_policies(environment: &Environment) -> bool {
-        environment.state_folder().join(POLICIES).exists()
+        is_there(&environment.state_folder().join(POLICIES))
     }
 
     /// What is to happen with an event. `session` is asked for only where a policy may want to know.
@@ -138,10 +141,12 @@ impl Guard {
         };
         let input = Input::new(&object, surroundings, &self.context());
         let limits = match event {
+            #[cfg(debug_assertions)]
+            Event::PreToolUse(_) if Environment::patience() > 1 => Limits { time: PATIENCE },
             Event::PreToolUse(_) => Limits::default(),
             _ => Limits { time: PATIENCE },
         };
-        let mut outcome = policies.evaluate(name, tool, &input, limits);
+        let mut outcome = policies.evaluate_on(name, tool, &input, limits, crash::stand_by);
         for name in missing {
             let note = format!("a policy asks for the signal `{name}`, which is not configured");
             outcome.decision = outcome.decision.with_note(note);
@@ -149,7 +154,15 @@ impl Guard {
         Some(outcome)
     }
 
-    #[cfg(unix)]
+    /// How long the signals that an event's policies ask for may take: they run side by side.
+    pub(crate) fn longest_signal(&self, event: &Event) -> Duration {
+        let Some(policies) = &self.policies else { return Duration::ZERO };
+        let wanted = policies.signals(event.name(), event.tool_name());
+        let configured = self.policy.config().signals.iter();
+        let times = configured.filter(|signal| wanted.contains(signal.name.as_str())).map(|s| s.timeout_ms);
+        Duration::from_millis(times.max().unwrap_or(0))
+    }
+
     fn signals(&self, policies: &PolicySet, event: &Event, object: &Map<String, Value>) -> Signalled {
         let wanted = policies.signals(event.name(), event.tool_name());
         if wanted.is_empty() {
@@ -158,22 +171,17 @@ impl Guard {
         let bytes = serde_json::to_vec(object).unwrap_or_default();
         let root = Path::new(&self.project);
         rego::signals::run(&self.policy.config().signals, wanted, &bytes, |signal, event| {
-            rego::runner::run_in(root, signal, event)
+            process::run_signal(signal, root, event)
         })
     }
 
-    #[cfg(not(unix))]
-    fn signals(&self, policies: &PolicySet, event: &Event, _object: &Map<String, Value>) -> Signalled {
-        let missing =
-            policies.signals(event.name(), event.tool_name()).into_iter().map(str::to_owned).collect();
-        Signalled { missing, ..Signalled::default() }
-    }
-
-    /// What a tool call would do; none where the event is no tool call.
+    /// What a tool call would do, or did; none where the event is no tool call.
     pub(crate) fn effects(&self, event: &Event) -> Option<context_graph_policy::Effects> {
         let (tool, input) = match event {
             Event::PreToolUse(call) => (&call.tool_name, &call.tool_input),
             Event::PermissionRequest(call) => (&call.tool_name, &call.tool_input),
+            Event::PostToolUse(call) => (&call.tool_name, &call.tool_input),
+            Event::PostToolUseFailure(call) => (&call.tool_name, &call.tool_input),
             _ => return None,
         };
         let cwd = event.common().map_or("", |common| common.cwd.as_str());
@@ -238,8 +246,15 @@ pub(crate) fn user_file(environment: &Environment) -> PathBuf {
     environment.config_home.join("context-graph").join(FILE)
 }
 
+/// Whether there is such a folder. One that cannot be read is there: what it says must not be passed over in silence.
+/// Opening it is cheaper than asking about it, because the standard library follows the first question that fails with
+/// a second one, about the kernel.
+fn is_there(folder: &Path) -> bool {
+    !std::fs::read_dir(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
 fn read_policies(folder: &Path) -> Option<PolicySet> {
-    if !folder.exists() {
+    if !is_there(folder) {
         return None;
     }
     let (files, errors) = rego::read_folder(folder);
@@ -247,14 +262,52 @@ fn read_policies(folder: &Path) -> Option<PolicySet> {
     (!policies.is_empty()).then_some(policies)
 }
 
-fn read_policy(path: &Path) -> Result<PolicyConfig, String> {
+fn read_policy(path: &Path) -> Result<PolicyConfig, Vec<String>> {
     match std::fs::read_to_string(path) {
-        Ok(text) => {
-            let config: PolicyConfig = parse_toml(&text)?;
-            config.check(guards::exists).map_err(|error| error.to_string())?;
-            Ok(config)
-        }
+        Ok(text) => parse_policy(&text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(PolicyConfig::default()),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(vec![error.to_string()]),
+    }
+}
+
+/// Reads a policy file; the errors say where it is wrong.
+fn parse_policy(text: &str) -> Result<PolicyConfig, Vec<String>> {
+    let config: PolicyConfig = parse_toml(text).map_err(|problem| vec![problem])?;
+    let problems = config.problems(guards::exists);
+    if problems.is_empty() {
+        return Ok(config);
+    }
+    let placed = |problem: &Problem| match place_in_toml(text, &problem.place) {
+        Some((line, column)) => format!("line {line}, column {column}: {}", problem.error),
+        None => problem.error.to_string(),
+    };
+    Err(problems.iter().map(placed).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_named_with_line_and_column() {
+        for (text, place, word) in [
+            ("\n[guards.\"no-such/rule\"]\nenabled = false\n", "line 2, column 9", "no-such/rule"),
+            ("[guards]\nghost = {enabled = false}\n", "line 2, column 1", "ghost"),
+            ("[[exceptions]]\nrule = \"ghost\"\nreason = \"r\"\n", "line 2, column 8", "ghost"),
+            ("[[exceptions]]\nrule = \"secrets\"\nreason = \" \"\n", "line 3, column 10", "reason"),
+            ("read_only = [\"a\",\n  \"\"]\n", "line 2, column 3", "empty"),
+            ("no_read = [\"{a,b}\"]\n", "line 1, column 12", "braces"),
+            ("\n[[stop_gates]]\nname = \"\"\ncommand = \"x\"\n", "line 2, column 1", "stop gate"),
+            (
+                "[[signals]]\nname = \"s\"\ncommand = \"x\"\n[[signals]]\nname = \"s\"\ncommand = \"y\"\n",
+                "line 5, column 8",
+                "twice",
+            ),
+        ] {
+            let problems = parse_policy(text).unwrap_err();
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert!(problems[0].starts_with(place) && problems[0].contains(word), "{text:?}: {problems:?}");
+        }
+        assert_eq!(parse_policy("read_only = [\"\"]\nno_read = [\"\"]").unwrap_err().len(), 2);
     }
 }

@@ -3,31 +3,39 @@
 //! This crate is the edge: arguments, environment, clock, stdin and stdout. What could serve another program lives
 //! in the crates below it.
 
+use std::ffi::OsString;
 use std::time::Instant;
 
+mod client;
 mod clock;
 pub mod commands;
 mod config;
 mod crash;
 mod environment;
+mod exchange;
 mod exit_status;
 mod explain;
 mod guard;
+mod heads;
+mod paths;
 mod process;
+mod scratch;
 mod settings_file;
 mod summary;
 mod table;
 mod terminal;
 mod time;
+mod timings;
+mod upkeep;
 mod watchdog;
 
 pub use config::schema as config_schema;
+pub use context_graph_policy::config::schema as policy_schema;
 pub use environment::Environment;
 pub use exit_status::ExitStatus;
 
-/// Runs the command line of this process.
-pub fn main() -> ExitStatus {
+/// Runs the command line of this process, the program's name included.
+pub fn main(args: &[OsString]) -> ExitStatus {
     let started = Instant::now();
-    let args: Vec<_> = std::env::args_os().collect();
-    commands::run(&args, started)
+    commands::run(args, started)
 }

@@ -2,23 +2,56 @@
 //!
 //! On Linux the C library calls us directly. Rust's own start reads `/proc/self/maps` and sets up a stack for
 //! overflow reports, which costs a hook more than answering the event does.
-#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
+#![cfg_attr(all(target_os = "linux", not(test)), no_main)]
 
-#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
+#[cfg(all(target_os = "linux", not(test)))]
 #[expect(unsafe_code, reason = "the entry point's name is fixed, and a closed pipe must not kill us")]
 mod start {
-    use std::ffi::{c_char, c_int};
+    use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
+    use std::os::unix::ffi::OsStrExt as _;
 
     // SAFETY: this is the one `main` of the program, with the signature that C expects.
     #[unsafe(no_mangle)]
-    extern "C" fn main(_argc: c_int, _argv: *const *const c_char) -> c_int {
+    extern "C" fn main(_count: c_int, words: *const *const c_char) -> c_int {
         // SAFETY: ignoring a signal installs no handler. Writing to a closed pipe then is an error to be handled.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-        c_int::from(context_graph_cli::main() as u8)
+        // SAFETY: this is what the C library gave us.
+        let args = unsafe { arguments(words) };
+        let status = c_int::from(context_graph_cli::main(&args) as u8);
+        // SAFETY: every writer has flushed and nothing is registered to run at the end. Looking for it would only bring
+        // in more of the C library.
+        unsafe { libc::_exit(status) }
+    }
+
+    /// Where the program lies: unknown. At each start glibc asks the kernel, should a library that is loaded later want to
+    /// know. A static program loads none, and the question takes a twentieth of the hook.
+    // SAFETY: glibc has one such function, in a part of its own, and this is its signature; this value is what it gives
+    // where the kernel does not know.
+    #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
+    #[unsafe(no_mangle)]
+    extern "C" fn _dl_get_origin() -> *const c_char {
+        std::ptr::without_provenance(usize::MAX)
+    }
+
+    /// The command line. Not every C library lets Rust find it without Rust's own start.
+    ///
+    /// # Safety
+    /// `words` ends with a null pointer and points to strings until then, as C promises `main`.
+    unsafe fn arguments(words: *const *const c_char) -> Vec<OsString> {
+        let mut args = Vec::with_capacity(8);
+        // SAFETY: every step stays before the null pointer that ends the list.
+        unsafe {
+            let mut next = words;
+            while !(*next).is_null() {
+                args.push(OsStr::from_bytes(CStr::from_ptr(*next).to_bytes()).to_owned());
+                next = next.add(1);
+            }
+        }
+        args
     }
 }
 
-#[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
+#[cfg(not(all(target_os = "linux", not(test))))]
 fn main() -> std::process::ExitCode {
-    context_graph_cli::main().into()
+    context_graph_cli::main(&std::env::args_os().collect::<Vec<_>>()).into()
 }

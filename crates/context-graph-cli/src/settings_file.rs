@@ -20,6 +20,17 @@ pub(crate) enum Scope {
     User,
 }
 
+impl Scope {
+    /// What `init` and `uninstall` are told to mean it.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Self::Project => "",
+            Self::Local => " --local",
+            Self::User => " --user",
+        }
+    }
+}
+
 /// A settings file, and where we remember what we did to it.
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
@@ -35,7 +46,7 @@ impl SettingsFile {
             Scope::Project => (root.join(".claude/settings.json"), state_folder.join("install")),
             Scope::Local => (root.join(".claude/settings.local.json"), state_folder.join("install")),
             Scope::User => (
-                environment.home.join(".claude/settings.json"),
+                environment.client_folder().join("settings.json"),
                 environment.config_home.join("context-graph").join("install"),
             ),
         };
@@ -117,15 +128,30 @@ impl SettingsFile {
 
     fn keep(&self, name: &str, text: &str) -> Result<(), Failure> {
         let path = self.memory.join(name);
-        std::fs::create_dir_all(&self.memory).and_then(|()| write_atomically(&path, text.as_bytes())).map_err(
-            |error| Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display())),
-        )
+        std::fs::create_dir_all(&self.memory)
+            .and_then(|()| write_atomically(&path, text.as_bytes()))
+            .and_then(|()| keep_private(&path))
+            .map_err(|error| {
+                Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
+            })
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Failure {
         Failure::new(ErrorCode::Storage, format!("cannot {what} {}: {error}", self.path.display()))
             .with_next_step("nothing was changed; see that the file and its folder are writable for you")
     }
+}
+
+/// A copy of settings is as secret as they are.
+#[cfg(unix)]
+fn keep_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn keep_private(_path: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Writes a file beside its place and moves it there, with the mode that the old one had.

@@ -75,6 +75,11 @@ pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "context-graph: {}", plain(text, false));
 }
 
+/// Lines of our own for people on stderr, as they are.
+pub(crate) fn note(lines: &str) {
+    let _ = std::io::stderr().lock().write_all(lines.as_bytes());
+}
+
 /// Whether a person says yes; where nobody is there to be asked, nobody did.
 pub(crate) fn agreed(yes: bool, question: &str) -> bool {
     yes || (std::io::stdin().is_terminal() && confirm(question))

@@ -1,6 +1,6 @@
 //! Moments, as people write and read them. Everything is kept in UTC; a local time is only for the eye.
 
-use chrono::{DateTime, Local, NaiveDate, NaiveDateTime, TimeZone, Utc};
+use chrono::{DateTime, Local, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone, Utc};
 
 /// A moment a person wrote: a span before now (`90s`, `15m`, `2h`, `3d`, `2w`), a date or a date and time.
 pub(crate) fn parse(text: &str, now_ms: i64) -> Result<i64, String> {
@@ -51,6 +51,12 @@ pub(crate) fn local_clock(ms: i64) -> String {
     moment(ms).format("%H:%M:%S%.3f").to_string()
 }
 
+/// Date and time in UTC, for programs.
+pub(crate) fn utc(ms: i64) -> String {
+    let moment = Utc.timestamp_millis_opt(ms).single().unwrap_or_default();
+    moment.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +66,12 @@ mod tests {
         assert_eq!(parse("2h", 10_000_000), Ok(10_000_000 - 7_200_000));
         assert_eq!(parse("0s", 5), Ok(5));
         assert_eq!(parse("3d", 0), Ok(-259_200_000));
+    }
+
+    #[test]
+    fn what_is_written_for_programs_is_read_back() {
+        assert_eq!(utc(1_793_527_200_001), "2026-11-01T10:00:00.001Z");
+        assert_eq!(parse(&utc(1_793_527_200_001), 0), Ok(1_793_527_200_001));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(crate) fn disarm() {
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "timers and signal handlers are only to be had from libc")]
 mod imp {
-    use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
     use std::time::Duration;
 
     use super::GRACE;
@@ -37,6 +37,8 @@ mod imp {
     static GRACE_LEFT: AtomicU64 = AtomicU64::new(0);
     /// How long the process has waited for a processor, in nanoseconds, as far as that was made up for.
     static WAITED: AtomicU64 = AtomicU64::new(0);
+    /// Whether a timer was ever set.
+    static RUNNING: AtomicBool = AtomicBool::new(false);
     static ANSWER: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
     static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
@@ -103,7 +105,10 @@ mod imp {
     }
 
     pub(super) fn arm(after: Duration, answer: Vec<u8>) {
-        set_timer(Duration::ZERO);
+        // An earlier timer must not give the new answer before its time.
+        if RUNNING.swap(true, Ordering::AcqRel) {
+            set_timer(Duration::ZERO);
+        }
         GRACE_LEFT.store(u64::try_from(GRACE.as_micros()).unwrap_or(0), Ordering::Release);
         let answer = Vec::leak(answer);
         LENGTH.store(answer.len(), Ordering::Release);
@@ -120,8 +125,9 @@ mod imp {
         set_timer(after);
     }
 
+    /// The timer may run on: without an answer the handler does nothing, and what it interrupts goes on. That spares
+    /// every hook two system calls.
     pub(super) fn disarm() {
-        set_timer(Duration::ZERO);
         ANSWER.store(std::ptr::null_mut(), Ordering::Release);
     }
 

@@ -358,3 +358,30 @@ fn a_stdin_that_never_ends_is_answered_within_the_budget() {
         "a timeout must not open the guard"
     );
 }
+
+#[test]
+fn timings_are_told_on_stderr_and_change_nothing_else() {
+    let place = Place::new();
+    for (hook, event, stages) in [
+        ("pre-tool", "PreToolUse", &["start", "read", "decode", "policy", "commit", "session", "write"][..]),
+        ("post-tool", "PostToolUse", &["start", "read", "decode", "policy", "step, commit", "write"]),
+        ("event", "Stop", &["start", "read", "decode", "policy", "step, commit", "write"]),
+    ] {
+        let run = place.send(&["hooks", hook, "--stdin", "--timings"], native(event).to_string());
+        assert_eq!(run.succeeded()["success"], json!(true));
+        let told: Vec<(&str, u64)> = run
+            .stderr
+            .lines()
+            .map(|line| {
+                let (stage, took) = line.trim_end_matches(" µs").rsplit_once(' ').unwrap();
+                (stage.trim(), took.parse().unwrap())
+            })
+            .collect();
+        let (total, parts) = told.split_last().unwrap();
+        assert_eq!(parts.iter().map(|(stage, _)| *stage).collect::<Vec<_>>(), stages, "{}", run.stderr);
+        // Each part is cut to whole microseconds, so their sum is at most the total.
+        let sum: u64 = parts.iter().map(|(_, took)| took).sum();
+        assert!(total.0 == "total" && sum <= total.1 && total.1 <= sum + 10, "{}", run.stderr);
+        assert!(parts[0].1 > 0, "starting a process takes time: {}", run.stderr);
+    }
+}

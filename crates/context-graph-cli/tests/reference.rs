@@ -43,6 +43,7 @@ fn the_published_schemas_are_current() {
     check("docs/reference/hook-output.schema.json", &pretty(&ours::hook_output()));
     check("docs/reference/hook-input.schema.json", &pretty(&ours::hook_input()));
     check("docs/reference/config.schema.json", &pretty(&context_graph_cli::config_schema()));
+    check("docs/reference/policy.schema.json", &pretty(&context_graph_cli::policy_schema()));
 }
 
 #[test]
@@ -52,7 +53,9 @@ fn the_verb_table_is_current() {
 
 #[test]
 fn the_published_schemas_are_valid_schemas() {
-    for schema in [theirs::payloads(), theirs::replies(), ours::hook_output(), ours::hook_input()] {
-        jsonschema::meta::validate(&schema).unwrap();
+    let files = [context_graph_cli::config_schema(), context_graph_cli::policy_schema()];
+    let messages = [theirs::payloads(), theirs::replies(), ours::hook_output(), ours::hook_input()];
+    for schema in messages.iter().chain(&files) {
+        jsonschema::meta::validate(schema).unwrap();
     }
 }

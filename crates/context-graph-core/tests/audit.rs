@@ -15,7 +15,16 @@ fn record(name: &str, at_ms: i64, own: Value) -> EventRecord {
         "prompt_id": "p1", "permission_mode": "default"});
     payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
     let tool_use_id = payload["tool_use_id"].as_str().map(str::to_owned);
-    EventRecord { at_ms, tool_use_id, payload: payload.to_string(), took_us: 900, link: None, ruling: None }
+    EventRecord {
+        at_ms,
+        tool_use_id,
+        payload: payload.to_string(),
+        took_us: 900,
+        link: None,
+        ruling: None,
+        updated_input: None,
+        cuts: Vec::new(),
+    }
 }
 
 fn bash(name: &str, at_ms: i64, id: &str, command: &str) -> EventRecord {

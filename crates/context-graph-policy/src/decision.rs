@@ -176,6 +176,11 @@ impl Decision {
         self
     }
 
+    pub(crate) fn without_context(mut self) -> Self {
+        self.context.clear();
+        self
+    }
+
     pub(crate) fn with_verdict(mut self, verdict: Verdict) -> Self {
         self.verdict = verdict;
         self

@@ -136,16 +136,19 @@ pub fn reply(event: &Event, decision: &Decision) -> ReplyBody {
     }
 }
 
-/// An agent that already goes on because of a stop hook may stop: holding it again could loop forever.
+/// An agent that already goes on because of a stop hook may stop: holding it again could loop forever. Words hold it
+/// just as a refusal does, since the client has to call the model to say them.
 fn release(event: &Event, decision: Decision) -> Decision {
     let held = match event {
         Event::Stop(payload) => payload.should_allow_stop(),
         Event::SubagentStop(payload) => payload.should_allow_stop(),
         _ => false,
     };
-    if held && decision.verdict().stops() && *decision.verdict() != Verdict::Halt {
+    let speaks = decision.verdict().stops() || decision.context_parts().next().is_some();
+    if held && speaks && *decision.verdict() != Verdict::Halt {
         return decision
             .with_verdict(Verdict::None)
+            .without_context()
             .with_note("the agent was held once already and may stop");
     }
     decision
@@ -217,6 +220,9 @@ mod tests {
         let again = event("Stop", json!({"stop_hook_active": true}));
         assert_eq!(said(&first, &of(Verdict::Block))["decision"], "block");
         assert_eq!(said(&again, &of(Verdict::Block)), json!({}));
+        let words = Decision::context("c", "mind the gap");
+        assert_eq!(said(&first, &words)["hookSpecificOutput"]["additionalContext"], "mind the gap");
+        assert_eq!(said(&again, &words), json!({}));
     }
 
     #[test]

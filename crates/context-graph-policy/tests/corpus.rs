@@ -13,7 +13,7 @@ const PROJECT: &str = "/home/dev/proj/app";
 fn decide(call: &str) -> Decision {
     let call = call.replace('␤', "\n");
     let (tool, input) = match call.strip_prefix('@').and_then(|rest| rest.split_once(' ')) {
-        Some((tool, input)) if input.starts_with('{') => {
+        Some((tool, input)) if input.starts_with(['{', '[', '"']) => {
             (tool.to_owned(), serde_json::from_str(input).unwrap())
         }
         _ => ("Bash".to_owned(), json!({ "command": call })),

@@ -122,6 +122,17 @@ fn what_a_change_only_copies_is_not_changed() {
 }
 
 #[test]
+fn after_a_call_the_result_is_what_is_changed() {
+    let mut event = bash("ls");
+    event["hook_event_name"] = json!("PostToolUse");
+    event["tool_response"] = json!({"stdout": "a secret", "stderr": "", "interrupted": false});
+    let set = one("package p\nmodify contains {\"updated_input\": {\"stdout\": \"hidden\"}}");
+    let changed = json!({"stdout": "hidden", "stderr": "", "interrupted": false});
+    let outcome = ask(&set, event);
+    assert_eq!(outcome.decision.verdict(), &Verdict::Modify(changed.as_object().cloned().unwrap()));
+}
+
+#[test]
 fn changes_merge_by_priority_and_equals_that_disagree_ask() {
     let change = |priority: u8, command: &str| {
         format!(

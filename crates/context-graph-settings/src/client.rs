@@ -13,10 +13,13 @@ pub type ClientVersion = (u32, u32, u32);
 pub const NEWEST_KNOWN_CLIENT: ClientVersion = (2, 1, 325);
 
 /// Since when `args` starts a program without a shell. An older client would run the bare program.
-pub(crate) const EXEC_FORM_SINCE: ClientVersion = (2, 1, 139);
+pub const EXEC_FORM_SINCE: ClientVersion = (2, 1, 139);
 
 /// Since when `onFailure` means something. An older client ignores it.
-pub(crate) const ON_FAILURE_SINCE: ClientVersion = (2, 1, 295);
+pub const ON_FAILURE_SINCE: ClientVersion = (2, 1, 295);
+
+/// Since when an event that the client does not know is passed over. An older client ignores the whole file for it.
+pub const UNKNOWN_EVENTS_SKIPPED_SINCE: ClientVersion = (2, 1, 101);
 
 /// The first version that has an event. The oldest client that is considered is 2.0.0.
 pub const fn known_since(event: EventName) -> ClientVersion {

@@ -25,14 +25,8 @@ impl Default for PlanOptions {
     }
 }
 
-/// The usual plan for a client: every event it knows, save these.
-///
-/// - `WorktreeCreate`, never: a hook for it takes the place of git and would have to make the worktree.
-/// - `MessageDisplay`: it fires while text is shown, over and over, and is waited for. There is nothing to decide,
-///   and the text is in the transcript.
-/// - `FileChanged`: without a matcher it watches nothing, and what to watch is for the user to say.
-/// - `InstructionsLoaded`: it fires once per instruction file at every start and nothing waits for the answer, so
-///   it costs processes at the busiest moment and can change nothing.
+/// The usual plan for a client: every event it knows, save those that [`left_out`] names. `WorktreeCreate` is never
+/// among them.
 ///
 /// `PreToolUse` blocks on failure, since a guard that could be passed by crashing it would be none. No other event
 /// does. A failed `PermissionRequest` hook leaves the question to the user, which is the safe side already. On
@@ -49,7 +43,7 @@ pub fn default_plan(binary: &str, client_version: Option<ClientVersion>, options
     let hooks = EventName::ALL
         .into_iter()
         .filter(|event| known_since(*event) <= client)
-        .filter(|event| is_usual(*event) || options.also.contains(event))
+        .filter(|event| left_out(*event).is_none() || options.also.contains(event))
         .filter(|event| *event != EventName::WorktreeCreate && !options.without.contains(event))
         .map(|event| PlannedHook { event, matcher: None, entry: entry(binary, client, event, options) })
         .collect();
@@ -59,8 +53,23 @@ pub fn default_plan(binary: &str, client_version: Option<ClientVersion>, options
     Plan { hooks, status_line }
 }
 
-fn is_usual(event: EventName) -> bool {
-    !matches!(event, EventName::MessageDisplay | EventName::FileChanged | EventName::InstructionsLoaded)
+/// Why an event is not in the usual plan; none if it is.
+pub const fn left_out(event: EventName) -> Option<&'static str> {
+    match event {
+        EventName::WorktreeCreate => {
+            Some("a hook for it takes the place of git and would have to make the worktree itself")
+        }
+        EventName::MessageDisplay => {
+            Some("it fires over and over while text is shown, is waited for, and there is nothing to decide")
+        }
+        EventName::FileChanged => {
+            Some("it watches nothing without a matcher, and what to watch is for you to say")
+        }
+        EventName::InstructionsLoaded => {
+            Some("it fires for every instruction file at each start, and nothing waits for the answer")
+        }
+        _ => None,
+    }
 }
 
 fn entry(binary: &str, client: ClientVersion, event: EventName, options: &PlanOptions) -> HookEntry {

@@ -9,7 +9,7 @@ use crate::json::item::Item;
 use crate::json::layout::{Splice, newline_of};
 use crate::json::node::{Hop, Kind, Node};
 use crate::json::parse::{bom_len, is_blank};
-use crate::ours::{self, Found, every_or};
+use crate::ours::{self, Found, every_or, in_usual_folder};
 use crate::plan::{Plan, PlannedHook, StatusLine};
 use crate::undo::{Fingerprint, Origin, Undo};
 use crate::uninstall::take_out;
@@ -17,10 +17,10 @@ use crate::uninstall::take_out;
 /// Merges a plan into the text of a settings file, or into none if there is no file.
 ///
 /// What is already as planned stays, what is ours and differs is changed in place, what is missing is added behind
-/// what is there, what is ours and not planned goes. Nothing else is touched. Scripts with the names of the
-/// generated ones count as ours; see [`install_where`].
+/// what is there, what is ours and not planned goes. Nothing else is touched. Scripts in `.claude/hooks/`
+/// with the names of the generated ones count as ours; see [`install_where`].
 pub fn install(text: Option<&str>, plan: &Plan) -> Result<Edited, SettingsError> {
-    install_where(text, plan, &|_| true)
+    install_where(text, plan, &in_usual_folder)
 }
 
 /// Like [`install`], where `generated` says whether a script with the name of a generated one is a generated one.

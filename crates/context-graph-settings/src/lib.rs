@@ -24,8 +24,11 @@ mod undo;
 mod uninstall;
 
 pub use change::{Change, Edited, Note};
-pub use client::{ClientVersion, NEWEST_KNOWN_CLIENT, known_since};
-pub use default_plan::{PlanOptions, default_plan};
+pub use client::{
+    ClientVersion, EXEC_FORM_SINCE, NEWEST_KNOWN_CLIENT, ON_FAILURE_SINCE, UNKNOWN_EVENTS_SKIPPED_SINCE,
+    known_since,
+};
+pub use default_plan::{PlanOptions, default_plan, left_out};
 pub use diff::diff;
 pub use error::{Place, SettingsError, decode};
 pub use install::{install, install_where};

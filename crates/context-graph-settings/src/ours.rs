@@ -3,7 +3,8 @@
 //! An entry is ours by what it runs, because that survives whatever a person or the client does to the file:
 //!
 //! - the program `context-graph` (or `.exe`), in whatever folder, with `hooks` as its first argument;
-//! - one of the scripts that are generated into `.claude/hooks/`, registered for the event it was made for.
+//! - one of the generated scripts, registered for the event it was made for. Who can read the script sees what it is,
+//!   wherever it lies; who cannot goes by its name and takes only those in `.claude/hooks/`.
 //!
 //! The program must be what the entry runs. A line that merely mentions it, pipes into it, or does anything else
 //! besides is somebody else's.
@@ -44,6 +45,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// The number of the group under the event, and of the entry in the group.
+    pub fn position(&self) -> (usize, usize) {
+        (self.group, self.entry)
+    }
+
     /// The way to the entry.
     pub(crate) fn path(&self) -> [Hop<'_>; 5] {
         let Self { event, group, entry, .. } = self;
@@ -51,9 +57,9 @@ impl Found {
     }
 }
 
-/// The hooks of ours in a settings file. Scripts with the names of the generated ones count as ours.
+/// The hooks of ours in a settings file. Scripts in `.claude/hooks/` with the names of the generated ones count as ours.
 pub fn find_ours(text: &str) -> Result<Vec<Found>, SettingsError> {
-    find_ours_where(text, &|_| true)
+    find_ours_where(text, &in_usual_folder)
 }
 
 /// The hooks of ours in a settings file. Whether a script with the name of a generated one is a generated one is
@@ -133,13 +139,20 @@ fn script<'a>(event: &str, words: &'a [String]) -> Option<&'a str> {
         }
     };
     let normal = path.replace('\\', "/");
-    let (folder, name) = normal.rsplit_once('/')?;
+    let (_, name) = normal.rsplit_once('/')?;
     let (stem, extension) = name.split_once('.')?;
     let ours = runs_it
-        && (folder == ".claude/hooks" || folder.ends_with("/.claude/hooks"))
         && SCRIPT_EXTENSIONS.contains(&extension)
         && SCRIPTS.iter().any(|(script, its)| *script == stem && its.as_str() == event);
     ours.then_some(path.as_str())
+}
+
+/// Whether a script is in the folder that scripts are generated into unless another is named. Who cannot read a script
+/// goes by this.
+pub(crate) fn in_usual_folder(script: &str) -> bool {
+    let normal = script.replace('\\', "/");
+    let folder = normal.rsplit_once('/').map_or("", |(folder, _)| folder);
+    folder == ".claude/hooks" || folder.ends_with("/.claude/hooks")
 }
 
 fn file_name(path: &str) -> &str {

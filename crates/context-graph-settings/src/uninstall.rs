@@ -7,7 +7,7 @@ use crate::error::{Place, SettingsError};
 use crate::json::editor::Editor;
 use crate::json::node::Kind;
 use crate::json::parse::is_blank;
-use crate::ours::{self, Found};
+use crate::ours::{self, Found, in_usual_folder};
 use crate::undo::{Origin, Undo};
 
 /// Takes everything of ours out of the text of a settings file.
@@ -16,7 +16,7 @@ use crate::undo::{Origin, Undo};
 /// to the byte; no text means that there was no file. Otherwise what is ours goes, with the groups, arrays and
 /// objects that hold nothing else, except those that the record knows to have been there before.
 pub fn uninstall(text: &str, undo: Option<&Undo>) -> Result<Edited, SettingsError> {
-    uninstall_where(text, undo, &|_| true)
+    uninstall_where(text, undo, &in_usual_folder)
 }
 
 /// Like [`uninstall`], where `generated` says whether a script with the name of a generated one is a generated one.

@@ -90,7 +90,12 @@ impl StateFolder {
 
     /// The sessions that have a journal, with its size: those not retired yet.
     pub fn live_sessions(&self) -> Result<Vec<(String, u64)>> {
-        live_sessions(&self.live_folder())
+        live_sessions(&self.live_folder(), None)
+    }
+
+    /// Those of them whose journal was written to since `since_ms`.
+    pub fn live_sessions_since(&self, since_ms: i64) -> Result<Vec<(String, u64)>> {
+        live_sessions(&self.live_folder(), Some(since_ms))
     }
 
     /// Opens the store, creating it where it is missing.

@@ -42,6 +42,22 @@ impl Quarantine {
         Ok((path, true))
     }
 
+    /// Removes what was saved of the session whose key is `key`.
+    pub(crate) fn forget(&self, key: &str) -> Result<()> {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return Ok(()) };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let own = name
+                .to_str()
+                .and_then(|name| name.strip_prefix(key))
+                .is_some_and(|rest| rest.starts_with('.'));
+            if own {
+                fs::remove_file(entry.path()).context("remove", &entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Moves `files` of `from` into a new folder called `name`, numbered where that is taken.
     pub(crate) fn move_files(&self, name: &str, from: &Path, files: &[&str]) -> Result<PathBuf> {
         create_folder(&self.folder)?;

@@ -3,6 +3,8 @@
 //!
 //! Every write is one durable transaction. Reads see one consistent moment and never make a writer wait.
 
+mod block;
+pub mod chain;
 mod check;
 pub mod engine;
 mod forget;
@@ -12,16 +14,23 @@ mod ledger;
 mod lmdb;
 mod lmdb_file;
 mod lmdb_pages;
+mod lmdb_scrub;
 mod lmdb_txn;
+mod log;
 mod memory;
 mod mend;
 mod rows;
 mod sealed;
+mod tombstone;
+mod verify;
 
+pub use chain::Chain;
 pub use keyed::KeyedStore;
 pub use lmdb::{LmdbEngine, LmdbOptions};
 pub use lmdb_file::SUSPICION;
 pub use memory::MemoryEngine;
+pub use tombstone::{Tombstone, Why};
+pub use verify::{Break, ChainReport};
 
 use std::ops::ControlFlow;
 
@@ -93,6 +102,8 @@ pub struct SessionEntry {
     pub last_seq: u64,
     /// The place up to which the session's journal is in the log.
     pub folded_to: Option<Position>,
+    /// The link of the hash chain behind the last record in the store.
+    pub chain: Option<Chain>,
 }
 
 /// Which sessions to list. The newest come first.
@@ -163,6 +174,8 @@ pub struct Stats {
     pub indexed_calls: u64,
     /// Bytes on disk.
     pub disk_bytes: u64,
+    /// Bytes of them that hold something; the rest is used again before the file grows.
+    pub used_bytes: u64,
 }
 
 /// What checking everything found.
@@ -249,8 +262,22 @@ pub trait SessionStore {
     /// The ids of the sessions that continue `session_id`.
     fn successors(&self, session_id: &str) -> Result<Vec<String>>;
 
-    /// Removes the session, its log and every index entry. Sessions that continue it lose that link.
-    fn forget(&self, session_id: &str) -> Result<Removed>;
+    /// Removes the session, its log and every index entry, and leaves a tombstone. Sessions that continue it lose
+    /// that link.
+    fn forget(&self, session_id: &str, at_ms: i64, why: Why) -> Result<Removed>;
+
+    /// Writes over what was removed, so that nobody finds it in the file; returns how many pages that took. Only
+    /// thorough on a store that was just opened.
+    fn scrub(&self) -> Result<u64>;
+
+    /// What stays of the sessions that were removed, in the order they went.
+    fn tombstones(&self) -> Result<Vec<Tombstone>>;
+
+    /// Follows the hash chain of every log; `progress` hears how many records were followed so far.
+    fn verify_chains(&self, progress: &mut dyn FnMut(u64)) -> Result<ChainReport>;
+
+    /// The link behind record `seq` of a session, made from the records themselves.
+    fn chain_at(&self, session_id: &str, seq: u64) -> Result<Option<Chain>>;
 
     /// How much is stored; costs no walk.
     fn stats(&self) -> Result<Stats>;

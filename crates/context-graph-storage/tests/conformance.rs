@@ -6,7 +6,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{record, snapshot};
-use context_graph_storage::store::{MAX_PROJECT_BYTES, MemoryEngine, Removed, SessionQuery};
+use context_graph_storage::store::{MAX_PROJECT_BYTES, MemoryEngine, Removed, SessionQuery, Why};
 use context_graph_storage::{
     FoldBatch, LmdbOptions, LmdbStore, LogRecord, MemoryStore, Position, Quarantine, SessionStore,
     StorageError,
@@ -50,7 +50,7 @@ fn an_empty_store_answers_everything_with_nothing() {
         assert_eq!(store.find_calls("call").unwrap(), []);
         assert_eq!(store.latest_of_project("p", None).unwrap(), None);
         assert_eq!(store.successors("s").unwrap(), Vec::<String>::new());
-        assert_eq!(store.forget("s").unwrap(), Removed::default());
+        assert_eq!(store.forget("s", 7, Why::Forgotten).unwrap(), Removed::default());
         assert_eq!(store.stats().unwrap().sessions, 0);
         assert_sound(store);
     });
@@ -309,7 +309,7 @@ fn forgetting_removes_everything_and_says_what() {
         next.previous_session_id = Some("gone".into());
         store.commit_fold(&FoldBatch::of(next)).unwrap();
 
-        let removed = store.forget("gone").unwrap();
+        let removed = store.forget("gone", 7, Why::Forgotten).unwrap();
         let expected = Removed { snapshot: true, state: true, records: 3, index_entries: 6 };
         assert_eq!(removed, expected);
         assert_eq!(store.snapshot("gone").unwrap(), None);
@@ -322,7 +322,7 @@ fn forgetting_removes_everything_and_says_what() {
         assert_eq!(store.snapshot("next").unwrap().unwrap().previous_session_id, None);
         assert_eq!(ids(store, &SessionQuery::default()), ["next", "keep"]);
         assert_eq!(store.latest_of_project("p", None).unwrap().unwrap().session_id, "keep");
-        assert_eq!(store.forget("gone").unwrap(), Removed::default());
+        assert_eq!(store.forget("gone", 7, Why::Forgotten).unwrap(), Removed::default());
         assert_sound(store);
 
         store.commit_fold(&gone_again()).unwrap();

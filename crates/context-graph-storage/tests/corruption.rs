@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{Dice, Place, dump, record, snapshot, work, worker};
-use context_graph_storage::store::SessionQuery;
+use context_graph_storage::store::{SessionQuery, Why};
 use context_graph_storage::{FoldBatch, LmdbOptions, LmdbStore, SessionStore, StorageError};
 use heed::types::Bytes;
 use heed::{Database, EnvOpenOptions};
@@ -134,25 +134,28 @@ fn a_lost_ledger_is_recovered_from_what_else_is_known() {
 }
 
 #[test]
-fn a_flipped_byte_in_a_record_is_found_and_hides_no_other_record() {
+fn a_flipped_byte_in_a_block_is_found_and_hides_no_other_block() {
     let place = Place::new();
     filled(&place);
-    let key = log_key(2, 3);
+    let key = log_key(2, 1);
     for byte in 0..length(&place, "log", &key) {
         flip(&place, "log", &key, byte);
         let store = place.store();
-        let log = store.log("two", 0, 9).unwrap();
-        let intact: Vec<_> = log.iter().map(|entry| entry.bytes.is_some()).collect();
-        assert_eq!(intact, [true, true, false, true, true]);
+        let whole =
+            |id: &str| store.log(id, 0, 9).unwrap().iter().filter(|entry| entry.bytes.is_some()).count();
+        assert_eq!((whole("one"), whole("two"), whole("three")), (5, 0, 5));
         let report = store.check().unwrap();
-        assert_eq!(report.first_problem.unwrap().0, "record 3 of session number 2");
+        assert_eq!(report.first_problem.unwrap().0, "record 1 of session number 2");
+        let report = store.verify_chains(&mut |_| {}).unwrap();
+        let found = report.first_break.unwrap();
+        assert_eq!((report.breaks, found.session_id.as_deref(), found.seq), (1, Some("two"), Some(1)));
         assert_eq!(store.find_calls("two 2").unwrap()[0].bytes, None);
         drop(store);
         flip(&place, "log", &key, byte);
     }
     flip(&place, "log", &key, 0);
     let store = place.store();
-    let removed = store.forget("two").unwrap();
+    let removed = store.forget("two", 7, Why::Forgotten).unwrap();
     assert_eq!((removed.records, removed.index_entries), (5, 5 + 3));
     assert_sound(&store);
 }
@@ -182,8 +185,7 @@ fn what_is_missing_or_too_much_in_an_index_is_found() {
     assert!(tampered("sessions", &|table, txn| assert!(table.delete(txn, b"session:two:fold").unwrap())) > 0);
     assert!(tampered("calls", &|table, txn| table.put(txn, &[1; 24], b"").unwrap()) > 0);
     assert!(tampered("calls", &|table, txn| table.clear(txn).unwrap()) > 0);
-    assert!(tampered("log", &|table, txn| assert!(table.delete(txn, &log_key(2, 3)).unwrap())) > 0);
-    assert!(tampered("log", &|table, txn| assert!(table.delete(txn, &log_key(2, 5)).unwrap())) > 0);
+    assert!(tampered("log", &|table, txn| assert!(table.delete(txn, &log_key(2, 1)).unwrap())) > 0);
     assert!(tampered("log", &|table, txn| table.put(txn, b"short", b"").unwrap()) > 0);
 }
 
@@ -191,7 +193,7 @@ fn what_is_missing_or_too_much_in_an_index_is_found() {
 fn forgetting_leaves_no_key_that_names_the_session() {
     let place = Place::new();
     filled(&place);
-    place.store().forget("two").unwrap();
+    place.store().forget("two", 7, Why::Forgotten).unwrap();
     let mut keys = Vec::new();
     for table in ["sessions", "log", "calls"] {
         tamper(&place, table, |database, txn| {
@@ -207,7 +209,8 @@ fn forgetting_leaves_no_key_that_names_the_session() {
         assert!(*table != "log" || !key.starts_with(&2_u64.to_be_bytes()));
         assert!(*table != "calls" || key[8..16] != 2_u64.to_be_bytes());
     }
-    assert_eq!(keys.iter().filter(|(table, ..)| *table == "log").count(), 2 * (1 + 5));
+    let rows = keys.iter().filter(|(table, ..)| *table == "log").count();
+    assert_eq!(rows, 2 * (1 + 1) + 1, "two logs with their owners, and the tombstone");
 }
 
 #[test]
@@ -230,12 +233,12 @@ fn newer_formats_are_refused_and_left_alone() {
     tamper(&place, "", |database, txn| {
         let value = database.get(txn, b"meta:format").unwrap().unwrap().to_vec();
         let key_sum = xxhash_rust::xxh3::xxh3_64(b"meta:format");
-        let newer = xxhash_rust::xxh3::xxh3_64_with_seed(&[2], key_sum).to_le_bytes();
-        database.put(txn, b"meta:format", &[&newer[..], &[2]].concat()).unwrap();
+        let newer = xxhash_rust::xxh3::xxh3_64_with_seed(&[3], key_sum).to_le_bytes();
+        database.put(txn, b"meta:format", &[&newer[..], &[3]].concat()).unwrap();
         assert_eq!(value.len(), 9);
     });
     let error = LmdbStore::open(&LmdbOptions::new(place.data(), 0)).unwrap_err();
-    assert!(matches!(error, StorageError::TooNew { found: 2, .. }), "{error}");
+    assert!(matches!(error, StorageError::TooNew { found: 3, .. }), "{error}");
 }
 
 /// Opens a store whose data file is `bytes`: sound and unchanged, or moved away, reported, and fresh after that.
@@ -341,7 +344,7 @@ fn any_flipped_byte_of_the_data_file_is_found_or_of_no_consequence() {
     // Some history, so that there are free pages and values on pages of their own.
     let big = FoldBatch { state: Some(vec![5; 20_000]), ..FoldBatch::of(snapshot("two", 5)) };
     store.commit_fold(&big).unwrap();
-    store.forget("one").unwrap();
+    store.forget("one", 7, Why::Forgotten).unwrap();
     let records = (0..200).map(|number| record(Some(&format!("more {number}")), &[9; 90])).collect();
     store.commit_fold(&FoldBatch { records, ..FoldBatch::of(snapshot("three", 6)) }).unwrap();
     let expected = blake3::hash(dump(&store).as_bytes()).to_hex().to_string();

@@ -80,7 +80,7 @@ fn a_full_disk_is_a_clear_error_and_costs_nothing_that_was_stored() {
         assert_eq!(store.check().unwrap().problems, 0);
         fs::remove_file(ballast).unwrap();
         assert!(store.commit_fold(&batch(stored.timestamp_ms + 1)).is_ok(), "there is room again");
-        store.forget("s").unwrap();
+        store.forget("s", 7, context_graph_storage::store::Why::Forgotten).unwrap();
         store.commit_fold(&batch(0)).unwrap();
     }
 }

@@ -52,7 +52,7 @@ fn files_are_for_their_owner_alone_and_named_after_the_session() {
     assert_eq!(mode(&place.live().join("s.state")), 0o600);
     let strange = place.session("../../etc/passwd");
     strange.append_only(b"x").unwrap();
-    let listed = live_sessions(&place.live()).unwrap();
+    let listed = live_sessions(&place.live(), None).unwrap();
     let ids: Vec<_> = listed.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["../../etc/passwd", "s"]);
     assert!(matches!(
@@ -198,7 +198,7 @@ fn a_retired_session_leaves_no_files_and_can_come_back() {
     assert_eq!((folded.last_seq, folded.damage.len()), (4, 0));
     assert!(session.remove().unwrap());
     assert!(!session.remove().unwrap());
-    assert_eq!(live_sessions(&place.live()).unwrap(), []);
+    assert_eq!(live_sessions(&place.live(), None).unwrap(), []);
 }
 
 #[test]

@@ -17,9 +17,21 @@ fn open_small(data: &Path) -> LmdbStore {
     LmdbStore::open(&LmdbOptions { map_bytes: SMALL, ..LmdbOptions::new(data, 0) }).unwrap()
 }
 
+/// Bytes that no compression makes smaller.
+fn noise(seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    (0..500).flat_map(|_| next()).collect()
+}
+
 fn store_much(store: &LmdbStore, id: &str) {
     for number in 0..5 {
-        let records = (0..50).map(|_| record(None, &[1; 4000])).collect();
+        let records = (0..50).map(|seed| record(None, &noise(seed))).collect();
         store.commit_fold(&FoldBatch { records, ..FoldBatch::of(snapshot(id, number)) }).unwrap();
     }
 }

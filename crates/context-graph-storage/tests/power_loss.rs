@@ -18,7 +18,7 @@ const SECTOR: usize = 512;
 fn change(store: &LmdbStore, dice: &mut Dice, round: usize) {
     let id = format!("session {}", dice.below(12));
     if dice.below(4) == 0 {
-        store.forget(&id).unwrap();
+        store.forget(&id, 7, context_graph_storage::store::Why::Forgotten).unwrap();
         return;
     }
     let records = (0..dice.below(60))

@@ -167,6 +167,8 @@ impl Teller {
             took_us: 600 + u32::try_from(self.chance.below(900)).unwrap_or(0),
             link: None,
             ruling: None,
+            updated_input: None,
+            cuts: Vec::new(),
         });
     }
 

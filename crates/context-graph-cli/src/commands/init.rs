@@ -1,22 +1,28 @@
 //! `context-graph init` and `uninstall`: our hooks into the client's settings, and out again.
 
+mod heading;
+mod uninstall;
+
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
 use context_graph_events::EventName;
-use context_graph_settings::{
-    ClientVersion, Edited, NEWEST_KNOWN_CLIENT, Plan, PlanOptions, default_plan, diff, install_where,
-    uninstall_where,
-};
+use context_graph_settings::{ClientVersion, Edited, Plan, PlanOptions, default_plan, diff, install_where};
 use context_graph_storage::StateFolder;
 use serde_json::json;
 
+use super::doctor;
 use super::failure::{Failure, Outcome};
-use super::hooks::error::ErrorCode;
+use super::hooks::generate::SIGNATURE;
+use crate::client::Client;
 use crate::guard::Guard;
 use crate::settings_file::{Scope, SettingsFile};
-use crate::{Environment, clock, process, table, terminal};
+use crate::{Environment, clock, table, terminal};
+use heading::Heading;
+pub(crate) use uninstall::{UninstallArgs, uninstall};
+
+/// How the program is named where it is to be found on the PATH.
+pub(crate) const PORTABLE: &str = "context-graph";
 
 /// Which settings, and how much to ask.
 #[derive(Debug, Args)]
@@ -46,8 +52,16 @@ pub(crate) struct WhereArgs {
     json: bool,
 }
 
-/// Put context-graph behind every hook of Claude Code in a project
+/// Put context-graph behind the hooks of Claude Code in a project
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Every other key, hook and byte of the settings stays as it is, and a copy is kept. Events that the client \
+                  does not know are left out, and those that a hook would only slow down; the output says which.\n\nExamples:\n  \
+                  context-graph init --dry-run            show what would change\n  \
+                  context-graph init                      show it, ask, and write .claude/settings.json\n  \
+                  context-graph init --user --yes         for every project, without asking\n  \
+                  context-graph init --portable           for settings that others share: no path of this machine"
+)]
 pub(crate) struct InitArgs {
     #[command(flatten)]
     place: WhereArgs,
@@ -59,17 +73,6 @@ pub(crate) struct InitArgs {
     /// Also show a status line, unless there is one already
     #[arg(long)]
     statusline: bool,
-}
-
-/// Take context-graph out of the settings again
-#[derive(Debug, Args)]
-pub(crate) struct UninstallArgs {
-    #[command(flatten)]
-    place: WhereArgs,
-
-    /// Also remove what was remembered: the project's `.context-graph` folder
-    #[arg(long, conflicts_with = "user")]
-    purge: bool,
 }
 
 impl WhereArgs {
@@ -92,75 +95,67 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     if !root.is_dir() {
         return Err(Failure::usage(format!("{} is no folder", root.display())));
     }
-    let client = client_version();
-    let binary = if args.portable { "context-graph".to_owned() } else { super::binary_path()? };
-    let options = PlanOptions { status_line: args.statusline, ..PlanOptions::default() };
-    let mut plan = default_plan(&binary, client, &options);
-    leave_time_for_gates(&mut plan, &Guard::load(&environment));
+    let client = Client::find(&environment).map(|client| client.version);
+    let binary = if args.portable { PORTABLE.to_owned() } else { super::binary_path()? };
+    let plan = plan(&environment, &binary, client, args.statusline);
     let file = SettingsFile::new(&environment, args.place.scope());
     let before = file.read()?;
     let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
         .map_err(|error| file.refused(&error))?;
-    let client = client.map_or("not found; taken to be the newest known".to_owned(), words);
-    if !proceed(&args.place, &file, before.as_deref(), &edited, &format!("client: {client}"))? {
+    if !proceed(&args.place, &file, before.as_deref(), &edited, &Heading::of(&plan, client))? {
         return Ok(());
     }
     StateFolder::open_or_create(&root, None)?;
     file.apply(before.as_deref(), &edited, clock::now_ms())?;
-    if let Some(switch) = edited.text.as_deref().and_then(what_disables_hooks) {
-        let path = file.path().display();
-        terminal::complain(&format!("`{switch}` is set in {path}, so the client runs no hook of ours"));
+    for trouble in doctor::what_disables_hooks(&environment) {
+        terminal::complain(&trouble);
     }
-    let flag = match args.place.scope() {
-        Scope::Project => "",
-        Scope::Local => " --local",
-        Scope::User => " --user",
-    };
-    let path = file.path().display();
-    done(&args.place, &format!("installed in {path}; `context-graph uninstall{flag}` takes it out again"))
+    if args.portable && !doctor::is_on_the_path(PORTABLE, &root) {
+        terminal::complain(
+            "`context-graph` is not on the PATH here: until it is, every tool call is blocked",
+        );
+    }
+    let (path, flag) = (file.path().display(), args.place.scope().flag());
+    done(
+        &args.place,
+        &format!(
+            "installed in {path}; new sessions use it, `context-graph doctor` says whether it works, \
+             `context-graph uninstall{flag}` takes it out again"
+        ),
+    )
 }
 
-pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
-    let environment = args.place.environment(environment);
+/// What should be in the settings.
+pub(crate) fn plan(
+    environment: &Environment,
+    program: &str,
+    client: Option<ClientVersion>,
+    status_line: bool,
+) -> Plan {
+    let options = PlanOptions { status_line, ..PlanOptions::default() };
+    let mut plan = default_plan(program, client, &options);
+    leave_time_for_gates(&mut plan, &Guard::load(environment));
+    plan
+}
+
+/// Makes the hooks in a settings file what they should be, without asking; the file is named.
+pub(crate) fn bring_up_to_date(
+    environment: &Environment,
+    scope: Scope,
+    program: &str,
+    client: Option<ClientVersion>,
+) -> Result<PathBuf, Failure> {
     let root = environment.project_root();
-    let state = environment.state_folder();
-    let file = SettingsFile::new(&environment, args.place.scope());
-    if let Some(before) = file.read()? {
-        let undo = file.undo();
-        let edited = uninstall_where(&before, undo.as_ref(), &is_generated(&root))
-            .map_err(|error| file.refused(&error))?;
-        if !proceed(&args.place, &file, Some(&before), &edited, "")? && !args.purge {
-            return Ok(());
-        }
-        if !args.place.dry_run && edited.text.as_deref() != Some(before.as_str()) {
-            file.replace(Some(&before), edited.text.as_deref(), clock::now_ms())?;
-            file.forget();
-        }
+    let file = SettingsFile::new(environment, scope);
+    let before = file.read()?;
+    let plan = plan(environment, program, client, false);
+    let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
+        .map_err(|error| file.refused(&error))?;
+    if edited.text != before {
+        StateFolder::open_or_create(&root, None)?;
+        file.apply(before.as_deref(), &edited, clock::now_ms())?;
     }
-    if args.place.dry_run {
-        let purge = if args.purge && state.is_dir() {
-            format!("; would remove {}", state.display())
-        } else {
-            String::new()
-        };
-        return done(&args.place, &format!("nothing was changed{purge}"));
-    }
-    if args.purge && state.is_dir() {
-        if !terminal::agreed(
-            args.place.yes,
-            &format!("Remove {} and all that was remembered?", state.display()),
-        ) {
-            return Err(
-                Failure::usage(format!("{} was left", state.display())).with_next_step("--yes says yes")
-            );
-        }
-        std::fs::remove_dir_all(&state).map_err(|error| {
-            Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", state.display()))
-        })?;
-        done(&args.place, &format!("removed {}", state.display()))?;
-    }
-    let rest = if state.is_dir() { "; --purge also removes what was remembered" } else { "" };
-    done(&args.place, &format!("no hook of context-graph is left in {}{rest}", file.path().display()))
+    Ok(file.path().to_path_buf())
 }
 
 /// Shows what would change, and asks. False when there is nothing to do, or nothing is to be done.
@@ -169,7 +164,7 @@ fn proceed(
     file: &SettingsFile,
     before: Option<&str>,
     edited: &Edited,
-    heading: &str,
+    heading: &Heading,
 ) -> Result<bool, Failure> {
     let after = edited.text.as_deref();
     if after == before {
@@ -180,13 +175,14 @@ fn proceed(
     if args.json {
         let changes: Vec<String> = edited.changes.iter().map(ToString::to_string).collect();
         let notes: Vec<String> = edited.notes.iter().map(ToString::to_string).collect();
-        let object = json!({"file": file.path(), "dry_run": args.dry_run, "changes": changes, "notes": notes,
+        let mut object = json!({"file": file.path(), "dry_run": args.dry_run, "changes": changes, "notes": notes,
             "diff": difference});
+        heading.add_to(&mut object);
         table::print_json(&object)?;
     } else {
         let notes = edited.notes.iter().map(|note| format!("note: {note}"));
-        let lines = [heading.to_owned(), format!("changes to {}:", file.path().display())];
-        table::print_lines(lines.into_iter().filter(|line| !line.is_empty()).chain(notes))?;
+        let changes = format!("changes to {}:", file.path().display());
+        table::print_lines(heading.lines().into_iter().chain([changes]).chain(notes))?;
         terminal::print(terminal::plain(&difference, true).as_bytes());
     }
     if args.dry_run {
@@ -203,44 +199,31 @@ fn done(args: &WhereArgs, words: &str) -> Outcome {
     if args.json { Ok(()) } else { table::print_lines([words]) }
 }
 
-/// What the client on the PATH says of itself.
-fn client_version() -> Option<ClientVersion> {
-    let said = process::run_shell("claude --version", Path::new("."), Duration::from_secs(10));
-    let number = said.output.split_whitespace().next()?.to_owned();
-    let mut parts = number.split('.').map(|part| part.parse::<u32>().ok());
-    match (said.succeeded(), parts.next()??, parts.next()??, parts.next()??) {
-        (true, major, minor, patch) => Some((major, minor, patch)),
-        _ => None,
-    }
-}
-
-fn words((major, minor, patch): ClientVersion) -> String {
-    let newer =
-        if (major, minor, patch) > NEWEST_KNOWN_CLIENT { ", newer than this program knows" } else { "" };
-    format!("{major}.{minor}.{patch}{newer}")
-}
-
-/// A setting that keeps the client from running our hooks.
-fn what_disables_hooks(settings: &str) -> Option<&'static str> {
-    let settings: serde_json::Value = serde_json::from_str(settings.trim_start_matches('\u{feff}')).ok()?;
-    ["disableAllHooks", "allowManagedHooksOnly"].into_iter().find(|key| settings[*key] == true)
-}
-
-/// A gate may take longer than a stop otherwise may.
+/// A gate may take longer than a stop otherwise may, and a signal longer than any hook.
 fn leave_time_for_gates(plan: &mut Plan, guard: &Guard) {
     let gates: u64 =
         guard.policy().config().stop_gates.iter().map(|gate| u64::from(gate.timeout_seconds)).sum();
     if gates > 0 {
         for hook in plan.hooks.iter_mut().filter(|hook| hook.event == EventName::Stop) {
             hook.entry.timeout = hook.entry.timeout.saturating_add(gates);
+            hook.entry.status_message = Some("context-graph: what must pass before stopping".to_owned());
         }
+    }
+    // Which events ask for signals is the policies' affair, and they change: all that can be asked about wait.
+    let signals = guard.policy().config().signals.iter().map(|signal| signal.timeout_ms).max().unwrap_or(0);
+    for hook in &mut plan.hooks {
+        hook.entry.timeout = hook.entry.timeout.saturating_add(signals.div_ceil(1000));
     }
 }
 
-/// Whether a hook script is one that we generated: it says so itself.
-fn is_generated(root: &Path) -> impl Fn(&str) -> bool + use<> {
+/// Whether a hook script is one that we generated: it says so itself. Where scripts are generated into unless another
+/// folder is named, one that calls us is enough.
+pub(crate) fn is_generated(root: &Path) -> impl Fn(&str) -> bool + use<> {
     let root = root.to_path_buf();
     move |script: &str| {
-        std::fs::read_to_string(root.join(script)).is_ok_and(|text| text.contains("context-graph hooks "))
+        let path = root.join(script);
+        let usual = path.parent().is_some_and(|folder| folder.ends_with(Path::new(".claude").join("hooks")));
+        let sign = if usual { "context-graph hooks " } else { SIGNATURE };
+        std::fs::read_to_string(path).is_ok_and(|text| text.contains(sign))
     }
 }

@@ -12,13 +12,19 @@ use failure::Failure;
 use hooks::args::{HookCommand, HooksCommands};
 use hooks::error::ErrorCode;
 
+use crate::paths::without_verbatim_prefix;
 use crate::{Environment, ExitStatus, terminal};
 
 mod audit;
+mod config;
 mod consciousness;
+mod demo;
+mod doctor;
 pub(crate) mod failure;
 pub mod hooks;
 mod init;
+mod maintain;
+mod plugin;
 mod policy;
 mod reference;
 mod replay;
@@ -37,6 +43,20 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Init(init::InitArgs),
     Uninstall(init::UninstallArgs),
+    Doctor(doctor::DoctorArgs),
+    Demo(demo::DemoArgs),
+    /// The same hooks as a plugin of the client
+    Plugin {
+        /// What to do
+        #[command(subcommand)]
+        command: plugin::PluginCommands,
+    },
+    /// What is set, where it was set, and what could be
+    Config {
+        /// What to say
+        #[command(subcommand)]
+        command: config::ConfigCommands,
+    },
     /// Answer an event of Claude Code: JSON on stdin, one JSON object on stdout
     #[command(after_help = "Exit codes: 0 success, 1 error, 2 damaged data.\n\nExample:\n  \
                       echo '{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s1\",\"transcript_path\":\"\",\
@@ -65,6 +85,7 @@ pub(crate) enum Command {
         command: audit::AuditCommands,
     },
     Replay(replay::ReplayArgs),
+    Maintain(maintain::MaintainArgs),
     Completions(reference::CompletionsArgs),
     Man(reference::ManArgs),
     /// Print one line about a session, for the client's status line: its JSON on stdin
@@ -100,10 +121,15 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Statusline => return statusline::run(&environment),
         Command::Init(args) => init::init(&args, &environment),
         Command::Uninstall(args) => init::uninstall(&args, &environment),
+        Command::Plugin { command } => plugin::run(&command, &environment),
+        Command::Config { command } => config::run(&command, &environment),
+        Command::Demo(args) => demo::run(&args),
+        Command::Doctor(args) => doctor::run(&args, &environment),
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
         Command::Audit { command } => audit::run(&command, &environment),
         Command::Replay(args) => replay::run(&args),
+        Command::Maintain(args) => maintain::run(&args, &environment),
         Command::Policy { command } => policy::run(&command, &environment),
     };
     match outcome {
@@ -135,7 +161,8 @@ pub(crate) fn binary_path() -> Result<String, Failure> {
     let path = std::env::current_exe().and_then(std::fs::canonicalize).map_err(|error| {
         Failure::new(ErrorCode::Internal, format!("cannot tell where this binary is: {error}"))
     })?;
-    path.into_os_string().into_string().map_err(|_| Failure::usage("the path of this binary is not UTF-8"))
+    let path = path.into_os_string().into_string();
+    path.map(without_verbatim_prefix).map_err(|_| Failure::usage("the path of this binary is not UTF-8"))
 }
 
 /// All of a file, or of stdin where the path is `-`.

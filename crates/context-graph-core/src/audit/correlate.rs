@@ -182,7 +182,7 @@ fn happening(seq: u64, record: &EventRecord, event: &Event) -> Happening {
         cwd: common.map(|common| common.cwd.clone()).unwrap_or_default(),
         subject: subject::of_event(event),
         paths: places::of_event(event),
-        decided: record.ruling.as_ref().map(|ruling| decided(event.name(), ruling)),
+        decided: decided(event.name(), record),
         took_us: record.took_us,
     }
 }
@@ -198,7 +198,7 @@ fn unreadable(seq: u64, record: &EventRecord) -> Happening {
         cwd: String::new(),
         subject: String::new(),
         paths: Vec::new(),
-        decided: record.ruling.as_ref().map(|ruling| decided(UNREADABLE, ruling)),
+        decided: decided(UNREADABLE, record),
         took_us: record.took_us,
     }
 }

@@ -8,7 +8,7 @@ use super::call::{Agent, Call, Decided, Evidence, Outcome, Part};
 use super::correlate::Origin;
 use super::turns::Turns;
 use super::{places, subject};
-use crate::session::{EventRecord, Ruling};
+use crate::session::EventRecord;
 
 /// How a call was answered, by an event of its own.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Draft {
         let Some(name) = event.known_name() else { return };
         let name = name.as_str();
         self.records.push(Part { seq, event: name, at_ms: record.at_ms, took_us: record.took_us });
-        self.decided.extend(record.ruling.as_ref().map(|ruling| decided(name, ruling)));
+        self.decided.extend(decided(name, record));
         let at = (seq, record.at_ms);
         match event {
             Event::PreToolUse(p) => {
@@ -259,14 +259,15 @@ pub(super) fn agent_of(common: &CommonEventData) -> Agent {
 }
 
 /// A ruling as part of what was decided.
-pub(super) fn decided(event: &str, ruling: &Ruling) -> Decided {
-    Decided {
+pub(super) fn decided(event: &str, record: &EventRecord) -> Option<Decided> {
+    let ruling = record.ruling.as_ref()?;
+    Some(Decided {
         event: event.to_owned(),
         verdict: ruling.verdict.clone(),
         rules: ruling.rules.clone(),
         reason: ruling.reason.clone(),
-        updated_input: None,
-    }
+        updated_input: record.updated_input.as_ref().and_then(|input| serde_json::from_str(input).ok()),
+    })
 }
 
 /// A count of milliseconds; the client writes whole ones, others may not.

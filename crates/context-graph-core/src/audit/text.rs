@@ -176,6 +176,8 @@ mod tests {
             took_us: 0,
             link: None,
             ruling: Some(ruling),
+            updated_input: None,
+            cuts: Vec::new(),
         }
     }
 

@@ -1,8 +1,12 @@
 //! Cutting an event down to a size that can be kept.
 //!
 //! A tool's output can be megabytes; what a session needs of it is its beginning and its end. What is cut says how
-//! much is missing. Fields keep their types, so that a cut event is still an event.
+//! much is missing. Fields keep their types, so that a cut event is still an event. What was there is known by its
+//! size and its digest.
 
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// How much of an event is kept.
@@ -25,41 +29,81 @@ impl Bounds {
     pub const LOG: Self = Self { head: 512, tail: 192, items: 24, total: 8 * 1024 };
 }
 
-/// Cuts an event's object down.
-pub fn bound(object: &mut Map<String, Value>, bounds: Bounds) {
-    let mut left = bounds.total;
-    for value in object.values_mut() {
-        bound_value(value, bounds, &mut left);
-    }
+/// A text of which only the beginning and the end are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    /// Where it stands in the payload, as a JSON pointer.
+    pub at: String,
+    /// How long it was, in bytes.
+    pub bytes: u64,
+    /// Its BLAKE3 digest.
+    pub blake3: [u8; 32],
 }
 
-fn bound_value(value: &mut Value, bounds: Bounds, left: &mut usize) {
-    match value {
-        Value::String(text) => {
-            let (head, tail) =
-                if *left == 0 { (0, 0) } else { (bounds.head.min(*left), bounds.tail.min(*left)) };
-            cut(text, head, tail);
-            *left = left.saturating_sub(text.len());
+/// How many cuts of one event are told apart; an event with more has nothing worth telling.
+const MAX_CUTS: usize = 64;
+
+/// Cuts an event's object down, and says what was cut.
+pub fn bound(object: &mut Map<String, Value>, bounds: Bounds) -> Vec<Cut> {
+    let mut bounding = Bounding { bounds, left: bounds.total, at: String::new(), cuts: Vec::new() };
+    bounding.fields(object);
+    bounding.cuts
+}
+
+struct Bounding {
+    bounds: Bounds,
+    left: usize,
+    /// Pointer to the value in hand.
+    at: String,
+    cuts: Vec<Cut>,
+}
+
+impl Bounding {
+    fn fields(&mut self, map: &mut Map<String, Value>) {
+        for (name, value) in map {
+            let length = self.at.len();
+            self.at.push('/');
+            self.at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            self.value(value);
+            self.at.truncate(length);
         }
-        Value::Array(items) => {
-            let kept = if *left == 0 { 0 } else { bounds.items };
-            items.truncate(kept);
-            for item in items {
-                bound_value(item, bounds, left);
+    }
+
+    fn value(&mut self, value: &mut Value) {
+        let Bounds { head, tail, items: kept, .. } = self.bounds;
+        match value {
+            Value::String(text) => {
+                let (head, tail) =
+                    if self.left == 0 { (0, 0) } else { (head.min(self.left), tail.min(self.left)) };
+                if text.len() > (head + tail).max(NEVER_CUT) {
+                    if self.cuts.len() < MAX_CUTS {
+                        let blake3 = blake3::hash(text.as_bytes()).into();
+                        self.cuts.push(Cut { at: self.at.clone(), bytes: text.len() as u64, blake3 });
+                    }
+                    cut(text, head, tail);
+                }
+                self.left = self.left.saturating_sub(text.len());
             }
-        }
-        Value::Object(map) => {
-            if map.len() > bounds.items {
-                let beyond: Vec<String> = map.keys().skip(bounds.items).cloned().collect();
-                for key in beyond {
-                    map.remove(&key);
+            Value::Array(items) => {
+                items.truncate(if self.left == 0 { 0 } else { kept });
+                for (index, item) in items.iter_mut().enumerate() {
+                    let length = self.at.len();
+                    let _ = write!(self.at, "/{index}");
+                    self.value(item);
+                    self.at.truncate(length);
                 }
             }
-            for item in map.values_mut() {
-                bound_value(item, bounds, left);
+            Value::Object(map) => {
+                if map.len() > kept {
+                    let beyond: Vec<String> = map.keys().skip(kept).cloned().collect();
+                    for key in beyond {
+                        map.remove(&key);
+                    }
+                }
+                self.fields(map);
             }
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.left = self.left.saturating_sub(8),
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => *left = left.saturating_sub(8),
     }
 }
 
@@ -71,9 +115,6 @@ const NEVER_CUT: usize = 128;
 
 /// Keeps the beginning and the end of a text and says how much is missing.
 fn cut(text: &mut String, head: usize, tail: usize) {
-    if text.len() <= (head + tail).max(NEVER_CUT) {
-        return;
-    }
     // Between words, where there is a gap near: half a secret is not recognised as one any more.
     let head_end = text.floor_char_boundary(head);
     let near = text.floor_char_boundary(head_end.saturating_sub(GAP));

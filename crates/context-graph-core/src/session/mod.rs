@@ -16,11 +16,11 @@ mod work;
 
 use serde::{Deserialize, Serialize};
 
-pub use bound::{Bounds, bound};
+pub use bound::{Bounds, Cut, bound};
 pub use counters::Counters;
 pub use digest::DIGEST_MAX;
 pub use dream::{DREAM_COOLDOWN_MS, DREAM_EVENT, Dream, DreamCause, dream_of};
-pub use record::{EventRecord, Link, Ruling};
+pub use record::{Decided, EventRecord, Link, Ruling};
 pub use step::StepReport;
 pub use words::{is_invisible, tame};
 pub use work::{Failing, FileTouched, Work};

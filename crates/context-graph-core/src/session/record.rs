@@ -2,9 +2,10 @@
 
 use context_graph_events::{DecodeError, Event, decode};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::LinkOrigin;
-use super::bound::{Bounds, bound};
+use super::bound::{Bounds, Cut, bound};
 use crate::gwt::session_identity::KURAMOTO_N;
 use crate::redact::Redactor;
 
@@ -37,6 +38,15 @@ impl Ruling {
     }
 }
 
+/// What was decided about an event that arrives.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// Verdict and reasons.
+    pub ruling: Ruling,
+    /// The input that the call is given instead.
+    pub updated_input: Option<Map<String, Value>>,
+}
+
 /// One event as it is remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventRecord {
@@ -53,6 +63,12 @@ pub struct EventRecord {
     pub link: Option<Link>,
     /// What was decided about it, where something was.
     pub ruling: Option<Ruling>,
+    /// The input that the call was given instead, whole, as JSON.
+    #[serde(default)]
+    pub updated_input: Option<String>,
+    /// The values of which the payload has only the beginning and the end.
+    #[serde(default)]
+    pub cuts: Vec<Cut>,
 }
 
 impl EventRecord {
@@ -61,7 +77,7 @@ impl EventRecord {
     pub fn of(event: Event, at_ms: i64, redactor: &Redactor) -> Result<(Self, Event), DecodeError> {
         let tool_use_id = event.tool_use_id().map(str::to_owned);
         let mut object = event.into_object();
-        bound(&mut object, Bounds::JOURNAL);
+        let cuts = bound(&mut object, Bounds::JOURNAL);
         // The id says which session this is and is no text of anyone's.
         let session_id = object.remove("session_id");
         redactor.redact_object(&mut object);
@@ -71,7 +87,34 @@ impl EventRecord {
         // Only a map with keys that are not strings cannot be written, and there is none.
         let payload = serde_json::to_string(&object).unwrap_or_default();
         let event = Event::from_object(object)?;
-        Ok((Self { at_ms, tool_use_id, payload, took_us: 0, link: None, ruling: None }, event))
+        Ok((
+            Self {
+                at_ms,
+                tool_use_id,
+                payload,
+                took_us: 0,
+                link: None,
+                ruling: None,
+                updated_input: None,
+                cuts,
+            },
+            event,
+        ))
+    }
+
+    /// Adds what was decided: verdict and reasons, and the input that the call is given instead. Reasons quote what
+    /// they are about, so secrets are taken out of them too.
+    #[must_use]
+    pub fn decided(mut self, decision: Option<Decided>, redactor: &Redactor) -> Self {
+        let Some(Decided { mut ruling, updated_input }) = decision else { return self };
+        ruling.reason = redactor.redact_text(&ruling.reason).into_owned();
+        self.ruling = Some(ruling);
+        self.updated_input = updated_input.map(|mut input| {
+            bound(&mut input, Bounds::JOURNAL);
+            redactor.redact_object(&mut input);
+            Value::Object(input).to_string()
+        });
+        self
     }
 
     /// The event again.
@@ -85,7 +128,12 @@ impl EventRecord {
         if self.payload.len() > Bounds::LOG.total / 4
             && let Ok(mut object) = decode::object(self.payload.as_bytes())
         {
-            bound(&mut object, Bounds::LOG);
+            for cut in bound(&mut object, Bounds::LOG) {
+                // What was cut before is known by what it was then.
+                if self.cuts.iter().all(|earlier| earlier.at != cut.at) {
+                    self.cuts.push(cut);
+                }
+            }
             self.payload = serde_json::to_string(&object).unwrap_or(self.payload);
         }
         self

@@ -2,7 +2,7 @@
 //! looked at as everywhere, and what builds code at run time is unknown.
 
 use super::shell::{Flow, Shell};
-use super::{Access, Cargo, Origin, Piece, Privilege, Text, Unknown};
+use super::{Access, Cargo, Disclosure, Origin, Piece, Privilege, Text, Unknown};
 
 /// Ways to run what was computed.
 const HIDDEN: &[&str] = &[
@@ -42,15 +42,40 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
             shell.touch_all(access, &slashed(&Text::from(text.as_str())), "PowerShell", true);
         }
     }
+    if ["get-childitem env:", "gci env:", "ls env:", "dir env:", "get-item env:"]
+        .iter()
+        .any(|list| lower.contains(list))
+    {
+        shell.disclose(Disclosure::Environment);
+    }
+    let mut listed = None;
     for statement in statements(source) {
+        let shown = statement.trim().strip_prefix("$env:").filter(|rest| !rest.contains('='));
+        if shown.is_some_and(|name| super::names_credential(name.trim())) {
+            shell.disclose(Disclosure::Variable);
+        }
         let words = words(&statement, shell);
         if !words.is_empty() {
-            command(shell, &words);
+            // What is listed goes down the pipe to the next.
+            let before = listed.take();
+            listed = listing(&words);
+            command(shell, &words, before.as_ref());
         }
     }
 }
 
-fn command(shell: &mut Shell<'_>, words: &[Text]) {
+/// The folder that a command lists whole.
+fn listing(words: &[Text]) -> Option<Text> {
+    let (first, args) = words.split_first()?;
+    let lists = matches!(first.known().to_ascii_lowercase().as_str(), "get-childitem" | "gci" | "ls" | "dir");
+    let narrowed = args.iter().any(|arg| {
+        matches!(arg.known().to_ascii_lowercase().as_str(), "-filter" | "-include" | "-name" | "-exclude")
+            || arg.has_glob()
+    });
+    (lists && !narrowed).then(|| operands(args).into_iter().next().unwrap_or_else(|| Text::lit(".")))
+}
+
+fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>) {
     let mut words = words;
     while words.first().is_some_and(|word| matches!(word.known(), "&" | "." | "{" | "(" | "}")) {
         words = &words[1..];
@@ -77,7 +102,8 @@ fn command(shell: &mut Shell<'_>, words: &[Text]) {
     }
     match name.as_str() {
         "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "clear-recyclebin" => {
-            for file in files {
+            let piped = listed.filter(|_| files.is_empty()).cloned();
+            for file in files.into_iter().chain(piped) {
                 let recursive = flag("-recurse")
                     || args.iter().any(|arg| matches!(arg.known(), "/s" | "/S" | "-rf" | "-r"));
                 if file.is_blank() {

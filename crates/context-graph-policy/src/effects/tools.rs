@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::mcp::call as mcp;
 use super::path::Places;
 use super::shell::Shell;
 use super::{Access, Cargo, Effects, Text, Unknown};
@@ -15,9 +16,6 @@ pub struct InputError {
     /// The field.
     pub field: &'static str,
 }
-
-/// Values of an MCP tool's input looked at.
-const MAX_VALUES: usize = 256;
 
 /// What a tool call would do.
 pub(crate) fn of_tool_call(
@@ -35,7 +33,15 @@ pub(crate) fn of_tool_call(
         && input.get(field).is_none()
     {
         // The client turns such a call away before any hook hears of it. Should a newer client have renamed the
-        // field, the tool is looked at as one we do not know.
+        // field, the tool is looked at as one we do not know; what would run cannot be seen then.
+        let mut lines = input.as_object().into_iter().flatten().filter(|(key, _)| *key != "description");
+        if runs_commands(tool) && lines.clone().any(|(_, value)| value.is_string()) {
+            for line in lines.by_ref().filter_map(|(_, value)| value.as_str()).take(8) {
+                shell.quietly(|shell| shell.script(line));
+            }
+        } else if runs_commands(tool) || !input.is_object() {
+            shell.unknown(Unknown::Foreign(format!("a call of {tool} without its `{field}`")));
+        }
         mcp(&mut shell, tool, tool, input);
         return Ok(shell.out);
     }
@@ -65,6 +71,11 @@ pub(crate) fn of_tool_call(
         },
     }
     Ok(shell.out)
+}
+
+/// Whether a tool of the client's is one that runs commands.
+fn runs_commands(tool: &str) -> bool {
+    matches!(tool, "Bash" | "bash" | "Monitor" | "PowerShell" | "powershell")
 }
 
 /// The field without which a tool of the client's does nothing.
@@ -99,186 +110,5 @@ fn grep(shell: &mut Shell<'_>, input: &Value) {
         target.push_str("/");
         target.push_globbed(glob.rsplit('/').next().unwrap_or(glob));
         shell.touch(Access::Read, &target, "Grep");
-    }
-}
-
-const READING: &[&str] = &[
-    "read", "get", "list", "search", "view", "cat", "stat", "find", "show", "info", "exists", "tree", "open",
-    "load", "head", "tail", "grep", "glob",
-];
-const WRITING: &[&str] = &[
-    "write",
-    "edit",
-    "create",
-    "append",
-    "update",
-    "replace",
-    "insert",
-    "save",
-    "put",
-    "patch",
-    "set",
-    "copy",
-    "modify",
-    "apply",
-    "overwrite",
-    "upload",
-    "add",
-    "str",
-];
-const REMOVING: &[&str] =
-    &["delete", "remove", "rm", "unlink", "trash", "rmdir", "move", "rename", "mv", "clean", "purge"];
-const RUNNING: &[&str] =
-    &["execute", "exec", "run", "shell", "bash", "command", "terminal", "cmd", "process", "powershell"];
-
-/// A tool of an MCP server, or one of the client's we do not know: its name says what it does, its fields to what.
-fn mcp(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value) {
-    let words: Vec<String> = words_of(name);
-    let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    if any(RUNNING) {
-        for field in ["command", "cmd", "script", "commandLine", "command_line", "code", "input"] {
-            if let Some(command) = input.get(field).and_then(Value::as_str) {
-                if words.iter().any(|word| matches!(word.as_str(), "python" | "code" | "js" | "javascript")) {
-                    super::inline::scan(shell, "python", command, &[]);
-                } else {
-                    let mut line = command.to_owned();
-                    for arg in input
-                        .get("args")
-                        .and_then(Value::as_array)
-                        .into_iter()
-                        .flatten()
-                        .filter_map(Value::as_str)
-                    {
-                        line.push_str(" '");
-                        line.push_str(&arg.replace('\'', "'\\''"));
-                        line.push('\'');
-                    }
-                    let flow = shell.script(&line);
-                    shell.settle(&flow);
-                }
-            }
-        }
-    }
-    let access = if any(REMOVING) {
-        Access::Delete
-    } else if any(WRITING) {
-        Access::Write
-    } else if any(READING) {
-        Access::Read
-    } else {
-        Access::Mention
-    };
-    let mut left = MAX_VALUES;
-    let mut paths = Vec::new();
-    collect(input, false, &mut paths, &mut left, 0);
-    if left == 0 {
-        shell.unknown(Unknown::Foreign(tool.to_owned()));
-    }
-    for (key, path) in paths {
-        let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
-        if path.contains("://") || path.contains('\n') || path.len() > 4096 {
-            continue;
-        }
-        let target = literal(&path);
-        let destination = ["dest", "to", "target", "new"]
-            .iter()
-            .any(|word| words_of(&key).iter().any(|part| part.starts_with(word)));
-        let source = ["source", "src", "from", "old"]
-            .iter()
-            .any(|word| words_of(&key).iter().any(|part| part == word));
-        match access {
-            Access::Delete if destination => shell.touch(Access::Write, &target, tool),
-            Access::Delete => {
-                shell.touch_all(Access::Delete, &target, tool, true);
-                if source {
-                    shell.touch(Access::Read, &target, tool);
-                }
-            }
-            Access::Write if source => shell.touch(Access::Read, &target, tool),
-            other => shell.touch(other, &target, tool),
-        }
-    }
-}
-
-/// The words of a name in any of the usual spellings.
-fn words_of(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    for c in name.chars() {
-        if !c.is_alphanumeric() {
-            words.push(String::new());
-            continue;
-        }
-        if c.is_uppercase() {
-            words.push(String::new());
-        }
-        if let Some(last) = words.last_mut() {
-            last.extend(c.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-/// Strings under keys that name paths, at any depth.
-fn collect(value: &Value, named: bool, out: &mut Vec<(String, String)>, left: &mut usize, depth: u32) {
-    let is_path_key = |key: &str| {
-        let words = words_of(key);
-        words.iter().any(|word| {
-            matches!(
-                word.as_str(),
-                "path"
-                    | "paths"
-                    | "file"
-                    | "files"
-                    | "filename"
-                    | "filepath"
-                    | "filenames"
-                    | "source"
-                    | "destination"
-                    | "dest"
-                    | "src"
-                    | "uri"
-                    | "target"
-                    | "from"
-                    | "to"
-                    | "directory"
-                    | "dir"
-                    | "folder"
-                    | "notebook"
-                    | "location"
-            )
-        }) && !words
-            .iter()
-            .any(|word| matches!(word.as_str(), "content" | "contents" | "text" | "type" | "count" | "limit"))
-    };
-    if depth > 8 {
-        *left = 0;
-    }
-    if *left == 0 {
-        return;
-    }
-    *left -= 1;
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                match value {
-                    Value::String(text) if is_path_key(key) => out.push((key.clone(), text.clone())),
-                    Value::Object(_) | Value::Array(_) => {
-                        collect(value, is_path_key(key), out, left, depth + 1);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Value::Array(items) => {
-            for item in items {
-                match item {
-                    Value::String(text) if named => out.push((String::new(), text.clone())),
-                    Value::Object(_) | Value::Array(_) => collect(item, named, out, left, depth + 1),
-                    _ => {}
-                }
-            }
-        }
-        _ => {}
     }
 }

@@ -17,7 +17,7 @@ pub(super) static GUARD: Guard = Guard {
 };
 
 fn check(case: &Case<'_>, found: &mut Found) {
-    for run in &case.effects.runs {
+    for run in case.runs() {
         let words: Vec<String> = run.args.iter().map(Text::to_string).collect();
         let words = after_globals(&run.name, words.iter().map(String::as_str).collect());
         let line = || format!("{} {}", run.name, words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
@@ -34,12 +34,12 @@ fn check(case: &Case<'_>, found: &mut Found) {
 }
 
 /// Options before the subcommand, with their values, say where, not what.
-fn after_globals<'w>(name: &str, mut words: Vec<&'w str>) -> Vec<&'w str> {
+pub(super) fn after_globals<'w>(name: &str, mut words: Vec<&'w str>) -> Vec<&'w str> {
     let names = ["aws", "gcloud", "az", "kubectl", "oc", "docker", "podman", "helm", "gh", "doctl"];
     if !names.contains(&name) {
         return words;
     }
-    while words.first().is_some_and(|word| word.starts_with("--")) {
+    while words.first().is_some_and(|word| word.starts_with('-')) {
         let option = words.remove(0);
         let valued = matches!(
             option,
@@ -52,6 +52,8 @@ fn after_globals<'w>(name: &str, mut words: Vec<&'w str>) -> Vec<&'w str> {
                 | "--project"
                 | "--kubeconfig"
                 | "--subscription"
+                | "-n"
+                | "-H"
         );
         if valued && !words.is_empty() {
             words.remove(0);
@@ -63,10 +65,27 @@ fn after_globals<'w>(name: &str, mut words: Vec<&'w str>) -> Vec<&'w str> {
 /// Statements that delete data, in text that a database client is given.
 fn deletes_data(sql: &str) -> bool {
     let upper = without_comments(&sql.to_ascii_uppercase());
+    // What stands in quotes is data, unless it is run as a statement itself.
+    let upper = if upper.contains("EXECUTE") { upper } else { without_strings(&upper) };
     let flat = upper.split_whitespace().collect::<Vec<_>>().join(" ");
-    let bare_delete =
-        flat.split(';').any(|statement| statement.contains("DELETE FROM") && !statement.contains("WHERE"));
-    bare_delete
+    let whole = |statement: &str| {
+        let all = statement.contains("DELETE FROM")
+            || statement.trim_start().starts_with("UPDATE ") && statement.contains(" SET ");
+        all && statement.split_once("WHERE").is_none_or(|(_, condition)| always_holds(condition))
+    };
+    flat.split(';').any(whole)
+        || (flat.contains("DROP ") && flat.contains(" CASCADE"))
+        || [
+            "DELETEMANY({ })",
+            ".REMOVE({})",
+            ".REMOVE({ })",
+            "FLUSHALL(",
+            "FLUSHDB(",
+            "DROP_DATABASE(",
+            "DROP_COLLECTION(",
+        ]
+        .iter()
+        .any(|call| flat.contains(call))
         || [
             "DROP TABLE",
             "DROP DATABASE",
@@ -86,6 +105,18 @@ fn deletes_data(sql: &str) -> bool {
         || flat.contains("DELETEMANY({})")
 }
 
+/// `1=1`, `true`, `id = id`: a condition that leaves nothing out.
+fn always_holds(condition: &str) -> bool {
+    let condition = condition.trim().trim_end_matches(['"', '\'', ')', ' ']);
+    matches!(condition, "TRUE" | "1")
+        || condition.split_once('=').is_some_and(|(left, right)| left.trim() == right.trim())
+}
+
+/// The text without what stands in single quotes.
+fn without_strings(sql: &str) -> String {
+    sql.split('\'').step_by(2).collect::<Vec<_>>().join("''")
+}
+
 /// `/* … */` separates words and hides them.
 fn without_comments(sql: &str) -> String {
     let mut out = String::new();
@@ -102,33 +133,56 @@ fn without_comments(sql: &str) -> String {
 fn drops_database(run: &Run, words: &[&str]) -> bool {
     let has = |word: &str| words.contains(&word);
     match run.name.as_str() {
+        "influx" if words.first() == Some(&"delete") => true,
         "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "mongosh" | "mongo" | "clickhouse-client"
         | "clickhouse" | "cqlsh" | "duckdb" | "sqlcmd" | "usql" | "pgcli" | "mycli" | "cockroach"
         | "influx" | "bq" | "snowsql" | "turso" | "libsql" => {
-            words.iter().any(|word| deletes_data(word)) || run.stdin.as_deref().is_some_and(deletes_data)
+            let passing = matches!(run.name.as_str(), "sqlite3" | "sqlite" | "duckdb")
+                && words.iter().any(|word| *word == ":memory:" || word.starts_with("/tmp/"));
+            let removed = run.name == "bq" && words.first() == Some(&"rm");
+            !passing
+                && (removed
+                    || words.iter().any(|word| deletes_data(word))
+                    || run.stdin.as_deref().is_some_and(deletes_data))
         }
+        "sql" => words.iter().any(|word| deletes_data(word)),
         "etcdctl" => has("del"),
         "consul" => has("delete"),
         "rabbitmqctl" => has("reset") || has("force_reset"),
         "kafka-topics" | "kafka-topics.sh" => has("--delete"),
         "dropdb" | "dropuser" => !words.iter().any(|word| word.contains("test") || word.contains("tmp")),
         "mysqladmin" | "drizzle-kit" => has("drop"),
-        "redis-cli" | "valkey-cli" => words
-            .iter()
-            .any(|word| word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb")),
-        "rails" | "rake" | "bin/rails" => {
-            words.iter().any(|word| matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:drop:all"))
+        "redis-cli" | "valkey-cli" => {
+            words
+                .iter()
+                .any(|word| word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb"))
+                || run.stdin.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("flush"))
+                || words
+                    .iter()
+                    .any(|word| word.eq_ignore_ascii_case("del") || word.eq_ignore_ascii_case("unlink"))
+                    && words.iter().any(|word| word.starts_with('…'))
         }
+        "rails" | "rake" | "bin/rails"
+            if run.assigns.iter().any(|(name, value)| name == "RAILS_ENV" && value.known() == "test") =>
+        {
+            false
+        }
+        "rails" | "rake" | "bin/rails" => words.iter().any(|word| {
+            matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:drop:all" | "db:schema:load")
+                || word.contains(".delete_all")
+                || word.contains(".destroy_all")
+        }),
         "prisma" => (has("migrate") && has("reset")) || has("--force-reset") || has("--accept-data-loss"),
         "artisan" | "php" => {
             words.iter().any(|word| matches!(*word, "migrate:fresh" | "migrate:reset" | "db:wipe"))
         }
         "python" | "python3" | "manage.py" => {
             (run.name == "manage.py" || words.iter().any(|word| word.ends_with("manage.py")))
-                && (has("flush") || has("reset_db") || has("sqlflush"))
+                && (has("flush") || has("reset_db") || has("sqlflush") || has("migrate") && has("zero"))
         }
         "django-admin" => has("flush"),
-        "alembic" => has("downgrade") && has("base"),
+        "alembic" => has("downgrade") && has("base") && !has("--sql"),
+        "flask" => has("db") && has("downgrade") && has("base"),
         "supabase" => has("db") && has("reset"),
         "diesel" | "sqlx" => has("database") && (has("reset") || has("drop")),
         "typeorm" => has("schema:drop"),
@@ -148,20 +202,40 @@ fn removes_containers(run: &Run, words: &[&str]) -> bool {
         "docker" | "podman" | "nerdctl" => match first {
             "system" => second == "prune" || second == "reset",
             "volume" => matches!(second, "rm" | "remove" | "prune"),
-            "container" | "network" | "builder" => second == "prune" && first == "container",
+            "container" => {
+                second == "prune"
+                    || matches!(second, "rm" | "kill")
+                        && words.iter().any(|word| word.starts_with('…') || *word == "--all")
+            }
             "image" => second == "prune" && (has("-a") || has("--all") || has("-af")),
-            "rm" | "rmi" | "kill" => words.iter().skip(1).any(|word| word.starts_with('…')),
+            "rm" | "rmi" | "kill" => words
+                .iter()
+                .skip(1)
+                .any(|word| word.starts_with('…') || matches!(*word, "-a" | "--all" | "-af" | "-fa")),
             "compose" => {
                 has("down") && words.iter().any(|word| matches!(*word, "-v" | "--volumes" | "--rmi"))
+                    || has("rm")
+                        && words.iter().any(|word| {
+                            word.starts_with('-') && !word.starts_with("--") && word.contains('v')
+                        })
             }
-            "swarm" => second == "leave" && has("--force"),
+            "stack" | "service" | "secret" | "config" => matches!(second, "rm" | "remove"),
+            "swarm" => second == "leave" && (has("--force") || has("-f")),
             _ => false,
         },
         "docker-compose" => has("down") && (has("-v") || has("--volumes")),
         "kubectl" | "oc" | "k" => {
-            (has("delete") || has("drain")) && !has("--dry-run=client") && !has("--dry-run=server")
+            let removes = has("delete")
+                || has("drain")
+                || has("scale") && has("--replicas=0")
+                || has("replace") && has("--force")
+                || has("apply") && has("--prune");
+            removes && !words.iter().any(|word| word.starts_with("--dry-run") && *word != "--dry-run=none")
         }
-        "helm" => matches!(first, "uninstall" | "delete") && !has("--dry-run"),
+        "flux" => first == "uninstall",
+        "helm" => {
+            words.iter().take(4).any(|word| matches!(*word, "uninstall" | "delete")) && !has("--dry-run")
+        }
         "argocd" => has("delete"),
         "nomad" => has("stop") || has("purge"),
         _ => false,
@@ -192,11 +266,18 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
                     .any(|verb| second.starts_with(verb))
         }
         "gcloud" | "az" | "doctl" | "linode-cli" | "oci" | "ibmcloud" | "scw" | "hcloud" | "eksctl"
-        | "firebase" | "vultr" => any_delete() || words.iter().any(|word| word.ends_with(":delete")),
+        | "firebase" | "vultr" | "supabase" | "neonctl" | "pscale" | "turso" | "cf" | "sam" | "amplify"
+        | "eb" => {
+            any_delete() || words.iter().any(|word| word.ends_with(":delete") || word.ends_with(":remove"))
+        }
+        "mcp-delete" => true,
+        "gsutil" if has("rsync") && has("-d") => true,
         "gsutil" => matches!(first, "rm" | "rb") || has("rm") && (has("-r") || has("-R")),
         "terraform" | "tofu" | "terragrunt" => {
             first == "destroy"
-                || has("-destroy")
+                || (has("-destroy") && first != "plan")
+                || first == "taint"
+                || words.iter().any(|word| word.starts_with("-replace"))
                 || (first == "state" && second == "rm")
                 || (first == "workspace" && second == "delete")
                 || (second == "destroy" && first.starts_with("-chdir"))
@@ -214,6 +295,7 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
             matches!(first, "rm" | "remove" | "delete" | "down")
                 || words.iter().any(|word| word.ends_with(":delete"))
                 || matches!(second, "delete" | "rm")
+                || words.get(2).is_some_and(|word| matches!(*word, "delete" | "rm"))
         }
         "gh" => {
             (matches!(first, "repo" | "release" | "secret" | "variable" | "cache")
@@ -246,7 +328,9 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
                 }) || words.iter().any(|word| word.eq_ignore_ascii_case("-xdelete"))
             } =>
         {
-            !words.iter().any(|word| word.contains("localhost") || word.contains("127.0.0.1"))
+            // Everything in a store is more than an item of one's own server.
+            let all = words.iter().any(|word| word.ends_with("/_all") || word.ends_with("/*"));
+            all || !words.iter().any(|word| word.contains("localhost") || word.contains("127.0.0.1"))
         }
         _ => false,
     }
@@ -254,16 +338,25 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
 
 fn unpublishes(run: &Run, words: &[&str]) -> bool {
     let first = words.first().copied().unwrap_or("");
+    if words.contains(&"--dry-run") {
+        return false;
+    }
     match run.name.as_str() {
         "npm" | "pnpm" | "yarn" => {
             matches!(first, "unpublish" | "deprecate")
                 || (first == "npm" && words.contains(&"unpublish"))
                 || (matches!(first, "dist-tag" | "owner") && words.contains(&"rm"))
+                || (first == "owner" && words.contains(&"add"))
+                || (first == "access" && words.contains(&"grant"))
         }
         "cargo" => {
-            first == "yank" && !words.contains(&"--undo") || first == "owner" && words.contains(&"--remove")
+            first == "yank" && !words.contains(&"--undo")
+                || first == "owner" && (words.contains(&"--remove") || words.contains(&"--add"))
         }
-        "gem" => first == "yank",
+        "gem" => {
+            first == "yank"
+                || first == "owner" && words.iter().any(|word| matches!(*word, "--remove" | "--add"))
+        }
         "dotnet" | "nuget" => words.contains(&"delete") && (words.contains(&"nuget") || run.name == "nuget"),
         "hex" | "mix" => first == "hex.retire",
         "twine" | "pypi" => words.contains(&"delete") || words.contains(&"yank"),
@@ -273,7 +366,9 @@ fn unpublishes(run: &Run, words: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{passes, stops};
+    use serde_json::json;
+
+    use super::super::testing::{passes, rules_of, stops};
 
     #[test]
     fn deletions_without_undo_are_asked_about() {
@@ -292,7 +387,14 @@ mod tests {
             ("gh repo delete o/r --yes", "destructive-data/cloud"),
             ("npm unpublish pkg --force", "destructive-data/registry"),
             ("cargo yank --version 1.0.0 x", "destructive-data/registry"),
+            ("psql -c 'DELETE FROM users WHERE 1=1'", "destructive-data/database"),
+            ("echo 'drop table x' > a.sql; psql -f a.sql", "destructive-data/database"),
+            ("redis-cli --scan | xargs redis-cli del", "destructive-data/database"),
         ]);
+        let found = rules_of("mcp__postgres__query", &json!({"sql": "DROP TABLE users"}));
+        assert_eq!(found, ["destructive-data/database"]);
+        let found = rules_of("mcp__github__delete_repository", &json!({"repo": "r"}));
+        assert_eq!(found, ["destructive-data/cloud"]);
     }
 
     #[test]
@@ -309,6 +411,11 @@ mod tests {
             "gh pr view 3",
             "npm publish --dry-run",
             "curl -X DELETE http://localhost:3000/items/1",
+            "sqlite3 :memory: 'drop table x'",
+            "psql -c \"insert into log values ('drop table users')\"",
+            "terraform plan -destroy",
+            "kubectl delete --help",
         ]);
+        assert!(rules_of("mcp__docs__search", &json!({"query": "DROP TABLE syntax"})).is_empty());
     }
 }

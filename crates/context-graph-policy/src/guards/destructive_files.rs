@@ -70,8 +70,19 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     found.add_at(&TRUNCATE, shown.as_str(), format!("`shred` would destroy {shown}."));
                 }
             }
+            Access::Write if !effect.by.starts_with("git") && is_history(case, effect) => {
+                let shown = effect.target.path.to_string();
+                found.add_at(
+                    &HISTORY,
+                    shown.as_str(),
+                    format!("`{}` would overwrite git's own store ({shown}).", effect.by),
+                );
+            }
             Access::Permissions if effect.recursive => permissions(case, effect, found),
             Access::Write if effect.by == "truncate" => truncation(case, effect, found),
+            Access::Write if matches!(effect.by.as_str(), ">" | "cp" | "dd" | "tee") => {
+                overwriting(case, effect, found);
+            }
             _ => {}
         }
     }
@@ -84,9 +95,14 @@ fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let by = &effect.by;
     if effect.by != "git rm"
         && effect.by != "git mv"
-        && HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
+        && (HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
+            || target.path.prefix().ends_with("/.git/") && target.path.has_origin(Origin::Below))
     {
         found.add_at(&HISTORY, shown.as_str(), format!("`{by}` would remove git's own store ({shown})."));
+        return;
+    }
+    if effect.recursive && is_found_project(case, &target.path) {
+        found.add_at(&PROJECT, shown.as_str(), format!("`{by}` would remove the whole project ({shown})."));
         return;
     }
     let Some((folder, whole)) = folder_of(&target.path) else {
@@ -139,6 +155,22 @@ fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     }
 }
 
+/// Whether a known path is the history itself.
+fn is_history(case: &Case<'_>, effect: &PathEffect) -> bool {
+    effect.target.literal().is_some()
+        && HISTORY_PARTS.iter().any(|pattern| hits(&effect.target, pattern, case.ctx))
+}
+
+/// Whether what `find` looks for by name can be the project itself.
+fn is_found_project(case: &Case<'_>, path: &Text) -> bool {
+    let name = case.ctx.project.rsplit('/').next();
+    let folder = path.prefix().trim_end_matches('/');
+    path.has_origin(Origin::Below)
+        && path.file_name().literal() == name
+        && is_within(case.ctx.project, folder)
+        && case.ctx.project != folder
+}
+
 /// A removal of a folder, or of everything in it: `x/*` counts as `x`.
 fn folder_of(path: &Text) -> Option<(String, bool)> {
     if let Some(known) = path.literal() {
@@ -153,6 +185,20 @@ fn folder_of(path: &Text) -> Option<(String, bool)> {
     let below = path.0.len() == 2 && all && known.ends_with(['/', '.']);
     if below {
         let folder = known.trim_end_matches('.').trim_end_matches('/');
+        return Some((if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, true));
+    }
+    // All that lies below a folder, at any depth.
+    let tail = path.0.get(1..).unwrap_or_default();
+    if tail == [Piece::Hole(Origin::Below)]
+        || tail.first() == Some(&Piece::Star)
+            && known.ends_with('/')
+            && tail.iter().all(|piece| match piece {
+                Piece::Star => true,
+                Piece::Lit(text) => text == "/",
+                _ => false,
+            })
+    {
+        let folder = known.trim_end_matches('/');
         return Some((if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, true));
     }
     if path.has_hole() {
@@ -271,7 +317,7 @@ fn hits_str(place: &str, pattern: &str, ctx: &crate::Context<'_>) -> bool {
 fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let ctx = case.ctx;
     let shown = effect.target.path.to_string();
-    let open = case.effects.runs.iter().any(|run| {
+    let open = case.runs().any(|run| {
         run.name == "chmod" && run.args.iter().any(|arg| OPEN_MODES.contains(&arg.to_string().as_str()))
     });
     let broad = match folder_of(&effect.target.path) {
@@ -294,17 +340,36 @@ fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     }
 }
 
+/// Every file of the project gets other content: `find . -type f -exec cp /dev/null {} \;`.
+fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let path = &effect.target.path;
+    if path.0.get(1..) != Some(&[Piece::Hole(Origin::Below)]) {
+        return;
+    }
+    if is_within(case.ctx.project, path.prefix().trim_end_matches('/')) {
+        found.add_at(
+            &TRUNCATE,
+            path.to_string(),
+            format!("`{}` would overwrite every file in {path}.", effect.by),
+        );
+    }
+}
+
 fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let shown = effect.target.path.to_string();
     let passing = has_extension(&shown, &["log"])
         || is_temporary(&shown)
         || shown.contains("/target/")
         || shown.contains("/logs/");
-    let shrinks = case.effects.runs.iter().any(|run| {
+    let shrinks = case.runs().any(|run| {
         run.name == "truncate"
-            && run.args.iter().any(|arg| {
-                matches!(arg.to_string().as_str(), "0" | "-s0" | "--size=0" | "--size" | "-s")
-                    || arg.to_string().starts_with("-s")
+            && !run.args.iter().any(|arg| {
+                // A size with a unit makes room; a small number or nothing takes it away.
+                let size = arg.to_string();
+                let size =
+                    size.trim_start_matches("--size=").trim_start_matches("-s").trim_start_matches('+');
+                size.starts_with(|c: char| c.is_ascii_digit() && c != '0')
+                    && size.ends_with(|c: char| c.is_alphabetic())
             })
     });
     if shrinks && !passing {
@@ -337,6 +402,14 @@ mod tests {
             ("rm -rf \"$DIR\"/*", "destructive-files/outside"),
             ("chmod -R 777 .", "destructive-files/permissions"),
             ("truncate -s 0 src/main.rs", "destructive-files/truncate"),
+            ("tmux new -d 'rm -rf /'", "destructive-files/root"),
+            ("cp /bin/rm ok && ./ok -rf /", "destructive-files/root"),
+            ("alias k='rm -rf'; k ~", "destructive-files/home"),
+            ("git ls-files | xargs rm", "destructive-files/project"),
+            ("find . -type f -exec rm {} +", "destructive-files/project"),
+            ("docker run -v $PWD:/w alpine rm -rf /w", "destructive-files/project"),
+            ("echo > .git/HEAD", "destructive-files/git-folder"),
+            ("find . -type f -exec cp /dev/null {} \\;", "destructive-files/truncate"),
         ]);
     }
 
@@ -355,6 +428,12 @@ mod tests {
             "chmod -R u+w target",
             "chmod +x run.sh",
             "git ls-files -d | xargs rm -f",
+            "git ls-files | xargs wc -l",
+            "find . -name dist -type d -not -path '*/node_modules/*' -exec rm -rf {} +",
+            "docker run --rm -v $PWD:/w -w /w alpine rm -rf dist",
+            "tmux new -d 'npm run dev'",
+            "alias ll='ls -la'; ll",
+            "truncate -s 10M disk.img",
         ]);
     }
 }

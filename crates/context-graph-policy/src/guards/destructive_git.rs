@@ -2,7 +2,8 @@
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Run, Text, git_subcommand};
+use crate::effects::path::absolute_str;
+use crate::effects::{Entry, Run, Text, git_subcommand};
 
 static RESET: Rule = Rule::ask("destructive-git/reset-hard", Severity::High);
 static CLEAN: Rule = Rule::ask("destructive-git/clean", Severity::High);
@@ -21,7 +22,7 @@ pub(super) static GUARD: Guard = Guard {
 };
 
 fn check(case: &Case<'_>, found: &mut Found) {
-    for run in case.effects.runs.iter().filter(|run| run.name == "git") {
+    for run in case.runs().filter(|run| run.name == "git") {
         let Some((sub, rest)) = git_subcommand(&run.args) else { continue };
         let words: Vec<String> = rest.iter().map(Text::to_string).collect();
         let has = |word: &str| words.iter().any(|known| known == word);
@@ -32,23 +33,42 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&BRANCH, format!("`git {sub}` would move a protected branch elsewhere."));
         }
         match sub {
-            "reset" if words.iter().any(|word| abbreviates(word, "--hard", 5)) => {
+            "reset"
+                if words
+                    .iter()
+                    .any(|word| abbreviates(word, "--hard", 3) || abbreviates(word, "--merge", 4)) =>
+            {
                 found.add(&RESET, "`git reset --hard` throws uncommitted changes away.");
             }
+            "rm" | "reflog" | "prune" | "worktree" | "filter-repo" if has("--dry-run") || has("-n") => {}
             "clean" if (short('f') || has("--force")) && !short('n') && !has("--dry-run") => {
                 found.add(&CLEAN, "`git clean -f` removes files that git does not know.");
             }
-            "checkout" => checkout(&words, found),
+            "checkout" => checkout(case, &words, found),
             "restore"
-                if (!(has("--staged") || has("-S")) || has("--worktree") || has("-W"))
-                    && words.iter().any(|word| is_everything(word)) =>
+                if (!(has("--staged") || short('S')) || has("--worktree") || short('W'))
+                    && named(&words).any(|word| is_everything(word) || is_many(case, word)) =>
             {
                 found.add(&DISCARD, "`git restore .` throws all uncommitted changes away.");
             }
             "switch" if short('f') || has("--discard-changes") || has("--force") => {
                 found.add(&DISCARD, "`git switch -f` throws uncommitted changes away.");
             }
-            "push" => push(case, &words, found),
+            "push" | "send-pack" => push(case, &words, found),
+            "fetch" | "pull" => fetch(case, &words, found),
+            "checkout-index" if (short('f') || has("--force")) && (short('a') || has("--all")) => {
+                found.add(&DISCARD, "`git checkout-index -f -a` throws all uncommitted changes away.");
+            }
+            "submodule" if (has("deinit") || has("update")) && (has("--force") || short('f')) => {
+                found.add(&DISCARD, "`git submodule` with `--force` throws changes in submodules away.");
+            }
+            "branch" if (short('D') || short('d') && short('f')) && is_mass(&words) => {
+                found
+                    .add(&BRANCH, "`git branch -D` removes many branches, or ones that cannot be seen here.");
+            }
+            "update-ref" if has("--stdin") => {
+                found.add(&BRANCH, "`git update-ref --stdin` moves or removes branches.");
+            }
             "branch"
                 if (short('D') || ((has("--delete") || short('d')) && (has("--force") || short('f'))))
                     && words.iter().any(|word| case.config.protects_branch(word)) =>
@@ -80,13 +100,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
             "rm" if !has("--cached") && words.iter().any(|word| is_everything(word)) => {
                 found.add(&DISCARD, "`git rm` of everything removes all tracked files.");
             }
-            "read-tree" if has("-u") && has("--reset") => {
+            "read-tree" if has("-u") && (has("--reset") || has("-m")) => {
                 found.add(&RESET, "`git read-tree --reset -u` throws changes away.");
             }
             _ => {}
         }
     }
-    for run in case.effects.runs.iter().filter(|run| is_history_tool(run)) {
+    for run in case.runs().filter(|run| is_history_tool(run)) {
         found.add(&HISTORY, format!("`{}` rewrites history.", run.name));
     }
 }
@@ -104,9 +124,53 @@ fn is_everything(word: &str) -> bool {
     matches!(word, "." | "./" | ":/" | "*" | "./*" | ":" | "-A" | ":(top)" | "/" | "--all")
 }
 
-fn checkout(words: &[String], found: &mut Found) {
-    let paths = words.iter().position(|word| word == "--").map_or(words, |at| &words[at + 1..]);
-    if paths.iter().any(|word| is_everything(word)) {
+/// The words that are no options.
+fn named(words: &[String]) -> impl Iterator<Item = &str> {
+    words.iter().map(String::as_str).filter(|word| !word.starts_with('-'))
+}
+
+/// Branches by the handful, or whatever another command lists.
+fn is_mass(words: &[String]) -> bool {
+    named(words).count() > 2 || named(words).any(|word| word.contains(['…', '*']))
+}
+
+/// Whether a path is a folder or a pattern: with it goes more than one file's changes.
+fn is_many(case: &Case<'_>, word: &str) -> bool {
+    if word.contains(['*', '?']) || word.ends_with('/') || word.starts_with(":(") {
+        return true;
+    }
+    match case.ctx.fs.entry(&absolute_str(word, case.ctx.cwd)) {
+        Some(Entry::Folder) => true,
+        Some(_) => false,
+        // What is not there can have been removed. Files without an extension are written in capitals.
+        None => {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            !name.contains('.')
+                && !name.starts_with(|c: char| c.is_ascii_uppercase())
+                && !name.contains(['~', '^', '@'])
+        }
+    }
+}
+
+/// `git fetch origin +x:main` sets a branch here to what is there.
+fn fetch(case: &Case<'_>, words: &[String], found: &mut Found) {
+    let forced = words.iter().any(|word| word == "-f" || word == "--force");
+    for reference in named(words).skip(1) {
+        let plus = reference.starts_with('+');
+        if let Some((_, to)) = reference.trim_start_matches('+').split_once(':')
+            && (forced || plus)
+            && !to.starts_with("refs/remotes/")
+            && case.config.protects_branch(to)
+        {
+            found.add(&BRANCH, format!("This would set `{to}`, a protected branch, to something else."));
+        }
+    }
+}
+
+fn checkout(case: &Case<'_>, words: &[String], found: &mut Found) {
+    let dashes = words.iter().position(|word| word == "--");
+    let paths = dashes.map_or(words, |at| &words[at + 1..]);
+    if paths.iter().any(|word| is_everything(word) || dashes.is_some() && is_many(case, word)) {
         found.add(&DISCARD, "`git checkout -- .` throws all uncommitted changes away.");
     } else if words.iter().any(|word| word == "-f" || word == "--force") {
         found.add(&DISCARD, "`git checkout -f` throws uncommitted changes away.");
@@ -157,6 +221,9 @@ fn push(case: &Case<'_>, words: &[String], found: &mut Found) {
             || (word.starts_with('-') && !word.starts_with("--") && word.contains('f'))
     });
     let deletes = words.iter().any(|word| word == "--delete" || word == "-d" || word == "--prune");
+    if words.iter().any(|word| word == "--prune") && named(words).count() < 2 {
+        found.add(&PUSH, "`git push --prune` removes every branch there that is not here.");
+    }
     let mirror = words.iter().any(|word| word == "--mirror");
     if words.iter().any(|word| word == "--dry-run" || word == "-n") {
         return;
@@ -209,6 +276,12 @@ mod tests {
             ("git branch -D main", "destructive-git/delete-branch"),
             ("git stash clear", "destructive-git/drop-stash"),
             ("git -c alias.x='!git reset --hard' x", "destructive-git/reset-hard"),
+            ("git reset --merge", "destructive-git/reset-hard"),
+            ("git restore src/", "destructive-git/discard-changes"),
+            ("git checkout-index -a -f", "destructive-git/discard-changes"),
+            ("git branch | grep -v main | xargs git branch -D", "destructive-git/delete-branch"),
+            ("git fetch origin +dev:main", "destructive-git/delete-branch"),
+            ("git config alias.y 'push --force origin main' && git y", "destructive-git/force-push"),
         ]);
     }
 
@@ -227,6 +300,10 @@ mod tests {
             "git clean -nd",
             "git commit -m \"remove rm -rf\"",
             "git stash && git stash pop",
+            "git restore src/a.rs Makefile",
+            "git filter-branch --help",
+            "git reflog expire --dry-run --all",
+            "git branch -D spike/one spike/two",
         ]);
     }
 }

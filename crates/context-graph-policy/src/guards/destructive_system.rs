@@ -2,7 +2,7 @@
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Run};
+use crate::effects::{Access, Run, Text};
 
 static DISK: Rule = Rule::deny("destructive-system/disk", Severity::Critical);
 static PROCESSES: Rule = Rule::deny("destructive-system/processes", Severity::Critical);
@@ -37,11 +37,11 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&DISK, format!("`{}` would write to a device.", effect.by));
         }
     }
-    for run in &case.effects.runs {
+    for run in case.runs() {
         let name = run.name.as_str();
         if is_disk_tool(run) {
             found.add(&DISK, format!("`{name}` would change a disk."));
-        } else if kills_everything(run) {
+        } else if kills_everything(run) || kills_all_listed(case, run) {
             found.add(&PROCESSES, format!("`{name}` would end every process."));
         } else if stops_machine(run) {
             found.add(&MACHINE, format!("`{name}` would change or stop the machine."));
@@ -61,12 +61,16 @@ fn is_device(place: &str) -> bool {
 
 fn is_disk_tool(run: &Run) -> bool {
     match run.name.as_str() {
-        name if name.starts_with("mkfs") || name.starts_with("newfs") => true,
+        name if name.starts_with("mkfs") || name.starts_with("newfs") => !is_on_file(run),
         "wipefs" | "blkdiscard" | "sgdisk" | "sfdisk" | "cfdisk" | "mke2fs" | "mkswap" | "cryptsetup"
-        | "lvremove" | "vgremove" | "pvremove" | "zpool" | "badblocks" => {
-            !run.has("status") && !run.has("list") && !run.has("--help")
+        | "lvremove" | "vgremove" | "pvremove" | "badblocks" => {
+            !run.has("status") && !run.has("list") && !is_on_file(run)
         }
-        "fdisk" | "parted" => !run.has("-l") && !run.has("--list"),
+        "fdisk" | "parted" => !run.has("-l") && !run.has("--list") && !run.has("print") && !is_on_file(run),
+        "zpool" | "zfs" => run.has("destroy") || run.has("labelclear") || run.has("rollback"),
+        "btrfs" => run.has("delete"),
+        "nvme" => run.has("format") || run.has("sanitize"),
+        "mdadm" => run.has("--zero-superblock") || run.has("--stop"),
         "diskutil" => run.args.first().is_some_and(|arg| {
             arg.known().to_ascii_lowercase().starts_with("erase")
                 || arg.known().contains("artition")
@@ -76,6 +80,36 @@ fn is_disk_tool(run: &Run) -> bool {
         "format" | "format.com" => run.arg(0).ends_with(':'),
         _ => false,
     }
+}
+
+/// An image of a disk is a file like any other.
+fn is_on_file(run: &Run) -> bool {
+    let device = |arg: &Text| arg.has_hole() || arg.prefix().starts_with("/dev/");
+    !run.args.iter().any(device)
+        && run.args.iter().any(|arg| arg.known().contains('.') && !arg.known().starts_with('-'))
+}
+
+/// Whether `kill` is given every process there is: what `ps` lists, with nothing looked for in it.
+fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
+    if run.name != "kill" || !run.args.iter().any(Text::has_hole) {
+        return false;
+    }
+    let narrows = |other: &Run| match other.name.as_str() {
+        "grep" | "rg" | "egrep" | "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat"
+        | "pidof" | "cat" => true,
+        "pgrep" => {
+            other.args.iter().any(|arg| !arg.known().starts_with('-') && !arg.has_hole()) && !other.has("-u")
+        }
+        "awk" | "gawk" => other.arg(0).contains(['/', '~', '=']) || other.args.len() > 1,
+        "ps" => ["-p", "-C", "-t", "--ppid", "-g"].iter().any(|option| other.has(option)),
+        _ => false,
+    };
+    let lists = |other: &Run| match other.name.as_str() {
+        "ps" => true,
+        "pgrep" => other.has("-u") || other.has("-U"),
+        _ => false,
+    };
+    case.runs().any(lists) && !case.runs().any(narrows)
 }
 
 fn kills_everything(run: &Run) -> bool {
@@ -120,12 +154,7 @@ fn stops_machine(run: &Run) -> bool {
                     | "kill"
                     | "rescue"
                     | "emergency"
-            ) || run.has("stop")
-                && run.args.iter().any(|a| {
-                    a.known().contains("ssh")
-                        || a.known().contains("firewall")
-                        || a.known().contains("network")
-                })
+            ) || run.has("stop") && run.args.iter().any(|arg| is_vital(arg.known()))
         }
         "crontab" => {
             run.has("-r")
@@ -141,6 +170,9 @@ fn stops_machine(run: &Run) -> bool {
                 || run.has("-X")
                 || run.has("-P")
         }
+        "service" => run.args.len() > 1 && run.has("stop") && is_vital(first),
+        "ip" | "ifconfig" => run.has("down"),
+        "nmcli" | "networksetup" => run.has("off"),
         "setenforce" => first == "0",
         "sysctl" => run.has("-w"),
         "defaults" => first == "delete",
@@ -149,6 +181,11 @@ fn stops_machine(run: &Run) -> bool {
         "tmutil" => first == "delete" || first == "disable",
         _ => false,
     }
+}
+
+/// Services without which nobody gets at the machine, or everybody does.
+fn is_vital(service: &str) -> bool {
+    ["ssh", "firewall", "network"].iter().any(|word| service.contains(word))
 }
 
 #[cfg(test)]
@@ -168,6 +205,7 @@ mod tests {
             ("pkill -9 -u dev", "destructive-system/processes"),
             ("shutdown -h now", "destructive-system/machine"),
             ("crontab -r", "destructive-system/machine"),
+            ("ps aux | awk '{print $2}' | xargs kill -9", "destructive-system/processes"),
         ]);
     }
 
@@ -181,6 +219,9 @@ mod tests {
             "ls 2>/dev/null",
             "dd if=/dev/urandom of=/tmp/x count=1",
             "crontab -l",
+            "mkfs.ext4 disk.img",
+            "ps aux | grep vite | awk '{print $2}' | xargs kill",
+            "shutdown --help",
         ]);
     }
 }

@@ -19,7 +19,7 @@ pub(super) static GUARD: Guard = Guard {
 };
 
 fn check(case: &Case<'_>, found: &mut Found) {
-    for run in &case.effects.runs {
+    for run in case.runs() {
         if run.name == "git" {
             git(run, found);
         }
@@ -60,22 +60,32 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown.as_str(),
                 format!("`{}` would write git's configuration past git ({shown}).", effect.by),
             );
+        } else if effect.access == Access::Permissions && makes_runnable(case) {
+            // A hook that is made to run is no way round it.
         } else if any(&["**/.git/hooks", "**/.git/hooks/*"]) && !shown.ends_with(".sample") {
             found.add_at(
                 &HOOK_FILE,
                 shown.as_str(),
                 format!("`{}` would change a git hook ({shown}).", effect.by),
             );
-        } else if effect.access != Access::Write
-            && any(&["./.husky", "./.husky/*", "./.pre-commit-config.yaml", "./lefthook.yml"])
+        } else if any(&["./.husky/*"])
+            || effect.access != Access::Write
+                && any(&["./.husky", "./.pre-commit-config.yaml", "./lefthook.yml"])
         {
             found.add_at(
                 &HOOK_FILE,
                 shown.as_str(),
-                format!("`{}` would remove a git hook ({shown}).", effect.by),
+                format!("`{}` would change or remove a git hook ({shown}).", effect.by),
             );
         }
     }
+}
+
+fn makes_runnable(case: &Case<'_>) -> bool {
+    case.runs().any(|run| {
+        run.name == "chmod"
+            && matches!(run.arg(0), "+x" | "u+x" | "a+x" | "ug+x" | "755" | "0755" | "700" | "775")
+    })
 }
 
 fn git(run: &Run, found: &mut Found) {
@@ -109,7 +119,7 @@ fn git(run: &Run, found: &mut Found) {
                 found.add(&HOOKS_PATH, "`git config --edit` changes git's configuration unseen.");
             } else if words
                 .iter()
-                .any(|word| word.eq_ignore_ascii_case("--remove-section") || word == "remove-section")
+                .any(|word| word.ends_with("remove-section") || word.ends_with("rename-section"))
                 && words.iter().any(|word| word == "core")
             {
                 found.add(&HOOKS_PATH, "`git config --remove-section core` removes the setting for hooks.");
@@ -212,6 +222,9 @@ mod tests {
             ("HUSKY=0 git commit -m x", "hook-bypass/variable"),
             ("export HUSKY=0; git commit -m x", "hook-bypass/variable"),
             ("rm .git/hooks/pre-commit", "hook-bypass/hook-file"),
+            ("echo 'exit 0' > .husky/pre-commit", "hook-bypass/hook-file"),
+            ("git --config-env=core.hooksPath=X commit -m x", "hook-bypass/hooks-path"),
+            ("git -ccore.hooksPath=/x commit -m x", "hook-bypass/hooks-path"),
             ("chmod -x .git/hooks/pre-commit", "hook-bypass/hook-file"),
             ("echo '[core]' >> .git/config", "hook-bypass/hooks-path"),
         ]);
@@ -230,6 +243,7 @@ mod tests {
             "git push -n",
             "git merge --no-ff topic",
             "cat .git/hooks/pre-commit",
+            "chmod +x .husky/pre-commit",
         ]);
     }
 }

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::config::{GuardVerdict, PolicyConfig};
 use crate::decision::{Decision, Severity, Verdict};
-use crate::effects::Effects;
+use crate::effects::{Effects, Run};
 use crate::{Context, config};
 
 /// A guard and its rules.
@@ -85,6 +85,13 @@ pub(crate) struct Case<'a> {
     pub(crate) ctx: &'a Context<'a>,
     pub(crate) config: &'a PolicyConfig,
     pub(crate) command: &'a str,
+}
+
+impl<'a> Case<'a> {
+    /// The programs that do something: those that are only asked what they are do not.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &'a Run> + use<'a> {
+        self.effects.runs.iter().filter(|run| !run.only_informs())
+    }
 }
 
 /// What guards have found.

@@ -27,7 +27,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             }
         }
     }
-    for run in &case.effects.runs {
+    for run in case.runs() {
         if run.name == "setcap" || (run.name == "visudo" || run.name == "dscl") && !run.args.is_empty() {
             found.add(&GRANT, format!("`{}` gives away power over the machine.", run.name));
         }

@@ -1,7 +1,7 @@
 //! Paths that are not to be changed, or not even read: the configured lists, and places no project owns.
 
 use super::places::{hits, hits_configured, holds_configured, is_configured_folder, is_temporary};
-use super::secrets::{KEYS, is_secret_file};
+use super::secrets::{is_key, is_secret_file};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, Entry, PathEffect};
@@ -103,7 +103,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if effect.access != Access::Permissions
             && !temporary
             && !is_new_from_template(case, effect)
-            && (is_secret_file(target, case) || any(KEYS))
+            && (is_secret_file(target, case) || is_key(target, case))
         {
             found.add_at(
                 &SECRET_WRITE,

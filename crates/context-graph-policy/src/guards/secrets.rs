@@ -17,10 +17,9 @@ pub(super) static GUARD: Guard = Guard {
 };
 
 /// Keys and tokens of the user and the machine.
-pub(super) const KEYS: &[&str] = &[
+const KEYS: &[&str] = &[
+    "~/.ssh/*",
     "~/.ssh/id_*",
-    "~/.ssh/*_rsa",
-    "~/.ssh/*_ed25519",
     "~/.ssh/*.pem",
     "~/.ssh/*.key",
     "**/id_rsa",
@@ -77,11 +76,31 @@ pub(super) const KEYS: &[&str] = &[
     "~/.zsh_history",
     "~/.netrc",
     "~/.config/anthropic/**",
+    "~/.anthropic/**",
+    "~/.config/openai/**",
+    "~/.oci/**",
+    "~/.terraformrc",
+    "~/.composer/auth.json",
+    "~/.subversion/auth/**",
+    "/etc/krb5.keytab",
+    "**/logins.json",
+    "**/key4.db",
+    "~/.cache/huggingface/token",
+    "~/.huggingface/token",
+    "~/.config/doctl/config.yaml",
+    "~/.pulumi/credentials.json",
+    "~/.config/stripe/config.toml",
+    "~/.supabase/access-token",
+    "~/.databrickscfg",
+    "~/.config/sops/age/keys.txt",
+    "~/.fly/config.yml",
+    "~/.railway/config.json",
+    "~/.local/share/com.vercel.cli/auth.json",
 ];
 
 /// Folders that hold nothing but keys: searching or copying them is reading keys.
 const KEY_FOLDERS: &[&str] =
-    &[".ssh", ".gnupg", ".aws", ".config/gcloud", ".azure", ".kube", ".password-store"];
+    &[".ssh", ".gnupg", ".aws", ".config/gcloud", ".config/gh", ".azure", ".kube", ".password-store"];
 
 /// A project's own secret files.
 pub(super) const SECRET_FILES: &[&str] = &[
@@ -151,14 +170,44 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&SHOW, format!("`{}` would ask the cloud for this machine's credentials.", send.by));
         }
     }
-    for run in &case.effects.runs {
+    for run in case.runs() {
         let words: Vec<&str> = run.args.iter().map(Text::known).collect();
-        if shows_store(&run.name, &words) {
+        let words = super::destructive_data::after_globals(&run.name, words);
+        if shows_store(&run.name, &words) || shows_variables(&run.name, &words) {
             found.add(
                 &SHOW,
                 format!("`{} {}` would show a credential.", run.name, words.first().unwrap_or(&"")),
             );
         }
+    }
+}
+
+/// Programs that print the environment, or a credential out of it, by a language or an option of their own.
+fn shows_variables(name: &str, words: &[&str]) -> bool {
+    match (name, words) {
+        ("ps", [flags, ..]) => {
+            // Behind the dash `e` means every process, without it the environment of each.
+            !flags.starts_with('-')
+                && flags.len() < 8
+                && flags.contains('e')
+                && flags.chars().all(char::is_alphabetic)
+        }
+        ("jq" | "gojq", _) => words.iter().any(|word| {
+            let program = word.trim();
+            matches!(program, "env" | "$ENV" | "env|." | "$ENV|.")
+                || ["env.", "$ENV."]
+                    .iter()
+                    .any(|lead| program.strip_prefix(lead).is_some_and(crate::effects::names_credential))
+        }),
+        ("awk" | "gawk" | "mawk", [program, ..]) => {
+            let looked_up =
+                program.split("ENVIRON[").skip(1).map(|rest| rest.split(']').next().unwrap_or(""));
+            looked_up.map(|key| key.trim_matches('"')).any(|key| {
+                crate::effects::names_credential(key) || key.len() < 3 && program.contains(" in ENVIRON")
+            })
+        }
+        ("php", ["-i", ..]) => true,
+        _ => false,
     }
 }
 
@@ -168,43 +217,99 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
     match (name, words) {
         ("gh", ["auth", "token", ..])
         | ("git", ["credential", "fill", ..])
-        | ("gcloud", ["auth", "print-access-token" | "print-identity-token", ..])
+        | (
+            "gcloud",
+            ["auth", "print-access-token" | "print-identity-token", ..]
+            | ["auth", "application-default", "print-access-token", ..]
+            | ["secrets", "versions", "access", ..]
+            | ["config", "config-helper", ..],
+        )
         | ("heroku", ["config" | "config:get", ..])
         | ("doppler", ["secrets", ..])
         | ("infisical", ["secrets" | "export", ..])
         | ("az", ["account", "get-access-token", ..] | ["keyvault", "secret", "show", ..])
-        | ("pass", ["show", ..])
         | ("op", ["read" | "item", ..])
-        | ("vault", ["read" | "kv" | "print", ..])
-        | ("aws", ["secretsmanager", "get-secret-value", ..] | ["sts", "get-session-token", ..])
-        | ("secret-tool", ["lookup", ..]) => true,
+        | ("vault", ["read" | "kv" | "print" | "login", ..])
+        | (
+            "aws",
+            ["secretsmanager", "get-secret-value" | "batch-get-secret-value", ..]
+            | ["sts", "get-session-token" | "assume-role", ..]
+            | ["configure", "export-credentials", ..]
+            | ["iam", "create-access-key", ..],
+        )
+        | ("secret-tool", ["lookup", ..])
+        | ("vercel", ["env", "pull", ..])
+        | ("netlify", ["env:list" | "env:get", ..])
+        | ("railway", ["variables", ..])
+        | ("pass" | "gopass" | "lpass", ["show", ..])
+        | ("bw" | "keyring", ["get", ..])
+        | ("ansible-vault", ["view" | "decrypt", ..])
+        | ("chamber", ["export" | "read" | "env", ..])
+        | ("dotenvx", ["get" | "decrypt", ..])
+        | ("terraform" | "tofu", ["state", "pull", ..])
+        | ("firebase", ["login:ci", ..])
+        | ("kubectl" | "oc", ["create", "token", ..]) => true,
+        ("pass", [entry, ..]) => {
+            !entry.starts_with('-')
+                && !matches!(
+                    *entry,
+                    "ls" | "list"
+                        | "find"
+                        | "search"
+                        | "init"
+                        | "git"
+                        | "help"
+                        | "version"
+                        | "insert"
+                        | "generate"
+                )
+        }
+        ("sops", _) => has("-d") || has("--decrypt") || has("decrypt"),
+        ("age" | "rage", _) => has("-d") || has("--decrypt"),
+        ("npm" | "yarn", ["config", "get", key, ..]) => key.to_ascii_lowercase().contains("auth"),
+        ("pulumi", _) => has("--show-secrets"),
+        ("git", [helper, "get", ..]) if helper.starts_with("credential") => true,
+        (helper, ["get", ..]) if helper.starts_with("docker-credential-") => true,
         ("gh", ["auth", "status", ..]) => has("--show-token") || has("-t"),
         ("aws", ["configure", "get", key, ..]) => key.contains("secret") || key.contains("token"),
-        ("aws", ["ssm", "get-parameter" | "get-parameters", ..]) => has("--with-decryption"),
+        ("aws", ["ssm", parameters, ..]) if parameters.starts_with("get-parameter") => {
+            has("--with-decryption")
+        }
         ("security", [verb, ..]) => {
-            verb.starts_with("find-") && (has("-w") || has("-g"))
+            verb.starts_with("find-")
+                && words
+                    .iter()
+                    .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(['w', 'g']))
                 || *verb == "dump-keychain"
                 || *verb == "export"
         }
-        ("kubectl" | "oc", ["get", kind, ..]) => {
-            (kind.starts_with("secret"))
+        ("kubectl" | "oc", ["get", kinds @ ..]) => {
+            kinds.iter().any(|kind| kind.starts_with("secret"))
                 && words.iter().any(|word| word.starts_with("-o") || word.contains("jsonpath"))
         }
-        ("gpg" | "gpg2", _) => words.iter().any(|word| word.starts_with("--export-secret")),
+        ("kubectl" | "oc", ["config", "view", ..]) => has("--raw"),
+        ("gpg" | "gpg2", _) => words
+            .iter()
+            .any(|word| word.starts_with("--export-secret") || matches!(*word, "-d" | "--decrypt")),
         ("ssh-keygen", _) => has("-y"),
         ("npm", ["token", ..]) => !has("revoke"),
-        ("terraform", ["output", ..]) => {
-            has("-raw") && words.iter().any(|word| word.contains("secret") || word.contains("password"))
+        ("terraform" | "tofu", ["output", ..]) => {
+            has("-json")
+                || has("-raw")
+                    && words.iter().any(|word| word.contains("secret") || word.contains("password"))
         }
         _ => false,
     }
 }
 
-fn is_key(target: &Target, case: &Case<'_>) -> bool {
+pub(super) fn is_key(target: &Target, case: &Case<'_>) -> bool {
     let name = target.path.file_name().to_string();
     // The public half is public.
-    if has_extension(&name, &["pub"]) || name == "known_hosts" || name == "authorized_keys" {
-        return false;
+    if has_extension(&name, &["pub"])
+        || ["known_hosts", "authorized_keys", "config"].iter().any(|open| name.starts_with(open))
+    {
+        return KEYS.iter().any(|pattern| *pattern != "~/.ssh/*" && hits(target, pattern, case.ctx))
+            && !has_extension(&name, &["pub"]);
     }
     KEYS.iter().any(|pattern| hits(target, pattern, case.ctx))
 }
@@ -361,6 +466,10 @@ mod tests {
             ("printenv", "secrets/show-credential"),
             ("env | grep -i token", "secrets/show-credential"),
             ("gh auth token", "secrets/show-credential"),
+            ("aws --profile prod secretsmanager get-secret-value --secret-id x", "secrets/show-credential"),
+            ("docker exec app env", "secrets/show-credential"),
+            ("jq -n env", "secrets/show-credential"),
+            ("cat ~/.ssh/deploy_key", "secrets/read-key"),
         ]);
         assert_eq!(
             rules_of("Read", &json!({"file_path": "/proj/app/.env.production"})),
@@ -380,6 +489,9 @@ mod tests {
             "ssh -i ~/.ssh/id_rsa host uptime",
             "cat ~/.ssh/id_rsa.pub",
             "env | grep NODE_ENV",
+            "env | cut -d= -f1",
+            "docker exec app env | grep NODE_ENV",
+            "cat ~/.ssh/config",
             "FOO=1 env BAR=2 cargo test",
             "grep -rn token src",
             "curl -H \"Authorization: Bearer $GITHUB_TOKEN\" https://api.github.com/user",

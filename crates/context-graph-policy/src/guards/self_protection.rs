@@ -34,7 +34,8 @@ const SETTINGS_FILES: &[&str] = &[
     "~/.claude.json",
     "/etc/claude-code/**",
     "/Library/Application Support/ClaudeCode/**",
-    "**/bin/context-graph",
+    "C:/ProgramData/ClaudeCode/**",
+    "C:/Program Files/ClaudeCode/**",
 ];
 
 fn check(case: &Case<'_>, found: &mut Found) {
@@ -60,7 +61,11 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 format!("`{}` would change the guard's own records ({shown}).", effect.by),
             );
         } else if any(SETTINGS_FILES)
-            || ((effect.access == Access::Delete || effect.recursive) && holds_settings(case, target))
+            || target.places().any(|place| place.ends_with("/bin/context-graph"))
+            || ((effect.access == Access::Delete
+                || effect.recursive
+                || matches!(effect.by.as_str(), "ln" | "link"))
+                && holds_settings(case, target))
         {
             found.add_at(
                 &SETTINGS,
@@ -69,12 +74,21 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         }
     }
-    for run in &case.effects.runs {
+    for run in case.runs() {
         let has = |text: &str| run.args.iter().any(|arg| arg.to_string().contains(text));
         let off = match run.name.as_str() {
             "context-graph" => run.has("uninstall") || (run.has("policy") && run.has("init")),
             "claude" => {
-                has("disableAllHooks") || has("dangerously-skip-permissions") || has("bypassPermissions")
+                let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
+                let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
+                let other = run.assigns.iter().any(|(name, _)| name == "CLAUDE_CONFIG_DIR");
+                changes
+                    || without_us
+                    || other
+                    || has("disableAllHooks")
+                    || has("\"hooks\"")
+                    || has("dangerously-skip-permissions")
+                    || has("bypassPermissions")
             }
             "pkill" | "killall" => has("context-graph"),
             "cargo" | "brew" | "npm" => has("uninstall") && has("context-graph"),
@@ -145,6 +159,9 @@ mod tests {
             ("mv .claude .c", "self-protection/client-settings"),
             ("cp evil.toml .context-graph/policy.toml", "self-protection/policy"),
             ("context-graph uninstall", "self-protection/switch-off"),
+            ("claude config set hooks '{}'", "self-protection/switch-off"),
+            ("ln -sfn /tmp/c .claude", "self-protection/client-settings"),
+            ("rm $(which context-graph)", "self-protection/client-settings"),
         ]);
     }
 
@@ -171,6 +188,8 @@ mod tests {
             "echo x > .claude/commands/review.md",
             "rm -rf .claude/skills/old",
             "jq . a.json > \"$f.json\"",
+            "chmod 755 bin/*",
+            "claude config list",
         ]);
     }
 }

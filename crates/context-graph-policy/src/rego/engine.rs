@@ -4,27 +4,28 @@
 //! process to the next, but it goes on where Rego stops: an assignment of something undefined succeeds, an `else`
 //! is not taken, two definitions that disagree are nothing. A guard may not guess.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use regorus::unstable::{Rule, RuleHead};
+use regorus::unstable::{Expr, Rule, RuleHead};
 use regorus::utils::limits::ExecutionTimerConfig;
 use regorus::{Engine, LimitError};
 use serde_json::Value;
 
 use super::error::{RegoError, RegoErrorKind};
 use super::header::DECISION_SETS;
-use super::recursion;
 use super::set::Source;
+use super::{patterns, recursion};
 
 /// Steps between two looks at the clock.
 const CHECK_INTERVAL: std::num::NonZeroU32 = std::num::NonZeroU32::MIN.saturating_add(63);
 
 /// A decision set of a package.
-struct DecisionSet {
-    name: &'static str,
+pub(super) struct DecisionSet {
+    pub(super) name: &'static str,
     /// The first rule that adds to it.
-    file: String,
-    line: u32,
+    pub(super) file: String,
+    pub(super) line: u32,
 }
 
 /// Some files, parsed.
@@ -44,6 +45,7 @@ impl Loaded {
         engine.set_gather_prints(true);
         // A built-in that fails is undefined, as it is in OPA.
         engine.set_strict_builtin_errors(false);
+        patterns::install(&mut engine);
         let mut broken = Vec::new();
         for file in files {
             if let Err(error) = engine.add_policy(file.path.to_string(), file.text.to_string()) {
@@ -91,7 +93,8 @@ impl Loaded {
         Ok(found)
     }
 
-    fn sets(&mut self, package: &str) -> Vec<DecisionSet> {
+    /// The decision sets that a package defines.
+    pub(super) fn sets(&mut self, package: &str) -> Vec<DecisionSet> {
         let mut found: Vec<DecisionSet> = Vec::new();
         for module in self.engine.get_modules() {
             if module.package.refr.span().text() != package {
@@ -101,8 +104,7 @@ impl Loaded {
                 let Rule::Spec { span, head, .. } = &**rule else { continue };
                 let (RuleHead::Compr { refr, .. } | RuleHead::Set { refr, .. } | RuleHead::Func { refr, .. }) =
                     head;
-                let text = refr.span().text();
-                let name = text.split(['[', '.', ' ']).next().unwrap_or(text);
+                let name = name_of(refr);
                 let Some(name) = DECISION_SETS.into_iter().find(|known| *known == name) else { continue };
                 if found.iter().all(|set| set.name != name) {
                     found.push(DecisionSet { name, file: span.source.file().clone(), line: span.line });
@@ -111,6 +113,42 @@ impl Loaded {
         }
         found
     }
+
+    /// The names of all functions that the files define.
+    pub(super) fn functions(&mut self) -> BTreeSet<String> {
+        let rules = self.engine.get_modules().iter().flat_map(|module| &module.policy);
+        let name = |rule: &Rule| match rule {
+            Rule::Spec { head: RuleHead::Func { refr, .. }, .. } | Rule::Default { refr, .. } => {
+                Some(name_of(refr).to_owned())
+            }
+            Rule::Spec { .. } => None,
+        };
+        rules.filter_map(|rule| name(rule)).collect()
+    }
+
+    /// Sets of a package that are none of the decision sets: name, file and line of each.
+    pub(super) fn other_sets(&mut self, package: &str) -> Vec<(String, String, u32)> {
+        let mut found: Vec<(String, String, u32)> = Vec::new();
+        for module in self.engine.get_modules() {
+            if module.package.refr.span().text() != package {
+                continue;
+            }
+            for rule in &module.policy {
+                let Rule::Spec { span, head: RuleHead::Set { refr, .. }, .. } = &**rule else { continue };
+                let name = name_of(refr);
+                if !DECISION_SETS.contains(&name) && found.iter().all(|(known, ..)| known != name) {
+                    found.push((name.to_owned(), span.source.file().clone(), span.line));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The name of a rule without what it is indexed by.
+fn name_of(refr: &Expr) -> &str {
+    let text = refr.span().text();
+    text.split(['[', '.', ' ']).next().unwrap_or(text)
 }
 
 pub(super) fn millis(time: Duration) -> u64 {

@@ -1,12 +1,13 @@
 //! Runs the packages an event is routed to, in limited time.
 //!
-//! A few packages share one engine, so that common helpers are parsed once; many are spread over threads. One that
-//! fails in company is tried again by itself: a mistake in one package must not take the others with it.
+//! All packages share one engine, so that common helpers are parsed once. One that fails in company is tried again by
+//! itself: a mistake in one package must not take the others with it.
 //!
-//! No work is done on the caller's own thread. A rule that loops is stopped by the engine's clock; what the engine does
+//! One thread does the work, and never the caller's own. More than one gain little on an idle machine and lose much on
+//! a busy one, where the slowest to get a processor is waited for. A rule that loops is stopped by the engine's clock; what the engine does
 //! not look at while it works (a parse that explodes, one huge built-in call) is left behind when the time is over,
-//! and its thread ends with the process. Stacks are large because the engine recurses with the text of a policy;
-//! only what is used of them is ever touched.
+//! and its thread ends with the process. Its stack is large because the engine recurses with the text of a policy;
+//! only what is used of it is ever touched.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -21,10 +22,10 @@ use super::input::Input;
 use super::set::{PolicySet, Source};
 use crate::decision::Decision;
 
+/// The name of the thread that runs policies.
+pub const THREAD: &str = "rego";
+
 const STACK: usize = 64 << 20;
-/// Fewer are not worth a thread: each lane parses the helpers it needs.
-const JOBS_PER_LANE: usize = 4;
-const MAX_LANES: usize = 4;
 
 /// How far the policies of one event may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub struct Timing {
     pub package: String,
     /// The file that stands for it.
     pub file: String,
-    /// Time for running it. What packages share is in the first one's of each thread.
+    /// Time for running it. What packages share is in the first one's.
     pub took: Duration,
 }
 
@@ -76,6 +77,19 @@ struct Answer {
 impl PolicySet {
     /// Runs what an event is routed to.
     pub fn evaluate(&self, event: &str, tool: Option<&str>, input: &Input, limits: Limits) -> Outcome {
+        self.evaluate_on(event, tool, input, limits, || {})
+    }
+
+    /// The same, with something done first on the thread that does the work. A chain of rules can be longer than any stack,
+    /// and what then becomes of the process is the caller's to prepare for.
+    pub fn evaluate_on(
+        &self,
+        event: &str,
+        tool: Option<&str>,
+        input: &Input,
+        limits: Limits,
+        at_start: fn(),
+    ) -> Outcome {
         let mut outcome = Outcome { errors: self.errors().to_vec(), ..Outcome::default() };
         let jobs: Vec<Job> = self
             .units_for(event, tool)
@@ -93,7 +107,7 @@ impl PolicySet {
         let started = Instant::now();
         // The engine stops itself first, so that it can say where.
         let patience = limits.time + limits.time / 8 + Duration::from_millis(5);
-        let answers = run_apart(jobs, input.value(), limits);
+        let answers = run_apart(jobs, input.value(), limits, at_start);
         let mut said = Vec::new();
         let end = loop {
             let answer = match answers.recv_timeout(patience.saturating_sub(started.elapsed())) {
@@ -128,38 +142,34 @@ impl PolicySet {
     }
 }
 
-/// Runs the jobs in lanes side by side. The channel ends when all are done.
-fn run_apart(jobs: Vec<Job>, input: &Value, limits: Limits) -> mpsc::Receiver<Answer> {
+/// Runs the jobs one after the other on a thread of their own. The channel ends when all are done.
+fn run_apart(jobs: Vec<Job>, input: &Value, limits: Limits, at_start: fn()) -> mpsc::Receiver<Answer> {
     let (sender, receiver) = mpsc::channel();
-    let lanes = jobs.len().div_ceil(JOBS_PER_LANE).min(MAX_LANES);
-    let mut work: Vec<Vec<(usize, Job)>> = (0..lanes).map(|_| Vec::new()).collect();
-    for (at, job) in jobs.into_iter().enumerate() {
-        work[at % lanes].push((at, job));
-    }
-    for jobs in work {
-        let (sender, input) = (sender.clone(), input.clone());
-        let run_all = move || {
-            let mut started = Instant::now();
-            let end = started + limits.time;
-            let input = regorus::Value::from(input);
-            let mut shared = Loaded::new(distinct(&jobs), &input);
-            for (at, job) in &jobs {
-                let result = run(job, &mut shared, &input, end, limits);
-                if sender.send(Answer { job: *at, result, took: started.elapsed() }).is_err() {
-                    return;
-                }
-                started = Instant::now();
+    let input = input.clone();
+    let run_all = move || {
+        at_start();
+        let mut started = Instant::now();
+        let end = started + limits.time;
+        let input = regorus::Value::from(input);
+        let mut shared = Loaded::new(distinct(&jobs), &input);
+        for (at, job) in jobs.iter().enumerate() {
+            let result = run(job, &mut shared, &input, end, limits);
+            if sender.send(Answer { job: at, result, took: started.elapsed() }).is_err() {
+                return;
             }
-        };
-        // A thread that is not there, or gone, has dropped its end of the channel; the caller notices.
-        let _ = thread::Builder::new().name("rego".to_owned()).stack_size(STACK).spawn(run_all);
-    }
+            started = Instant::now();
+        }
+        // Nobody has to wait until what was parsed is given back.
+        drop(sender);
+    };
+    // A thread that is not there, or gone, has dropped its end of the channel; the caller notices.
+    let _ = thread::Builder::new().name(THREAD.to_owned()).stack_size(STACK).spawn(run_all);
     receiver
 }
 
 /// Every file once.
-fn distinct(jobs: &[(usize, Job)]) -> Vec<&Source> {
-    let mut files: Vec<&Source> = jobs.iter().flat_map(|(_, job)| &job.files).collect();
+fn distinct(jobs: &[Job]) -> Vec<&Source> {
+    let mut files: Vec<&Source> = jobs.iter().flat_map(|job| &job.files).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files.dedup_by(|a, b| a.path == b.path);
     files

@@ -54,6 +54,8 @@ pub struct Header {
     pub package: String,
     /// The route, if the file states one.
     pub route: Option<Route>,
+    /// The line of `routing`, if the file states a route.
+    pub routed_at: Option<u32>,
     /// Whether it seems to define a decision set.
     pub decides: bool,
 }
@@ -72,7 +74,7 @@ pub fn read(text: &str) -> Result<Header, HeaderError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut package = None;
     let mut decides = false;
-    let mut route = None;
+    let mut route: Option<(Route, u32)> = None;
     let mut block: Option<Vec<Line<'_>>> = None;
     for (at, line) in text.lines().enumerate() {
         let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
@@ -96,7 +98,8 @@ pub fn read(text: &str) -> Result<Header, HeaderError> {
     }
     finish(&mut block, &mut route)?;
     let package = package.ok_or_else(|| HeaderError { line: 1, what: "there is no `package`".to_owned() })?;
-    Ok(Header { package, route, decides })
+    let (route, routed_at) = route.unzip();
+    Ok(Header { package, route, routed_at, decides })
 }
 
 fn package_name(line: &str) -> Option<String> {
@@ -113,11 +116,12 @@ fn defines_a_set(line: &str) -> bool {
 }
 
 /// Ends a metadata block. The first block that states a route counts.
-fn finish(block: &mut Option<Vec<Line<'_>>>, route: &mut Option<Route>) -> Result<(), HeaderError> {
+fn finish(block: &mut Option<Vec<Line<'_>>>, route: &mut Option<(Route, u32)>) -> Result<(), HeaderError> {
     if let Some(lines) = block.take()
         && route.is_none()
     {
-        *route = routing(&lines)?;
+        let stated = lines.iter().find(|line| line.text.contains("routing"));
+        *route = routing(&lines)?.zip(stated.map(|line| line.number));
     }
     Ok(())
 }

@@ -27,10 +27,12 @@ pub struct Surroundings {
     pub affected_directories: Vec<String>,
 }
 
-/// A policy's input, and the tool's own input as the client sent it.
+/// A policy's input, and what of it a policy can change, as the client sent it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     value: Value,
+    /// The field that can be changed: the tool's input, or the result of a call that was made already.
+    changeable: &'static str,
     original: Map<String, Value>,
 }
 
@@ -38,7 +40,8 @@ impl Input {
     /// Enriches an event's JSON object.
     pub fn new(event: &Map<String, Value>, surroundings: Surroundings, ctx: &Context<'_>) -> Self {
         let mut whole = event.clone();
-        let original = event.get("tool_input").and_then(Value::as_object).cloned().unwrap_or_default();
+        let object = |name: &str| event.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
+        let original = object("tool_input");
         let tool = event.get("tool_name").and_then(Value::as_str).unwrap_or("");
         let cwd = event.get("cwd").and_then(Value::as_str).filter(|cwd| !cwd.is_empty()).unwrap_or(ctx.cwd);
 
@@ -73,7 +76,9 @@ impl Input {
         whole.insert("builtin_config".to_owned(), Value::Object(surroundings.builtin_config));
         whole.insert("effects".to_owned(), surroundings.effects);
         whole.insert("session".to_owned(), surroundings.session);
-        Self { value: Value::Object(whole), original }
+        let was_made = event.get("hook_event_name").is_some_and(|name| name == "PostToolUse");
+        let changeable = if was_made { "tool_response" } else { "tool_input" };
+        Self { value: Value::Object(whole), changeable, original: object(changeable) }
     }
 
     /// The whole input.
@@ -81,10 +86,10 @@ impl Input {
         &self.value
     }
 
-    /// The tool's own input with a policy's changes. What the policy merely copied from its enriched input is not a
+    /// The tool's own input, or its result, with a policy's changes. What the policy merely copied from its enriched input is not a
     /// change, so the client gets back what it sent.
     pub(super) fn with_changes(&self, changes: &Map<String, Value>) -> Map<String, Value> {
-        let enriched = self.value.get("tool_input").and_then(Value::as_object);
+        let enriched = self.value.get(self.changeable).and_then(Value::as_object);
         let mut whole = self.original.clone();
         for (key, value) in changes {
             if enriched.and_then(|enriched| enriched.get(key)) != Some(value) {

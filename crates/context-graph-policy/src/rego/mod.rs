@@ -4,12 +4,13 @@
 //! - [`header`]: the routing header of a file, read without the engine.
 //! - [`set`]: files grouped into packages, and which of them an event is routed to.
 //! - [`mod@input`] and [`view`]: what a policy sees as `input`.
-//! - [`signals`] and [`runner`]: facts that commands provide.
+//! - [`signals`]: facts that commands provide.
 //! - [`evaluate`]: runs the routed packages in limited time.
+//! - [`lint`]: what is wrong with policies that run.
 //!
 //! The header and the decision sets are those that users of Cupcake write, so their files run unchanged. Only what
 //! an event is routed to is parsed and run. Whatever goes wrong is a [`RegoError`] that names file and line; what it is
-//! worth is the caller's to decide. Only [`discover`] reads files and only [`runner`] starts processes.
+//! worth is the caller's to decide. Only [`discover`] reads files, and nothing here starts a process.
 
 mod collect;
 pub mod discover;
@@ -18,12 +19,13 @@ mod error;
 pub mod evaluate;
 pub mod header;
 pub mod input;
+pub mod lint;
+mod patterns;
 mod recursion;
-#[cfg(unix)]
-pub mod runner;
 pub mod set;
 pub mod signals;
 pub mod view;
+mod words;
 mod yaml;
 
 pub use discover::{PolicyFile, read_folder};
@@ -31,6 +33,7 @@ pub use error::{RegoError, RegoErrorKind};
 pub use evaluate::{Limits, Outcome, Timing};
 pub use header::{Header, Route};
 pub use input::{Input, Surroundings};
+pub use lint::{Provided, Remark};
 pub use set::PolicySet;
 pub use signals::{Signal, SignalOutcome};
 pub use view::{affected_directories, effects_view};

@@ -15,7 +15,7 @@ use super::header::{self, Route};
 pub(super) struct Source {
     pub(super) path: Arc<str>,
     pub(super) text: Arc<str>,
-    package: String,
+    pub(super) package: String,
 }
 
 /// A package that decides.
@@ -24,7 +24,9 @@ pub(super) struct Unit {
     pub(super) package: String,
     /// The file that stands for the package in errors and default rule ids.
     pub(super) file: Arc<str>,
-    routes: Vec<Route>,
+    pub(super) routes: Vec<Route>,
+    /// Where each route is stated.
+    pub(super) lines: Vec<Option<u32>>,
 }
 
 /// All policies of a folder.
@@ -52,15 +54,14 @@ impl PolicySet {
                 }
             };
             if let Some(route) = route_of(&header) {
-                units
-                    .entry(header.package.clone())
-                    .or_insert_with(|| Unit {
-                        package: header.package.clone(),
-                        file: path.clone(),
-                        routes: Vec::new(),
-                    })
-                    .routes
-                    .push(route);
+                let unit = units.entry(header.package.clone()).or_insert_with(|| Unit {
+                    package: header.package.clone(),
+                    file: path.clone(),
+                    routes: Vec::new(),
+                    lines: Vec::new(),
+                });
+                unit.routes.push(route);
+                unit.lines.push(header.routed_at);
             }
             set.sources.push(Source { path, text: file.text.into(), package: header.package });
         }
@@ -96,6 +97,14 @@ impl PolicySet {
             .filter(|route| route.matches(event, tool))
             .flat_map(|route| route.signals.iter().map(String::as_str))
             .collect()
+    }
+
+    pub(super) fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    pub(super) fn sources(&self) -> &[Source] {
+        &self.sources
     }
 
     pub(super) fn units_for(&self, event: &str, tool: Option<&str>) -> impl Iterator<Item = &Unit> {

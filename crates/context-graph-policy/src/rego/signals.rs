@@ -1,4 +1,4 @@
-//! Facts that configured commands provide. How a command is run is the caller's: see [`super::runner`].
+//! Facts that configured commands provide. How a command is run is the caller's.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -18,7 +18,7 @@ pub struct Signal {
     pub timeout_ms: u64,
 }
 
-const fn default_timeout() -> u64 {
+pub(crate) const fn default_timeout() -> u64 {
     5_000
 }
 

@@ -215,8 +215,9 @@ impl SessionGuard<'_> {
     }
 }
 
-/// The sessions that have a journal in `folder`, with its size: those not retired yet.
-pub fn live_sessions(folder: &Path) -> Result<Vec<(String, u64)>> {
+/// The sessions that have a journal in `folder`, with its size: those not retired yet. Those whose journal was last
+/// written to before `since_ms` are passed over.
+pub fn live_sessions(folder: &Path, since_ms: Option<i64>) -> Result<Vec<(String, u64)>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -231,12 +232,16 @@ pub fn live_sessions(folder: &Path) -> Result<Vec<(String, u64)>> {
         let Ok(file) = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&path) else {
             continue;
         };
+        let Ok(metadata) = file.metadata() else { continue };
+        if since_ms.is_some_and(|since| metadata.mtime() < since.div_euclid(1000)) {
+            continue;
+        }
         let id = header::owner(&file).or_else(|| {
             // Where the header is damaged, a plain key is still the id.
             let key = path.file_stem()?.to_str()?;
             SessionKey::new(key).ok().filter(|own| own.as_str() == key).map(|own| own.to_string())
         });
-        if let (Some(id), Ok(metadata)) = (id, file.metadata()) {
+        if let Some(id) = id {
             sessions.push((id, metadata.len()));
         }
     }

@@ -1,25 +1,49 @@
 //! Sessions and records as bytes. Checksums are added by whoever writes them; here is only the format's version.
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::{EventRecord, Session};
-use serde::Serialize;
+use context_graph_core::session::{EventRecord, Link, Ruling, Session};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StorageError};
 
 /// The format of a session beside its snapshot.
 const SESSION_FORMAT: u8 = 1;
+/// A session of that format, compressed: the store keeps it for years, and nobody waits for it there.
+const PACKED_SESSION: u8 = 2;
 /// The format of a record.
-const RECORD_FORMAT: u8 = 1;
+const RECORD_FORMAT: u8 = 2;
+/// No session is larger unpacked.
+const MAX_SESSION_BYTES: usize = 64 << 20;
 
 /// A session as bytes.
 pub fn encode_session(session: &Session) -> Result<Vec<u8>> {
     encode(SESSION_FORMAT, session)
 }
 
-/// A session from bytes.
+/// A session from bytes, packed or not.
 pub fn decode_session(bytes: &[u8]) -> Result<Session> {
-    decode("session", SESSION_FORMAT, bytes)
+    match bytes.strip_prefix(&[PACKED_SESSION]) {
+        Some(packed) => decode("session", SESSION_FORMAT, &unpack(packed)?),
+        None => decode("session", SESSION_FORMAT, bytes),
+    }
+}
+
+/// The bytes of a session, packed for the store.
+pub(super) fn pack_session(bytes: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes();
+    [&[PACKED_SESSION][..], &length, &lz4_flex::block::compress(bytes)].concat()
+}
+
+fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
+    let unusable = || StorageError::InvalidData("session that does not unpack".to_owned());
+    let (length, packed) = packed.split_first_chunk::<4>().ok_or_else(unusable)?;
+    let length = u32::from_le_bytes(*length) as usize;
+    // LZ4 cannot do better than 255 to 1; more is a lie that would cost memory.
+    if length > MAX_SESSION_BYTES || length / 256 > packed.len() {
+        return Err(unusable());
+    }
+    lz4_flex::block::decompress(packed, length).map_err(|_| unusable())
 }
 
 /// Only the snapshot of a session from bytes: it stands first, and the rest is twenty times as large.
@@ -35,7 +59,29 @@ pub fn encode_record(record: &EventRecord) -> Result<Vec<u8>> {
 
 /// A record from bytes.
 pub fn decode_record(bytes: &[u8]) -> Result<EventRecord> {
-    decode("record", RECORD_FORMAT, bytes)
+    match bytes.first() {
+        Some(1) => decode::<FirstRecord>("record", 1, bytes).map(EventRecord::from),
+        _ => decode("record", RECORD_FORMAT, bytes),
+    }
+}
+
+/// A record as the first format had it.
+#[derive(Deserialize)]
+struct FirstRecord {
+    at_ms: i64,
+    tool_use_id: Option<String>,
+    payload: String,
+    took_us: u32,
+    link: Option<Link>,
+    ruling: Option<Ruling>,
+}
+
+impl From<FirstRecord> for EventRecord {
+    fn from(first: FirstRecord) -> Self {
+        let FirstRecord { at_ms, tool_use_id, payload, took_us, link, ruling } = first;
+        let (updated_input, cuts) = (None, Vec::new());
+        Self { at_ms, tool_use_id, payload, took_us, link, ruling, updated_input, cuts }
+    }
 }
 
 fn encode(format: u8, value: &impl Serialize) -> Result<Vec<u8>> {
@@ -66,11 +112,16 @@ mod tests {
         let bytes = encode_session(&session).unwrap();
         assert_eq!(decode_snapshot(&bytes), Some(session.snapshot.clone()));
         assert_eq!(decode_session(&bytes).unwrap(), session);
+        let packed = pack_session(&bytes);
+        assert_eq!(decode_session(&packed).unwrap(), session);
+        for end in 0..packed.len() {
+            assert!(decode_session(&packed[..end]).is_err());
+        }
     }
 
     #[test]
     fn a_newer_format_is_refused_by_name() {
-        let error = decode_session(&[SESSION_FORMAT + 1, 0, 0]).unwrap_err();
+        let error = decode_session(&[PACKED_SESSION + 1, 0, 0]).unwrap_err();
         assert!(error.to_string().contains("update context-graph"), "{error}");
         assert!(decode_record(&[]).is_err());
     }

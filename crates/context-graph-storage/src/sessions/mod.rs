@@ -5,6 +5,7 @@
 //! there whatever happens next.
 
 mod codec;
+mod keep;
 mod key;
 mod read;
 mod step;
@@ -13,7 +14,7 @@ use std::cell::OnceCell;
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::redact::Redactor;
-use context_graph_core::session::{EventRecord, Session};
+use context_graph_core::session::{Decided, EventRecord, Session};
 use context_graph_events::Event;
 
 use crate::error::{Result, StorageError};
@@ -22,6 +23,7 @@ use crate::paths::StateFolder;
 use crate::session_key::SessionKey;
 
 pub use codec::{decode_record, decode_session, encode_record, encode_session};
+pub use keep::{Limits, Pruned};
 pub use read::{SessionView, Source};
 pub use step::{Arrival, Durability, Stepped};
 
@@ -68,9 +70,16 @@ impl Sessions {
     }
 
     /// An event as it will be remembered: cut to size, secrets taken out.
-    pub fn record(&self, event: Event, at_ms: i64) -> Result<(EventRecord, Event)> {
+    pub fn record(
+        &self,
+        event: Event,
+        at_ms: i64,
+        decision: Option<Decided>,
+    ) -> Result<(EventRecord, Event)> {
         let redactor = self.redactor()?;
-        EventRecord::of(event, at_ms, redactor).map_err(|error| StorageError::InvalidData(error.to_string()))
+        let (record, event) = EventRecord::of(event, at_ms, redactor)
+            .map_err(|error| StorageError::InvalidData(error.to_string()))?;
+        Ok((record.decided(decision, redactor), event))
     }
 
     /// What takes secrets out. Its key is made once for a state folder, so that equal secrets look equal.

@@ -6,8 +6,10 @@ use context_graph_core::session::{EventRecord, Session};
 use super::Sessions;
 use super::codec::{decode_record, decode_session};
 use super::step::{stored, take_in};
+use crate::audit_index::AuditIndex;
 use crate::error::Result;
-use crate::store::{LmdbStore, Removed, SessionEntry, SessionQuery, SessionStore, StoredRecord};
+use crate::session_key::SessionKey;
+use crate::store::{LmdbStore, Removed, SessionEntry, SessionQuery, SessionStore, StoredRecord, Why};
 
 /// Where a session was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +105,7 @@ impl Sessions {
                     duration_ms: view.session.state.ended_ms.map(|_| view.session.duration_ms()),
                     last_seq: view.stored_records + view.unfolded.len() as u64,
                     folded_to: None,
+                    chain: None,
                 });
             }
         }
@@ -111,10 +114,28 @@ impl Sessions {
         Ok(entries)
     }
 
-    /// Removes a session: live files, log and every index entry.
-    pub fn forget(&self, store: Option<&LmdbStore>, session_id: &str) -> Result<(Removed, bool)> {
+    /// Removes a session: live files, log and every index entry. A tombstone says that it was there.
+    pub fn forget(
+        &self,
+        store: Option<&LmdbStore>,
+        session_id: &str,
+        at_ms: i64,
+        why: Why,
+    ) -> Result<(Removed, bool)> {
         let live = self.folder.session(session_id)?.remove()?;
-        let removed = store.map(|store| store.forget(session_id)).transpose()?.unwrap_or_default();
+        self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
+        let removed =
+            store.map(|store| store.forget(session_id, at_ms, why)).transpose()?.unwrap_or_default();
         Ok((removed, live))
+    }
+
+    /// Writes over what was removed from the store, which must not be open in this process, and drops the index, which is
+    /// made from it.
+    pub fn scrub(&self, now_ms: i64) -> Result<()> {
+        AuditIndex::discard(&self.folder)?;
+        match self.store(now_ms)? {
+            Some(store) => store.scrub().map(drop),
+            None => Ok(()),
+        }
     }
 }

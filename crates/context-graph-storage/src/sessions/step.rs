@@ -1,11 +1,11 @@
 //! One event taken in: appended, folded into the session, and at a sync point into the store.
 
-use context_graph_core::session::{Link, LinkOrigin, Ruling, Session, StepReport};
+use context_graph_core::session::{Decided, Link, LinkOrigin, Session, StepReport};
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
 
 use super::Sessions;
-use super::codec::{decode_record, decode_session, encode_record, encode_session};
+use super::codec::{decode_record, decode_session, encode_record, encode_session, pack_session};
 use crate::error::{Result, StorageError};
 use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Position, SessionGuard, fold};
 use crate::store::{FoldBatch, LmdbStore, LogRecord, SessionStore};
@@ -15,7 +15,9 @@ use crate::store::{FoldBatch, LmdbStore, LogRecord, SessionStore};
 pub enum Durability {
     /// It survives the death of the process.
     Process,
-    /// It survives a power cut: the session is folded into the store.
+    /// It survives a power cut, in the session's journal.
+    Journal,
+    /// It survives a power cut, and the session is folded into the store.
     Power,
     /// The same, and the session is over.
     End,
@@ -26,7 +28,9 @@ impl Durability {
     pub fn of(event: &Event) -> Self {
         match event {
             Event::SessionEnd(_) => Self::End,
-            Event::SessionStart(_) | Event::Stop(_) | Event::PreCompact(_) => Self::Power,
+            // A start adds one event to the store's cost of many: it goes there with the first turn.
+            Event::SessionStart(_) => Self::Journal,
+            Event::Stop(_) | Event::PreCompact(_) => Self::Power,
             _ => Self::Process,
         }
     }
@@ -44,7 +48,7 @@ pub struct Arrival {
     /// How long our hook has taken so far, in microseconds.
     pub took_us: u32,
     /// What was decided about it, where something was.
-    pub ruling: Option<Ruling>,
+    pub decision: Option<Decided>,
     /// Below which continuity the session is in a crisis, as the user wants it.
     pub crisis_threshold: f32,
 }
@@ -65,21 +69,24 @@ pub struct Stepped {
 impl Sessions {
     /// Takes an event in.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
-        let Arrival { event, at_ms, previous_session_id, took_us, ruling, crisis_threshold } = arrival;
+        let Arrival { event, at_ms, previous_session_id, took_us, decision, crisis_threshold } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut guard = live.lock()?;
         let mut store = None;
 
-        let (mut record, event) = self.record(event, at_ms)?;
+        let (mut record, event) = self.record(event, at_ms, decision)?;
         record.took_us = took_us;
-        record.ruling = ruling;
         let mut previous = None;
         if let Event::SessionStart(start) = &event {
-            let store = self.opened(&mut store, at_ms)?;
+            // The first session of a project needs no store yet.
+            let store = if self.has_store() { Some(self.opened(&mut store, at_ms)?) } else { None };
             if let Some((id, origin)) =
                 self.find_previous(store, session_id, &start.source, previous_session_id)?
             {
-                previous = stored(store, &id)?.map(|(session, _)| session);
+                previous = match store.map(|store| stored(store, &id)).transpose()?.flatten() {
+                    Some((session, _)) => Some(session),
+                    None => self.peek(&id)?,
+                };
                 // A session that we never saw can still be named.
                 let purpose_vector = previous.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
                 record.link = Some(Link { session_id: id, origin, purpose_vector });
@@ -104,13 +111,16 @@ impl Sessions {
             damage.extend(tail.damage);
             // A dream is an entry of its own. Others may have appended before it, so what is there is read again.
             let Some(dream) = state.session.dream_to_log() else { break };
-            let (record, _) = self.record(dream, at_ms)?;
+            let (record, _) = self.record(dream, at_ms, None)?;
             guard.append(&encode_record(&record)?)?;
         }
         let report = report.unwrap_or_else(|| state.session.report());
 
         damage.extend(guard.take_damage());
-        if durability == Durability::Process && own.offset < FOLD_ABOVE_BYTES {
+        if matches!(durability, Durability::Process | Durability::Journal) && own.offset < FOLD_ABOVE_BYTES {
+            if durability == Durability::Journal {
+                guard.sync()?;
+            }
             guard.write_state(state.applied.unwrap_or(own), &encode_session(&state.session)?)?;
         } else {
             let store = self.opened(&mut store, at_ms)?;
@@ -125,7 +135,7 @@ impl Sessions {
     }
 
     /// Folds what has gathered in a session's journal into the store.
-    fn fold(
+    pub(super) fn fold(
         &self,
         guard: &mut SessionGuard<'_>,
         store: &LmdbStore,
@@ -144,7 +154,7 @@ impl Sessions {
             }
             let live = encode_session(session)?;
             let batch = FoldBatch {
-                state: Some(live.clone()),
+                state: Some(pack_session(&live)),
                 records: entries.iter().map(log_record).collect::<Result<_>>()?,
                 project: Some(project),
                 duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),
@@ -155,7 +165,7 @@ impl Sessions {
     }
 
     /// The session as it is known: from its state file, else from the store, else a new one.
-    fn load(
+    pub(super) fn load(
         &self,
         guard: &mut SessionGuard<'_>,
         session_id: &str,
@@ -177,7 +187,7 @@ impl Sessions {
         Ok(Loaded { session, applied: None })
     }
 
-    fn opened<'a>(&self, store: &'a mut Option<LmdbStore>, now_ms: i64) -> Result<&'a LmdbStore> {
+    pub(super) fn opened<'a>(&self, store: &'a mut Option<LmdbStore>, now_ms: i64) -> Result<&'a LmdbStore> {
         if store.is_none() {
             *store = Some(self.folder.open_store(now_ms)?);
         }
@@ -189,7 +199,7 @@ impl Sessions {
     /// latest session of the project is the best guess there is.
     fn find_previous(
         &self,
-        store: &LmdbStore,
+        store: Option<&LmdbStore>,
         session_id: &str,
         source: &SessionSource,
         named: Option<String>,
@@ -202,15 +212,47 @@ impl Sessions {
             SessionSource::Fork => LinkOrigin::Fork,
             _ => return Ok(None),
         };
-        let latest = store.latest_of_project(&self.project(), Some(session_id))?;
-        Ok(latest.map(|latest| (latest.session_id, origin)))
+        let latest = match store {
+            Some(store) => store.latest_of_project(&self.project(), Some(session_id))?,
+            None => None,
+        };
+        let stored_ms = latest.as_ref().map_or(i64::MIN, |latest| latest.timestamp_ms);
+        let id = match self.latest_unstored(store, session_id, stored_ms)? {
+            Some(id) => Some(id),
+            None => latest.map(|latest| latest.session_id),
+        };
+        Ok(id.map(|id| (id, origin)))
+    }
+
+    /// The newest session that is not in the store yet, if it is newer than `than_ms`: one that was killed in its first
+    /// turn.
+    fn latest_unstored(
+        &self,
+        store: Option<&LmdbStore>,
+        excluding: &str,
+        than_ms: i64,
+    ) -> Result<Option<String>> {
+        let mut newest = None;
+        for (id, _) in self.folder.live_sessions_since(than_ms)? {
+            let is_stored = store.map(|store| store.session(&id)).transpose()?.flatten().is_some();
+            if id == excluding || is_stored {
+                continue;
+            }
+            let Some(session) = self.peek(&id)? else { continue };
+            let at_ms = session.snapshot.timestamp_ms;
+            let later = at_ms > newest.as_ref().map_or(than_ms, |(_, newest_ms)| *newest_ms);
+            if later && session.state.project == self.project() {
+                newest = Some((id, at_ms));
+            }
+        }
+        Ok(newest.map(|(id, _)| id))
     }
 }
 
 /// A session in hand, and how far into its journal it has come.
-struct Loaded {
-    session: Session,
-    applied: Option<Position>,
+pub(super) struct Loaded {
+    pub(super) session: Session,
+    pub(super) applied: Option<Position>,
 }
 
 /// A session as the store has it.

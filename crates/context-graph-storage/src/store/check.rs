@@ -3,11 +3,13 @@
 use std::ops::{Bound, ControlFlow};
 
 use super::engine::{Order, Reader, Table};
-use super::ledger::{self, Counters, Ledger};
-use super::rows::{load_owner, try_scan};
+use super::ledger::Ledger;
+use super::log::{self, Row};
+use super::rows::{counters, load_owner, stored_format, try_scan};
+use super::tombstone::OWN_LOG;
 use super::{CheckReport, keys, sealed};
 use crate::codec::{self, SnapshotFlaw};
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 use crate::session_key::SessionKey;
 
 /// What was counted on the way, to compare with what there should be.
@@ -35,8 +37,8 @@ pub(super) fn check(reader: &dyn Reader) -> Result<CheckReport> {
         Ok(ControlFlow::Continue(()))
     })?;
     let mut before = None;
-    try_scan(reader, Table::Log, everything, Order::Ascending, |key, value| {
-        check_record(reader, &mut tally, &mut before, key, value)?;
+    log::visit_rows(reader, |key, value| {
+        check_row(reader, &mut tally, &mut before, key, value)?;
         Ok(ControlFlow::Continue(()))
     })?;
     if reader.count(Table::Calls)? != tally.indexed_records {
@@ -71,7 +73,7 @@ fn check_session_entry(reader: &dyn Reader, tally: &mut Tally, key: &[u8], value
             Some(_) => expect_ledger(reader, tally, key, session)?,
             None => tally.problem(key, "its checksum does not hold"),
         },
-        (Some(b"session"), Some(_), Some(b"fold")) => match ledger::decode::<Ledger>(key, value) {
+        (Some(b"session"), Some(_), Some(b"fold")) => match Ledger::decode(key, value) {
             Some(ledger) => check_ledger(reader, tally, key, &ledger)?,
             None => tally.problem(key, "its checksum does not hold"),
         },
@@ -102,21 +104,15 @@ fn check_ledger(reader: &dyn Reader, tally: &mut Tally, key: &[u8], ledger: &Led
     if load_owner(reader, ledger.ordinal)?.as_ref() != Some(&ledger.session_id) {
         tally.problem(key, "has a log that does not say whose it is");
     }
-    let mut last = 0;
-    let (first, end) = (keys::owner(ledger.ordinal), keys::record(ledger.ordinal, u64::MAX));
-    let bounds = (Bound::Included(&first[..]), Bound::Included(&end[..]));
-    reader.scan(Table::Log, bounds, Order::Descending, &mut |entry, _| {
-        last = keys::split_record(entry).map_or(0, |(_, seq)| seq);
-        ControlFlow::Break(())
-    })?;
-    if last != ledger.last_seq {
+    // A last row that is damaged is reported with the rows.
+    if log::last_seq(reader, ledger.ordinal)?.is_ok_and(|last| last != ledger.last_seq) {
         tally.problem(key, "counts other records than the log has");
     }
     Ok(())
 }
 
-/// `before` is the last entry: within a session, numbers follow each other, from the entry that names the owner on.
-fn check_record(
+/// `before` is the last record: within a session, numbers follow each other, from the entry that names the owner on.
+fn check_row(
     reader: &dyn Reader,
     tally: &mut Tally,
     before: &mut Option<(u64, u64)>,
@@ -129,7 +125,7 @@ fn check_record(
     };
     let expected = match *before {
         Some((same, before)) if same == ordinal => before.saturating_add(1),
-        _ => 0,
+        _ => u64::from(ordinal == OWN_LOG),
     };
     *before = Some((ordinal, seq));
     if seq != expected {
@@ -139,12 +135,32 @@ fn check_record(
         tally.logs += 1;
         return Ok(());
     }
-    tally.report.records += 1;
-    let Some(content) = sealed::unseal_record(key, value) else {
+    let Some(row) = Row::read(key, value) else {
         tally.problem(key, "its checksum does not hold");
         return Ok(());
     };
-    if let Some(call) = content.tool_use_id.filter(|call| !call.is_empty()) {
+    *before = Some((ordinal, seq.saturating_add(row.count()).saturating_sub(1)));
+    if ordinal == OWN_LOG {
+        return Ok(());
+    }
+    tally.report.records += row.count();
+    match row {
+        Row::Single(content) => check_call(reader, tally, key, content.tool_use_id, (ordinal, seq)),
+        Row::Block(block) => block.records().try_for_each(|packed| {
+            check_call(reader, tally, key, packed.content.tool_use_id, (ordinal, packed.seq))
+        }),
+    }
+}
+
+/// A record of a call can be found by it.
+fn check_call(
+    reader: &dyn Reader,
+    tally: &mut Tally,
+    key: &[u8],
+    call: Option<&str>,
+    (ordinal, seq): (u64, u64),
+) -> Result<()> {
+    if let Some(call) = call.filter(|call| !call.is_empty()) {
         tally.indexed_records += 1;
         if reader.get(Table::Calls, &keys::call(call, ordinal, seq))?.is_none() {
             tally.problem(key, "cannot be found by its tool call");
@@ -154,17 +170,24 @@ fn check_record(
 }
 
 fn check_meta(reader: &dyn Reader, tally: &mut Tally) -> Result<()> {
-    let counters = reader.get(Table::Meta, keys::COUNTERS)?;
-    let format = reader.get(Table::Meta, keys::FORMAT)?;
-    if counters.is_none() && format.is_none() && tally.report.sessions == 0 {
-        return Ok(());
+    let stored =
+        |key: &[u8]| Ok::<_, StorageError>(reader.get(Table::Meta, key)?.map(|value| (key.to_vec(), value)));
+    for (key, value) in
+        [stored(keys::COUNTERS)?, stored(keys::FORMAT)?, stored(keys::OWN)?].into_iter().flatten()
+    {
+        if sealed::unseal(&key, value).is_none() {
+            tally.problem(&key, "its checksum does not hold");
+        }
     }
-    let counters: Option<Counters> = counters.and_then(|value| ledger::decode(keys::COUNTERS, value));
-    if counters.is_none_or(|counters| counters.sessions != tally.report.sessions) {
+    let counters = counters(reader)?;
+    if counters.sessions != tally.report.sessions {
         tally.problem(keys::COUNTERS, "counts other sessions than there are");
     }
-    if format.is_none_or(|value| sealed::unseal(keys::FORMAT, value).is_none()) {
-        tally.problem(keys::FORMAT, "its checksum does not hold");
+    if counters.records != tally.report.records {
+        tally.problem(keys::COUNTERS, "counts other records than there are");
+    }
+    if stored_format(reader)?.is_none() && tally.report.sessions > 0 {
+        tally.problem(keys::FORMAT, "is missing");
     }
     Ok(())
 }

@@ -86,6 +86,12 @@ pub trait Engine {
     /// Bytes on disk.
     fn disk_bytes(&self) -> Result<u64>;
 
+    /// Bytes on disk that hold something.
+    fn used_bytes(&self) -> Result<u64>;
+
+    /// Writes over what was removed; returns how many pages that took.
+    fn scrub(&self) -> Result<u64>;
+
     /// Verifies the structure underneath the tables; says what is wrong with it.
     fn verify(&self) -> Result<std::result::Result<(), String>>;
 }

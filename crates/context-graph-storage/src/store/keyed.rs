@@ -5,21 +5,23 @@ use std::ops::{Bound, ControlFlow};
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
 
 use super::engine::{Engine, Order, Reader, Table};
-use super::ledger::{self, Ledger};
+use super::ledger::Ledger;
 use super::mend::Fault;
 use super::rows::{
-    counters, load_ledger, load_owner, load_snapshot, load_state, put_batch, successors, try_scan,
+    counters, load_ledger, load_owner, load_snapshot, load_state, put_batch, stored_format, successors,
+    try_scan,
 };
 use super::{
-    Change, CheckReport, FoldBatch, LogEntry, LogVisitor, MAX_PROJECT_BYTES, Removed, SessionEntry,
-    SessionQuery, SessionStore, SessionVisitor, Stats, StoredRecord, check, forget, keys, mend, sealed,
+    Chain, ChainReport, Change, CheckReport, FoldBatch, LogVisitor, MAX_PROJECT_BYTES, Removed, SessionEntry,
+    SessionQuery, SessionStore, SessionVisitor, Stats, StoredRecord, Tombstone, Why, check, forget, keys,
+    log, mend, sealed, tombstone, verify,
 };
 use crate::error::{Result, StorageError};
 use crate::quarantine::Quarantine;
 use crate::session_key::SessionKey;
 
 /// The format of keys and values that is written, and the newest that is read.
-pub(super) const STORE_FORMAT: u16 = 1;
+pub(super) const STORE_FORMAT: u16 = 2;
 
 /// Sessions in the tables of an engine.
 #[derive(Debug)]
@@ -31,11 +33,7 @@ pub struct KeyedStore<E> {
 impl<E: Engine> KeyedStore<E> {
     /// A store on `engine`; damaged values go to `quarantine`. Refuses a store of a newer format.
     pub fn new(engine: E, quarantine: Quarantine) -> Result<Self> {
-        let format: Option<u16> = engine.read(|reader| -> Result<_> {
-            let value = reader.get(Table::Meta, keys::FORMAT)?;
-            Ok(value.and_then(|value| ledger::decode(keys::FORMAT, value)))
-        })?;
-        match format {
+        match engine.read(|reader| stored_format(reader))? {
             Some(found) if found > STORE_FORMAT => {
                 let what = "the session store".to_owned();
                 Err(StorageError::TooNew { what, found, supported: STORE_FORMAT })
@@ -108,13 +106,7 @@ impl<E: Engine> SessionStore for KeyedStore<E> {
         self.settle(id, |engine| {
             engine.read(|reader| {
                 let Some(ledger) = load_ledger(reader, &key)? else { return Ok(()) };
-                let start = keys::record(ledger.ordinal, from_seq.max(1));
-                let end = keys::record(ledger.ordinal, u64::MAX);
-                let bounds = (Bound::Included(&start[..]), Bound::Included(&end[..]));
-                Ok(reader.scan(Table::Log, bounds, Order::Ascending, &mut |key, value| {
-                    let seq = keys::split_record(key).map_or(0, |(_, seq)| seq);
-                    visit(LogEntry { seq, content: sealed::unseal_record(key, value) })
-                })?)
+                Ok(log::visit(reader, ledger.ordinal, from_seq, visit)?)
             })
         })
     }
@@ -151,20 +143,42 @@ impl<E: Engine> SessionStore for KeyedStore<E> {
         self.engine.read(|reader| successors(reader, &key))
     }
 
-    fn forget(&self, id: &str) -> Result<Removed> {
+    fn forget(&self, id: &str, at_ms: i64, why: Why) -> Result<Removed> {
         let key = SessionKey::new(id)?;
-        self.settle(id, |engine| engine.write(|writer| forget::forget(writer, &key)))
+        self.settle(id, |engine| engine.write(|writer| forget::forget(writer, &key, at_ms, why)))
+    }
+
+    fn scrub(&self) -> Result<u64> {
+        self.engine.scrub()
+    }
+
+    fn tombstones(&self) -> Result<Vec<Tombstone>> {
+        self.engine.read(|reader| tombstone::all(reader))
+    }
+
+    fn verify_chains(&self, progress: &mut dyn FnMut(u64)) -> Result<ChainReport> {
+        self.engine.read(|reader| verify::verify(reader, progress))
+    }
+
+    fn chain_at(&self, id: &str, seq: u64) -> Result<Option<Chain>> {
+        let key = SessionKey::new(id)?;
+        self.settle(id, |engine| {
+            engine.read(|reader| match load_ledger(reader, &key)? {
+                Some(ledger) => Ok(verify::chain_at(reader, &ledger, seq)?),
+                None => Ok(None),
+            })
+        })
     }
 
     fn stats(&self) -> Result<Stats> {
         self.engine.read(|reader| {
-            let sessions = counters(reader)?.sessions;
+            let counters = counters(reader)?;
             Ok(Stats {
-                sessions,
-                // Each log starts with an entry that says whose it is.
-                records: reader.count(Table::Log)?.saturating_sub(sessions),
+                sessions: counters.sessions,
+                records: counters.records,
                 indexed_calls: reader.count(Table::Calls)?,
                 disk_bytes: self.engine.disk_bytes()?,
+                used_bytes: self.engine.used_bytes()?,
             })
         })
     }
@@ -206,19 +220,12 @@ fn found(reader: &dyn Reader, id: &[u8]) -> Result<Option<SessionEntry>> {
 
 fn find_call(reader: &dyn Reader, key: &[u8], tool_use_id: &str) -> Result<Option<StoredRecord>> {
     let Some((ordinal, seq)) = keys::split_record(key) else { return Ok(None) };
-    let record = keys::record(ordinal, seq);
-    let (Some(value), Some(session_id)) = (reader.get(Table::Log, &record)?, load_owner(reader, ordinal)?)
-    else {
-        return Ok(None);
-    };
-    let content = sealed::unseal_record(&record, value);
-    if content.is_some_and(|content| content.tool_use_id != Some(tool_use_id)) {
-        return Ok(None);
-    }
-    Ok(Some(StoredRecord {
-        session_id,
-        seq,
-        tool_use_id: Some(tool_use_id.to_owned()),
-        bytes: content.map(|content| content.bytes.to_vec()),
-    }))
+    let Some(session_id) = load_owner(reader, ordinal)? else { return Ok(None) };
+    let mut found = None;
+    log::visit(reader, ordinal, seq, &mut |entry| {
+        let another = entry.content.is_some_and(|content| content.tool_use_id != Some(tool_use_id));
+        found = (!another).then(|| entry.content.map(|content| content.bytes.to_vec()));
+        ControlFlow::Break(())
+    })?;
+    Ok(found.map(|bytes| StoredRecord { session_id, seq, tool_use_id: Some(tool_use_id.to_owned()), bytes }))
 }

@@ -1,14 +1,14 @@
 //! The keys of the tables.
 //!
 //! ```text
-//! meta       meta:counters, meta:format
+//! meta       meta:counters, meta:format, meta:own (ledger of the store's own log)
 //! sessions   session:{key}                      → snapshot
 //!            session:{key}:fold                 → ledger
 //!            session:{key}:state                → further state
 //!            idx:time:{ms, 20 digits}:{key}     → session id
 //!            idx:prev:{key of previous}:{key}   → session id
 //!            idx:project:{hash}:{ms}:{key}      → session id
-//! log        ordinal (8 bytes) sequence (8)     → record; under sequence 0, the session id
+//! log        ordinal (8 bytes) sequence (8)     → block of records from that one on; under sequence 0, the session id
 //! calls      hash of the tool call's id (8) ordinal (8) sequence (8) → nothing
 //! ```
 //! `{key}` is a [`SessionKey`], which contains no `:`. Numbers are big endian, so keys sort like numbers. The
@@ -22,6 +22,7 @@ use crate::session_key::SessionKey;
 
 pub(super) const COUNTERS: &[u8] = b"meta:counters";
 pub(super) const FORMAT: &[u8] = b"meta:format";
+pub(super) const OWN: &[u8] = b"meta:own";
 pub(super) const TIMES: &str = "idx:time:";
 pub(super) const INDEXES: &str = "idx:";
 

@@ -196,6 +196,10 @@ impl LmdbEngine {
         Ok([create(Table::Meta)?, create(Table::Sessions)?, create(Table::Log)?, create(Table::Calls)?])
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     pub(super) fn failure(&self, error: heed::Error) -> StorageError {
         failure(&self.folder, error)
     }
@@ -255,6 +259,15 @@ impl Engine for LmdbEngine {
 
     fn disk_bytes(&self) -> Result<u64> {
         self.env.real_disk_size().map_err(|error| self.failure(error))
+    }
+
+    fn used_bytes(&self) -> Result<u64> {
+        let (free, page_bytes) = self.free_pages()?;
+        Ok(self.disk_bytes()?.saturating_sub(free * page_bytes))
+    }
+
+    fn scrub(&self) -> Result<u64> {
+        Self::scrub(self)
     }
 
     fn verify(&self) -> Result<std::result::Result<(), String>> {

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use super::engine::Table;
@@ -47,12 +48,52 @@ pub(super) fn verify(file: &File, txn: Option<u64>) -> io::Result<Result<(), Str
         return Ok(Err("the meta pages are not those of the last transaction".into()));
     };
     let pages = file.metadata()?.len() / meta.page_bytes;
-    let mut walk = Walk { file, meta, pages, seen: HashSet::new() };
+    let mut walk = Walk::new(file, meta, pages);
     match walk.everything() {
         Ok(()) => Ok(Ok(())),
         Err(Flaw::Found(what)) => Ok(Err(what)),
         Err(Flaw::Read(error)) => Err(error),
     }
+}
+
+/// How many pages hold nothing in the newest moment, and the size of a page; or what is wrong with the list of them.
+pub(super) fn free_pages(file: &File) -> io::Result<Result<(u64, u64), String>> {
+    let meta = match read_metas(file)? {
+        Ok([first, second]) => {
+            if first.txn > second.txn {
+                first
+            } else {
+                second
+            }
+        }
+        Err(reason) => return Ok(Err(format!("the file {reason}"))),
+    };
+    let pages = file.metadata()?.len() / meta.page_bytes;
+    let mut walk = Walk::new(file, meta, pages);
+    match walk.tree(meta.free, Kind::Free) {
+        Ok(()) => Ok(Ok((walk.free, meta.page_bytes))),
+        Err(Flaw::Found(what)) => Ok(Err(what)),
+        Err(Flaw::Read(error)) => Err(error),
+    }
+}
+
+/// Where nothing is on the pages that are used, in bytes of the file, for both moments that it keeps.
+pub(super) fn gaps(file: &File) -> io::Result<Result<Vec<Range<u64>>, String>> {
+    let metas = match read_metas(file)? {
+        Ok(metas) => metas,
+        Err(reason) => return Ok(Err(format!("the file {reason}"))),
+    };
+    let mut found = Vec::new();
+    for meta in metas {
+        let pages = file.metadata()?.len() / meta.page_bytes;
+        let mut walk = Walk::new(file, meta, pages);
+        match walk.everything() {
+            Ok(()) => found.append(&mut walk.gaps),
+            Err(Flaw::Found(what)) => return Ok(Err(what)),
+            Err(Flaw::Read(error)) => return Err(error),
+        }
+    }
+    Ok(Ok(found))
 }
 
 struct Walk<'a> {
@@ -61,6 +102,10 @@ struct Walk<'a> {
     /// Whole pages in the file.
     pages: u64,
     seen: HashSet<u64>,
+    /// Pages on the lists of free ones.
+    free: u64,
+    /// Where nothing is on the pages that are used, in bytes of the file.
+    gaps: Vec<Range<u64>>,
 }
 
 /// What the keys and values of a tree are.
@@ -82,7 +127,11 @@ struct Level {
     entries: u64,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(file: &'a File, meta: Meta, pages: u64) -> Self {
+        Self { file, meta, pages, seen: HashSet::new(), free: 0, gaps: Vec::new() }
+    }
+
     fn everything(&mut self) -> Result<(), Flaw> {
         self.tree(self.meta.main, Kind::Main)?;
         self.tree(self.meta.free, Kind::Free)
@@ -108,6 +157,8 @@ impl Walk<'_> {
         if short(&page, 10) != expected || !bounds {
             return found(format!("page {number} has a damaged header"));
         }
+        let start = number * self.meta.page_bytes;
+        self.gaps.push(start + lower as u64..start + upper as u64);
         let damaged = || Flaw::Found(format!("page {number} has a damaged entry"));
         for at in (PAGE_HEADER..lower).step_by(2) {
             let node = usize::from(short(&page, at));
@@ -172,6 +223,8 @@ impl Walk<'_> {
                 return found(format!("page {number} is missing"));
             }
         }
+        let start = first * self.meta.page_bytes;
+        self.gaps.push(start + (PAGE_HEADER + size) as u64..start + recorded * self.meta.page_bytes);
         let mut value = vec![0; size];
         self.file.read_exact_at(&mut value, first * self.meta.page_bytes + PAGE_HEADER as u64)?;
         Ok(value)
@@ -185,6 +238,7 @@ impl Walk<'_> {
         if count > words.len() {
             return found("a list of free pages is damaged");
         }
+        self.free += count as u64;
         words.take(count).try_for_each(|number| self.claim(number))
     }
 

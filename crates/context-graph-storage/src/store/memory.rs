@@ -40,6 +40,14 @@ impl Engine for MemoryEngine {
         Ok(0)
     }
 
+    fn used_bytes(&self) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn scrub(&self) -> Result<u64> {
+        Ok(0)
+    }
+
     fn verify(&self) -> Result<std::result::Result<(), String>> {
         Ok(Ok(()))
     }

@@ -1,16 +1,16 @@
 //! What happens to a stored value that does not check out: its bytes are saved, the value is removed or made anew
 //! from what else is known, and the caller hears of it once.
 
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::engine::{Engine, Order, Reader, Table, Writer};
 use super::keyed::KeyedStore;
-use super::keys;
 use super::ledger::Ledger;
 use super::rows::{load_ledger, load_owner, load_snapshot, load_state, next_log, put_ledger};
+use super::{keys, log};
 use crate::error::{Result, StorageError};
 use crate::session_key::SessionKey;
 
@@ -137,12 +137,8 @@ pub(super) fn recover<R: Reader + ?Sized>(reader: &R, id: &str, key: &SessionKey
         }
     };
     let mut ledger = Ledger::new(id, 0, ordinal);
-    let (first, last) = (keys::record(ordinal, 0), keys::record(ordinal, u64::MAX));
-    let bounds = (Bound::Included(&first[..]), Bound::Included(&last[..]));
-    reader.scan(Table::Log, bounds, Order::Descending, &mut |entry, _| {
-        ledger.last_seq = keys::split_record(entry).map_or(0, |(_, seq)| seq);
-        ControlFlow::Break(())
-    })?;
+    ledger.last_seq = log::last_seq(reader, ordinal)?.unwrap_or_else(|first| first);
+    ledger.chain = log::last_chain(reader, ordinal)?;
     if let Ok(Some(snapshot)) = load_snapshot(reader, id, key) {
         ledger.timestamp_ms = snapshot.timestamp_ms;
         ledger.first_stored_ms = snapshot.timestamp_ms;

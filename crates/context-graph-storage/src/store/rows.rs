@@ -8,7 +8,7 @@ use super::engine::{Bounds, Order, Reader, Table, Writer};
 use super::keyed::STORE_FORMAT;
 use super::ledger::{self, Counters, Ledger};
 use super::mend::{Fault, Part};
-use super::{FoldBatch, LogRecord, keys, sealed};
+use super::{FoldBatch, keys, log, sealed};
 use crate::codec;
 use crate::error::Result;
 use crate::session_key::SessionKey;
@@ -18,12 +18,12 @@ pub(super) fn put_batch(writer: &mut dyn Writer, key: &SessionKey, batch: &FoldB
     let FoldBatch { snapshot, .. } = batch;
     let before = load_ledger(writer, key)?;
     let mut ledger = before.clone().map_or_else(|| new_ledger(writer, snapshot), Ok)?;
-    for record in &batch.records {
-        if ledger.contains(record.source) {
-            continue;
-        }
-        ledger.last_seq += 1;
-        put_record(writer, ledger.ordinal, ledger.last_seq, record)?;
+    let fresh: Vec<_> = batch.records.iter().filter(|record| !ledger.contains(record.source)).collect();
+    if !fresh.is_empty() {
+        // Before the log grows: a store of the first format is counted by it.
+        let mut counters = counters(writer)?;
+        counters.records += log::append(writer, &mut ledger, fresh)?;
+        put_counters(writer, counters)?;
     }
     if let Some(state) = &batch.state {
         let key = keys::state(key);
@@ -57,17 +57,7 @@ pub(super) fn put_ledger(
         writer.put(Table::Sessions, entry, ledger.session_id.as_bytes())?;
     }
     let key = keys::ledger(key);
-    writer.put(Table::Sessions, &key, &ledger::encode(&key, ledger)?)
-}
-
-fn put_record(writer: &mut dyn Writer, ordinal: u64, seq: u64, record: &LogRecord) -> Result<()> {
-    let key = keys::record(ordinal, seq);
-    let call = record.tool_use_id.as_deref();
-    writer.put(Table::Log, &key, &sealed::seal_record(&key, call, &record.bytes))?;
-    match call {
-        Some(call) if !call.is_empty() => writer.put(Table::Calls, &keys::call(call, ordinal, seq), b""),
-        _ => Ok(()),
-    }
+    writer.put(Table::Sessions, &key, &ledger.encode(&key)?)
 }
 
 /// Numbers a new session and starts its log.
@@ -101,19 +91,20 @@ pub(super) fn next_log<R: Reader + ?Sized>(reader: &R, ordinal: u64) -> Result<O
     Ok(found)
 }
 
-/// The next number; with the first, the store gets its format.
+/// The next number.
 fn next_ordinal(writer: &mut dyn Writer) -> Result<u64> {
     let mut counters = counters(writer)?;
-    if writer.get(Table::Meta, keys::FORMAT)?.is_none() {
-        writer.put(Table::Meta, keys::FORMAT, &ledger::encode(keys::FORMAT, &STORE_FORMAT)?)?;
-    }
     counters.sessions += 1;
     counters.last_ordinal += 1;
     put_counters(writer, counters)?;
     Ok(counters.last_ordinal)
 }
 
+/// Stores the counters; whoever changes them has changed the store, which is of this program's format from then on.
 pub(super) fn put_counters(writer: &mut dyn Writer, counters: Counters) -> Result<()> {
+    if stored_format(writer)? != Some(STORE_FORMAT) {
+        writer.put(Table::Meta, keys::FORMAT, &ledger::encode(keys::FORMAT, &STORE_FORMAT)?)?;
+    }
     writer.put(Table::Meta, keys::COUNTERS, &ledger::encode(keys::COUNTERS, &counters)?)
 }
 
@@ -123,18 +114,32 @@ pub(super) fn counters<R: Reader + ?Sized>(reader: &R) -> Result<Counters> {
     if let Some(counters) = stored.and_then(|value| ledger::decode(keys::COUNTERS, value)) {
         return Ok(counters);
     }
+    let first_format: Option<(u64, u64)> = stored.and_then(|value| ledger::decode(keys::COUNTERS, value));
+    if let Some((sessions, last_ordinal)) = first_format {
+        // Each log starts with an entry that says whose it is, and each record was one.
+        let records = reader.count(Table::Log)?.saturating_sub(sessions);
+        return Ok(Counters { sessions, last_ordinal, records, unwatched: last_ordinal });
+    }
     let mut counted = Counters::default();
     while let Some(ordinal) = next_log(reader, counted.last_ordinal + 1)? {
-        counted = Counters { sessions: counted.sessions + 1, last_ordinal: ordinal };
+        counted.sessions += 1;
+        counted.last_ordinal = ordinal;
+        counted.records += log::last_seq(reader, ordinal)?.unwrap_or_else(|first| first);
     }
     Ok(counted)
+}
+
+/// The format that the store says to have; none for a new one.
+pub(super) fn stored_format<R: Reader + ?Sized>(reader: &R) -> Result<Option<u16>> {
+    let value = reader.get(Table::Meta, keys::FORMAT)?;
+    Ok(value.and_then(|value| ledger::decode(keys::FORMAT, value)))
 }
 
 pub(super) fn load_ledger<R: Reader + ?Sized>(reader: &R, key: &SessionKey) -> Result<Option<Ledger>, Fault> {
     let key = keys::ledger(key);
     match reader.get(Table::Sessions, &key)? {
         None => Ok(None),
-        Some(value) => ledger::decode(&key, value).map(Some).ok_or(Fault::Damaged(Part::Ledger)),
+        Some(value) => Ledger::decode(&key, value).map(Some).ok_or(Fault::Damaged(Part::Ledger)),
     }
 }
 

@@ -22,24 +22,9 @@ pub(super) fn unseal<'a>(key: &[u8], value: &'a [u8]) -> Option<&'a [u8]> {
     (checksum(key, content) == u64::from_le_bytes(*sum)).then_some(content)
 }
 
-/// A log record as it is stored under `key`.
-pub(super) fn seal_record(key: &[u8], tool_use_id: Option<&str>, bytes: &[u8]) -> Vec<u8> {
-    let id = tool_use_id.unwrap_or_default();
-    // The caller has checked the length of the id.
-    let length = tool_use_id.map_or(NO_CALL, |id| u16::try_from(id.len()).unwrap_or(NO_CALL));
-    let mut value = Vec::with_capacity(SUM + 2 + id.len() + bytes.len());
-    value.extend([0; SUM]);
-    value.extend(length.to_le_bytes());
-    value.extend(id.as_bytes());
-    value.extend(bytes);
-    let sum = checksum(key, &value[SUM..]);
-    value[..SUM].copy_from_slice(&sum.to_le_bytes());
-    value
-}
-
-/// The log record stored under `key`; none when it does not check out.
-pub(super) fn unseal_record<'a>(key: &[u8], value: &'a [u8]) -> Option<LogContent<'a>> {
-    let (length, rest) = unseal(key, value)?.split_first_chunk::<2>()?;
+/// A log record as the first format stored it by itself: length of the call's id, id, bytes.
+pub(super) fn single(content: &[u8]) -> Option<LogContent<'_>> {
+    let (length, rest) = content.split_first_chunk::<2>()?;
     let length = u16::from_le_bytes(*length);
     if length == NO_CALL {
         return Some(LogContent { tool_use_id: None, bytes: rest });
@@ -49,7 +34,7 @@ pub(super) fn unseal_record<'a>(key: &[u8], value: &'a [u8]) -> Option<LogConten
 }
 
 /// Longest tool call id that a record can hold.
-pub(super) const MAX_CALL_ID_BYTES: usize = NO_CALL as usize - 1;
+pub(super) const MAX_CALL_ID_BYTES: usize = NO_CALL as usize - 2;
 
 fn checksum(key: &[u8], content: &[u8]) -> u64 {
     xxh3_64_with_seed(content, xxh3_64(key))
@@ -60,20 +45,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_reads_back_and_no_flipped_bit_goes_unnoticed() {
-        for id in [None, Some(""), Some("toolu_01")] {
-            let sealed = seal_record(b"key", id, b"bytes");
-            let expected = LogContent { tool_use_id: id, bytes: b"bytes" };
-            assert_eq!(unseal_record(b"key", &sealed), Some(expected));
-            assert_eq!(unseal_record(b"kez", &sealed), None);
-            for bit in 0..sealed.len() * 8 {
-                let mut damaged = sealed.clone();
-                damaged[bit / 8] ^= 1 << (bit % 8);
-                assert_eq!(unseal_record(b"key", &damaged), None);
-            }
-            for end in 0..sealed.len() {
-                assert_eq!(unseal_record(b"key", &sealed[..end]), None);
-            }
+    fn no_flipped_bit_and_no_other_key_goes_unnoticed() {
+        let sealed = seal(b"key", b"bytes");
+        assert_eq!(unseal(b"key", &sealed), Some(&b"bytes"[..]));
+        assert_eq!(unseal(b"kez", &sealed), None);
+        for bit in 0..sealed.len() * 8 {
+            let mut damaged = sealed.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(unseal(b"key", &damaged), None);
+        }
+        for end in 0..sealed.len() {
+            assert_eq!(unseal(b"key", &sealed[..end]), None);
         }
     }
 }

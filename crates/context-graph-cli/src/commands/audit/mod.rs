@@ -1,6 +1,7 @@
 //! `context-graph audit …`: what happened, call by call.
 
 mod asked;
+mod export;
 mod follow;
 mod line;
 mod log;
@@ -9,6 +10,7 @@ mod search;
 mod show;
 mod stats;
 mod trace;
+mod verify;
 
 use clap::Subcommand;
 
@@ -22,6 +24,8 @@ pub(crate) enum AuditCommands {
     Show(show::ShowArgs),
     Trace(trace::TraceArgs),
     Stats(stats::StatsArgs),
+    Verify(verify::VerifyArgs),
+    Export(Box<export::ExportArgs>),
 }
 
 pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome {
@@ -30,5 +34,7 @@ pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome
         AuditCommands::Show(args) => show::run(args, environment),
         AuditCommands::Trace(args) => trace::run(args, environment),
         AuditCommands::Stats(args) => stats::run(args, environment),
+        AuditCommands::Verify(args) => verify::run(args, environment),
+        AuditCommands::Export(args) => export::run(args, environment),
     }
 }

@@ -52,6 +52,10 @@ pub struct CommonArgs {
     /// Where the database is [env: `CONTEXT_GRAPH_DB_PATH`] [default: `.context-graph/data` in the project]
     #[arg(long, value_name = "PATH")]
     pub db_path: Option<PathBuf>,
+
+    /// Say on stderr where the time went
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t, default_missing_value = "true", action = ArgAction::Set)]
+    pub timings: bool,
 }
 
 /// `hooks session-start`

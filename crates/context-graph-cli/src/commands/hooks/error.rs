@@ -69,7 +69,8 @@ impl ErrorCode {
             Self::SessionNotFound => "run `context-graph hooks session-start` first",
             Self::Storage => "see that the project's .context-graph folder is writable and the disk has room",
             Self::Corruption => "the damaged bytes are kept there; the next event starts afresh",
-            Self::Policy | Self::Internal => "please report this with the input that caused it",
+            Self::Policy => "`context-graph policy check` names the policy",
+            Self::Internal => "please report this with the input that caused it",
         }
     }
 }
@@ -111,6 +112,9 @@ pub enum HookError {
     /// Arguments that make no sense.
     #[error("{0}")]
     Usage(String),
+    /// A policy that asked for more memory or more stack than there is.
+    #[error("a policy brought the process down: it needs more memory or calls deeper than there is room for")]
+    Policy,
     /// A mistake of ours.
     #[error("Internal error: {0}")]
     Internal(String),
@@ -138,6 +142,7 @@ impl HookError {
             Self::Serialization(_) | Self::Stdin(_) => ErrorCode::Parse,
             Self::SessionNotFound(_) => ErrorCode::SessionNotFound,
             Self::Usage(_) => ErrorCode::Usage,
+            Self::Policy => ErrorCode::Policy,
             Self::Internal(_) => ErrorCode::Internal,
         }
     }

@@ -8,12 +8,15 @@ use super::answer::Answer;
 use super::args::EventArgs;
 use super::error::HookError;
 use super::{Host, UNDECIDED, flow, input};
+use crate::timings;
 
 pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookError> {
     let Some(bytes) = input::read_stdin(args.common.stdin)? else {
         return Err(HookError::Usage("`hooks event` reads the event from stdin, and stdin is empty".into()));
     };
+    timings::passed("read");
     let incoming = input::decode(&bytes).inspect_err(|_| suspect(&bytes))?;
+    timings::passed("decode");
     UNDECIDED.store(matches!(incoming.event, Event::PreToolUse(_)), Ordering::Relaxed);
     host.watch(incoming.event.budget_ms());
     match incoming.event {

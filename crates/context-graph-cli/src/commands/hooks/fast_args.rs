@@ -122,6 +122,7 @@ impl<'a> Flags<'a> {
     fn common(&mut self, name: &str, inline: Option<&str>, args: &mut CommonArgs) -> Option<()> {
         match name {
             "stdin" => args.stdin = switch(inline)?,
+            "timings" => args.timings = switch(inline)?,
             "db-path" => args.db_path = Some(self.value(inline).filter(|path| !path.is_empty())?.into()),
             "format" => {
                 args.format = match self.value(inline)?.as_str() {
@@ -178,6 +179,7 @@ mod tests {
         for line in [
             &["hooks", "event"][..],
             &["hooks", "event", "--stdin"],
+            &["hooks", "event", "--stdin", "--timings"],
             &["hooks", "pre-tool", "--stdin", "--fast-path"],
             &[
                 "hooks",
@@ -233,7 +235,7 @@ mod tests {
                     "--fast-path", "--fast-path=false", "--success", "--success=true", "true", "false", "--prompt",
                     "a b", "--duration-ms", "12", "-1", "99999999999999999999", "--generate-summary",
                     "--generate-summary=false", "--db-path", "--db-path=", "/x", "--previous-session-id", "--", "-",
-                    "--nonsense", "--help",
+                    "--nonsense", "--help", "--timings", "--timings=false",
                 ]),
                 0..6,
             ),

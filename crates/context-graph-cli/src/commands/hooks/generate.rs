@@ -7,14 +7,18 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use context_graph_settings::{HookEntry, Plan, PlannedHook, install_where};
+use context_graph_settings::{Change, HookEntry, OnFailure, Plan, PlannedHook, install_where};
 use context_graph_storage::StateFolder;
 
 use super::error::ErrorCode;
 use super::types::HookEventType;
 use crate::commands::failure::{Failure, Outcome};
+use crate::commands::init::is_generated;
 use crate::settings_file::{Scope, SettingsFile};
 use crate::{Environment, clock, table};
+
+/// How a generated script says what it is.
+pub(crate) const SIGNATURE: &str = "Made by `context-graph hooks generate-config`";
 
 /// `hooks generate-config`
 #[derive(Debug, Clone, PartialEq, Args)]
@@ -93,10 +97,7 @@ impl ShellType {
 
     /// A script that hands its stdin on and becomes the binary, or ends as it does.
     fn script(self, hook: HookType, binary: &str) -> String {
-        let about = format!(
-            "# Claude Code hook: {}. Made by `context-graph hooks generate-config`.",
-            hook.event().event_name()
-        );
+        let about = format!("# Claude Code hook: {}. {SIGNATURE}.", hook.event().event_name());
         let arguments = hook.arguments();
         let single = binary.replace('\'', r"'\''");
         match self {
@@ -140,7 +141,8 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     let file = SettingsFile::new(environment, Scope::Project);
     let before = file.read()?;
     let plan = plan(&scripts, args.shell);
-    let edited = install_where(before.as_deref(), &plan, &|_| true).map_err(|error| file.refused(&error))?;
+    let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
+        .map_err(|error| file.refused(&error))?;
     if edited.text != before {
         StateFolder::open_or_create(&root, None)?;
         file.apply(before.as_deref(), &edited, clock::now_ms())?;
@@ -151,6 +153,13 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
         let _ = writeln!(told, "wrote {}", path.display());
     }
     let _ = write!(told, "named in {}", file.path().display());
+    let gone = edited.changes.iter().filter(|change| matches!(change, Change::HookRemoved { .. })).count();
+    if gone > 0 {
+        let _ = write!(
+            told,
+            "\n{gone} hooks of ours that were registered otherwise were taken out; `context-graph init` puts them back"
+        );
+    }
     table::print_lines(told.lines())
 }
 
@@ -174,7 +183,8 @@ fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType) -> Plan {
                     args: Some(args),
                     // A backstop behind our own budget.
                     timeout: (2 * event.timeout_ms() / 1000).max(5),
-                    on_failure: None,
+                    // A guard that could be passed by crashing it would be none.
+                    on_failure: (*hook == HookType::PreToolUse).then_some(OnFailure::Block),
                     status_message: None,
                 },
             }

@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use context_graph_events::claude_code::DEFAULT_BUDGET_MS;
+use context_graph_policy::rego::evaluate::THREAD;
 
 pub use types::{
     ConsciousnessState, ConversationMessage, HookEventType, HookInput, HookOutput, HookPayload,
@@ -37,7 +38,7 @@ use args::{CommonArgs, HookCommand};
 use error::HookError;
 use input::Incoming;
 
-use crate::{Environment, ExitStatus, terminal, watchdog};
+use crate::{Environment, ExitStatus, terminal, timings, upkeep, watchdog};
 
 /// What a hook has to go by: its surroundings, and when it was started.
 #[derive(Debug)]
@@ -51,7 +52,11 @@ pub(crate) struct Host<'a> {
 /// Answers one event and says how the process ends.
 pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
     announce_panics();
-    let format = common(&command).format;
+    let CommonArgs { format, timings: timed, .. } = *common(&command);
+    let db_path = common(&command).db_path.clone();
+    if timed {
+        timings::want();
+    }
     UNDECIDED.store(matches!(command, HookCommand::PreTool(_)), Ordering::Relaxed);
     host.watch(budget_ms(&command));
     let answered = match command {
@@ -63,7 +68,17 @@ pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
         HookCommand::Event(args) => event::answer(args, host),
     };
     watchdog::disarm();
-    answer::give(answered.unwrap_or_else(|error| failed(&error)), format, host.started)
+    let answer = answered.unwrap_or_else(|error| failed(&error));
+    let ended = answer.output.session_summary.is_some();
+    let status = answer::give(answer, format, host.started);
+    timings::passed("write");
+    if let Some(told) = timings::told() {
+        terminal::note(&told);
+    }
+    if ended {
+        upkeep::start_if_due(host.environment, db_path.as_deref());
+    }
+    status
 }
 
 /// Whether a tool call waits to be decided about: then a failure of any kind asks instead of letting it pass.
@@ -78,6 +93,8 @@ impl Host<'_> {
     fn watch(&self, budget_ms: u64) {
         // The last tenth is left for the answer to arrive in.
         let budget = Duration::from_millis(budget_ms - budget_ms / 10);
+        #[cfg(debug_assertions)]
+        let budget = budget * Environment::patience();
         let mut timeout = failed(&HookError::Timeout(budget_ms));
         timeout.output.execution_time_ms = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
         let bytes = timeout.render(args::OutputFormat::JsonCompact, false);
@@ -90,10 +107,14 @@ fn incoming(
     common: &CommonArgs,
     from_flags: impl FnOnce() -> Result<HookInput, HookError>,
 ) -> Result<Incoming, HookError> {
-    match input::read_stdin(common.stdin)? {
+    let bytes = input::read_stdin(common.stdin)?;
+    timings::passed("read");
+    let incoming = match bytes {
         Some(bytes) => input::decode(&bytes),
         None => input::envelope(from_flags()?),
-    }
+    };
+    timings::passed("decode");
+    incoming
 }
 
 fn common(command: &HookCommand) -> &CommonArgs {
@@ -139,6 +160,10 @@ fn needed(name: &str, flag: Option<String>) -> Result<String, HookError> {
 /// A panic is answered like any other failure: one JSON object, exit 1, nothing else on stdout.
 fn announce_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        // A policy that makes its engine panic is one that does not end: the guards have yet to be heard.
+        while std::thread::current().name() == Some(THREAD) {
+            std::thread::park();
+        }
         watchdog::disarm();
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         let error = HookError::Internal(format!("panic at {place}"));

@@ -1,60 +1,124 @@
-//! `policy check`
+//! `policy check`: are the policy files in order, and can every rule do what it says?
 
 use context_graph_events::{Event, EventName};
-use serde_json::json;
+use context_graph_policy::rego::{Input, Limits, PolicySet, Provided, RegoError, Remark, Surroundings};
+use context_graph_policy::{Context, PolicyConfig, RealFileSystem};
+use serde_json::{Map, Value, json};
 
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
-use crate::commands::hooks::error::ErrorCode;
-use crate::guard::{Guard, said};
-use crate::{Environment, table};
+use crate::commands::hooks::error::{ErrorCode, HookError};
+use crate::guard::{Guard, PATIENCE, POLICIES, said};
+use crate::{Environment, crash, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
-    let guard = args.guard(environment);
-    let mut problems = guard.problems();
-    problems.extend(compile_all(&guard));
+    let (problems, hints) = problems_and_hints(&args.guard(environment), &args.environment(environment));
     if args.json {
-        table::print_json(&json!({"ok": problems.is_empty(), "problems": problems}))?;
-    } else if problems.is_empty() {
-        table::print_lines(["the policy files are in order"])?;
+        table::print_json(&json!({"ok": problems.is_empty(), "problems": problems, "hints": hints}))?;
     } else {
-        table::print_lines(&problems)?;
+        let hints = hints.iter().map(|hint| format!("hint: {hint}"));
+        let fine = problems.is_empty().then(|| "the policy files are in order".to_owned());
+        table::print_lines(problems.iter().cloned().chain(hints).chain(fine))?;
     }
     match problems.len() {
         0 => Ok(()),
         n => Err(Failure::new(ErrorCode::Policy, format!("{n} problems in the policy files"))
-            .with_next_step("until they are mended every guarded call is asked about")
+            .with_next_step(
+                "a file that cannot be used has every guarded call asked about until it is mended",
+            )
             .answered()),
     }
 }
 
-/// Compiles every policy by running it on a call that it is routed to.
-fn compile_all(guard: &Guard) -> Vec<String> {
-    let Some(policies) = guard.policies() else { return Vec::new() };
-    let mut problems = Vec::new();
+/// Everything that is wrong with the rules in force.
+pub(crate) fn problems(guard: &Guard, environment: &Environment) -> Vec<String> {
+    problems_and_hints(guard, environment).0
+}
+
+fn problems_and_hints(guard: &Guard, environment: &Environment) -> (Vec<String>, Vec<String>) {
+    let mut problems = guard.problems();
+    let mut hints = Vec::new();
+    if let Some(policies) = guard.policies() {
+        let config = guard.policy().config();
+        let broken = compile_errors(policies, config, environment);
+        problems.extend(broken.iter().map(said));
+        let is_broken = |file: &str| broken.iter().any(|error| error.file == file);
+        for remark in policies.remarks(&provided(config), is_broken) {
+            if remark.is_error { &mut problems } else { &mut hints }.push(line(&remark));
+        }
+    }
+    (problems, hints)
+}
+
+fn line(remark: &Remark) -> String {
+    match remark.line {
+        Some(line) => format!("{POLICIES}/{}, line {line}: {}", remark.file, remark.what),
+        None => format!("{POLICIES}/{}: {}", remark.file, remark.what),
+    }
+}
+
+/// What a configuration provides to policies.
+pub(super) fn provided(config: &PolicyConfig) -> Provided {
+    Provided {
+        signals: config.signals.iter().map(|signal| signal.name.clone()).collect(),
+        builtin_config: config.builtin_config.keys().cloned().collect(),
+    }
+}
+
+/// Compiles every policy by running it on a call that it is routed to. Signals are not run: what a file configures is no
+/// command of the one who checks it.
+pub(super) fn compile_errors(
+    policies: &PolicySet,
+    config: &PolicyConfig,
+    environment: &Environment,
+) -> Vec<RegoError> {
+    let project = environment.project_root().to_string_lossy().into_owned();
+    let home = environment.home.to_string_lossy().into_owned();
+    let context = Context { home: &home, project: &project, cwd: &project, fs: &RealFileSystem };
+    let mut found: Vec<RegoError> = Vec::new();
+    // A policy that would bring the process down is one that does not end.
+    crash::leave_behind();
+    crash::arm_failure(Vec::new(), &HookError::Policy.to_string());
     for (_, _, routes) in policies.packages() {
         for route in routes {
-            for event in route.events.iter().filter_map(|name| EventName::parse(name)) {
-                let tool = route.tools.iter().find(|tool| *tool != "*").map_or("Bash", String::as_str);
-                let Some(event) = sample(event, tool) else { continue };
-                let errors = guard.consult(&event, || None).map(|outcome| outcome.errors).unwrap_or_default();
-                problems
-                    .extend(errors.iter().map(said).filter(|problem| !guard.problems().contains(problem)));
+            let named = route.events.iter().filter_map(|name| EventName::parse(name));
+            let events: Vec<EventName> =
+                if route.events.is_empty() { vec![EventName::PreToolUse] } else { named.collect() };
+            let tool = route.tools.iter().find(|tool| !tool.contains('*')).map_or("Bash", String::as_str);
+            for event in events {
+                let object = sample(event, tool);
+                let surroundings = Surroundings {
+                    builtin_config: config.builtin_config.clone().into_iter().collect(),
+                    ..Surroundings::default()
+                };
+                let input = Input::new(&object, surroundings, &context);
+                let tool =
+                    Event::from_object(object).ok().and_then(|event| event.tool_name().map(str::to_owned));
+                let limits = Limits { time: PATIENCE };
+                for error in policies
+                    .evaluate_on(event.as_str(), tool.as_deref(), &input, limits, crash::stand_by)
+                    .errors
+                {
+                    if !found.contains(&error) && !policies.errors().contains(&error) {
+                        found.push(error);
+                    }
+                }
             }
         }
     }
-    problems.sort();
-    problems.dedup();
-    problems
+    found
 }
 
 /// The least event of its kind.
-fn sample(name: EventName, tool: &str) -> Option<Event> {
+fn sample(name: EventName, tool: &str) -> Map<String, Value> {
     let object = json!({
         "hook_event_name": name.as_str(), "session_id": "check", "transcript_path": "", "cwd": "/", "tool_name": tool,
         "tool_input": {"command": "true", "file_path": "/x"}, "tool_use_id": "", "tool_response": {}, "prompt": "",
-        "source": "startup", "reason": "other", "stop_hook_active": false, "trigger": "manual", "custom_instructions": null,
+        "source": "startup", "reason": "other", "stop_hook_active": false, "trigger": "manual",
         "message": "", "notification_type": "", "error": "", "agent_id": "", "agent_type": "", "agent_transcript_path": "",
     });
-    Event::from_object(object.as_object()?.clone()).ok()
+    match object {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
 }

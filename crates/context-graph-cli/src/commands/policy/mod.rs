@@ -2,6 +2,7 @@
 
 mod check;
 mod explain;
+mod import;
 mod init;
 mod list;
 mod replay;
@@ -9,6 +10,7 @@ mod test;
 
 use std::path::PathBuf;
 
+pub(crate) use check::problems;
 use clap::{Args, Subcommand};
 
 use super::failure::Outcome;
@@ -20,7 +22,7 @@ use crate::guard::Guard;
 pub(crate) enum PolicyCommands {
     /// List the guards and rules, and which are in force
     List(PlaceArgs),
-    /// Check the policy files
+    /// Check the policy files, and whether every rule can do what it says
     Check(PlaceArgs),
     /// Say what would be decided about a call, and why
     Explain(explain::ExplainArgs),
@@ -30,6 +32,8 @@ pub(crate) enum PolicyCommands {
     Replay(replay::ReplayArgs),
     /// Write a commented policy file to start from
     Init(init::InitArgs),
+    /// Take over the policies, signals and builtins of a Cupcake folder
+    Import(import::ImportArgs),
 }
 
 /// Which project, and how to answer.
@@ -62,5 +66,6 @@ pub(crate) fn run(command: &PolicyCommands, environment: &Environment) -> Outcom
         PolicyCommands::Test(args) => test::run(args, environment),
         PolicyCommands::Replay(args) => replay::run(args, environment),
         PolicyCommands::Init(args) => init::run(args, environment),
+        PolicyCommands::Import(args) => import::run(args, environment),
     }
 }

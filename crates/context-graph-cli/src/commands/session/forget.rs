@@ -1,13 +1,12 @@
 //! `session forget`
 
 use clap::Args;
-use context_graph_storage::audit_index::AuditIndex;
-use context_graph_storage::store::Removed;
+use context_graph_storage::store::{Removed, Why};
 use serde_json::{Value, json};
 
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{Failure, Outcome};
-use crate::{Environment, table, terminal};
+use crate::{Environment, clock, table, terminal};
 
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
@@ -29,7 +28,10 @@ pub(super) fn run(args: &ForgetArgs, environment: &Environment) -> Outcome {
     if !terminal::agreed(args.yes, &format!("Remove {} for good?", ids.join(", "))) {
         return Err(Failure::usage("nothing was removed").with_next_step("--yes says yes"));
     }
-    let removed = ids.iter().map(|id| shelf.remove(id)).collect::<Result<Vec<_>, _>>()?;
+    let removed = ids.iter().map(|id| shelf.remove(id, Why::Forgotten)).collect::<Result<Vec<_>, _>>()?;
+    let Shelf { sessions, store } = shelf;
+    drop(store);
+    sessions.scrub(clock::now_ms())?;
     tell(&removed, args.place.json)
 }
 
@@ -41,10 +43,8 @@ pub(super) struct Gone {
 }
 
 impl Shelf {
-    pub(super) fn remove(&self, session_id: &str) -> Result<Gone, Failure> {
-        let (removed, live) = self.sessions.forget(self.store.as_ref(), session_id)?;
-        // What was derived from it goes with it, and is made again for the rest.
-        AuditIndex::discard(self.sessions.folder())?;
+    pub(super) fn remove(&self, session_id: &str, why: Why) -> Result<Gone, Failure> {
+        let (removed, live) = self.sessions.forget(self.store.as_ref(), session_id, clock::now_ms(), why)?;
         Ok(Gone { session_id: session_id.to_owned(), removed, live })
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use context_graph_core::session::{EventRecord, Session};
 use context_graph_storage::sessions::{encode_record, encode_session};
-use context_graph_storage::store::{FoldBatch, LogRecord, SessionStore};
+use context_graph_storage::store::{FoldBatch, LogRecord, SessionStore, Why};
 use serde::Deserialize;
 
 use super::export::FORMAT;
@@ -71,7 +71,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
             return Err(Failure::new(ErrorCode::Validation, format!("there is a session `{id}` already"))
                 .with_next_step("--replace replaces it"));
         }
-        shelf.remove(&id)?;
+        shelf.remove(&id, Why::Forgotten)?;
     }
     let count = records.len();
     let store = match shelf.store {

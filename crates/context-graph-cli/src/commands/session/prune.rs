@@ -1,7 +1,7 @@
 //! `session prune`
 
 use clap::Args;
-use context_graph_storage::store::SessionQuery;
+use context_graph_storage::store::{SessionQuery, Why};
 use serde_json::json;
 
 use super::forget::tell;
@@ -51,7 +51,7 @@ pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
             Failure::usage("nothing was removed").with_next_step("--yes says yes, --dry-run only shows")
         );
     }
-    let removed = ids.iter().map(|id| shelf.remove(id)).collect::<Result<Vec<_>, _>>()?;
+    let removed = ids.iter().map(|id| shelf.remove(id, Why::Age)).collect::<Result<Vec<_>, _>>()?;
     if removed.is_empty() && !args.place.json {
         return table::print_lines(["no session is that old"]);
     }

@@ -58,6 +58,9 @@ impl Shell<'_> {
                 if creates {
                     for file in operands(args, &all).into_iter().skip(skip) {
                         self.touch_all(Access::Read, file, name, true);
+                        if run.has("--remove-files") {
+                            self.delete(file, name, true);
+                        }
                     }
                 }
                 if !creates {
@@ -79,8 +82,15 @@ impl Shell<'_> {
                 }
             }
             "zip" | "7z" | "7za" | "rar" => {
-                for file in operands(args, &["-x", "-i", "-P", "-b"]).into_iter().skip(1) {
+                // `zip archive files`, but `7z command archive files`.
+                let skip = if name == "zip" { 1 } else { 2 };
+                let moves = run.has("-sdel") || run.has("-df") || name == "zip" && run.has_short('m');
+                let before_exclusions = args.split(|arg| arg.known() == "-x").next().unwrap_or_default();
+                for file in operands(before_exclusions, &["-i", "-P", "-b"]).into_iter().skip(skip) {
                     self.touch_all(Access::Read, file, name, true);
+                    if moves {
+                        self.delete(file, name, true);
+                    }
                 }
             }
             "unzip" => {

@@ -1,6 +1,6 @@
 //! Commands of the shell itself.
 
-use super::operands;
+use super::{operands, option_values};
 use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Disclosure, Origin, Run, Text};
@@ -33,17 +33,32 @@ impl Shell<'_> {
             }
             "alias" => {
                 for arg in &run.args {
-                    if let Some((_, value)) = arg.split_once('=')
+                    if let Some((name, value)) = arg.split_once('=')
                         && let Some(script) = value.literal()
                     {
                         self.script(script);
+                        self.set_alias(name.known(), script);
+                    }
+                }
+            }
+            "hash" => {
+                // `hash -p /bin/rm ls`: from now on that is what the name means.
+                if run.arg(0) == "-p" {
+                    for name in run.args.iter().skip(2) {
+                        self.set_alias(name.known(), run.arg(1));
                     }
                 }
             }
             "export" | "declare" | "typeset" | "readonly" | "local" => {
                 let bare = run.args.iter().all(|arg| matches!(arg.known(), "-p" | "-x" | "-px" | "-xp"));
+                if run.has("-p") && run.args.iter().any(|arg| crate::effects::names_credential(arg.known())) {
+                    self.disclose(Disclosure::Variable);
+                }
                 if bare && run.assigns.is_empty() && run.name != "local" {
                     return Some(Flow { environment: true, piped: true, ..Flow::default() });
+                }
+                for (name, value) in &run.assigns {
+                    self.variable_for_program("", name, value);
                 }
                 for arg in operands(&run.args, &[]) {
                     if let Some((name, value)) = arg.split_once('=') {
@@ -56,13 +71,13 @@ impl Shell<'_> {
                 if run.args.is_empty() {
                     return Some(Flow { environment: true, piped: true, ..Flow::default() });
                 }
-                if let Some(at) = run.args.iter().position(|arg| arg.literal() == Some("--")) {
-                    self.set_positional(run.args[at + 1..].to_vec());
+                let dashes = run.args.iter().position(|arg| arg.literal() == Some("--"));
+                if dashes.is_some() || !run.args[0].prefix().starts_with(['-', '+']) {
+                    self.set_positional(run.args[dashes.map_or(0, |at| at + 1)..].to_vec());
                 }
             }
             "shift" => {
-                let rest = self.positional().get(2..).unwrap_or_default().to_vec();
-                self.set_positional(rest);
+                self.set_positional(self.positional().get(2..).unwrap_or_default().to_vec());
             }
             "read" | "mapfile" | "readarray" => self.read_variables(run, stdin),
             "unset" => {
@@ -85,7 +100,7 @@ impl Shell<'_> {
                 }
             }
             "exit" | "return" | "break" | "continue" | "true" | "false" | ":" | "test" | "[" | "wait"
-            | "shopt" | "umask" | "ulimit" | "hash" | "jobs" | "fg" | "bg" | "let" | "getopts" | "sleep"
+            | "shopt" | "umask" | "ulimit" | "jobs" | "fg" | "bg" | "let" | "getopts" | "sleep"
             | "logout" | "disown" | "dirs" => {}
             "ls" | "tree" | "du" | "df" | "stat" | "file" | "exa" | "eza" | "lsd" => {
                 return Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() });
@@ -97,17 +112,35 @@ impl Shell<'_> {
 
     /// `read`: variables get what is fed, as far as that is known.
     fn read_variables(&mut self, run: &Run, stdin: &Flow) {
+        let separators =
+            run.assigns.iter().rev().find(|(name, _)| name == "IFS").map(|(_, value)| value.known());
+        let splits = |c: char| separators.map_or(c.is_whitespace(), |set| set.contains(c) || c == '\n');
         let values: Vec<String> = stdin
             .literal()
-            .map(|text| text.split_whitespace().map(str::to_owned).collect())
+            .map(|text| text.split(splits).filter(|part| !part.is_empty()).map(str::to_owned).collect())
             .unwrap_or_default();
-        let names = operands(&run.args, &["-p", "-d", "-n", "-t", "-u", "-N", "-a"]);
+        let names = operands(&run.args, &["-p", "-d", "-n", "-t", "-u", "-N", "-C", "-c"]);
+        for callback in option_values(&run.args, "-C", "") {
+            self.script_text(&callback, &Flow::default(), &run.name);
+        }
+        let lists = run.name != "read" || run.has_short('a');
+        if let (true, Some(name), false) = (lists, names.last(), values.is_empty()) {
+            self.set_array(name.known(), values.into_iter().map(Text::lit).collect());
+            return;
+        }
         let single = names.len() == 1;
         for (index, name) in names.into_iter().enumerate() {
             let value = match (stdin.literal(), values.get(index)) {
                 (Some(text), _) if single => Text::lit(text.trim()),
                 (_, Some(value)) => Text::lit(value.as_str()),
-                _ => Text::hole(if stdin.decoded { Origin::Computed } else { Origin::Output }),
+                _ if stdin.decoded => Text::hole(Origin::Computed),
+                // Each line in turn is one of what a pattern stands for.
+                _ => match &stdin.text {
+                    Some(text) if single && (text.has_glob() || text.has_origin(Origin::Below)) => {
+                        text.clone()
+                    }
+                    _ => Text::hole(Origin::Output),
+                },
             };
             self.set(name.known(), value);
         }
@@ -195,14 +228,12 @@ impl Shell<'_> {
             self.run_stream(&flow, by);
             return;
         }
-        if matches!(file.literal(), Some("/dev/stdin" | "-" | "/proc/self/fd/0")) {
+        if matches!(file.literal(), Some("/dev/stdin" | "-" | "/proc/self/fd/0" | "/dev/fd/0")) {
             self.run_stream(stdin, by);
             return;
         }
         self.touch(Access::Execute, file, by);
-        if self.is_downloaded(file) {
-            self.unknown(crate::effects::Unknown::Downloaded(by.to_owned()));
-        }
+        self.run_tainted(file, by);
         if let Some(script) = self.content_of(file) {
             self.script_with(&script, argv.to_vec(), stdin);
         } else if file.has_origin(Origin::Computed) {

@@ -2,39 +2,47 @@
 
 use super::{operands, option_values};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Privilege, Run, Text};
+use crate::effects::{Access, Origin, Privilege, Run, Text};
 
 impl Shell<'_> {
-    pub(super) fn container(&mut self, run: &Run, stdin: &Flow) {
+    pub(super) fn container(&mut self, run: &Run, stdin: &Flow) -> Flow {
         self.container_copy(run);
+        let mut inside = Flow { piped: true, from: run.name.clone(), ..Flow::default() };
+        inside.archive = matches!(run.arg(0), "save" | "export");
         let args: Vec<String> = run.args.iter().map(Text::to_string).collect();
         let has =
             |wanted: &str| args.iter().any(|arg| arg == wanted || arg.starts_with(&format!("{wanted}=")));
         if matches!(run.arg(0), "run" | "create" | "exec") {
-            let mounts = option_values(&run.args, "-v", "--volume")
-                .into_iter()
-                .chain(option_values(&run.args, "", "--mount"));
-            for mount in mounts {
-                let mount = mount.to_string();
-                let source = mount.split(':').next().unwrap_or("");
-                if source == "/"
-                    || mount.contains("docker.sock")
-                    || mount.contains("source=/,")
-                    || mount.contains("src=/,")
-                    || source == "/etc"
-                    || source == "/root"
+            for (source, _) in mounts(run) {
+                let source = source.to_string();
+                if matches!(source.as_str(), "/" | "/etc" | "/root" | "/proc" | "/sys" | "/dev" | "/boot")
+                    || source.contains("docker.sock")
                 {
                     self.out.privileges.push(Privilege::Container(format!("{} mounts {source}", run.name)));
                 } else if source.starts_with(['/', '~']) {
-                    self.touch_all(Access::Read, &Text::from(source), &run.name, true);
+                    self.touch_all(Access::Read, &Text::from(source.as_str()), &run.name, true);
                 }
             }
+            let powers = option_values(&run.args, "", "--cap-add");
+            let unconfined = option_values(&run.args, "", "--security-opt");
             if has("--privileged")
                 || has("--pid=host")
-                || args.iter().any(|arg| arg == "--cap-add=ALL" || arg == "--cap-add=SYS_ADMIN")
+                || powers.iter().any(|power| {
+                    matches!(
+                        power.known().trim_start_matches("CAP_"),
+                        "ALL" | "SYS_ADMIN" | "SYS_PTRACE" | "SYS_MODULE"
+                    )
+                })
+                || unconfined.iter().any(|option| option.known().contains("unconfined"))
+                || option_values(&run.args, "", "--device")
+                    .iter()
+                    .any(|device| device.prefix().starts_with("/dev/sd"))
             {
                 self.out.privileges.push(Privilege::Container(format!("{} --privileged", run.name)));
             }
+        }
+        if run.arg(0) == "debug" && run.arg(1).starts_with("node/") {
+            self.out.privileges.push(Privilege::Container(format!("{} debug of a node", run.name)));
         }
         if matches!(run.arg(0), "exec" | "run")
             || (run.arg(0) == "compose" && matches!(run.arg(1), "exec" | "run"))
@@ -77,12 +85,22 @@ impl Shell<'_> {
             });
             if let Some(start) = start {
                 let inner = run.args[start..].to_vec();
-                let stdin = stdin.clone();
+                let workdir = option_values(&run.args[..start], "-w", "--workdir").into_iter().next_back();
+                let before = self.mounts.len();
+                for (source, at) in mounts(run) {
+                    let ours = crate::effects::path::absolute(&source, self.cwd());
+                    self.mounts.push((at, ours));
+                }
+                let flow = &mut inside;
                 self.elsewhere(|shell| {
-                    shell.run(inner, Vec::new(), &stdin);
+                    // Where nothing else is said, only the image knows the working folder.
+                    shell.set_cwd(workdir.unwrap_or_else(|| Text::hole(Origin::Output)));
+                    *flow = shell.run(inner, Vec::new(), stdin);
                 });
+                self.mounts.truncate(before);
             }
         }
+        inside
     }
 
     /// `cp` between this machine and a container: the side without a colon is ours.
@@ -104,4 +122,39 @@ impl Shell<'_> {
             self.write_into(destination, source, &run.name);
         }
     }
+}
+
+/// The folders of this machine that a container is given, and where it sees them.
+fn mounts(run: &Run) -> Vec<(Text, String)> {
+    let mut found = Vec::new();
+    for mount in option_values(&run.args, "-v", "--volume") {
+        if let Some((source, at)) = mount.split_once(':') {
+            let at = at.split_once(':').map_or(at.clone(), |(at, _)| at);
+            // A plain name is a volume, not a folder.
+            if source.has_hole() || source.prefix().starts_with(['/', '.', '~']) {
+                found.push((source, at.known().to_owned()));
+            }
+        }
+    }
+    for mount in option_values(&run.args, "", "--mount") {
+        let (mut source, mut at) = (Text::default(), String::new());
+        let mut rest = Some(mount);
+        while let Some(part) = rest.take() {
+            let (field, more) =
+                part.split_once(',').map_or((part.clone(), None), |(field, more)| (field, Some(more)));
+            rest = more;
+            match field.split_once('=') {
+                Some((name, value)) if matches!(name.known(), "source" | "src") => source = value,
+                Some((name, value)) if matches!(name.known(), "target" | "dst" | "destination") => {
+                    value.known().clone_into(&mut at);
+                }
+                _ => {}
+            }
+        }
+        if !source.is_empty() {
+            found.push((source, at));
+        }
+    }
+    found.retain(|(_, at)| at.starts_with('/'));
+    found
 }

@@ -1,7 +1,7 @@
 //! Programs that read, write, move and remove files.
 
 use super::{operands, option_values};
-use crate::effects::shell::{Flow, Shell};
+use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown};
 
 /// Programs that show what their operands hold.
@@ -55,7 +55,6 @@ pub(super) const READERS: &[&str] = &[
     "tr",
     "look",
     "ul",
-    "dos2unix",
     "glow",
     "mdcat",
     "pygmentize",
@@ -99,13 +98,15 @@ impl Shell<'_> {
                     for source in sources {
                         self.write_into(destination, source, name);
                         self.link(destination, source);
+                        self.carry_over(source, destination);
                     }
                 }
             }
             "tee" | "sponge" => {
                 for file in operands(args, &[]) {
                     self.touch(Access::Write, file, name);
-                    self.remember(file, stdin.literal().map(str::to_owned), run.has("-a"));
+                    self.feed(file, stdin);
+                    self.pour(file, stdin, run.has("-a"));
                 }
             }
             "touch" | "truncate" | "fallocate" | "mkfifo" | "mknod" | "setfattr" => {
@@ -115,17 +116,15 @@ impl Shell<'_> {
                 }
             }
             "dd" => {
-                for arg in args {
-                    if let Some(file) = arg.strip_prefix("if=") {
-                        self.touch(Access::Read, &file, name);
-                    }
-                    if let Some(file) = arg.strip_prefix("of=") {
-                        self.touch(Access::Write, &file, name);
-                    }
-                }
+                self.convert(run, stdin);
             }
             "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" | "chflags" | "icacls" | "xattr" => {
                 self.permissions(run);
+            }
+            "dos2unix" | "unix2dos" => {
+                for file in operands(args, &[]) {
+                    self.touch(Access::Write, file, name);
+                }
             }
             "patch" => {
                 for file in operands(args, &["-p", "-i", "-d"]) {
@@ -145,6 +144,9 @@ impl Shell<'_> {
                 }
                 for file in option_values(args, "-out", "") {
                     self.touch(Access::Write, &file, name);
+                    if run.has("-d") {
+                        self.taint(&file, Taint::Decoded);
+                    }
                 }
                 if name == "ssh-keygen" && run.has("-y") {
                     for file in option_values(args, "-f", "") {
@@ -173,6 +175,21 @@ impl Shell<'_> {
         true
     }
 
+    /// `dd`: one file becomes another, or what flows does.
+    fn convert(&mut self, run: &Run, stdin: &Flow) {
+        let source = run.args.iter().find_map(|arg| arg.strip_prefix("if="));
+        if let Some(file) = &source {
+            self.touch(Access::Read, file, "dd");
+        }
+        for file in run.args.iter().filter_map(|arg| arg.strip_prefix("of=")) {
+            self.touch(Access::Write, &file, "dd");
+            match &source {
+                Some(source) => self.carry_over(source, &file),
+                None => self.pour(&file, stdin, false),
+            }
+        }
+    }
+
     fn remove(&mut self, run: &Run) {
         let name = run.name.as_str();
         let recursive = run.has_short('r')
@@ -181,6 +198,13 @@ impl Shell<'_> {
             || matches!(name, "rimraf" | "trash" | "trash-put" | "del-cli" | "srm" | "gio" | "wipe");
         for target in operands(&run.args, if name == "shred" { &["-n", "-s"] } else { &[] }) {
             if name == "gio" && matches!(target.known(), "trash" | "remove") {
+                continue;
+            }
+            // These read patterns themselves.
+            if matches!(name, "rimraf" | "del-cli" | "trash") && target.known().contains('*') {
+                let mut globbed = Text::default();
+                globbed.push_globbed(target.known());
+                self.delete(&globbed, name, true);
                 continue;
             }
             self.delete(target, name, recursive);
@@ -209,6 +233,7 @@ impl Shell<'_> {
             self.touch(Access::Read, source, "mv");
             if let Some(destination) = destination {
                 self.write_into(destination, source, "mv");
+                self.carry_over(source, destination);
             }
         }
         if let Some(destination) = destination {
@@ -218,6 +243,11 @@ impl Shell<'_> {
 
     fn copy(&mut self, run: &Run) {
         let name = run.name.as_str();
+        for mode in option_values(&run.args, "-m", "--mode").iter().filter(|_| name == "install") {
+            if gives_power(mode.known()) {
+                self.out.privileges.push(Privilege::Grant(format!("install -m {mode}")));
+            }
+        }
         let into = option_values(&run.args, "-t", "--target-directory");
         let operands = operands(&run.args, &["-t", "-S", "-m", "-o", "-g", "--mode"]);
         let (sources, last) =
@@ -237,15 +267,8 @@ impl Shell<'_> {
                 self.write_within(destination, name);
             }
             self.touch(Access::Write, destination, name);
-            if let [source] = sources {
-                let known =
-                    self.content_of(source).or_else(|| self.descriptor(source)?.literal().map(str::to_owned));
-                if known.is_some() {
-                    self.remember(destination, known, false);
-                }
-                if self.is_downloaded(source) {
-                    self.download(destination);
-                }
+            for source in sources {
+                self.carry_over(source, destination);
             }
             let template = sources.iter().all(|source| is_template(source.known()));
             if let (true, Some(effect)) = (template, self.out.paths.last_mut()) {
@@ -268,9 +291,7 @@ impl Shell<'_> {
         let operands = operands(&run.args, valued);
         let skip = usize::from(run.name != "setfacl");
         let mode = operands.first().map(ToString::to_string).unwrap_or_default();
-        if run.name == "chmod"
-            && (mode.contains("+s") || (mode.len() == 4 && matches!(mode.as_bytes()[0], b'2'..=b'7')))
-        {
+        if run.name == "chmod" && gives_power(&mode) {
             self.out.privileges.push(Privilege::Grant(format!("chmod {mode}")));
         }
         // `chmod -x file` looks like an option and is a mode.
@@ -285,6 +306,11 @@ impl Shell<'_> {
             self.touch_all(Access::Permissions, file, &run.name, recursive);
         }
     }
+}
+
+/// Whether a mode lets a program act as its owner or group.
+fn gives_power(mode: &str) -> bool {
+    mode.contains("+s") || (mode.len() == 4 && matches!(mode.as_bytes()[0], b'2'..=b'7'))
 }
 
 fn split_last<'s, 't>(operands: &'s [&'t Text]) -> (&'s [&'t Text], Option<&'t Text>) {

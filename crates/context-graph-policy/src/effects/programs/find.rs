@@ -15,6 +15,9 @@ impl Shell<'_> {
                     .position(|arg| matches!(arg.known(), "-x" | "-X" | "--exec" | "--exec-batch"));
                 if let (Some(at), Some(found)) = (at, reported(run)) {
                     self.run_on(&run.args[at + 1..], &found, stdin);
+                    if let Some(inside) = contents(&found) {
+                        self.run_on(&run.args[at + 1..], &inside, stdin);
+                    }
                 }
                 return true;
             }
@@ -35,10 +38,7 @@ impl Shell<'_> {
                         rest.iter().position(|arg| matches!(arg.known(), ";" | "+")).unwrap_or(rest.len());
                     for target in &found {
                         self.run_on(&rest[..end], target, stdin);
-                        if target.literal().is_some() {
-                            let mut inside = target.clone();
-                            inside.push_str("/");
-                            inside.push(Piece::Hole(Origin::Below));
+                        if let Some(inside) = contents(target) {
                             self.run_on(&rest[..end], &inside, stdin);
                         }
                     }
@@ -67,18 +67,32 @@ impl Shell<'_> {
     }
 }
 
+/// All that lies in a folder, where the folder itself is what is reported.
+pub(super) fn contents(folder: &Text) -> Option<Text> {
+    folder.literal()?;
+    let mut inside = folder.clone();
+    inside.push_str("/");
+    inside.push(Piece::Hole(Origin::Below));
+    Some(inside)
+}
+
 /// What the first start folder yields.
 pub(super) fn reported(run: &Run) -> Option<Text> {
     if run.name.starts_with("fd") {
         let words: Vec<&Text> = run
             .args
             .iter()
-            .take_while(|arg| !arg.prefix().starts_with("-x") && arg.known() != "--exec")
-            .filter(|arg| !arg.prefix().starts_with('-'))
+            .take_while(|arg| !matches!(arg.known(), "-x" | "-X" | "--exec" | "--exec-batch"))
             .collect();
+        let extension = super::option_values(&run.args, "-e", "--extension").into_iter().next();
+        let words = operands_of_fd(words);
         let mut text = words.get(1).map_or_else(|| Text::lit("."), |start| (*start).clone());
         let pattern = words.first().map_or("", |pattern| pattern.known());
-        if !matches!(pattern, "" | "." | ".*") {
+        if let Some(extension) = extension {
+            text.push_str("/");
+            text.push(Piece::Hole(Origin::Below));
+            text.push_globbed(&format!("/*.{}", extension.known()));
+        } else if !matches!(pattern, "" | "." | ".*") {
             text.push_str("/");
             text.push(Piece::Hole(Origin::Below));
             text.push_str("/");
@@ -87,6 +101,20 @@ pub(super) fn reported(run: &Run) -> Option<Text> {
         return Some(text);
     }
     reported_all(run).into_iter().next()
+}
+
+fn operands_of_fd(words: Vec<&Text>) -> Vec<&Text> {
+    let valued = ["-t", "-e", "-d", "-E", "-s", "-j", "--type", "--extension", "--max-depth", "--exclude"];
+    let mut found = Vec::new();
+    let mut rest = words.into_iter();
+    while let Some(word) = rest.next() {
+        if !word.prefix().starts_with('-') {
+            found.push(word);
+        } else if valued.contains(&word.known()) {
+            rest.next();
+        }
+    }
+    found
 }
 
 /// For each start folder, the paths `find` reports: any depth, ending in the names it asks for. Without a name it
@@ -105,8 +133,12 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     let mut name = None;
     let mut path = None;
     let mut narrowed = false;
-    for pair in run.args.windows(2) {
+    for (at, pair) in run.args.windows(2).enumerate() {
+        // What is left out says nothing about what is taken.
+        let negated =
+            at.checked_sub(1).is_some_and(|before| matches!(run.args[before].known(), "!" | "-not"));
         match pair[0].known() {
+            _ if negated => {}
             "-name" | "-iname" => name = Some(pair[1].known()),
             "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" => path = Some(pair[1].known()),
             "-mtime" | "-mmin" | "-newer" | "-size" | "-empty" | "-atime" | "-user" | "-perm" | "-ctime" => {
@@ -115,9 +147,7 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
             _ => {}
         }
     }
-    if run.args.iter().any(|arg| matches!(arg.known(), "!" | "-not"))
-        || matches!(name, Some("*" | "*.*" | ".*"))
-    {
+    if matches!(name, Some("*" | "*.*" | ".*")) {
         name = None;
     }
     let below = ending(name, path);

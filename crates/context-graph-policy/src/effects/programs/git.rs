@@ -19,6 +19,7 @@ pub(crate) fn subcommand(args: &[Text]) -> Option<(&str, &[Text])> {
         if !arg.starts_with('-') {
             return Some((args[at].known(), &args[at + 1..]));
         }
+        // `-cname=value` and `--option=value` have theirs attached.
         at += 1 + usize::from(args[at].literal().is_some_and(|text| GLOBAL_VALUES.contains(&text)));
     }
     None
@@ -32,14 +33,20 @@ pub(crate) fn settings(args: &[Text]) -> Vec<(String, Text)> {
         if !arg.prefix().starts_with('-') {
             break;
         }
-        if !arg.literal().is_some_and(|text| GLOBAL_VALUES.contains(&text)) {
-            continue;
-        }
-        let Some(value) = rest.next() else { break };
-        if matches!(arg.known(), "-c" | "--config-env") {
-            let (name, value) = value.split_once('=').unwrap_or_else(|| (value.clone(), Text::default()));
-            found.push((name.to_string().to_ascii_lowercase(), value));
-        }
+        let attached = arg
+            .strip_prefix("--config-env=")
+            .or_else(|| arg.strip_prefix("-c").filter(|rest| !rest.is_empty()));
+        let value = match attached {
+            Some(value) => value,
+            None if arg.literal().is_some_and(|text| GLOBAL_VALUES.contains(&text)) => match rest.next() {
+                Some(value) if matches!(arg.known(), "-c" | "--config-env") => value.clone(),
+                Some(_) => continue,
+                None => break,
+            },
+            None => continue,
+        };
+        let (name, value) = value.split_once('=').unwrap_or_else(|| (value.clone(), Text::default()));
+        found.push((name.to_string().to_ascii_lowercase(), value));
     }
     found
 }
@@ -54,11 +61,13 @@ impl Shell<'_> {
         }
         let Some((sub, rest)) = subcommand(&run.args) else { return true };
         self.git_alias(sub, rest, &run.args);
+        self.git_helpers(sub, rest);
         match sub {
             "config" => self.git_config(rest),
             "submodule" if rest.first().is_some_and(|arg| arg.known() == "foreach") => {
-                let script: Vec<String> =
-                    operands(&rest[1..], &[]).iter().map(|arg| arg.known().to_owned()).collect();
+                // Options of `foreach` stand before the command, those behind are the command's own.
+                let command = super::wrappers::after_options(&rest[1..], &[], 0);
+                let script: Vec<&str> = command.iter().map(|arg| arg.known()).collect();
                 self.script(&script.join(" "));
             }
             "bisect" if rest.first().is_some_and(|arg| arg.known() == "run") => {
@@ -78,7 +87,7 @@ impl Shell<'_> {
                     }
                 }
             }
-            "rm" if !rest.iter().any(|arg| arg.known() == "--cached") => {
+            "rm" if !rest.iter().any(|arg| matches!(arg.known(), "--cached" | "-n" | "--dry-run")) => {
                 let recursive =
                     rest.iter().any(|arg| arg.prefix().starts_with('-') && arg.prefix().contains('r'));
                 for file in operands(rest, &[]) {
@@ -113,12 +122,19 @@ impl Shell<'_> {
             "checkout" | "restore" | "stash" => self.git_checkout(sub, rest),
             "clone" | "fetch" | "pull" | "ls-remote" | "push" | "remote" => {
                 // A push to an address, not to a remote the project knows, takes the history elsewhere.
-                if let ("push", Some(to)) = (sub, operands(rest, &["-o"]).first()) {
-                    let text = to.to_string();
-                    if text.contains("://") || (text.contains('@') && text.contains(':')) {
-                        let host = super::host_of(to);
+                if sub == "push" {
+                    let words = operands(rest, &["-o"]);
+                    let to = words.first().map_or_else(|| Text::lit("origin"), |to| (*to).clone());
+                    if is_address(&to) || self.remotes.iter().any(|name| to.literal() == Some(name)) {
+                        let host = super::host_of(&to);
                         self.send(host, crate::effects::Cargo::Archive, "git push");
                     }
+                }
+                if let ("remote", [verb, name, address, ..]) = (sub, operands(rest, &["-t", "-m"]).as_slice())
+                    && matches!(verb.known(), "add" | "set-url")
+                    && is_address(address)
+                {
+                    self.remotes.push(name.known().to_owned());
                 }
                 // git runs what stands behind `ext::`.
                 for script in rest
@@ -127,6 +143,11 @@ impl Shell<'_> {
                     .map(|(_, script)| script.to_owned())
                 {
                     self.script(&script);
+                }
+            }
+            "apply" | "am" => {
+                for folder in option_values(rest, "", "--directory") {
+                    self.write_within(&folder, "git apply");
                 }
             }
             "archive" => {
@@ -147,6 +168,25 @@ impl Shell<'_> {
             self.write_into(destination, source, "git mv");
         }
         self.touch(Access::Write, destination, "git mv");
+    }
+
+    /// Options that name a program for git to run.
+    fn git_helpers(&mut self, sub: &str, rest: &[Text]) {
+        let options: &[(&str, &str)] = match sub {
+            "grep" => &[("-O", "--open-files-in-pager")],
+            "difftool" => &[("-x", "--extcmd")],
+            "clone" => &[("-u", "--upload-pack")],
+            "fetch" | "pull" | "ls-remote" | "fetch-pack" => &[("", "--upload-pack"), ("", "--exec")],
+            "push" | "send-pack" => &[("", "--receive-pack"), ("", "--exec")],
+            "archive" => &[("", "--exec")],
+            "send-email" => &[("", "--sendmail-cmd"), ("", "--smtp-server")],
+            _ => return,
+        };
+        for (short, long) in options {
+            for script in option_values(rest, short, long) {
+                self.script_text(&script, &Flow::default(), "git");
+            }
+        }
     }
 
     /// Files that are set to what git keeps of them.
@@ -170,8 +210,9 @@ impl Shell<'_> {
     /// A subcommand that the same command line defines: `git -c alias.x='push --force' x`.
     fn git_alias(&mut self, sub: &str, rest: &[Text], args: &[Text]) {
         let name = format!("alias.{}", sub.to_ascii_lowercase());
-        let defined = settings(args).into_iter().rev().find(|(known, _)| *known == name);
-        let Some((_, value)) = defined else { return };
+        let defined =
+            settings(args).into_iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value);
+        let Some(value) = defined.or_else(|| self.defined_alias(&name)) else { return };
         let Some(text) = value.literal().filter(|text| !text.starts_with('!')) else { return };
         let words = text.split_whitespace().map(|word| Text::from(word.trim_matches(['"', '\''])));
         // Aliases of aliases, each with settings to look at, add up.
@@ -191,6 +232,9 @@ impl Shell<'_> {
             words.into_iter().filter(|word| !matches!(word.known(), "set" | "get" | "unset")).collect();
         if let [name, value, ..] = words.as_slice() {
             let name = name.to_string().to_ascii_lowercase();
+            if name.starts_with("alias.") {
+                self.set_alias(&format!("git {name}"), value.known());
+            }
             self.git_setting(&name, &(*value).clone());
         }
         for file in option_values(rest, "-f", "--file") {
@@ -214,11 +258,62 @@ impl Shell<'_> {
                 | "core.gitproxy"
                 | "gpg.program"
         ) || name.starts_with("filter.")
-            || name.starts_with("pager.");
+            || name.starts_with("pager.")
+            || [".cmd", ".command", ".program", ".textconv", ".driver", "hook", ".helper", ".editor"]
+                .iter()
+                .any(|end| name.ends_with(end));
         if let Some(script) = text.strip_prefix('!') {
             self.script(script);
         } else if runs && text != "true" && text != "false" && text.contains(' ') {
             self.script(text);
         }
+    }
+}
+
+/// Whether this is the address of a repository, not the name of a remote.
+fn is_address(text: &Text) -> bool {
+    let text = text.to_string();
+    text.contains("://") || (text.contains('@') && text.contains(':'))
+}
+
+/// What `git ls-files` prints: all that git keeps below here, unless it is asked for less.
+pub(super) fn listed(run: &Run) -> Option<Text> {
+    let (sub, rest) = subcommand(&run.args)?;
+    let narrowed =
+        ["-d", "--deleted", "-o", "--others", "-m", "--modified", "-i", "--ignored", "-u", "--unmerged"];
+    if sub == "ls-tree" {
+        let names = rest.iter().any(|arg| arg.known().starts_with("--name-"));
+        let mut text = Text::default();
+        text.push_globbed("./*");
+        return (names && operands(rest, &[]).len() < 2).then_some(text);
+    }
+    if sub != "ls-files" || rest.iter().any(|arg| narrowed.contains(&arg.known())) {
+        return None;
+    }
+    let mut text = Text::default();
+    let named = operands(rest, &["-x", "-X", "--exclude", "--format"]);
+    match named.as_slice() {
+        [] => text.push_globbed("./*"),
+        [only] if only.has_glob() || only.known().contains('*') => text.push_globbed(&only.to_string()),
+        [folder] => {
+            text.extend(folder);
+            text.push_globbed("/*");
+        }
+        _ => return None,
+    }
+    Some(text)
+}
+
+/// Whether a subcommand prints what files hold or held.
+pub(super) fn shows_content(sub: &str, run: &Run) -> bool {
+    let brief =
+        ["--stat", "--name-only", "--name-status", "--shortstat", "--numstat", "-s", "--no-patch", "--quiet"];
+    let patch = ["-p", "--patch", "-u", "-c", "--cc"];
+    match sub {
+        "show" | "diff" | "cat-file" | "blame" | "grep" | "format-patch" => {
+            !run.args.iter().any(|arg| brief.contains(&arg.known()) || arg.prefix().starts_with("--format"))
+        }
+        "log" | "stash" => run.args.iter().any(|arg| patch.contains(&arg.known())),
+        _ => false,
     }
 }

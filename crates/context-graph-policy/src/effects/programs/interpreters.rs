@@ -10,8 +10,32 @@ impl Shell<'_> {
     pub(super) fn interpreted(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
         let base = run.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         match base {
-            "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" | "csh" | "tcsh" => {
-                Some(self.shell(run, stdin))
+            _ if super::variables::is_shell(base) => Some(self.shell(run, stdin)),
+            "cmd" if run.arg(0).eq_ignore_ascii_case("/c") || run.arg(0).eq_ignore_ascii_case("/k") => {
+                let line: Vec<String> = run.args[1..].iter().map(Text::to_string).collect();
+                crate::effects::powershell::script(self, &line.join(" "));
+                Some(Flow::default())
+            }
+            "go" if run.arg(0) == "run" => {
+                for file in &run.args[1..] {
+                    let code = self
+                        .descriptor(file)
+                        .map_or_else(|| self.content_of(file), |flow| flow.literal().map(str::to_owned));
+                    if let Some(code) = code {
+                        inline::scan(self, "go", &code, &[]);
+                    }
+                }
+                None
+            }
+            "deno" if run.args.iter().any(|arg| arg.prefix().starts_with("http")) => {
+                self.unknown(Unknown::Downloaded("deno".to_owned()));
+                None
+            }
+            "ipython" if run.args.iter().any(|arg| arg.prefix().starts_with('!')) => {
+                for line in run.args.iter().filter_map(|arg| arg.strip_prefix("!")) {
+                    self.script_text(&line, stdin, "ipython");
+                }
+                Some(Flow::default())
             }
             "python" | "pypy" | "ipython" => self.language(run, stdin, &["-c"], &["-W", "-X", "-m"]),
             "node" | "deno" | "bun" | "nodejs" | "tsx" | "ts-node" => self.language(
@@ -129,11 +153,17 @@ impl Shell<'_> {
             {
                 in_place = true;
             }
+            let attached_code = if perl { attached_to_e(text) } else { None };
+            if let Some(code) = attached_code {
+                codes.push(Text::from(code));
+                at += 1;
+                continue;
+            }
             let clustered = perl
                 && text.starts_with('-')
                 && text.len() > 1
                 && text.ends_with(['e', 'E'])
-                && !text.starts_with("--");
+                && !["--", "-M", "-m", "-I", "-r"].iter().any(|lead| text.starts_with(lead));
             if clustered || (!perl && args[at].literal().is_some() && inline.contains(&text)) {
                 codes.extend(args.get(at + 1).map(|code| printed(text, code)));
                 at += 2;
@@ -168,30 +198,10 @@ impl Shell<'_> {
             at += 1;
         }
         if codes.is_empty() {
-            match rest.first() {
-                Some(file) if file.known() != "-" && file.known() != "/dev/stdin" => {
-                    let file = file.clone();
-                    if let Some(flow) = self.descriptor(&file) {
-                        self.stream_of_code(&flow, run, &rest);
-                        return Some(Flow::default());
-                    }
-                    if matches!(run.name.as_str(), "deno" | "bun") && !file.known().contains('.') {
-                        return None;
-                    }
-                    self.touch(Access::Execute, &file, &run.name);
-                    if self.is_downloaded(&file) {
-                        self.unknown(Unknown::Downloaded(run.name.clone()));
-                    }
-                    if let Some(code) = self.content_of(&file) {
-                        inline::scan(self, &run.name, &code, &rest);
-                    }
-                }
-                _ if stdin.piped => self.stream_of_code(stdin, run, &rest),
-                _ => {}
-            }
-            return Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() });
+            return self.program_file(run, stdin, &rest);
         }
         for code in &codes {
+            self.code_over_input(run, stdin, code, &rest);
             if let Some(known) = code.literal() {
                 inline::scan(self, &run.name, known, &rest);
             } else {
@@ -214,6 +224,48 @@ impl Shell<'_> {
         Some(flow)
     }
 
+    /// A language with a file, or with what it is fed.
+    fn program_file(&mut self, run: &Run, stdin: &Flow, rest: &[Text]) -> Option<Flow> {
+        match rest.first() {
+            Some(file) if !matches!(file.known(), "-" | "/dev/stdin" | "/dev/fd/0") => {
+                if let Some(flow) = self.descriptor(file) {
+                    self.stream_of_code(&flow, run, rest);
+                    return Some(Flow::default());
+                }
+                if matches!(run.name.as_str(), "deno" | "bun") && !file.known().contains('.') {
+                    return None;
+                }
+                self.touch(Access::Execute, file, &run.name);
+                self.run_tainted(file, &run.name);
+                if let Some(code) = self.content_of(file) {
+                    inline::scan(self, &run.name, &code, rest);
+                }
+                // `manage.py shell -c 'code'`, `artisan tinker --execute='code'`.
+                for code in rest.iter().skip(1).filter(|arg| inline::acts(arg.prefix())) {
+                    inline::scan(self, &run.name, &code.to_string(), &[]);
+                }
+            }
+            _ if stdin.piped => self.stream_of_code(stdin, run, rest),
+            _ => {}
+        }
+        Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() })
+    }
+
+    /// Inline code that runs what it is fed: then that is code too.
+    fn code_over_input(&mut self, run: &Run, stdin: &Flow, code: &Text, rest: &[Text]) {
+        if !stdin.piped || !inline::runs_its_input(&code.to_string()) {
+            return;
+        }
+        if stdin.network {
+            self.unknown(Unknown::Downloaded(run.name.clone()));
+        } else if stdin.decoded {
+            self.unknown(Unknown::Decoded);
+        } else if let Some(script) = stdin.literal() {
+            inline::scan(self, &run.name, script, rest);
+            self.quietly(|shell| shell.script(script));
+        }
+    }
+
     fn stream_of_code(&mut self, stream: &Flow, run: &Run, args: &[Text]) {
         if stream.network {
             self.unknown(Unknown::Downloaded(run.name.clone()));
@@ -233,6 +285,13 @@ impl Shell<'_> {
             for file in operands(&args[1..], &[]) {
                 self.touch(Access::Read, file, &run.name);
             }
+        }
+        if module == "dotenv" {
+            self.touch(Access::Read, &Text::lit(".env"), "dotenv list");
+        }
+        if module == "keyring" {
+            let words: Vec<Text> = args.to_vec();
+            return self.run(words, Vec::new(), &Flow::default());
         }
         if matches!(module, "http.server" | "SimpleHTTPServer") {
             return Flow::default();
@@ -254,4 +313,16 @@ fn printed(flag: &str, code: &Text) -> Text {
     } else {
         code.clone()
     }
+}
+
+/// `perl -pe1`, `perl -e'code'`: code right behind the letter.
+fn attached_to_e(option: &str) -> Option<&str> {
+    let letters = option
+        .strip_prefix('-')
+        .filter(|rest| !rest.starts_with(['-', 'M', 'm', 'I', 'i', 'C', 'D', 'x', 'r']))?;
+    let at = letters.find(['e', 'E'])?;
+    let code = &letters[at + 1..];
+    let before = &letters[..at];
+    (!code.is_empty() && before.chars().all(|c| c.is_ascii_digit() || "nplawsStTuUWX".contains(c)))
+        .then_some(code)
 }

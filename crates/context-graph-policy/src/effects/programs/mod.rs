@@ -6,12 +6,17 @@
 mod archives;
 mod builtins;
 mod containers;
+mod editors;
 mod files;
 mod find;
 mod git;
+mod handed;
 mod interpreters;
 mod network;
+mod requests;
+mod storage;
 mod texts;
+mod variables;
 mod wrappers;
 mod xargs;
 
@@ -30,12 +35,25 @@ impl Shell<'_> {
         let Some(name) = self.program_name(&word) else {
             return Flow { piped: true, from: "…".to_owned(), ..Flow::default() };
         };
-        for (variable, value) in &assigns {
-            if runs_its_value(variable)
-                && let Some(script) = value.literal()
-            {
-                self.script(script);
+        if let Some(script) = self.script_behind(&word) {
+            if !self.deeper() {
+                return Flow::default();
             }
+            self.touch(Access::Execute, &word, &name);
+            self.run_tainted(&word, &name);
+            let positional: Vec<Text> = std::iter::once(word).chain(args).collect();
+            let flow = match interpreter_named(&script) {
+                Some(language) => {
+                    super::inline::scan(self, language, &script, &positional);
+                    Flow { piped: true, from: name, ..Flow::default() }
+                }
+                None => self.script_with(&script, positional, stdin),
+            };
+            self.shallower();
+            return flow;
+        }
+        for (variable, value) in &assigns {
+            self.variable_for_program(&name, variable, value);
         }
         let run = Run {
             name: name.clone(),
@@ -92,16 +110,24 @@ impl Shell<'_> {
         if let Some(flow) = self.builtin(run, stdin) {
             return flow;
         }
+        if run.only_informs() && !word.known().contains('/') {
+            return Flow { piped: true, from: run.name.clone(), ..Flow::default() };
+        }
         if let Some(flow) = self.unwrapped(run, stdin) {
             return flow;
         }
+        self.command_options(run);
         if let Some(flow) = self.interpreted(run, stdin) {
             return flow;
+        }
+        if matches!(run.name.as_str(), "docker" | "podman" | "nerdctl" | "kubectl" | "oc") {
+            return self.container(run, stdin);
         }
         let text = self.text_output(&run.name, &run.args, stdin);
         let done = self.find(run, stdin)
             || self.git(run)
             || self.networked(run, stdin)
+            || self.edited(run, stdin)
             || self.texted(run)
             || self.archived(run)
             || self.filed(run, stdin);
@@ -115,15 +141,9 @@ impl Shell<'_> {
     fn executed(&mut self, word: &Text, run: &Run, stdin: &Flow) {
         if word.known().contains('/') {
             self.touch(Access::Execute, word, &run.name);
-            if self.is_downloaded(word) {
-                self.unknown(Unknown::Downloaded(run.name.clone()));
-            }
-            if let Some(script) = self.content_of(word) {
-                let positional = std::iter::once(word.clone()).chain(run.args.iter().cloned()).collect();
-                self.script_with(&script, positional, stdin);
-                return;
-            }
+            self.run_tainted(word, &run.name);
         }
+        self.handed(run, stdin);
         for arg in operands(&run.args, &[]) {
             let text = arg.to_string();
             if text.contains('.') || text.contains('/') {
@@ -133,11 +153,20 @@ impl Shell<'_> {
     }
 }
 
+/// The language that a script's first line asks for, where that is no shell.
+fn interpreter_named(script: &str) -> Option<&'static str> {
+    let first = script.lines().next().filter(|line| line.starts_with("#!"))?;
+    ["python3", "python", "node", "perl", "ruby", "php", "lua"]
+        .into_iter()
+        .find(|language| first.contains(language))
+}
+
 /// What a program lets through or makes.
 fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
     let name = run.name.as_str();
     if let Some(mut flow) = text {
         name.clone_into(&mut flow.from);
+        flow.environment &= !names_alone(run);
         flow.file |=
             reads_files(name) && !operands(&run.args, &[]).is_empty() && name != "echo" && name != "printf";
         return flow;
@@ -150,11 +179,10 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
                 if !text.is_empty() {
                     text.push_str("\n");
                 }
-                text.extend(&found);
+                // A folder's own name stands for all that is in it.
+                text.extend(&find::contents(&found).unwrap_or(found));
             }
-            if text.has_hole() {
-                flow.text = Some(text);
-            }
+            flow.text = Some(text).filter(Text::has_hole);
         }
         "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "nc" | "ncat" | "netcat"
         | "socat" | "ftp" => {
@@ -162,13 +190,21 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
         }
         "tar" | "zip" | "7z" | "gzip" | "bzip2" | "cpio" | "pax" | "ar" | "zstd" | "xz" | "git"
         | "pg_dump" | "mysqldump" | "mongodump" | "docker" => {
+            let sub = if name == "git" { git_subcommand(&run.args).map_or("", |(sub, _)| sub) } else { "" };
             flow.archive = match name {
-                "git" => run.arg(0) == "archive" || run.arg(0) == "bundle",
+                "git" => matches!(sub, "archive" | "bundle"),
                 "docker" => matches!(run.arg(0), "save" | "export"),
                 _ => true,
             };
-            flow.file = stdin.file;
+            flow.file = stdin.file || git::shows_content(sub, run);
+            flow.network = stdin.network;
+            if matches!(sub, "ls-files" | "ls-tree") {
+                flow.text = git::listed(run);
+            }
         }
+        "sqlite3" if run.args.iter().any(|arg| arg.known().contains(".dump")) => flow.archive = true,
+        "openssl" if run.arg(0) == "s_client" => flow.network = true,
+        "telnet" => flow.network = true,
         "base64" | "base32" | "xxd" | "uudecode" | "openssl" | "gunzip" | "zcat" => {
             let args: Vec<&str> = run.args.iter().map(Text::known).collect();
             flow.decoded = matches!(name, "gunzip" | "zcat" | "uudecode")
@@ -180,8 +216,9 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
         "grep" | "egrep" | "fgrep" | "rg" | "ag" => {
             flow.file = stdin.file || !stdin.piped;
             flow.network = stdin.network;
-            flow.environment = stdin.environment && !harmless_filter(run);
-            flow.text = filtered_names(run, stdin);
+            let counts = run.has_short('c') || run.has_short('q');
+            flow.environment = stdin.environment && !counts && !harmless_filter(run);
+            flow.text = filtered_names(run, stdin).or_else(|| every_name(run));
             flow.credential = stdin.has_credential();
         }
         "env" | "printenv" => flow.environment = true,
@@ -198,31 +235,15 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
     flow
 }
 
-/// Variables whose value the program will run.
-fn runs_its_value(variable: &str) -> bool {
-    matches!(
-        variable,
-        "GIT_SSH_COMMAND"
-            | "GIT_EDITOR"
-            | "GIT_SEQUENCE_EDITOR"
-            | "GIT_PAGER"
-            | "GIT_EXTERNAL_DIFF"
-            | "PAGER"
-            | "EDITOR"
-            | "VISUAL"
-            | "PROMPT_COMMAND"
-            | "GIT_ASKPASS"
-            | "LESSOPEN"
-            | "MANPAGER"
-            | "GIT_PROXY_COMMAND"
-    )
-}
-
 /// Names that another program lists, of which only those with this word in them are left.
 fn filtered_names(run: &Run, stdin: &Flow) -> Option<Text> {
     let lists = matches!(stdin.from.as_str(), "ls" | "git" | "fd" | "rg" | "tree");
     let word = operands(&run.args, &[]).first().and_then(|word| word.literal())?;
     let plain = word.len() > 2 && word.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c));
+    // With some names taken out, the rest is still all of it.
+    if run.has_short('v') && stdin.text.as_ref().is_some_and(Text::has_glob) {
+        return stdin.text.clone();
+    }
     if !lists || !stdin.piped || stdin.text.is_some() || !plain || run.has_short('v') {
         return None;
     }
@@ -230,6 +251,31 @@ fn filtered_names(run: &Run, stdin: &Flow) -> Option<Text> {
     text.push_str(word.trim_start_matches('.'));
     text.push(super::Piece::Hole(Origin::Output));
     Some(text)
+}
+
+/// Searching for nothing in particular lists every file.
+fn every_name(run: &Run) -> Option<Text> {
+    let words = operands(&run.args, &["-g", "-t", "-T", "--glob", "--type", "--include", "--exclude"]);
+    let narrowed = ["-g", "-t", "-T", "--glob", "--type", "--include"].iter().any(|option| run.has(option));
+    let anything =
+        words.first().is_some_and(|pattern| matches!(pattern.literal(), Some("" | "." | ".*" | "^")));
+    let all = run.has("--files") && words.is_empty() || run.has_short('l') && anything && words.len() <= 2;
+    (all && !narrowed).then(|| {
+        let mut text = Text::default();
+        text.push_globbed("./*");
+        text
+    })
+}
+
+/// Whether of `NAME=value` only the name is let through.
+fn names_alone(run: &Run) -> bool {
+    let has = |word: &str| run.args.iter().any(|arg| arg.known() == word);
+    match run.name.as_str() {
+        "cut" => has("-d=") && has("-f1") || has("-d") && has("=") && (has("-f1") || has("-f") && has("1")),
+        "sed" => has("s/=.*//"),
+        "awk" => (has("-F=") || has("-F") && has("=")) && has("{print $1}"),
+        _ => false,
+    }
 }
 
 /// Whether a filter over the environment looks for something that is no credential.

@@ -21,23 +21,6 @@ impl Shell<'_> {
                     self.touch(if in_place { Access::Write } else { Access::Read }, file, name);
                 }
             }
-            "vim" | "vi" | "nvim" | "nano" | "emacs" | "ed" | "ex" | "micro" | "helix" | "hx" | "pico"
-            | "joe" | "code" => {
-                for file in operands(args, &["-c", "--cmd", "-S", "-u"]) {
-                    if let Some(shell) =
-                        file.known().strip_prefix("+!").or_else(|| file.known().strip_prefix("+:!"))
-                    {
-                        self.script(shell);
-                    } else {
-                        self.touch(Access::Write, file, name);
-                    }
-                }
-                for script in option_values(args, "-c", "--cmd") {
-                    if let Some(shell) = script.known().trim_start_matches(':').strip_prefix('!') {
-                        self.script(shell);
-                    }
-                }
-            }
             _ => return false,
         }
         true
@@ -60,6 +43,9 @@ impl Shell<'_> {
         };
         for expression in expressions {
             self.sed_expression(expression.known());
+        }
+        for script in self.script_files(args) {
+            self.sed_expression(&script);
         }
         for file in operands.into_iter().skip(usize::from(!scripted)) {
             // BSD's `-i ''` leaves an empty word.
@@ -101,11 +87,31 @@ impl Shell<'_> {
         }
     }
 
+    /// Scripts in files that this very command wrote or feeds.
+    fn script_files(&self, args: &[Text]) -> Vec<String> {
+        option_values(args, "-f", "--file")
+            .iter()
+            .filter_map(|file| match self.descriptor(file) {
+                Some(flow) => flow.literal().map(str::to_owned),
+                None => self.content_of(file),
+            })
+            .collect()
+    }
+
     fn awk(&mut self, run: &Run) {
         let operands = operands(&run.args, &["-F", "-v", "-f", "--assign"]);
         let scripted = run.args.iter().any(|arg| arg.known() == "-f");
         if let (false, Some(program)) = (scripted, operands.first().and_then(|text| text.literal())) {
             let program = program.to_owned();
+            self.awk_program(&program);
+            if program.contains("system(") {
+                for value in option_values(&run.args, "-v", "--assign") {
+                    let value = value.split_once('=').map_or_else(|| value.clone(), |(_, value)| value);
+                    self.handed_line(&value);
+                }
+            }
+        }
+        for program in self.script_files(&run.args) {
             self.awk_program(&program);
         }
         let in_place =
@@ -119,6 +125,9 @@ impl Shell<'_> {
     }
 
     fn awk_program(&mut self, program: &str) {
+        if program.contains("/inet/") {
+            self.send(Text::default(), crate::effects::Cargo::Shell, "awk");
+        }
         let strings = crate::effects::inline::string_literals(program);
         if program.contains("system(")
             || program.contains("getline") && program.contains('|')
@@ -126,7 +135,9 @@ impl Shell<'_> {
             || program.contains("|\"")
         {
             for text in &strings {
-                self.script(text);
+                // What is joined to it is not known here.
+                let joined = if text.ends_with(' ') { format!("{text}$__unknown") } else { text.clone() };
+                self.script(&joined);
             }
         }
         for (at, _) in program.match_indices('>') {

@@ -1,8 +1,9 @@
 //! Programs that run another program: taken off until the one that acts is seen.
 
 use super::option_values;
+use crate::effects::inline::string_literals;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Privilege, Run, Text};
+use crate::effects::{Privilege, Run, Text, Unknown};
 
 /// A wrapper that takes options, then a fixed number of words, then the command.
 struct Wrapper {
@@ -77,6 +78,7 @@ const RUNNERS: &[(&str, &str, &[&str])] = &[
         "run",
         &["--with", "-p", "--python", "--project", "--extra", "--group", "--directory", "--env-file"],
     ),
+    ("pipx", "run", &["--spec", "--python"]),
     ("poetry", "run", &[]),
     ("pipenv", "run", &[]),
     ("rye", "run", &[]),
@@ -128,10 +130,12 @@ impl Shell<'_> {
             "env" => return Some(self.env(run, stdin)),
             "command" => {
                 if matches!(run.arg(0), "-v" | "-V") {
-                    let name = args.get(1).cloned().unwrap_or_default();
-                    return Some(Flow::text(name));
+                    return self.text_output("which", &args[1..], stdin).or_else(|| Some(Flow::default()));
                 }
                 return Some(self.run_rest(after_options(args, &[], 0), run, stdin));
+            }
+            "machinectl" if run.arg(0) == "shell" => {
+                self.out.privileges.push(Privilege::OtherUser(run.name.clone()));
             }
             "chroot" | "nsenter" | "setpriv" | "capsh" => {
                 self.out.privileges.push(Privilege::OtherUser(run.name.clone()));
@@ -147,7 +151,6 @@ impl Shell<'_> {
                 }
                 return None;
             }
-            "at" | "batch" => return Some(self.run_stream(stdin, &run.name)),
             "make" | "gmake" => {
                 self.make(run, stdin);
                 return None;
@@ -158,6 +161,26 @@ impl Shell<'_> {
                 {
                     self.script_text(&script, stdin, &run.name);
                 }
+            }
+            "sg" | "newgrp" => {
+                for script in args.iter().skip(1).filter(|arg| arg.known() != "-c") {
+                    self.script_text(script, stdin, &run.name);
+                }
+                return Some(Flow::default());
+            }
+            "script" => return Some(self.typescript(run, stdin)),
+            name if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so" => {
+                return Some(self.run_rest(
+                    after_options(args, &["--library-path", "--preload", "--argv0"], 0),
+                    run,
+                    stdin,
+                ));
+            }
+            "at" | "batch" => {
+                for file in option_values(args, "-f", "") {
+                    self.run_file(&file, args, stdin, &run.name);
+                }
+                return Some(self.run_stream(stdin, &run.name));
             }
             "watch" | "entr" | "hyperfine" => {
                 let rest = after_options(args, &["-n", "-d", "--interval", "-w", "-r"], 0);
@@ -170,8 +193,7 @@ impl Shell<'_> {
                 }
                 return Some(self.script_text(&script, stdin, &run.name));
             }
-            "script" | "flock" | "nix-shell" | "nix" | "npx" | "npm" | "pwsh-run" | "sg" | "newgrp"
-            | "expect" => {
+            "flock" | "nix-shell" | "nix" | "npx" | "npm" | "pnpm" | "pwsh-run" => {
                 for script in
                     option_values(args, "-c", "--command").into_iter().chain(option_values(args, "", "--run"))
                 {
@@ -185,7 +207,27 @@ impl Shell<'_> {
             }
             _ => {}
         }
-        self.tabled(run, stdin)
+        self.tasked(run, stdin).or_else(|| self.tabled(run, stdin))
+    }
+
+    /// Scripts that a project gives names to, and programs it has installed.
+    fn tasked(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        match run.name.as_str() {
+            "just" | "task" | "bun" => self.written_tasks(run),
+            "npm" | "pnpm" if matches!(run.arg(0), "pkg" | "set-script") => {
+                for arg in &run.args[1..] {
+                    let script = arg.split_once('=').map_or_else(|| arg.clone(), |(_, script)| script);
+                    self.handed_line(&script);
+                }
+            }
+            "npm" if run.arg(0) != "exec" => self.written_tasks(run),
+            "pnpm" | "yarn" if matches!(run.arg(0), "run" | "test" | "start") => self.written_tasks(run),
+            "yarn" | "pnpm" if !run.arg(0).is_empty() && !is_manager_verb(run.arg(0)) => {
+                return Some(self.run_rest(run.args.iter().collect(), run, stdin));
+            }
+            _ => {}
+        }
+        None
     }
 
     /// Wrappers and runners that the tables describe.
@@ -196,6 +238,15 @@ impl Shell<'_> {
                 return None;
             }
             return Some(self.run_rest(after_options(args, wrapper.valued, wrapper.skip), run, stdin));
+        }
+        if matches!(run.name.as_str(), "npx" | "bunx" | "pnpx")
+            && args.iter().any(|arg| {
+                ["http://", "https://", "github:", "git+", "gist:"]
+                    .iter()
+                    .any(|lead| arg.prefix().starts_with(lead))
+            })
+        {
+            self.unknown(Unknown::Downloaded(run.name.clone()));
         }
         let runner =
             RUNNERS.iter().find(|(name, sub, _)| *name == run.name && (sub.is_empty() || run.arg(0) == *sub));
@@ -217,25 +268,88 @@ impl Shell<'_> {
         None
     }
 
-    /// Recipes of a makefile that this very command wrote or feeds, and the shell it is told to use.
+    /// `script -c 'command' file`, and `script file command …` as other systems have it.
+    fn typescript(&mut self, run: &Run, stdin: &Flow) -> Flow {
+        let at = run.args.iter().position(|arg| {
+            let arg = arg.prefix();
+            arg == "--command" || arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with('c')
+        });
+        let mut scripts = option_values(&run.args, "", "--command");
+        scripts.extend(at.and_then(|at| run.args.get(at + 1)).cloned());
+        for script in &scripts {
+            self.script_text(script, stdin, "script");
+        }
+        if !scripts.is_empty() {
+            return Flow::default();
+        }
+        let rest = after_options(&run.args, &["-t", "-T", "-I", "-O", "-B"], 1);
+        if rest.is_empty() { Flow::default() } else { self.run_rest(rest, run, stdin) }
+    }
+
+    /// Recipes of a makefile that this very command wrote or feeds, and what its variables run.
     fn make(&mut self, run: &Run, stdin: &Flow) {
         for arg in &run.args {
-            if let Some(shell) = arg.strip_prefix("SHELL=") {
-                self.script_text(&shell, stdin, "make");
+            let Some((name, value)) = arg.split_once('=').filter(|(name, _)| !name.prefix().starts_with('-'))
+            else {
+                continue;
+            };
+            let program = value.file_name();
+            if name.known() == "SHELL" && !program.literal().is_some_and(super::variables::is_shell) {
+                self.script_text(&value, stdin, "make");
+                self.unknown(Unknown::Foreign(
+                    "make runs its recipes by another program than a shell".to_owned(),
+                ));
+            } else {
+                self.handed_line(&value);
             }
         }
+        for rules in option_values(&run.args, "-E", "--eval") {
+            self.recipes(rules.known());
+        }
         let named = option_values(&run.args, "-f", "--file").into_iter().next();
-        let content = match named.as_ref().map(Text::known) {
-            Some("-") => stdin.literal().map(str::to_owned),
-            Some(_) => named.as_ref().and_then(|file| self.content_of(file)),
-            None => ["Makefile", "makefile", "GNUmakefile"]
+        let flow = named.as_ref().and_then(|file| match file.known() {
+            "-" | "/dev/stdin" => Some(stdin.clone()),
+            _ => self.descriptor(file),
+        });
+        if flow.as_ref().is_some_and(|flow| flow.network || flow.decoded) {
+            self.unknown(Unknown::Downloaded("make".to_owned()));
+        }
+        let content = match (&flow, &named) {
+            (Some(flow), _) => flow.literal().map(str::to_owned),
+            (None, Some(file)) => self.content_of(file),
+            (None, None) => ["Makefile", "makefile", "GNUmakefile"]
                 .iter()
                 .find_map(|file| self.content_of(&Text::lit(*file))),
         };
-        for line in content.unwrap_or_default().lines() {
+        self.recipes(&content.unwrap_or_default());
+    }
+
+    /// The commands in the text of a makefile.
+    fn recipes(&mut self, rules: &str) {
+        for line in rules.lines() {
             let recipe = line.strip_prefix('\t').or_else(|| line.split_once(';').map(|(_, recipe)| recipe));
             if let Some(recipe) = recipe {
                 self.script(recipe.trim_start_matches(['@', '-', '+', ' ']));
+            }
+        }
+    }
+
+    /// The scripts of a `package.json` or `justfile` that this very command wrote.
+    fn written_tasks(&mut self, run: &Run) {
+        if self.written.is_empty() {
+            return;
+        }
+        let content = |shell: &Self, files: &[&str]| {
+            files.iter().find_map(|file| shell.content_of(&Text::lit(*file))).unwrap_or_default()
+        };
+        if run.name == "just" || run.name == "task" {
+            let tasks = content(self, &["justfile", "Justfile", ".justfile"]);
+            for line in tasks.lines().filter(|line| line.starts_with([' ', '\t'])) {
+                self.quietly(|shell| shell.script(line.trim_start_matches([' ', '\t', '@', '-'])));
+            }
+        } else {
+            for line in string_literals(&content(self, &["package.json"])).into_iter().take(256) {
+                self.handed_line(&Text::lit(line));
             }
         }
     }
@@ -304,4 +418,72 @@ fn tail_after(args: &[Text], marks: &[&str]) -> Text {
         out.extend(arg);
     }
     out
+}
+
+/// Subcommands of yarn and pnpm. Any other word is a script of the project or a program it has installed.
+fn is_manager_verb(word: &str) -> bool {
+    word.starts_with('-')
+        || matches!(
+            word,
+            "add"
+                | "install"
+                | "i"
+                | "ci"
+                | "run"
+                | "test"
+                | "start"
+                | "remove"
+                | "rm"
+                | "un"
+                | "uninstall"
+                | "up"
+                | "upgrade"
+                | "update"
+                | "why"
+                | "list"
+                | "ls"
+                | "exec"
+                | "dlx"
+                | "workspace"
+                | "workspaces"
+                | "config"
+                | "init"
+                | "link"
+                | "unlink"
+                | "publish"
+                | "unpublish"
+                | "pack"
+                | "cache"
+                | "audit"
+                | "outdated"
+                | "npm"
+                | "set"
+                | "plugin"
+                | "dedupe"
+                | "version"
+                | "info"
+                | "create"
+                | "import"
+                | "licenses"
+                | "patch"
+                | "rebuild"
+                | "store"
+                | "prune"
+                | "fetch"
+                | "deploy"
+                | "env"
+                | "pkg"
+                | "set-script"
+                | "node"
+                | "deprecate"
+                | "owner"
+                | "dist-tag"
+                | "x"
+                | "setup"
+                | "self-update"
+                | "approve-builds"
+                | "bin"
+                | "root"
+                | "access"
+        )
 }

@@ -3,7 +3,7 @@
 use super::option_values;
 use super::wrappers::after_options;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Origin, Run, Text};
+use crate::effects::{Origin, Piece, Run, Text};
 
 impl Shell<'_> {
     /// `xargs command`: the command gets what is piped in.
@@ -51,13 +51,17 @@ impl Shell<'_> {
             None if stdin.decoded => vec![Text::hole(Origin::Computed)],
             None => {
                 let mut found = self.out_found();
-                found.push(stdin.text.clone().unwrap_or_else(|| Text::hole(Origin::Output)));
+                match &stdin.text {
+                    Some(text) => found.extend(lines_of(text)),
+                    None => found.push(stdin.clone().into_value()),
+                }
                 found
             }
         };
         let placeholder =
             option_values(&run.args, "-I", "--replace").first().map(|text| text.known().to_owned());
-        let placeholder = placeholder.or_else(|| (run.name == "parallel").then(|| "{}".to_owned()));
+        let placeholder =
+            placeholder.or_else(|| (run.name == "parallel" || run.has("-i")).then(|| "{}".to_owned()));
         if rest.is_empty() {
             if run.name != "parallel" {
                 return Flow { file: stdin.file, ..stdin.clone() };
@@ -87,12 +91,50 @@ impl Shell<'_> {
         let passes =
             |run: &&Run| !matches!(run.name.as_str(), "grep" | "sort" | "head" | "uniq" | "tail" | "rg");
         let Some(last) = self.out.runs.iter().rev().find(passes) else { return Vec::new() };
+        // Once searched through or cut short, a list is no longer all of it.
+        let whole =
+            self.out.runs.iter().rev().take_while(|run| !passes(run)).all(|run| match run.name.as_str() {
+                "sort" | "uniq" => true,
+                "grep" | "rg" => run.has_short('v'),
+                _ => false,
+            });
         match last.name.as_str() {
-            "find" | "fd" => super::find::reported(last).into_iter().collect(),
+            "find" | "fd" => {
+                let found = super::find::reported(last);
+                let inside = found.as_ref().filter(|_| whole).and_then(super::find::contents);
+                found.into_iter().chain(inside).collect()
+            }
             "ls" => super::operands(&last.args, &[]).into_iter().cloned().collect(),
             _ => Vec::new(),
         }
     }
+}
+
+/// Text with patterns in it, cut where lines and words end.
+fn lines_of(text: &Text) -> Vec<Text> {
+    let mut lines = vec![Text::default()];
+    for piece in &text.0 {
+        match piece {
+            Piece::Lit(known) => {
+                for (index, part) in known.split(['\n', '\0', ' ']).enumerate() {
+                    if index > 0 {
+                        lines.push(Text::default());
+                    }
+                    if let Some(last) = lines.last_mut() {
+                        last.push_str(part);
+                    }
+                }
+            }
+            other => {
+                if let Some(last) = lines.last_mut() {
+                    last.push(other.clone());
+                }
+            }
+        }
+    }
+    lines.retain(|line| !line.is_empty());
+    lines.truncate(64);
+    lines
 }
 
 /// The argument with every mark replaced.

@@ -40,6 +40,8 @@ pub(crate) struct Simple {
 #[derive(Debug, Clone)]
 pub(crate) struct Assign {
     pub(crate) name: String,
+    /// What stands in the brackets of `name[index]=`.
+    pub(crate) index: Option<String>,
     pub(crate) append: bool,
     pub(crate) value: Value,
 }

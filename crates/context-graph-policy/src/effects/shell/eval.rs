@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::ast::{Assign, Node, Simple, Value};
+use super::ast::{Node, Simple};
 use super::flow::{Flow, merge};
 use super::parse::{ParseError, parse};
+use super::redirect::Taint;
 use crate::effects::path::Places;
 use crate::effects::{Access, Cargo, Disclosure, Effects, Origin, PathEffect, Send, Target, Text, Unknown};
 
@@ -13,12 +14,8 @@ use crate::effects::{Access, Cargo, Disclosure, Effects, Origin, PathEffect, Sen
 const MAX_LENGTH: usize = 256 * 1024;
 /// Commands and words walked in one call, loops and substitutions included.
 const MAX_STEPS: usize = 20_000;
-/// Characters a variable may hold.
-const MAX_VALUE: usize = 64 * 1024;
-/// Variables that are followed.
-const MAX_VARIABLES: usize = 256;
 /// Scripts within scripts.
-const MAX_NESTING: u32 = 10;
+pub(super) const MAX_NESTING: u32 = 10;
 /// Commands within commands, however they got there: what the stack is sure to bear.
 const MAX_DEPTH: u32 = 96;
 /// Programs that run programs.
@@ -29,11 +26,11 @@ const MAX_TURNS: usize = 64;
 const MAX_VALUES: usize = 4;
 
 #[derive(Clone)]
-struct Frame {
-    vars: BTreeMap<String, Vec<Text>>,
-    arrays: BTreeMap<String, Vec<Text>>,
+pub(super) struct Frame {
+    pub(super) vars: BTreeMap<String, Vec<Text>>,
+    pub(super) arrays: BTreeMap<String, Vec<Text>>,
     cwd: Text,
-    positional: Vec<Text>,
+    pub(super) positional: Vec<Text>,
 }
 
 /// The shell's state while a command is walked.
@@ -41,24 +38,32 @@ pub(crate) struct Shell<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) project: &'a str,
     pub(crate) out: Effects,
-    frame: Frame,
-    functions: BTreeMap<String, Rc<Node>>,
-    calls: Vec<String>,
+    pub(super) frame: Frame,
+    pub(super) functions: BTreeMap<String, Rc<Node>>,
+    /// Other names of commands, by `alias` and `hash -p`.
+    pub(super) aliases: BTreeMap<String, String>,
+    pub(super) calls: Vec<String>,
     /// Files whose content this very command wrote.
     pub(crate) written: BTreeMap<String, String>,
     links: Vec<(String, Text)>,
-    /// Files that this command fetches from the network.
-    pub(super) downloaded: Vec<String>,
+    /// Files whose content this command fetches or decodes.
+    pub(super) tainted: Vec<(String, Taint)>,
+    /// Remotes that this command points elsewhere.
+    pub(crate) remotes: Vec<String>,
     /// Commands run on another machine or in a container: their paths are not ours.
     pub(crate) remote: u32,
+    /// Folders of ours that a container sees, by where it sees them.
+    pub(crate) mounts: Vec<(String, Text)>,
     /// What process substitutions write, by number.
     pub(crate) descriptors: Vec<Flow>,
+    /// The commands of those substitutions, for when they are written to.
+    pub(super) substitutions: Vec<Rc<Node>>,
     /// Which of a variable's possible values is looked at.
     pub(crate) choice: usize,
     pub(crate) most_choices: usize,
     pub(crate) split_at: Option<String>,
     steps: usize,
-    nesting: u32,
+    pub(super) nesting: u32,
     wrapping: u32,
     depth: u32,
 }
@@ -77,12 +82,16 @@ impl<'a> Shell<'a> {
             out: Effects::default(),
             frame,
             functions: BTreeMap::new(),
+            aliases: BTreeMap::new(),
             calls: Vec::new(),
             written: BTreeMap::new(),
             links: Vec::new(),
-            downloaded: Vec::new(),
+            tainted: Vec::new(),
+            remotes: Vec::new(),
             remote: 0,
+            mounts: Vec::new(),
             descriptors: Vec::new(),
+            substitutions: Vec::new(),
             choice: 0,
             most_choices: 1,
             split_at: None,
@@ -148,10 +157,15 @@ impl<'a> Shell<'a> {
     }
 
     pub(crate) fn touch_all(&mut self, access: Access, written: &Text, by: &str, recursive: bool) {
-        let text = self.home_expanded(written);
-        if text.is_empty()
-            || (self.remote > 0 && text.literal().is_none_or(|path| path != "/" && path != self.places.home))
-        {
+        let mut text = self.home_expanded(written);
+        if self.remote > 0 && !text.is_empty() {
+            match self.mounted(&text) {
+                Some(ours) => text = ours,
+                None if text.literal().is_none_or(|path| path != "/" && path != self.places.home) => return,
+                None => {}
+            }
+        }
+        if text.is_empty() {
             return;
         }
         if matches!(
@@ -185,6 +199,21 @@ impl<'a> Shell<'a> {
             let to = crate::effects::path::absolute(&self.home_expanded(to), &self.frame.cwd);
             self.links.push((from.to_owned(), to));
         }
+    }
+
+    /// What a path in a container is called outside of it, if it is one of ours.
+    fn mounted(&self, inside: &Text) -> Option<Text> {
+        let path = crate::effects::path::absolute(inside, &self.frame.cwd);
+        self.mounts.iter().rev().find_map(|(at, ours)| {
+            let below = path.strip_prefix(at)?;
+            if !at.ends_with('/') && !below.is_empty() && !below.prefix().starts_with('/') {
+                return None;
+            }
+            let mut outside = ours.clone();
+            outside.push_str("/");
+            outside.extend(&below);
+            Some(outside)
+        })
     }
 
     /// A word of an option such as `of=~/x` may still hold a tilde.
@@ -246,7 +275,7 @@ impl<'a> Shell<'a> {
         true
     }
 
-    fn node(&mut self, node: &Node, stdin: &Flow) -> Flow {
+    pub(super) fn node(&mut self, node: &Node, stdin: &Flow) -> Flow {
         if self.depth >= MAX_DEPTH {
             self.unknown(Unknown::TooLarge);
             return Flow::default();
@@ -426,90 +455,14 @@ impl<'a> Shell<'a> {
             if assigns.is_empty() { input } else { Flow::default() }
         } else if let Some(body) = fields[0].literal().and_then(|name| self.functions.get(name)).cloned() {
             self.call(&body, fields, &input)
+        } else if let Some(meant) = self.alias_of(&fields[0]) {
+            self.call_alias(&meant, fields, &input)
         } else {
             self.run(fields, assigns, &input)
         };
         self.most_choices = self.most_choices.max(choices);
         self.redirect_out(&simple.redirects, &mut flow);
         flow
-    }
-
-    fn call(&mut self, body: &Rc<Node>, fields: Vec<Text>, stdin: &Flow) -> Flow {
-        let name = fields[0].known().to_owned();
-        if self.calls.iter().filter(|running| **running == name).count() > 1 || self.nesting >= MAX_NESTING {
-            return Flow::default();
-        }
-        self.calls.push(name);
-        self.nesting += 1;
-        let positional = std::mem::replace(&mut self.frame.positional, fields);
-        let flow = self.node(body, stdin);
-        self.frame.positional = positional;
-        self.nesting -= 1;
-        self.calls.pop();
-        flow
-    }
-
-    fn assigned(&mut self, assign: &Assign) -> Vec<Text> {
-        match &assign.value {
-            Value::One(word) => vec![self.joined(word)],
-            Value::Array(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
-        }
-    }
-
-    fn assign(&mut self, assign: &Assign, mut value: Vec<Text>) {
-        let name = &assign.name;
-        if matches!(assign.value, Value::Array(_)) {
-            if assign.append {
-                let mut old = self.frame.arrays.remove(name).unwrap_or_default();
-                old.append(&mut value);
-                value = old;
-            }
-            if value.len() > MAX_VARIABLES {
-                self.unknown(Unknown::TooLarge);
-                value.truncate(MAX_VARIABLES);
-            }
-            self.frame.arrays.insert(name.clone(), value);
-            return;
-        }
-        let mut value = value.pop().unwrap_or_default();
-        if assign.append {
-            let mut old = self.variable(name).unwrap_or_default();
-            old.extend(&value);
-            value = old;
-        }
-        self.set(name, value);
-    }
-
-    pub(crate) fn set(&mut self, name: &str, value: Text) {
-        if name == "IFS" {
-            self.split_at = value.literal().map(str::to_owned);
-        }
-        let too_many = self.frame.vars.len() >= MAX_VARIABLES && !self.frame.vars.contains_key(name);
-        if too_many || value.len() > MAX_VALUE {
-            self.unknown(Unknown::TooLarge);
-            return;
-        }
-        self.frame.vars.insert(name.to_owned(), vec![value]);
-    }
-
-    pub(crate) fn set_positional(&mut self, values: Vec<Text>) {
-        let zero = self.frame.positional.first().cloned().unwrap_or_default();
-        self.frame.positional = std::iter::once(zero).chain(values).collect();
-    }
-
-    pub(crate) fn positional(&self) -> &[Text] {
-        &self.frame.positional
-    }
-
-    pub(crate) fn array(&self, name: &str) -> Option<&Vec<Text>> {
-        self.frame.arrays.get(name)
-    }
-
-    /// A variable's value, where this command has set it; with several, the one now looked at.
-    pub(crate) fn variable(&mut self, name: &str) -> Option<Text> {
-        let values = self.frame.vars.get(name)?;
-        self.most_choices = self.most_choices.max(values.len());
-        values.get(self.choice % values.len().max(1)).cloned()
     }
 
     /// Text that a substitution yields; its effects are noted on the way.
@@ -523,9 +476,9 @@ impl<'a> Shell<'a> {
     }
 
     /// A process substitution: its effects, and what it writes if it is read.
-    pub(super) fn process(&mut self, body: &Node) -> Flow {
+    pub(super) fn process(&mut self, body: &Node, stdin: &Flow) -> Flow {
         let saved = self.frame.clone();
-        let flow = self.node(body, &Flow::default());
+        let flow = self.node(body, stdin);
         self.frame = saved;
         flow
     }

@@ -1,8 +1,11 @@
 //! Words to fields: braces, tildes, parameters, splitting and globs, in the shell's own order.
 
+use std::rc::Rc;
+
 use super::ast::{Param, Part};
 use super::braces::expand_braces;
 use super::eval::Shell;
+use super::flow::Flow;
 use crate::effects::path::home_of;
 use crate::effects::{Origin, Piece, Text, Unknown};
 
@@ -109,8 +112,9 @@ impl Shell<'_> {
                     fields.open().extend(&value);
                 }
                 Part::Process(body) => {
-                    let flow = self.process(body);
+                    let flow = self.process(body, &Flow::default());
                     self.descriptors.push(flow);
+                    self.substitutions.push(Rc::clone(body));
                     let path = format!("/dev/fd/{}", self.descriptors.len() + 62);
                     fields.open().push_str(&path);
                 }

@@ -3,12 +3,16 @@
 
 use super::eval::Shell;
 use super::flow::Flow;
+use super::redirect::Taint;
 use crate::effects::{Origin, Text};
 
 impl Shell<'_> {
     /// What a text program prints, or nothing where `name` is not one.
     pub(crate) fn text_output(&mut self, name: &str, args: &[Text], stdin: &Flow) -> Option<Flow> {
         let known: Vec<&str> = args.iter().map(Text::known).collect();
+        if let Some(flow) = self.read_back(name, args) {
+            return Some(flow);
+        }
         Some(match name {
             "echo" => Flow::text(echo(args)),
             "printf" => {
@@ -33,7 +37,12 @@ impl Shell<'_> {
                 let path = args.iter().find(|arg| !arg.prefix().starts_with('-'))?;
                 Flow::text(crate::effects::path::absolute(path, self.cwd()))
             }
-            "which" | "type" => Flow::text(args.iter().rfind(|arg| !arg.prefix().starts_with('-'))?.clone()),
+            "which" | "type" => {
+                let program = args.iter().rfind(|arg| !arg.prefix().starts_with('-'))?;
+                let mut path = Text::lit("/usr/bin/");
+                path.extend(program);
+                Flow::text(if program.prefix().contains('/') { program.clone() } else { path })
+            }
             "mktemp" => Flow { temporary: true, from: name.to_owned(), ..Flow::default() },
             "cat" | "tee" if stdin.piped && !args.iter().any(|arg| !arg.prefix().starts_with('-')) => {
                 stdin.clone()
@@ -66,8 +75,34 @@ impl Shell<'_> {
             {
                 computed(stdin, |_| None)
             }
-            "head" | "tail" | "uniq" | "nl" if stdin.piped => stdin.clone(),
+            "head" | "tail" | "uniq" | "nl" | "tee" | "sponge" if stdin.piped => stdin.clone(),
             _ => return None,
+        })
+    }
+}
+
+impl Shell<'_> {
+    /// What a reader prints of a file whose content this very command put there, or of a program of the system.
+    fn read_back(&self, name: &str, args: &[Text]) -> Option<Flow> {
+        let whole = matches!(name, "cat" | "head" | "tail" | "tee" | "less" | "more" | "bat");
+        let filter =
+            matches!(name, "tac" | "sort" | "uniq" | "sed" | "awk" | "cut" | "rev" | "tr" | "nl" | "strings");
+        if !whole && !filter {
+            return None;
+        }
+        let file = args.iter().rfind(|arg| !arg.prefix().starts_with('-'))?;
+        let taint = self.taint_of(file);
+        let content = self.content_to_copy(file);
+        if taint.is_none() && content.is_none() {
+            return None;
+        }
+        Some(Flow {
+            decoded: taint == Some(Taint::Decoded) || content.is_some() && !whole,
+            text: content.filter(|_| whole).map(Text::lit),
+            file: true,
+            network: taint == Some(Taint::Network),
+            piped: true,
+            ..Flow::default()
         })
     }
 }

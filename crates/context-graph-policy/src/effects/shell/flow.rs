@@ -60,14 +60,14 @@ impl Flow {
     }
 
     /// What the text of a substitution is.
-    pub(super) fn into_value(self) -> Text {
+    pub(crate) fn into_value(self) -> Text {
         if let Some(mut text) = self.text {
             if let Some(Piece::Lit(last)) = text.0.last_mut() {
                 last.truncate(last.trim_end_matches('\n').len());
             }
             return text;
         }
-        Text::hole(if self.environment {
+        Text::hole(if self.environment || self.credential {
             Origin::Credential
         } else if self.decoded {
             Origin::Computed

@@ -2,14 +2,18 @@
 
 mod ast;
 mod braces;
+mod calls;
 mod eval;
 mod expand;
 mod filters;
 mod flow;
 mod parse;
 mod redirect;
+mod redirections;
+mod variables;
 mod word;
 
 pub(crate) use eval::Shell;
 pub(crate) use expand::names_credential;
 pub(crate) use flow::Flow;
+pub(crate) use redirect::Taint;

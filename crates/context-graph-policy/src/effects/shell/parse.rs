@@ -3,10 +3,10 @@
 //! Written by hand because every tool call pays for it: general shell parsers cost a tenth of a millisecond on their
 //! first call, this one microseconds. What it cannot read is an error, never a guess: the caller treats it as unknown.
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::ast::{Assign, Node, Redirect, RedirectKind, Simple, Value, Word};
+use super::ast::{Assign, Node, Simple, Value, Word};
+use super::redirections::HereDoc;
 
 /// Why a command could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,6 @@ pub(crate) fn parse_at(source: &str, depth: u32) -> Result<Node, ParseError> {
         return Err(ParseError::Syntax);
     }
     Ok(node)
-}
-
-pub(super) struct HereDoc {
-    delimiter: String,
-    quoted: bool,
-    strip_tabs: bool,
-    slot: Rc<OnceCell<Word>>,
 }
 
 pub(super) struct Parser<'a> {
@@ -114,36 +107,6 @@ impl Parser<'_> {
 
     fn newline(&mut self) {
         self.pos += 1;
-        if !self.pending.is_empty() {
-            self.read_here_docs();
-        }
-    }
-
-    fn read_here_docs(&mut self) {
-        for doc in std::mem::take(&mut self.pending) {
-            let mut body = String::new();
-            while self.pos < self.bytes.len() {
-                let rest = &self.source[self.pos..];
-                let line = rest.split('\n').next().unwrap_or("");
-                self.pos = (self.pos + line.len() + 1).min(self.bytes.len());
-                let line = if doc.strip_tabs { line.trim_start_matches('\t') } else { line };
-                if line.trim_end_matches('\r') == doc.delimiter {
-                    break;
-                }
-                body.push_str(line);
-                body.push('\n');
-            }
-            let word = if doc.quoted {
-                vec![super::ast::Part::Quoted(body)]
-            } else {
-                super::word::here_doc_body(&body, self.depth)
-            };
-            // The slot was made for this document alone, so it is still empty.
-            let _ = doc.slot.set(word);
-        }
-    }
-
-    fn finish_here_docs(&mut self) {
         if !self.pending.is_empty() {
             self.read_here_docs();
         }
@@ -469,6 +432,11 @@ impl Parser<'_> {
         if (simple.words.is_empty() || declares)
             && let Some((name, append, length)) = assignment_head(&self.bytes[self.pos..])
         {
+            let head = self.source.get(self.pos..self.pos + length).unwrap_or("");
+            let index = head
+                .split_once('[')
+                .and_then(|(_, rest)| rest.split_once(']'))
+                .map(|(index, _)| index.to_owned());
             self.pos += length;
             let value = if self.eat("(") {
                 let mut items = Vec::new();
@@ -477,83 +445,30 @@ impl Parser<'_> {
                     if self.eat(")") {
                         break;
                     }
+                    self.skip_item_index();
                     items.push(self.word()?);
                 }
                 Value::Array(items)
             } else {
                 Value::One(self.word_or_empty()?)
             };
-            simple.assigns.push(Assign { name, append, value });
+            simple.assigns.push(Assign { name, index, append, value });
             return Ok(());
         }
         simple.words.push(self.word()?);
         Ok(())
     }
 
-    fn redirects(&mut self) -> Parsed<Vec<Redirect>> {
-        let mut redirects = Vec::new();
-        loop {
-            self.skip_blanks();
-            match self.redirect()? {
-                Some(redirect) => redirects.push(redirect),
-                None => return Ok(redirects),
-            }
-        }
-    }
-
-    fn redirect(&mut self) -> Parsed<Option<Redirect>> {
+    /// `[key]=` before an item of an array says where it goes, not what it is.
+    fn skip_item_index(&mut self) {
         let rest = &self.bytes[self.pos.min(self.bytes.len())..];
-        let mut prefix = rest.iter().take_while(|c| c.is_ascii_digit()).count();
-        if prefix == 0 && rest.first() == Some(&b'{') {
-            let name = rest[1..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'_').count();
-            if rest.get(1 + name) == Some(&b'}') && matches!(rest.get(2 + name), Some(b'<' | b'>')) {
-                prefix = name + 2;
-            }
+        if rest.first() != Some(&b'[') {
+            return;
         }
-        let both = prefix == 0 && (rest.starts_with(b"&>"));
-        if !both && !matches!(rest.get(prefix), Some(b'<' | b'>')) {
-            return Ok(None);
+        let end = rest.iter().take(64).position(|c| *c == b']');
+        if let Some(end) = end.filter(|end| rest.get(end + 1) == Some(&b'=')) {
+            self.pos += end + 2;
         }
-        if matches!(rest.get(prefix..prefix + 2), Some(b"<(" | b">(")) {
-            return Ok(None);
-        }
-        let fd = self.source.get(self.pos..self.pos + prefix).and_then(|digits| digits.parse().ok());
-        self.pos += prefix;
-        let kind = if self.eat("&>>") || self.eat(">>") {
-            RedirectKind::Append(self.redirect_word()?)
-        } else if self.eat("&>") || self.eat(">|") {
-            RedirectKind::Write(self.redirect_word()?)
-        } else if self.eat("<<<") {
-            RedirectKind::HereString(self.redirect_word()?)
-        } else if self.eat("<<-") {
-            self.here_doc(true)?
-        } else if self.eat("<<") {
-            self.here_doc(false)?
-        } else if self.eat("<>") {
-            RedirectKind::ReadWrite(self.redirect_word()?)
-        } else if self.eat(">&") || self.eat("<&") {
-            RedirectKind::Duplicate(self.redirect_word()?)
-        } else if self.eat(">") {
-            RedirectKind::Write(self.redirect_word()?)
-        } else {
-            self.expect("<")?;
-            RedirectKind::Read(self.redirect_word()?)
-        };
-        Ok(Some(Redirect { fd, kind }))
-    }
-
-    fn redirect_word(&mut self) -> Parsed<Word> {
-        self.skip_blanks();
-        self.word()
-    }
-
-    fn here_doc(&mut self, strip_tabs: bool) -> Parsed<RedirectKind> {
-        let word = self.redirect_word()?;
-        let quoted = word.iter().any(|part| matches!(part, super::ast::Part::Quoted(_)));
-        let delimiter = super::word::plain_text(&word).ok_or(ParseError::Syntax)?;
-        let slot = Rc::new(OnceCell::new());
-        self.pending.push(HereDoc { delimiter, quoted, strip_tabs, slot: Rc::clone(&slot) });
-        Ok(RedirectKind::HereDoc(slot))
     }
 }
 

@@ -4,7 +4,7 @@ use super::ast::{Redirect, RedirectKind};
 use super::eval::Shell;
 use super::flow::Flow;
 use crate::effects::path::absolute;
-use crate::effects::{Access, Cargo, Disclosure, Text};
+use crate::effects::{Access, Cargo, Disclosure, Text, Unknown};
 
 impl Shell<'_> {
     pub(super) fn redirected(&mut self, redirects: &[Redirect], stdin: &Flow) -> Flow {
@@ -22,8 +22,15 @@ impl Shell<'_> {
                     if self.network_device(&path, &Flow::default()) {
                         input = Flow { network: true, piped: true, ..Flow::default() };
                     } else {
-                        input =
-                            Flow { text: known.map(Text::lit), file: true, piped: true, ..Flow::default() };
+                        let taint = self.taint_of(&path);
+                        input = Flow {
+                            text: known.map(Text::lit),
+                            file: true,
+                            piped: true,
+                            network: taint == Some(Taint::Network),
+                            decoded: taint == Some(Taint::Decoded),
+                            ..Flow::default()
+                        };
                     }
                 }
                 RedirectKind::HereDoc(slot) => {
@@ -60,12 +67,10 @@ impl Shell<'_> {
             if self.network_device(&path, flow) {
                 continue;
             }
+            self.feed(&path, flow);
             self.touch(Access::Write, &path, ">");
-            if flow.network {
-                self.download(&path);
-            }
             if redirect.fd.is_none_or(|fd| fd == 1) {
-                self.remember(&path, flow.literal().map(str::to_owned), append);
+                self.pour(&path, flow, append);
                 if flow.environment && path.literal() != Some("/dev/null") {
                     self.disclose(Disclosure::Environment);
                 }
@@ -99,19 +104,70 @@ impl Shell<'_> {
         }
     }
 
-    /// A file gets its content from the network.
-    pub(crate) fn download(&mut self, path: &Text) {
-        let path = absolute(path, self.cwd());
-        self.downloaded.extend(path.literal().map(str::to_owned));
+    /// `> >(sh)`: what is written there another command reads.
+    pub(crate) fn feed(&mut self, path: &Text, flow: &Flow) {
+        let number = path.literal().and_then(|path| path.strip_prefix("/dev/fd/")?.parse::<usize>().ok());
+        let body = number.and_then(|number| self.substitutions.get(number.checked_sub(63)?)).cloned();
+        if let Some(body) = body {
+            self.process(&body, flow);
+        }
     }
 
-    /// Whether this command fetched the file itself.
-    pub(crate) fn is_downloaded(&self, path: &Text) -> bool {
-        if self.downloaded.is_empty() {
-            return false;
+    /// A file gets what flows: its text where that is known, and the suspicions.
+    pub(crate) fn pour(&mut self, path: &Text, flow: &Flow, append: bool) {
+        if flow.network {
+            self.taint(path, Taint::Network);
+        } else if flow.decoded {
+            self.taint(path, Taint::Decoded);
+        }
+        self.remember(path, flow.literal().map(str::to_owned), append);
+    }
+
+    /// One file becomes another: what is known of its content goes along.
+    pub(crate) fn carry_over(&mut self, source: &Text, destination: &Text) {
+        let content =
+            self.content_to_copy(source).or_else(|| self.descriptor(source)?.literal().map(str::to_owned));
+        let taint = self.taint_of(source);
+        if content.is_none() && taint.is_none() {
+            return;
+        }
+        // Into a folder, a file keeps its name; which of the two it is cannot always be seen.
+        let mut within = destination.clone();
+        within.push_str("/");
+        within.extend(&source.file_name());
+        for path in [destination, &within] {
+            if content.is_some() {
+                self.remember(path, content.clone(), false);
+            }
+            if let Some(taint) = taint {
+                self.taint(path, taint);
+            }
+        }
+    }
+
+    /// A file gets content from where nobody here can see it.
+    pub(crate) fn taint(&mut self, path: &Text, taint: Taint) {
+        let path = absolute(path, self.cwd());
+        self.tainted.extend(path.literal().map(|path| (path.to_owned(), taint)));
+    }
+
+    /// Where this command got a file's content from, if it hid it.
+    pub(crate) fn taint_of(&self, path: &Text) -> Option<Taint> {
+        if self.tainted.is_empty() {
+            return None;
         }
         let path = absolute(path, self.cwd());
-        path.literal().is_some_and(|path| self.downloaded.iter().any(|known| known == path))
+        let path = path.literal()?;
+        self.tainted.iter().rev().find(|(known, _)| known == path).map(|(_, taint)| *taint)
+    }
+
+    /// Notes that a file is run, where its content is hidden.
+    pub(crate) fn run_tainted(&mut self, path: &Text, by: &str) {
+        match self.taint_of(path) {
+            Some(Taint::Network) => self.unknown(Unknown::Downloaded(by.to_owned())),
+            Some(Taint::Decoded) => self.unknown(Unknown::Decoded),
+            None => {}
+        }
     }
 
     /// What this command itself has put into a file.
@@ -122,4 +178,42 @@ impl Shell<'_> {
         let path = absolute(path, self.cwd());
         self.written.get(path.literal()?).cloned()
     }
+
+    /// The same for a file that is copied: a program of the system stands for a script that calls it, so that its
+    /// copy under another name is still seen for what it is.
+    pub(crate) fn content_to_copy(&self, path: &Text) -> Option<String> {
+        self.content_of(path).or_else(|| {
+            let path = path.literal().filter(|path| is_system_program(path))?;
+            Some(format!("{CALLS_PROGRAM}{path} \"$@\""))
+        })
+    }
+
+    /// The script that a program's name stands for because this very command put it there.
+    pub(crate) fn script_behind(&self, word: &Text) -> Option<String> {
+        if self.written.is_empty() {
+            return None;
+        }
+        let name = word.literal()?;
+        let content = self.content_of(word)?;
+        // Without a folder it is found through the path, where a copy of a program counts and a note does not.
+        (name.contains('/') || content.starts_with(CALLS_PROGRAM)).then_some(content)
+    }
+}
+
+/// How the stand-in for a program begins.
+const CALLS_PROGRAM: &str = "command ";
+
+/// Where a file's content came from when it cannot be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taint {
+    /// From the network.
+    Network,
+    /// Out of a decoder.
+    Decoded,
+}
+
+fn is_system_program(path: &str) -> bool {
+    let Some((folder, name)) = path.rsplit_once('/') else { return false };
+    let known = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
+    known.contains(&folder) && !name.is_empty() && !name.contains(char::is_whitespace)
 }

@@ -1,0 +1,93 @@
+"""Which processes are measured, and with what on stdin."""
+import glob
+import os
+import shutil
+from dataclasses import dataclass, field
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAYLOADS = os.path.join(ROOT, "crates/context-graph-events/tests/payloads")
+RIVALS = os.path.join(ROOT, "bench/rivals")
+
+# Everything is compared with this.
+YARDSTICK = "/bin/true"
+
+HOOKS = {
+    "pre-tool": "PreToolUse",
+    "post-tool": "PostToolUse",
+    "prompt-submit": "UserPromptSubmit",
+    "session-start": "SessionStart",
+    "session-end": "SessionEnd",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One process to be measured."""
+
+    name: str
+    argv: tuple
+    stdin: str = os.devnull
+    # What is run before each measured process, unmeasured, so that all of them find the same.
+    before: tuple = field(default=())
+
+
+def payload(event):
+    """The file with a recorded payload."""
+    return os.path.join(PAYLOADS, event + ".json")
+
+
+def find_binary():
+    """The release build of this tree."""
+    target = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
+    places = ("*/release/context-graph", "release/context-graph")
+    found = [path for place in places for path in sorted(glob.glob(os.path.join(target, place)))]
+    if not found:
+        raise SystemExit("no release build found: run cargo build --release, or give --bin PATH")
+    return max(found, key=os.path.getmtime)
+
+
+def named(binary):
+    """The hooks that have a subcommand, `Stop`, and the status line."""
+    start = Case("session-start", (binary, "hooks", "session-start", "--stdin"), payload("SessionStart"))
+    cases = []
+    for hook, event in HOOKS.items():
+        # A session that has ended must be begun again before it can end again.
+        before = (start,) if event == "SessionEnd" else ()
+        cases.append(Case(hook, (binary, "hooks", hook, "--stdin"), payload(event), before))
+    cases.append(Case("stop", (binary, "hooks", "event", "--stdin"), payload("Stop")))
+    cases.append(Case("statusline", (binary, "statusline"), payload("statusLine")))
+    return cases
+
+
+def events(binary):
+    """`hooks event` with each of the events."""
+    start = named(binary)[3]
+    cases = []
+    for path in sorted(glob.glob(os.path.join(PAYLOADS, "*.json"))):
+        event = os.path.basename(path).removesuffix(".json")
+        if event != "statusLine":
+            before = (start,) if event == "SessionEnd" else ()
+            cases.append(Case("event " + event, (binary, "hooks", "event"), path, before))
+    return cases
+
+
+def rivals():
+    """What a hook is written in by hand, doing the least useful thing: read the event, find the tool, answer."""
+    call = payload("PreToolUse")
+    cases = [Case(YARDSTICK, (YARDSTICK,)), Case("sh -c :", ("/bin/sh", "-c", ":"))]
+    if shutil.which("bash") and shutil.which("jq"):
+        cases.append(Case("bash + jq", (shutil.which("bash"), os.path.join(RIVALS, "hook.bash")), call))
+    for program, script in (("python3", "hook.py"), ("node", "hook.js")):
+        found = real_program(program)
+        if found:
+            cases.append(Case(program, (found, os.path.join(RIVALS, script)), call))
+    return cases
+
+
+def real_program(name):
+    """A program that is not a version manager's script in front of it."""
+    for folder in ("/usr/bin", "/usr/local/bin", "/bin"):
+        path = os.path.join(folder, name)
+        if os.access(path, os.X_OK):
+            return path
+    return shutil.which(name)

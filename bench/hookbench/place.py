@@ -1,0 +1,34 @@
+"""A project of its own for a measurement, and surroundings that are the same everywhere."""
+import contextlib
+import os
+import shutil
+import tempfile
+
+
+class Place:
+    """Where measured processes run: a fresh project, the binary as an installed copy, and a fixed environment."""
+
+    def __init__(self, folder):
+        self.project = os.path.join(folder, "project")
+        self.programs = os.path.join(folder, "bin")
+        os.mkdir(self.project)
+        os.mkdir(self.programs)
+        self.environment = {"PATH": "/usr/bin:/bin", "HOME": self.project, "CLAUDE_PROJECT_DIR": self.project}
+
+    def install(self, binary):
+        """A copy of the binary. A linker writes its file in small pieces, and the page cache keeps them small; an
+        installed file is written in one go, starts faster, and is what users run."""
+        copy = os.path.join(self.programs, "context-graph")
+        shutil.copyfile(binary, copy)
+        os.chmod(copy, 0o755)
+        return copy
+
+
+@contextlib.contextmanager
+def place():
+    """A place that is gone afterwards. The name has always the same length: paths are work too."""
+    folder = tempfile.mkdtemp(prefix="hook-cost-")
+    try:
+        yield Place(folder)
+    finally:
+        shutil.rmtree(folder)

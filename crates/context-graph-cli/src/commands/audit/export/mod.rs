@@ -1,0 +1,180 @@
+//! `audit export`: calls and events for other programs. One session after the other is read, told and written, so that
+//! a store of any size needs the memory of its largest session.
+
+mod csv;
+mod json;
+mod jsonl;
+mod new_file;
+mod otlp;
+mod progress;
+mod selection;
+mod sink;
+mod sqlite;
+mod walk;
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use self::new_file::NewFile;
+use self::sink::{Sink, SinkError};
+use self::walk::{Totals, Walk};
+use super::asked::AskedArgs;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::session::{PlaceArgs, Shelf};
+use crate::{Environment, table};
+
+/// Write calls and events for other programs: JSON lines, CSV, OpenTelemetry or SQLite
+///
+/// What is exported is what is stored: secrets were taken out before. Filters of one kind are alternatives, those of
+/// different kinds must all fit.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                  context-graph audit export --since 7d | jq -r 'select(.outcome == \"failure\") | .error'\n  \
+                  context-graph audit export --format csv --output calls.csv --tool Bash\n  \
+                  context-graph audit export --format sqlite --output audit.db && sqlite3 audit.db 'SELECT * FROM per_tool'\n  \
+                  context-graph audit export --format otlp-json --output traces.jsonl --session 3f2a")]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// What to write
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+
+    /// Write here instead of to stdout; the file is there when it is whole, and readable by you alone
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Replace the file if there is one
+    #[arg(long, requires = "output")]
+    force: bool,
+
+    /// With a database that several projects share: of all of them, not only of this one
+    #[arg(long)]
+    all_projects: bool,
+
+    #[command(flatten)]
+    asked: AskedArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum Format {
+    /// One JSON object a line for each call and each other event
+    #[default]
+    Jsonl,
+    /// A table for spreadsheets, with a heading
+    Csv,
+    /// OpenTelemetry traces: one OTLP request a line, one trace a session
+    OtlpJson,
+    /// A database with tables and views; needs --output
+    Sqlite,
+}
+
+impl Format {
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
+    let shelf = Shelf::open(&args.place, environment)?;
+    let shared = args.place.db_path.is_some() || environment.db_path.is_some();
+    let project = (shared && !args.all_projects).then(|| shelf.sessions.project());
+    let mut walk = Walk::new(&shelf, args.asked.understand(&shelf)?, project.as_deref())?;
+    match &args.output {
+        None => to_stdout(args.format, &mut walk),
+        Some(path) => {
+            let totals = to_file(args, path, &mut walk)?;
+            tell(args, path, &totals)?;
+            totals.damage().map_or(Ok(()), |failure| Err(failure.answered()))
+        }
+    }
+}
+
+fn to_stdout(format: Format, walk: &mut Walk<'_>) -> Outcome {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let Some(mut sink) = text_sink(format, &mut out) else {
+        return Err(Failure::usage("a database cannot be written to stdout")
+            .with_next_step("--output FILE says where to"));
+    };
+    match walk.write_to(&mut *sink, true) {
+        Ok(totals) => totals.damage().map_or(Ok(()), |failure| Err(failure.answered())),
+        Err(Stop::Sink(SinkError::Io(error))) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(stop) => Err(stop.into_failure("stdout").answered()),
+    }
+}
+
+fn to_file(args: &ExportArgs, path: &Path, walk: &mut Walk<'_>) -> Result<Totals, Failure> {
+    let (new_file, file) = NewFile::create(path, args.force)?;
+    let mut out = BufWriter::new(file);
+    let written = match text_sink(args.format, &mut out) {
+        Some(mut sink) => walk.write_to(&mut *sink, false),
+        None => sqlite::Database::create(new_file.part())
+            .map_err(Stop::from)
+            .and_then(|mut database| walk.write_to(&mut database, false)),
+    };
+    let totals = written.map_err(|stop| stop.into_failure(&path.display().to_string()))?;
+    new_file.place()?;
+    Ok(totals)
+}
+
+/// What writes a format that is text; none for a database.
+fn text_sink<'o>(format: Format, out: &'o mut dyn Write) -> Option<Box<dyn Sink + 'o>> {
+    match format {
+        Format::Jsonl => Some(Box::new(jsonl::JsonLines::new(out))),
+        Format::Csv => Some(Box::new(csv::Csv::new(out))),
+        Format::OtlpJson => Some(Box::new(otlp::Otlp::new(out))),
+        Format::Sqlite => None,
+    }
+}
+
+/// Says what was written.
+fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> Outcome {
+    if args.place.json {
+        return table::print_json(&json!({
+            "success": totals.damaged() == 0,
+            "output": path.to_string_lossy(),
+            "format": args.format.name(),
+            "sessions": totals.sessions,
+            "calls": totals.calls,
+            "events": totals.events,
+            "damaged_sessions": totals.damaged(),
+        }));
+    }
+    table::print_lines([format!(
+        "{}: {} sessions, {} calls, {} other events",
+        path.display(),
+        totals.sessions,
+        totals.calls,
+        totals.events
+    )])
+}
+
+/// Why an export broke off.
+#[derive(Debug)]
+enum Stop {
+    /// The store could not be read.
+    Source(Failure),
+    /// The export could not be written.
+    Sink(SinkError),
+}
+
+impl From<SinkError> for Stop {
+    fn from(error: SinkError) -> Self {
+        Self::Sink(error)
+    }
+}
+
+impl Stop {
+    fn into_failure(self, target: &str) -> Failure {
+        match self {
+            Self::Source(failure) => failure,
+            Self::Sink(error) => Failure::new(ErrorCode::Storage, format!("cannot write {target}: {error}"))
+                .with_next_step("nothing was put there; see that there is room and that you may write"),
+        }
+    }
+}

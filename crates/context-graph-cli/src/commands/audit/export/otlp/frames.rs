@@ -1,0 +1,123 @@
+//! What spans lie in: the session, its prompts and its subagents.
+
+use std::collections::HashMap;
+
+use context_graph_core::audit::{Call, Entry, Happening};
+
+use super::super::sink::Told;
+use super::ids;
+
+/// The agent of the main thread, where it was not started as another.
+pub(super) const MAIN_AGENT: &str = "claude-code";
+
+/// What a frame stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Of<'a> {
+    Session,
+    Prompt(&'a str),
+    Subagent(&'a str),
+}
+
+/// A span that others lie in.
+#[derive(Debug)]
+pub(super) struct Frame<'a> {
+    pub(super) of: Of<'a>,
+    pub(super) span_id: String,
+    /// Where the frame around it is in the list.
+    pub(super) parent: Option<usize>,
+    pub(super) start_ms: i64,
+    pub(super) end_ms: i64,
+    /// The kind of agent that acts in it, where that is said.
+    pub(super) agent_type: Option<&'a str>,
+    /// What happened right in it and is no call.
+    pub(super) happenings: Vec<&'a Happening>,
+}
+
+/// The frames of a session; the session's own comes first.
+pub(super) struct Frames<'a> {
+    session_id: &'a str,
+    pub(super) list: Vec<Frame<'a>>,
+    by_what: HashMap<Of<'a>, usize>,
+}
+
+impl<'a> Frames<'a> {
+    pub(super) fn of(told: &'a Told) -> Self {
+        let (snapshot, state) = (&told.session.snapshot, &told.session.state);
+        let mut frames = Self { session_id: &snapshot.session_id, list: Vec::new(), by_what: HashMap::new() };
+        let root = frames.open(Of::Session, None, state.started_ms);
+        frames.reach(root, state.started_ms, state.ended_ms.unwrap_or(state.updated_ms));
+        for entry in &told.entries {
+            let (start_ms, end_ms) = match entry {
+                Entry::Call(call) => times(call),
+                Entry::Event(happening) => (happening.at_ms, happening.at_ms),
+            };
+            let at = frames.around(entry, start_ms);
+            frames.reach(at, start_ms, end_ms);
+            let frame = &mut frames.list[at];
+            frame.agent_type = frame.agent_type.or(entry.agent().kind.as_deref());
+            if let Entry::Event(happening) = entry {
+                frame.happenings.push(happening);
+            }
+        }
+        frames
+    }
+
+    /// The frame that an entry lies in: its subagent's, else its prompt's, else the session's.
+    pub(super) fn around(&mut self, entry: &'a Entry, start_ms: i64) -> usize {
+        let prompt_id = match entry {
+            Entry::Call(call) => &call.prompt_id,
+            Entry::Event(happening) => &happening.prompt_id,
+        };
+        let mut at = 0;
+        if let Some(id) = prompt_id {
+            at = self.open(Of::Prompt(id), Some(at), start_ms);
+        }
+        if let Some(id) = &entry.agent().id {
+            at = self.open(Of::Subagent(id), Some(at), start_ms);
+        }
+        at
+    }
+
+    /// The frame of this, made if it is not there yet.
+    fn open(&mut self, of: Of<'a>, parent: Option<usize>, start_ms: i64) -> usize {
+        if let Some(known) = self.by_what.get(&of) {
+            return *known;
+        }
+        let (kind, id) = match of {
+            Of::Session => ("session", self.session_id),
+            Of::Prompt(id) => ("prompt", id),
+            Of::Subagent(id) => ("subagent", id),
+        };
+        let at = self.list.len();
+        self.list.push(Frame {
+            of,
+            span_id: ids::span(self.session_id, kind, id),
+            parent,
+            start_ms,
+            end_ms: start_ms,
+            agent_type: None,
+            happenings: Vec::new(),
+        });
+        self.by_what.insert(of, at);
+        at
+    }
+
+    /// Stretches a frame, and all around it, over a span of time.
+    fn reach(&mut self, at: usize, start_ms: i64, end_ms: i64) {
+        let mut at = Some(at);
+        while let Some(frame) = at.and_then(|at| self.list.get_mut(at)) {
+            frame.start_ms = frame.start_ms.min(start_ms);
+            frame.end_ms = frame.end_ms.max(end_ms);
+            at = frame.parent;
+        }
+    }
+}
+
+/// When a call began and ended, as far as is known. Of one that nobody was seen asking for, the client's own measure
+/// tells when it began.
+pub(super) fn times(call: &Call) -> (i64, i64) {
+    let end_ms = call.ended_ms.unwrap_or(call.at_ms);
+    let took_ms = call.duration_ms.filter(|_| call.asked.is_none());
+    let took_ms = took_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or_default();
+    (call.at_ms.min(end_ms.saturating_sub(took_ms)), end_ms)
+}

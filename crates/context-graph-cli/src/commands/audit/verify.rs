@@ -1,0 +1,246 @@
+//! `audit verify`
+
+use std::collections::HashMap;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use context_graph_storage::store::{Break, Chain, ChainReport, Tombstone};
+use context_graph_storage::{LmdbStore, SessionStore};
+use serde_json::{Value, json};
+
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::session::{PlaceArgs, Shelf};
+use crate::config::Config;
+use crate::heads::{self, Head};
+use crate::{Environment, table, terminal};
+
+/// Check that the record is as it was written: every page, every record, every chain
+///
+/// Each session's records are a hash chain. Whatever was changed, taken out or added behind the store's back does not
+/// fit, and the first place is named. Sessions that were forgotten or pruned left a tombstone and are no break.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 it holds, 2 it does not.\n\nExamples:\n  \
+                        context-graph audit verify\n  \
+                        context-graph audit verify --heads ~/heads.jsonl --json")]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Compare with the heads written down in this file [default: the configuration's `audit.heads_file`]
+    #[arg(long, value_name = "FILE")]
+    heads: Option<PathBuf>,
+}
+
+/// All that was found.
+struct Findings {
+    chains: ChainReport,
+    tombstones: Vec<Tombstone>,
+    /// Records that are in a journal still, and not chained yet.
+    waiting: u64,
+    heads: usize,
+    first_break: Option<Break>,
+}
+
+pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
+    let heads = heads_to_compare(args, environment)?;
+    let shelf = Shelf::open(&args.place, environment)?;
+    let findings = match &shelf.store {
+        Some(store) => look(&shelf, store, &heads)?,
+        None => Findings {
+            chains: ChainReport::default(),
+            tombstones: Vec::new(),
+            waiting: waiting(&shelf)?,
+            heads: heads.len(),
+            first_break: compare_heads(None, &[], &heads)?,
+        },
+    };
+    if args.place.json {
+        table::print_json(&as_json(&findings))?;
+    } else {
+        table::print_lines(told(&findings))?;
+    }
+    match findings.first_break {
+        None => Ok(()),
+        Some(found) => Err(Failure::new(
+            ErrorCode::Corruption,
+            format!("the record does not hold: {}", line(&found)),
+        )
+        .with_next_step(
+            "compare with a backup of .context-graph; what is there can still be read with `audit log`",
+        )),
+    }
+}
+
+fn look(shelf: &Shelf, store: &LmdbStore, heads: &[Head]) -> Result<Findings, Failure> {
+    let check = store.check()?;
+    let mut shown = Progress::new(store.stats()?.records);
+    let chains = store.verify_chains(&mut |done| shown.tell(done))?;
+    shown.done();
+    let tombstones = store.tombstones()?;
+    let damaged = check.first_problem.map(|(key, what)| Break {
+        session_id: None,
+        seq: None,
+        what: format!("{key}: {what}"),
+    });
+    // A chain that breaks says more than the page or the key that it breaks on.
+    let first_break = match chains.first_break.clone().or(damaged) {
+        Some(found) => Some(found),
+        None => compare_heads(Some(store), &tombstones, heads)?,
+    };
+    Ok(Findings { chains, tombstones, waiting: waiting(shelf)?, heads: heads.len(), first_break })
+}
+
+fn waiting(shelf: &Shelf) -> Result<u64, Failure> {
+    let mut waiting = 0;
+    for (id, _) in shelf.sessions.folder().live_sessions()? {
+        let view = shelf.sessions.view(shelf.store.as_ref(), &id)?;
+        waiting += view.map_or(0, |view| view.unfolded.len() as u64);
+    }
+    Ok(waiting)
+}
+
+fn heads_to_compare(args: &VerifyArgs, environment: &Environment) -> Result<Vec<Head>, Failure> {
+    let environment = environment.in_project(args.place.project.as_deref());
+    let root = environment.project_root();
+    let configured = Config::read(&environment.state_folder()).unwrap_or_default().audit.heads_file;
+    let file = match &args.heads {
+        Some(file) => Some(file.clone()),
+        None => heads::place(&configured, &environment.home, &root)
+            .map_err(Failure::usage)?
+            .filter(|file| file.exists()),
+    };
+    let Some(file) = file else { return Ok(Vec::new()) };
+    let all = heads::read(&file).map_err(|problem| Failure::new(ErrorCode::Parse, problem))?;
+    let own = |head: &Head| Path::new(&head.project) == root;
+    Ok(all.into_iter().filter(own).collect())
+}
+
+/// The first head that the store does not bear out. Of each session the newest is followed: it covers those before it.
+fn compare_heads(
+    store: Option<&LmdbStore>,
+    tombstones: &[Tombstone],
+    heads: &[Head],
+) -> Result<Option<Break>, Failure> {
+    let mut newest: HashMap<&str, &Head> = HashMap::new();
+    for head in heads {
+        let known = newest.entry(&head.session_id).or_insert(head);
+        if head.at_ms >= known.at_ms {
+            *known = head;
+        }
+    }
+    let mut newest: Vec<&Head> = newest.into_values().collect();
+    newest.sort_by_key(|head| head.at_ms);
+    for head in newest {
+        let chain = store.map(|store| store.chain_at(&head.session_id, head.seq)).transpose()?.flatten();
+        let fits = chain.is_some_and(|chain| chain.to_string() == head.link);
+        let fingerprint = Tombstone::fingerprint(&head.session_id);
+        if !fits && !tombstones.iter().any(|tombstone| tombstone.fingerprint == fingerprint) {
+            return Ok(Some(Break {
+                session_id: Some(head.session_id.clone()),
+                seq: Some(head.seq),
+                what: "the chain is not the one that was written down outside".to_owned(),
+            }));
+        }
+    }
+    Ok(None)
+}
+
+fn told(findings: &Findings) -> Vec<String> {
+    let chains = &findings.chains;
+    let mut lines = vec![format!("{} records of {} sessions followed", chains.records, chains.sessions)];
+    if chains.unchained > 0 {
+        lines.push(format!(
+            "{} of them are older than the chain: only their checksums could be checked",
+            chains.unchained
+        ));
+    }
+    if findings.waiting > 0 {
+        lines.push(format!(
+            "{} more wait in the journals of open sessions; they are chained when the turn ends",
+            findings.waiting
+        ));
+    }
+    if !findings.tombstones.is_empty() {
+        lines.push(format!("{} sessions were removed and left a tombstone", findings.tombstones.len()));
+    }
+    if findings.heads > 0 {
+        lines.push(format!("{} heads written down outside of the project compared", findings.heads));
+    }
+    lines.push(match &findings.first_break {
+        None => "the record holds".to_owned(),
+        Some(found) => format!("the record DOES NOT hold: {}", terminal::plain(&line(found), false)),
+    });
+    lines
+}
+
+fn line(found: &Break) -> String {
+    let place = match (&found.session_id, found.seq) {
+        (Some(id), Some(seq)) => format!("session {id}, record {seq}: "),
+        (Some(id), None) => format!("session {id}: "),
+        (None, Some(seq)) => format!("record {seq}: "),
+        (None, None) => String::new(),
+    };
+    format!("{place}{}", found.what)
+}
+
+fn as_json(findings: &Findings) -> Value {
+    let chains = &findings.chains;
+    let tombstones: Vec<Value> = findings
+        .tombstones
+        .iter()
+        .map(|gone| {
+            json!({
+                "number": gone.ordinal,
+                "fingerprint": format!("{:032x}", u128::from_be_bytes(gone.fingerprint)),
+                "records": gone.records,
+                "head": gone.chain.map(|chain| Chain::from(chain).to_string()),
+                "at_ms": gone.at_ms,
+                "why": gone.why.as_str(),
+            })
+        })
+        .collect();
+    json!({
+        "holds": findings.first_break.is_none(),
+        "sessions": chains.sessions,
+        "records": chains.records,
+        "unchained": chains.unchained,
+        "waiting": findings.waiting,
+        "heads_compared": findings.heads,
+        "breaks": chains.breaks,
+        "first_break": findings.first_break.as_ref().map(|found| {
+            json!({"session_id": found.session_id, "record": found.seq, "what": found.what})
+        }),
+        "tombstones": tombstones,
+    })
+}
+
+/// How far it has come, on stderr, where a person is looking.
+struct Progress {
+    of: u64,
+    next: u64,
+    watched: bool,
+}
+
+impl Progress {
+    /// Fewer records than this are followed before anyone looks.
+    const STEP: u64 = 50_000;
+
+    fn new(of: u64) -> Self {
+        Self { of, next: Self::STEP, watched: std::io::stderr().is_terminal() }
+    }
+
+    fn tell(&mut self, done: u64) {
+        if self.watched && done >= self.next {
+            self.next = done + Self::STEP;
+            let _ = write!(std::io::stderr(), "\rfollowed {done} of {} records ", self.of);
+        }
+    }
+
+    fn done(&self) {
+        if self.watched && self.next > Self::STEP {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}

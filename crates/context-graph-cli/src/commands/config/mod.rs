@@ -1,0 +1,47 @@
+//! `context-graph config …`: what is set, where it was set, and what could be.
+
+mod path;
+mod schema;
+mod show;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::failure::Outcome;
+use crate::Environment;
+
+/// What is set, where it was set, and what could be
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommands {
+    /// Show every value that is in force, and where it comes from
+    Show(PlaceArgs),
+    /// Show which files are read, and whether they are there
+    Path(PlaceArgs),
+    /// Print what a file may say, as JSON Schema
+    Schema(schema::SchemaArgs),
+}
+
+/// Which project, and how to answer.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PlaceArgs {
+    /// The project's folder [default: the one around the current folder]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+
+    /// Where the database is to be, as the hooks are told
+    #[arg(long, value_name = "DIR")]
+    db_path: Option<PathBuf>,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(command: &ConfigCommands, environment: &Environment) -> Outcome {
+    match command {
+        ConfigCommands::Show(args) => show::run(args, environment),
+        ConfigCommands::Path(args) => path::run(args, environment),
+        ConfigCommands::Schema(args) => schema::run(args),
+    }
+}

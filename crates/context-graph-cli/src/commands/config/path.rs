@@ -1,0 +1,55 @@
+//! `config path`
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::PlaceArgs;
+use crate::commands::failure::Outcome;
+use crate::paths::System;
+use crate::settings_file::{Scope, SettingsFile};
+use crate::{Environment, config, guard, table};
+
+pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
+    let environment = environment.in_project(args.project.as_deref());
+    let files = files(args, &environment);
+    if args.json {
+        let list: Vec<Value> = files
+            .iter()
+            .map(|(what, path)| json!({"what": what, "path": path, "exists": path.exists()}))
+            .collect();
+        return table::print_json(&list.into());
+    }
+    let rows = files.into_iter().map(|(what, path)| {
+        let there = if path.exists() { "" } else { "not there" };
+        vec![what.to_owned(), path.display().to_string(), there.to_owned()]
+    });
+    table::print(&["what", "path", ""], rows)
+}
+
+/// Everything that is read or written for a project, by what it is.
+fn files(args: &PlaceArgs, environment: &Environment) -> Vec<(&'static str, PathBuf)> {
+    let state = environment.state_folder();
+    let settings = |scope| SettingsFile::new(environment, scope).path().to_path_buf();
+    vec![
+        ("configuration", state.join(config::FILE)),
+        ("policy, project", state.join(guard::FILE)),
+        ("policy, user", guard::user_file(environment)),
+        ("policies in Rego", state.join(guard::POLICIES)),
+        ("state", state.clone()),
+        ("database", database(args, environment)),
+        ("client, project", settings(Scope::Project)),
+        ("client, local", settings(Scope::Local)),
+        ("client, user", settings(Scope::User)),
+        ("client, managed", System::here().managed_settings().join("managed-settings.json")),
+    ]
+}
+
+/// Where the database is, or would be.
+pub(super) fn database(args: &PlaceArgs, environment: &Environment) -> PathBuf {
+    let named = args.db_path.as_deref().or(environment.db_path.as_deref());
+    match named {
+        Some(named) => environment.project_root().join(named),
+        None => environment.state_folder().join("data"),
+    }
+}

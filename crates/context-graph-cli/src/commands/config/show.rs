@@ -1,0 +1,139 @@
+//! `config show`
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::PlaceArgs;
+use super::path::database;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::config::{self, Config};
+use crate::{Environment, guard, table};
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Origin {
+    Default,
+    UserFile(PathBuf),
+    ProjectFile(PathBuf),
+    Environment(&'static str),
+    Flag(&'static str),
+}
+
+impl Origin {
+    fn words(&self) -> String {
+        match self {
+            Self::Default => "default".to_owned(),
+            Self::UserFile(path) => format!("user file {}", path.display()),
+            Self::ProjectFile(path) => format!("project file {}", path.display()),
+            Self::Environment(name) => format!("environment {name}"),
+            Self::Flag(name) => format!("flag {name}"),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Self::Default => json!({"origin": "default"}),
+            Self::UserFile(path) => json!({"origin": "user_file", "file": path}),
+            Self::ProjectFile(path) => json!({"origin": "project_file", "file": path}),
+            Self::Environment(name) => json!({"origin": "environment", "name": name}),
+            Self::Flag(name) => json!({"origin": "flag", "name": name}),
+        }
+    }
+}
+
+/// One value in force.
+#[derive(Debug)]
+struct Setting {
+    key: String,
+    value: Value,
+    origin: Origin,
+}
+
+pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
+    let inner = environment.in_project(args.project.as_deref());
+    let (mut settings, complaint) = configured(&inner.state_folder());
+    settings.extend(policies(&inner));
+    settings.extend(places(args, environment, &inner));
+    if args.json {
+        let list: Vec<Value> = settings
+            .iter()
+            .map(|setting| {
+                let mut object = setting.origin.json();
+                object["key"] = setting.key.as_str().into();
+                object["value"] = setting.value.clone();
+                object
+            })
+            .collect();
+        table::print_json(&list.into())?;
+    } else {
+        let rows = settings.iter().map(|it| vec![it.key.clone(), it.value.to_string(), it.origin.words()]);
+        table::print(&["key", "value", "from"], rows)?;
+    }
+    match complaint {
+        Some(complaint) => Err(Failure::new(ErrorCode::Validation, complaint)
+            .with_next_step("`context-graph config schema` says what the file may say")
+            .answered()),
+        None => Ok(()),
+    }
+}
+
+/// The configuration, and what is wrong with its file: then the defaults are in force.
+fn configured(state_folder: &Path) -> (Vec<Setting>, Option<String>) {
+    let file = state_folder.join(config::FILE);
+    let (config, complaint) = match Config::read(state_folder) {
+        Ok(config) => (config, None),
+        Err(error) => (Config::default(), Some(error.to_string())),
+    };
+    let said = if complaint.is_none() { read_table(&file) } else { toml::Table::new() };
+    // By way of text, which keeps 0.7 what it is; a number of half the width would come out as 0.699….
+    let text = serde_json::to_string(&config).unwrap_or_default();
+    let config: Value = serde_json::from_str(&text).unwrap_or_default();
+    let mut settings = Vec::new();
+    for (section, keys) in config.as_object().into_iter().flatten() {
+        for (key, value) in keys.as_object().into_iter().flatten() {
+            let set = said.get(section).and_then(|section| section.get(key)).is_some();
+            let origin = if set { Origin::ProjectFile(file.clone()) } else { Origin::Default };
+            settings.push(Setting { key: format!("{section}.{key}"), value: value.clone(), origin });
+        }
+    }
+    (settings, complaint)
+}
+
+/// What the policy files set. Both count: the project's can only be stricter than the user's.
+fn policies(environment: &Environment) -> Vec<Setting> {
+    let user = guard::user_file(environment);
+    let project = environment.state_folder().join(guard::FILE);
+    let files = [(user.clone(), Origin::UserFile(user)), (project.clone(), Origin::ProjectFile(project))];
+    files
+        .into_iter()
+        .flat_map(|(path, origin)| {
+            read_table(&path).into_iter().map(move |(key, value)| Setting {
+                key: format!("policy.{key}"),
+                value: serde_json::to_value(value).unwrap_or_default(),
+                origin: origin.clone(),
+            })
+        })
+        .collect()
+}
+
+/// Where things are.
+fn places(args: &PlaceArgs, outer: &Environment, inner: &Environment) -> Vec<Setting> {
+    let named = |flag: bool, variable: bool, names: (&'static str, &'static str)| match (flag, variable) {
+        (true, _) => Origin::Flag(names.0),
+        (false, true) => Origin::Environment(names.1),
+        (false, false) => Origin::Default,
+    };
+    let project =
+        named(args.project.is_some(), outer.project_dir.is_some(), ("--project", "CLAUDE_PROJECT_DIR"));
+    let data = named(args.db_path.is_some(), outer.db_path.is_some(), ("--db-path", "CONTEXT_GRAPH_DB_PATH"));
+    [("project", inner.project_root(), project), ("database", database(args, inner), data)]
+        .into_iter()
+        .map(|(key, path, origin)| Setting { key: key.to_owned(), value: json!(path), origin })
+        .collect()
+}
+
+fn read_table(path: &Path) -> toml::Table {
+    std::fs::read_to_string(path).ok().and_then(|text| text.parse().ok()).unwrap_or_default()
+}

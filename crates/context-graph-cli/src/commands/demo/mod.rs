@@ -1,0 +1,49 @@
+//! `context-graph demo`: a session from beginning to end, played through real hook processes, in a folder of its own.
+//!
+//! What happens in it is written down in `script`; everything that is said about it is what the hooks answered.
+
+mod script;
+mod stage;
+mod story;
+
+use clap::Args;
+
+use super::failure::{Failure, Outcome};
+use super::hooks::error::ErrorCode;
+use crate::scratch::Scratch;
+use stage::Stage;
+use story::Story;
+
+/// See what it does: a short session, played through the real hooks
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing of yours is read or changed: it all happens in a temporary folder, which is removed.\n\nExamples:\n  \
+                  context-graph demo              under ten seconds\n  \
+                  context-graph demo --keep       then look around: session show, session list, policy explain"
+)]
+pub(crate) struct DemoArgs {
+    /// Do not pause for reading
+    #[arg(long)]
+    fast: bool,
+
+    /// Keep the folder, and say where it is
+    #[arg(long)]
+    keep: bool,
+}
+
+pub(crate) fn run(args: &DemoArgs) -> Outcome {
+    let mut scratch = Scratch::new("demo").map_err(|error| {
+        Failure::new(ErrorCode::Storage, format!("cannot make a temporary folder: {error}"))
+            .with_next_step("see that there is room and that TMPDIR names a folder that is writable for you")
+    })?;
+    let program = super::binary_path()?;
+    let mut stage = Stage::new(&scratch, &program)?;
+    let mut story = Story::new(args.fast, stage.project());
+    script::play(&mut stage, &mut story)?;
+    story.ending(&stage.costs());
+    if args.keep {
+        story.kept(stage.project());
+        scratch.keep();
+    }
+    story.outcome()
+}

@@ -1,0 +1,114 @@
+//! Where the session is played: a project and a home of its own, and a process of ours for every event.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::commands::failure::Failure;
+use crate::commands::hooks::error::ErrorCode;
+use crate::exchange::{Reply, exchange};
+use crate::scratch::Scratch;
+
+const SESSION: &str = "demo";
+/// Longer than any hook takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The stage, and what was played on it so far.
+#[derive(Debug)]
+pub(super) struct Stage<'a> {
+    program: &'a str,
+    project: PathBuf,
+    home: PathBuf,
+    took: Vec<Duration>,
+    nothing: Vec<Duration>,
+    calls: usize,
+}
+
+/// How long the hooks took.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Costs {
+    pub(super) processes: usize,
+    pub(super) median: Duration,
+    /// The same for a program that does nothing.
+    pub(super) nothing: Option<Duration>,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(scratch: &Scratch, program: &'a str) -> Result<Self, Failure> {
+        let (project, home) = (scratch.path().join("project"), scratch.path().join("home"));
+        for folder in [project.join(".git"), project.join("src").join("parser"), home.clone()] {
+            std::fs::create_dir_all(&folder)
+                .map_err(|error| failed(&format!("{}: {error}", folder.display())))?;
+        }
+        Ok(Self { program, project, home, took: Vec::new(), nothing: Vec::new(), calls: 0 })
+    }
+
+    pub(super) fn project(&self) -> &Path {
+        &self.project
+    }
+
+    /// The id of the next tool call.
+    pub(super) fn next_id(&mut self) -> String {
+        self.calls += 1;
+        format!("call-{}", self.calls)
+    }
+
+    /// Sends an event to a hook process of its own, and gives its answer back.
+    pub(super) fn event(&mut self, name: &str, own: Value) -> Result<Value, Failure> {
+        let mut event = json!({
+            "hook_event_name": name, "session_id": SESSION, "transcript_path": "", "cwd": self.project,
+            "permission_mode": "default",
+        });
+        if let (Some(event), Value::Object(own)) = (event.as_object_mut(), own) {
+            event.extend(own);
+        }
+        let reply =
+            self.start(event.to_string().as_bytes()).map_err(|error| failed(&format!("{name}: {error}")))?;
+        self.took.push(reply.took);
+        // Beside each other, so that a machine that is busy is so for both.
+        self.nothing.extend(nothing());
+        if reply.code != Some(0) {
+            return Err(failed(&format!("{name}: {}", reply.stderr.trim())));
+        }
+        // What is no JSON is plain text for the summariser.
+        Ok(serde_json::from_str(&reply.stdout).unwrap_or_else(|_| json!({"context_injection": reply.stdout})))
+    }
+
+    /// Starts the program as the client starts a hook, with nothing of the user's in sight.
+    fn start(&self, event: &[u8]) -> std::io::Result<Reply> {
+        let mut command = Command::new(self.program);
+        command
+            .args(["hooks", "event", "--stdin"])
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("CLAUDE_PROJECT_DIR", &self.project)
+            .current_dir(&self.project);
+        exchange(&mut command, event, PATIENCE)
+    }
+
+    pub(super) fn costs(&self) -> Costs {
+        Costs {
+            processes: self.took.len(),
+            median: median(self.took.clone()),
+            nothing: (!self.nothing.is_empty()).then(|| median(self.nothing.clone())),
+        }
+    }
+}
+
+/// How long a program takes that does nothing; none where there is none.
+fn nothing() -> Option<Duration> {
+    let program = ["/bin/true", "/usr/bin/true"].into_iter().find(|path| Path::new(path).exists())?;
+    exchange(Command::new(program).env_clear(), b"", PATIENCE).ok().map(|reply| reply.took)
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+fn failed(what: &str) -> Failure {
+    Failure::new(ErrorCode::Internal, format!("the demo could not be played: {what}"))
+        .with_next_step("--keep keeps the folder to look into")
+}

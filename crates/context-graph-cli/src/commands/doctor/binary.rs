@@ -1,0 +1,128 @@
+//! Is the program in the settings there, and is it this one?
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::Patient;
+use super::finding::{Finding, Mend};
+use super::sources::Ours;
+use crate::Environment;
+use crate::exchange::exchange;
+use crate::paths::System;
+use crate::settings_file::Scope;
+
+const CHECK: &str = "binary";
+
+/// Looks at every program that our hooks name.
+pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+    let mut seen = BTreeSet::new();
+    let mut findings: Vec<Finding> = patient
+        .ours()
+        .iter()
+        .filter(|hook| hook.is_direct() && seen.insert(hook.words[0].clone()))
+        .filter_map(|hook| program(patient, hook))
+        .collect();
+    if findings.is_empty() && !seen.is_empty() {
+        let names: Vec<&str> = seen.iter().map(String::as_str).collect();
+        findings.push(Finding::ok(CHECK, format!("{} is this program", names.join(" and "))));
+    }
+    findings
+}
+
+fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
+    let (name, file) = (&hook.words[0], hook.source.path.display());
+    let scope = hook.source.scope();
+    let fix = |scope: Option<Scope>| match scope {
+        Some(scope) => format!("`context-graph init{}` names the right one", scope.flag()),
+        None => "build the plugin again with this program: `context-graph plugin build DIR`".to_owned(),
+    };
+    let mended = |finding: Finding| match scope {
+        Some(scope) => finding.mended_by(Mend::Install(scope)),
+        None => finding,
+    };
+    let Some(path) = patient.resolve(name, hook) else {
+        let what = if is_bare(name) {
+            format!("`{name}` in {file} is not on the PATH: no hook can start")
+        } else {
+            format!("{name} in {file} is not there: no hook can start")
+        };
+        return Some(mended(Finding::broken(CHECK, what, fix(scope))));
+    };
+    if !is_executable(&path) {
+        let what = format!("{} in {file} may not be executed: no hook can start", path.display());
+        return Some(mended(Finding::broken(
+            CHECK,
+            what,
+            format!("`chmod +x {}`, or {}", path.display(), fix(scope)),
+        )));
+    }
+    let here = std::env::current_exe().and_then(std::fs::canonicalize).unwrap_or_default();
+    if std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone()) == here {
+        return None;
+    }
+    let version = version_of(&path);
+    let own = concat!("context-graph ", env!("CARGO_PKG_VERSION"));
+    Some(match version {
+        Some(version) if version == own => Finding::warning(
+            CHECK,
+            format!("the hooks in {file} run {}, and this is {}", path.display(), here.display()),
+            format!("run doctor from there, or {}", fix(scope)),
+        ),
+        Some(version) => mended(Finding::broken(
+            CHECK,
+            format!("the hooks in {file} run {} ({version}), and this is {own}", path.display()),
+            fix(scope),
+        )),
+        None => mended(Finding::broken(
+            CHECK,
+            format!("{} in {file} is some other program, or a broken one", path.display()),
+            fix(scope),
+        )),
+    })
+}
+
+fn version_of(path: &Path) -> Option<String> {
+    let reply = exchange(Command::new(path).arg("--version"), b"", Duration::from_secs(5)).ok()?;
+    let said = reply.stdout.trim();
+    (reply.code == Some(0) && said.starts_with("context-graph ")).then(|| said.to_owned())
+}
+
+fn is_bare(name: &str) -> bool {
+    !name.contains(['/', '\\'])
+}
+
+/// The file that a name stands for, if there is one.
+pub(super) fn resolve(name: &str, root: &Path, plugin_root: Option<&Path>) -> Option<PathBuf> {
+    let name = expand(name, root, plugin_root);
+    if is_bare(&name) {
+        let names = System::here().program_names(&name);
+        let folders = Environment::search_path().into_iter();
+        return folders
+            .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
+            .find(|it| it.is_file());
+    }
+    let path = root.join(name);
+    path.is_file().then_some(path)
+}
+
+/// The two names that the client replaces, replaced.
+pub(super) fn expand(text: &str, root: &Path, plugin_root: Option<&Path>) -> String {
+    let mut text = text.replace("${CLAUDE_PROJECT_DIR}", &root.to_string_lossy());
+    if let Some(plugin_root) = plugin_root {
+        text = text.replace("${CLAUDE_PLUGIN_ROOT}", &plugin_root.to_string_lossy());
+    }
+    text
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}

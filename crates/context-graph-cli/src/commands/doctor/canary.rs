@@ -1,0 +1,174 @@
+//! Do the hooks really run? Each is started exactly as the settings say, with an event of its own, in a folder that is
+//! nobody's project, so that no session of the user's is touched. And what does it cost?
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use context_graph_events::EventName;
+use serde_json::Value;
+
+use super::finding::Finding;
+use super::sources::Ours;
+use super::{Patient, listed, sample};
+use crate::exchange::{Reply, exchange};
+use crate::process;
+use crate::scratch::Scratch;
+
+const CHECK: &str = "canary";
+/// How often a cost is measured.
+const ROUNDS: usize = 15;
+/// What a tool call may wait for its guard before it is worth a word: half of the budget.
+const SLOW: Duration = Duration::from_millis(50);
+/// Beyond this a hook is not waited for, whatever timeout the settings allow it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Starts every registered hook once, and the guard's a few times more.
+pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+    let ours = patient.ours();
+    if ours.is_empty() {
+        return Vec::new();
+    }
+    let scratch = match Scratch::new("doctor") {
+        Ok(scratch) => scratch,
+        Err(error) => {
+            return vec![Finding::warning(
+                CHECK,
+                format!("hooks could not be tried: no temporary folder can be made ({error})"),
+                "see that there is room and that TMPDIR names a folder that is writable for you",
+            )];
+        }
+    };
+    let mut tried: Vec<(&str, &[String])> = Vec::new();
+    let mut failures: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for hook in &ours {
+        let Some(event) = EventName::parse(&hook.event) else { continue };
+        // One that would make a worktree is not to be tried.
+        if event == EventName::WorktreeCreate || tried.contains(&(&hook.event, &hook.words)) {
+            continue;
+        }
+        tried.push((&hook.event, &hook.words));
+        // A machine that is busy just now is no fault: who fails is asked again.
+        let once = || {
+            let said = ask(patient, hook, &sample::event(event, scratch.path()), scratch.path());
+            said.and_then(|reply| answered(event, &reply))
+        };
+        if let Err(trouble) = once().or_else(|_| once()) {
+            failures.entry(trouble).or_default().push(hook.event.clone());
+        }
+    }
+    if !failures.is_empty() {
+        return failures.iter().map(|(trouble, events)| failed(trouble, events)).collect();
+    }
+    let mut findings =
+        vec![Finding::ok(CHECK, format!("{} hooks were started as registered, and answered", tried.len()))];
+    if let Some(guard) = ours.iter().find(|hook| hook.event == "PreToolUse") {
+        findings.extend(denies(patient, guard, scratch.path()));
+        findings.extend(cost(patient, guard, scratch.path()));
+    }
+    findings
+}
+
+/// Starts a hook as the client does.
+fn ask(patient: &Patient, hook: &Ours<'_>, event: &Value, folder: &Path) -> Result<Reply, String> {
+    let mut command = command(patient, hook);
+    command.current_dir(folder).env("CLAUDE_PROJECT_DIR", folder).env_remove("CONTEXT_GRAPH_DB_PATH");
+    let timeout = hook.entry.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0);
+    let timeout =
+        timeout.map_or(PATIENCE, |seconds| PATIENCE.min(Duration::from_secs_f64(seconds.min(3600.0))));
+    let reply = exchange(&mut command, event.to_string().as_bytes(), timeout);
+    match reply {
+        Ok(reply) if reply.timed_out => Err(format!("no answer within {} ms", timeout.as_millis())),
+        Ok(reply) => Ok(reply),
+        Err(error) => Err(format!("cannot be started: {error}")),
+    }
+}
+
+fn command(patient: &Patient, hook: &Ours<'_>) -> Command {
+    let text = |key: &str| hook.entry.get(key).and_then(Value::as_str).unwrap_or("");
+    let expanded = |text: &str| patient.expand(text, hook);
+    if let Some(args) = hook.entry.get("args").and_then(Value::as_array) {
+        let mut command = Command::new(expanded(text("command")));
+        command.args(args.iter().filter_map(Value::as_str).map(expanded));
+        return command;
+    }
+    // The shell replaces the variable, which here must go on meaning the project that the settings are of.
+    let root = patient.root.to_string_lossy();
+    process::shell(&expanded(text("command")).replace("$CLAUDE_PROJECT_DIR", &root))
+}
+
+/// Whether an answer is one that the client can use and that came from us.
+fn answered(event: EventName, reply: &Reply) -> Result<(), String> {
+    let complaint = reply.stderr.lines().next().unwrap_or("").trim();
+    if reply.code != Some(0) {
+        let code = reply.code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
+        return Err(format!("ends with {code}{}{complaint}", if complaint.is_empty() { "" } else { ": " }));
+    }
+    // There the client takes plain text.
+    if event == EventName::PreCompact {
+        return Ok(());
+    }
+    match serde_json::from_str::<Value>(&reply.stdout) {
+        Ok(answer) if answer.get("success") == Some(&Value::Bool(true)) => Ok(()),
+        Ok(answer) if answer.get("success").is_some() => Err(format!(
+            "fails: {}",
+            answer.get("error").and_then(Value::as_str).unwrap_or("no reason given")
+        )),
+        Ok(_) => Err("answers, but not as context-graph does".to_owned()),
+        Err(_) if reply.stdout.trim().is_empty() => Err("says nothing".to_owned()),
+        Err(_) => Err("prints something besides its answer, so the client cannot read it".to_owned()),
+    }
+}
+
+fn failed(trouble: &str, events: &[String]) -> Finding {
+    Finding::broken(
+        CHECK,
+        format!("the hook for {} {trouble}", listed(events)),
+        "see the other findings first; else run the command of the settings by hand with an event on stdin",
+    )
+}
+
+/// Whether what must be denied is denied.
+fn denies(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
+    let reply = ask(patient, guard, &sample::forbidden(folder), folder).ok()?;
+    let answer: Value = serde_json::from_str(&reply.stdout).ok()?;
+    let decision = answer.get("hookSpecificOutput").and_then(|it| it.get("permissionDecision"))?.as_str();
+    match decision {
+        Some("deny") => Some(Finding::ok("guard", "`rm -rf /` is denied")),
+        _ => Some(Finding::warning(
+            "guard",
+            "`rm -rf /` is not denied: a policy file of yours says otherwise",
+            "`context-graph policy explain --command 'rm -rf /'` says which rule; `policy list` shows what is switched off",
+        )),
+    }
+}
+
+fn cost(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
+    let event = sample::event(EventName::PreToolUse, folder);
+    let hook = median(|| Some(ask(patient, guard, &event, folder).ok()?.took))?;
+    let nothing = ["/bin/true", "/usr/bin/true"].into_iter().find(|path| Path::new(path).exists());
+    let nothing =
+        nothing.and_then(|path| median(|| Some(exchange(&mut Command::new(path), b"", PATIENCE).ok()?.took)));
+    let beside = nothing.map(|took| format!("; starting /bin/true takes {}", ms(took))).unwrap_or_default();
+    let what = format!("a tool call waits {} for its guard (median of {ROUNDS}){beside}", ms(hook));
+    Some(if hook > SLOW {
+        Finding::warning(
+            "cost",
+            what,
+            "where a script stands in between, register the program itself: `context-graph init`",
+        )
+    } else {
+        Finding::ok("cost", what)
+    })
+}
+
+fn median(mut measure: impl FnMut() -> Option<Duration>) -> Option<Duration> {
+    let mut times = (0..ROUNDS).map(|_| measure()).collect::<Option<Vec<_>>>()?;
+    times.sort();
+    times.get(ROUNDS / 2).copied()
+}
+
+fn ms(took: Duration) -> String {
+    format!("{:.1} ms", took.as_secs_f64() * 1000.0)
+}

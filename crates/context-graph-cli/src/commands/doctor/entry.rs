@@ -1,0 +1,92 @@
+//! What in an entry of ours makes the client pass over it, or over what it answers?
+
+use context_graph_events::EventName;
+use serde_json::Value;
+
+use super::finding::{Finding, Mend};
+use super::matcher::never_matches;
+use super::registration::HOOKS;
+use super::sources::Ours;
+
+/// Looks at one entry.
+pub(super) fn check(hook: &Ours<'_>) -> Vec<Finding> {
+    let is_guard = EventName::parse(&hook.event) == Some(EventName::PreToolUse);
+    let mut findings: Vec<Finding> =
+        [worktree(hook), timeout(hook), condition(hook, is_guard)].into_iter().flatten().collect();
+    if is_guard {
+        findings.extend([not_waited_for(hook), matcher(hook)].into_iter().flatten());
+    }
+    findings
+}
+
+/// Where it stands, as people write it.
+fn place(hook: &Ours<'_>) -> String {
+    format!("{} in {}", hook.place, hook.source.path.display())
+}
+
+/// A finding that `init` mends, where the file is ours to write.
+fn mended_by_init(hook: &Ours<'_>, finding: Finding) -> Finding {
+    match hook.source.scope() {
+        Some(scope) => finding.mended_by(Mend::Install(scope)),
+        None => finding,
+    }
+}
+
+fn worktree(hook: &Ours<'_>) -> Option<Finding> {
+    (hook.event == EventName::WorktreeCreate.as_str()).then(|| {
+        let what = format!(
+            "{}: a hook for WorktreeCreate takes the place of git, and ours makes no worktree",
+            place(hook)
+        );
+        let fix = format!("take the entry out of {}; `context-graph init` does", hook.source.path.display());
+        mended_by_init(hook, Finding::broken(HOOKS, what, fix))
+    })
+}
+
+fn timeout(hook: &Ours<'_>) -> Option<Finding> {
+    has_bad_timeout(hook).then(|| {
+        let what = format!(
+            "{}: the timeout is no positive number, so the client drops the hook without a word",
+            place(hook)
+        );
+        mended_by_init(hook, Finding::broken(HOOKS, what, "`context-graph init` writes the right one"))
+    })
+}
+
+/// Whether the client drops an entry for its timeout.
+pub(super) fn has_bad_timeout(hook: &Ours<'_>) -> bool {
+    hook.entry.get("timeout").is_some_and(|it| it.as_f64().is_none_or(|seconds| seconds <= 0.0))
+}
+
+fn condition(hook: &Ours<'_>, is_guard: bool) -> Option<Finding> {
+    hook.entry.get("if").map(|_| {
+        let effect = if is_guard { "the guard sees only part of the calls" } else { "it may never run" };
+        let place = place(hook);
+        Finding::warning(HOOKS, format!("{place}: with `if`, {effect}"), format!("take `if` out of {place}"))
+    })
+}
+
+fn not_waited_for(hook: &Ours<'_>) -> Option<Finding> {
+    (hook.entry.get("async") == Some(&Value::Bool(true))).then(|| {
+        let place = place(hook);
+        let what = format!(
+            "{place}: with `async` the client does not wait, so nothing that the guard denies is denied"
+        );
+        Finding::broken(HOOKS, what, format!("take `async` out of {place}"))
+    })
+}
+
+fn matcher(hook: &Ours<'_>) -> Option<Finding> {
+    let matcher = hook.matcher.as_ref()?;
+    let (place, file) = (place(hook), hook.source.path.display());
+    let fix = format!("take `matcher` out of hooks.PreToolUse in {file}; `context-graph init` does");
+    let finding = match never_matches(matcher) {
+        Some(why) => {
+            Finding::broken(HOOKS, format!("{place}: the matcher `{matcher}` matches nothing: {why}"), fix)
+        }
+        None => {
+            Finding::warning(HOOKS, format!("{place}: the guard sees only calls that match `{matcher}`"), fix)
+        }
+    };
+    Some(mended_by_init(hook, finding))
+}

@@ -1,0 +1,57 @@
+//! The fixes that are safe to make: each keeps a copy of what it changes, or only closes a door.
+
+use std::path::Path;
+
+use super::Patient;
+use super::finding::{Finding, Mend};
+use crate::commands::failure::Failure;
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::init;
+
+/// Makes every safe fix once, and says what was done.
+pub(super) fn mend(patient: &Patient, findings: &[Finding]) -> Result<Vec<String>, Failure> {
+    let mut done: Vec<&Mend> = Vec::new();
+    let mut told = Vec::new();
+    for mend in findings.iter().filter_map(|finding| finding.mend.as_ref()) {
+        if done.contains(&mend) {
+            continue;
+        }
+        done.push(mend);
+        told.push(make(patient, mend)?);
+    }
+    Ok(told)
+}
+
+fn make(patient: &Patient, mend: &Mend) -> Result<String, Failure> {
+    match mend {
+        Mend::Install(scope) => {
+            let file =
+                init::bring_up_to_date(&patient.environment, *scope, &patient.program()?, patient.version())?;
+            Ok(format!("the hooks in {}", file.display()))
+        }
+        Mend::Close(folder) => {
+            close(folder).map_err(|error| failed(folder, &error))?;
+            Ok(format!("{} is closed to others", folder.display()))
+        }
+        Mend::Ignore(file) => {
+            std::fs::write(file, "*\n").map_err(|error| failed(file, &error))?;
+            Ok(format!("wrote {}", file.display()))
+        }
+    }
+}
+
+#[cfg(unix)]
+fn close(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn close(_folder: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::Storage, format!("cannot change {}: {error}", path.display()))
+        .with_next_step("see whose it is")
+}

@@ -1,0 +1,175 @@
+//! `context-graph doctor`: does it work here, and if not, what is to be done?
+//!
+//! Every check gives findings, each with its fix. Nothing is changed unless `--fix` is given, and then only what is
+//! safe.
+
+mod binary;
+mod canary;
+mod entry;
+mod files;
+mod finding;
+mod fix;
+mod matcher;
+mod registration;
+mod report;
+mod rules;
+mod sample;
+mod sources;
+mod state;
+mod switches;
+mod transcript;
+mod versions;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use context_graph_settings::{ClientVersion, Plan};
+
+use super::failure::{Failure, Outcome};
+use super::hooks::error::ErrorCode;
+use super::init;
+use crate::Environment;
+use crate::client::{Client, words};
+use finding::{Finding, Level};
+use sources::{Origin, Ours, Source};
+
+/// Find out whether everything works, and what to do where it does not
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 all is well or works, 1 something is broken.\n\nExamples:\n  \
+                  context-graph doctor            look at the project around the current folder\n  \
+                  context-graph doctor --fix      make the fixes that are safe\n  \
+                  context-graph doctor --json     for a program to read")]
+pub(crate) struct DoctorArgs {
+    /// The project's folder [default: the one around the current folder]
+    dir: Option<PathBuf>,
+
+    /// Make the fixes that are safe: hooks of ours brought up to date, doors closed. A copy of what was is kept
+    #[arg(long)]
+    fix: bool,
+
+    /// Also say what is well
+    #[arg(long, short)]
+    verbose: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is looked at.
+struct Patient {
+    environment: Environment,
+    root: PathBuf,
+    client: Option<Client>,
+    sources: Vec<Source>,
+}
+
+impl Patient {
+    fn new(environment: Environment) -> Self {
+        let root = environment.project_root();
+        let sources = sources::read_all(&environment);
+        Self { client: Client::find(&environment), root, sources, environment }
+    }
+
+    /// The hooks of ours in all settings.
+    fn ours(&self) -> Vec<Ours<'_>> {
+        self.sources.iter().flat_map(|source| source.ours(&self.root)).collect()
+    }
+
+    fn version(&self) -> Option<ClientVersion> {
+        self.client.as_ref().map(|client| client.version)
+    }
+
+    /// What `init` would write for a program.
+    fn plan(&self, program: &str) -> Plan {
+        init::plan(&self.environment, program, self.version(), false)
+    }
+
+    /// How a fix names this program: by its name alone if the settings do so and that finds it.
+    fn program(&self) -> Result<String, Failure> {
+        let full = super::binary_path()?;
+        let by_name = self.ours().iter().any(|hook| hook.is_direct() && hook.words[0] == init::PORTABLE);
+        let found = binary::resolve(init::PORTABLE, &self.root, None)
+            .and_then(|path| std::fs::canonicalize(path).ok());
+        let same = found.is_some_and(|found| found == Path::new(&full));
+        Ok(if by_name && same { init::PORTABLE.to_owned() } else { full })
+    }
+
+    fn resolve(&self, name: &str, hook: &Ours<'_>) -> Option<PathBuf> {
+        binary::resolve(name, &self.root, plugin_root(hook))
+    }
+
+    fn expand(&self, text: &str, hook: &Ours<'_>) -> String {
+        binary::expand(text, &self.root, plugin_root(hook))
+    }
+
+    fn examine(&self) -> Vec<Finding> {
+        [
+            files::check(self),
+            registration::check(self),
+            files::events(self),
+            switches::check(&self.sources, &self.root),
+            binary::check(self),
+            versions::check(self),
+            versions::trust(self),
+            canary::check(self),
+            transcript::check(self),
+            rules::check(self),
+            state::check(self),
+        ]
+        .concat()
+    }
+}
+
+/// The folder of the plugin that a hook belongs to.
+fn plugin_root<'a>(hook: &Ours<'a>) -> Option<&'a Path> {
+    let is_plugin = matches!(hook.source.origin, Origin::Plugin(_));
+    hook.source.path.parent().and_then(Path::parent).filter(|_| is_plugin)
+}
+
+/// A few names in a row, the rest counted.
+fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+    let names: Vec<T> = names.into_iter().collect();
+    let shown: Vec<&str> = names.iter().take(5).map(AsRef::as_ref).collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
+    let environment = environment.in_project(args.dir.as_deref());
+    if !environment.project_root().is_dir() {
+        return Err(Failure::usage(format!("{} is no folder", environment.project_root().display())));
+    }
+    let mut patient = Patient::new(environment);
+    let mut findings = patient.examine();
+    let mut mended = Vec::new();
+    if args.fix {
+        mended = fix::mend(&patient, &findings)?;
+        patient = Patient::new(patient.environment);
+        findings = patient.examine();
+    }
+    if args.json {
+        let client = patient.version().map(words);
+        report::json(&findings, &mended, &patient.root.to_string_lossy(), client)?;
+    } else {
+        report::text(&findings, &mended, args.verbose)?;
+    }
+    match findings.iter().filter(|finding| finding.level == Level::Broken).count() {
+        0 => Ok(()),
+        1 => Err(Failure::new(ErrorCode::Validation, "something is broken").answered()),
+        n => Err(Failure::new(ErrorCode::Validation, format!("{n} things are broken")).answered()),
+    }
+}
+
+/// What keeps the client from running hooks of a project, a line each.
+pub(crate) fn what_disables_hooks(environment: &Environment) -> Vec<String> {
+    let findings = switches::check(&sources::read_all(environment), &environment.project_root());
+    findings.into_iter().filter(|finding| finding.level != Level::Ok).map(|finding| finding.what).collect()
+}
+
+/// Whether a program is found by its name alone.
+pub(crate) fn is_on_the_path(name: &str, root: &Path) -> bool {
+    binary::resolve(name, root, None).is_some()
+}

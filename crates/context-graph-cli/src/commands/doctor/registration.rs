@@ -1,0 +1,161 @@
+//! Are our hooks in the settings, as they should be, and once?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use context_graph_settings::{Change, install_where};
+
+use super::finding::{Finding, Mend};
+use super::sources::{Origin, Ours, Source};
+use super::{Patient, entry, listed};
+use crate::commands::init::is_generated;
+
+pub(super) const HOOKS: &str = "hooks";
+
+/// Whether they are there.
+pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+    let ours = patient.ours();
+    if ours.is_empty() {
+        return vec![Finding::broken(
+            HOOKS,
+            "no hook of context-graph is registered: the client does not know of it",
+            "`context-graph init` in the project, or `context-graph init --user` for all of them",
+        )];
+    }
+    let mut findings: Vec<Finding> = ours.iter().flat_map(entry::check).collect();
+    findings.extend(patient.sources.iter().filter(|it| !it.ours(&patient.root).is_empty()).flat_map(
+        |source| {
+            if source.scope().is_some() { against_plan(patient, source) } else { Vec::new() }
+        },
+    ));
+    findings.extend(guard_is_missing(&ours, &findings));
+    findings.extend(twice(&ours));
+    if findings.is_empty() {
+        let events: BTreeSet<&str> = ours.iter().map(|hook| hook.event.as_str()).collect();
+        let places: BTreeSet<String> = ours.iter().map(|it| it.source.path.display().to_string()).collect();
+        findings.push(Finding::ok(
+            HOOKS,
+            format!(
+                "{} events are registered in {}",
+                events.len(),
+                listed(places.iter().map(String::as_str))
+            ),
+        ));
+    }
+    findings
+}
+
+/// What `init` would change in a settings file.
+fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
+    let ours = source.ours(&patient.root);
+    let (Some(scope), Some(first)) = (source.scope(), ours.iter().find(|hook| hook.is_direct())) else {
+        return Vec::new();
+    };
+    let plan = patient.plan(&first.words[0]);
+    let Ok(edited) = install_where(Some(&source.text), &plan, &is_generated(&patient.root)) else {
+        return Vec::new();
+    };
+    let file = source.path.display();
+    let fix = format!("`context-graph init{}`", scope.flag());
+    let removed: Vec<&str> = edited
+        .changes
+        .iter()
+        .filter_map(
+            |change| if let Change::HookRemoved { event } = change { Some(event.as_str()) } else { None },
+        )
+        .collect();
+    let mut missing = Vec::new();
+    let mut differing = BTreeMap::new();
+    for change in &edited.changes {
+        match change {
+            // With a matcher of its own it is taken out and put in again: that is said elsewhere.
+            Change::HookAdded { event } if !removed.contains(&event.as_str()) => missing.push(event.as_str()),
+            Change::HookUpdated { event, keys } => {
+                differing.insert(event.as_str(), keys.join(", "));
+            }
+            _ => {}
+        }
+    }
+    let mut findings = Vec::new();
+    if !missing.is_empty() && !missing.contains(&"PreToolUse") {
+        findings.push(Finding::warning(
+            HOOKS,
+            format!("{file} does not register {}: they go unseen", listed(missing.iter().copied())),
+            fix.clone(),
+        ));
+    }
+    if differing.get("PreToolUse").is_some_and(|keys| keys.contains("onFailure")) {
+        findings.push(Finding::broken(
+            HOOKS,
+            format!(
+                "PreToolUse in {file} lacks `onFailure: \"block\"`: a guard that fails lets the call pass"
+            ),
+            fix.clone(),
+        ));
+        differing.remove("PreToolUse");
+    }
+    // Those are told on their own.
+    differing
+        .retain(|event, _| !ours.iter().any(|hook| hook.event == *event && entry::has_bad_timeout(hook)));
+    if !differing.is_empty() {
+        let which = listed(differing.iter().map(|(event, keys)| format!("{event} ({keys})")));
+        findings.push(Finding::warning(
+            HOOKS,
+            format!("{file} differs from what `init` writes: {which}"),
+            fix,
+        ));
+    }
+    findings.into_iter().map(|finding| finding.mended_by(Mend::Install(scope))).collect()
+}
+
+fn guard_is_missing(ours: &[Ours<'_>], already: &[Finding]) -> Option<Finding> {
+    let guarded = ours.iter().any(|hook| hook.event == "PreToolUse");
+    (!guarded && !already.iter().any(|finding| finding.what.contains("PreToolUse"))).then(|| {
+        let scope = ours.iter().find_map(|hook| hook.source.scope());
+        let finding = Finding::broken(
+            HOOKS,
+            "no hook of context-graph is registered for PreToolUse: nothing is guarded",
+            format!("`context-graph init{}`", scope.map_or("", crate::settings_file::Scope::flag)),
+        );
+        match scope {
+            Some(scope) => finding.mended_by(Mend::Install(scope)),
+            None => finding,
+        }
+    })
+}
+
+/// The client runs the same command of several settings files once, but a plugin's always, and different ones each.
+fn twice(ours: &[Ours<'_>]) -> Option<Finding> {
+    let mut by_event: BTreeMap<&str, Vec<&Ours<'_>>> = BTreeMap::new();
+    for hook in ours {
+        let several = by_event.entry(hook.event.as_str()).or_default();
+        let same = |other: &&Ours<'_>| {
+            let is_plugin = |hook: &Ours<'_>| matches!(hook.source.origin, Origin::Plugin(_));
+            !is_plugin(hook)
+                && !is_plugin(other)
+                && other.words == hook.words
+                && other.matcher == hook.matcher
+        };
+        if !several.iter().any(same) {
+            several.push(hook);
+        }
+    }
+    by_event.retain(|_, hooks| hooks.len() > 1);
+    let hooks = by_event.values().next()?;
+    let places: BTreeSet<String> = hooks.iter().map(|it| it.source.path.display().to_string()).collect();
+    let fix = hooks.iter().find_map(|hook| hook.source.scope()).map_or_else(
+        || "disable one of the plugins: `claude plugin disable NAME`".to_owned(),
+        |scope| format!("keep one of them: `context-graph uninstall{}` takes the other out", scope.flag()),
+    );
+    Some(Finding::broken(
+        "double",
+        format!(
+            "{} registered more than once (in {}): each event is answered, recorded and paid for twice",
+            match by_event.len() {
+                1 => format!("{} is", hooks[0].event),
+                n => format!("{n} events are"),
+            },
+            listed(places.iter().map(String::as_str)),
+        ),
+        fix,
+    ))
+}

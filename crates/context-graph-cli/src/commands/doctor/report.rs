@@ -1,0 +1,104 @@
+//! The findings, told to people and programs.
+
+use std::io::IsTerminal as _;
+
+use serde_json::{Value, json};
+
+use super::finding::{Finding, Level};
+use crate::commands::failure::Outcome;
+use crate::{Environment, table, terminal};
+
+/// What is well takes one line unless more is asked for.
+pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) -> Outcome {
+    let colour = std::io::stdout().is_terminal() && Environment::welcomes_colour();
+    let mut lines: Vec<String> = mended.iter().map(|done| line("mended", Level::Ok, done, colour)).collect();
+    for level in [Level::Broken, Level::Warning] {
+        for finding in findings.iter().filter(|finding| finding.level == level) {
+            lines.push(line(word(level), level, &finding.what, colour));
+            lines.extend(finding.fix.iter().map(|fix| below(&format!("fix: {fix}"))));
+        }
+    }
+    let fine: Vec<&Finding> = findings.iter().filter(|finding| finding.level == Level::Ok).collect();
+    if everything {
+        let told = |it: &&Finding| line("ok", Level::Ok, &format!("{}: {}", it.check, it.what), colour);
+        lines.extend(fine.iter().map(told));
+    } else if !fine.is_empty() {
+        let mut names: Vec<&str> = fine.iter().map(|finding| finding.check).collect();
+        names.dedup();
+        lines.push(line("ok", Level::Ok, &names.join(", "), colour));
+        lines.extend(fine.iter().filter(|it| it.check == "cost").map(|it| below(&it.what)));
+    }
+    lines.push(ending(findings));
+    table::print_text(&lines.concat())
+}
+
+/// A line that belongs to the one above.
+fn below(text: &str) -> String {
+    format!("{:9}{}\n", "", terminal::plain(text, false))
+}
+
+fn ending(findings: &[Finding]) -> String {
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count();
+    let mendable = findings.iter().filter(|finding| finding.mend.is_some()).count();
+    let mend = match mendable {
+        0 => String::new(),
+        n => format!("; `context-graph doctor --fix` mends {n} of them"),
+    };
+    let known = match count(Level::Warning) {
+        0 => String::new(),
+        n => format!("{n} to know of"),
+    };
+    match (count(Level::Broken), known.as_str()) {
+        (0, "") => "\nAll is well.\n".to_owned(),
+        (0, known) => format!("\nIt works; {known}{mend}.\n"),
+        (broken, "") => format!("\n{broken} broken{mend}.\n"),
+        (broken, known) => format!("\n{broken} broken, {known}{mend}.\n"),
+    }
+}
+
+fn line(word: &str, level: Level, what: &str, colour: bool) -> String {
+    let what = terminal::plain(what, false);
+    if !colour {
+        return format!("{word:9}{what}\n");
+    }
+    let code = match level {
+        Level::Ok => 32,
+        Level::Warning => 33,
+        Level::Broken => 31,
+    };
+    format!("\x1b[{code}m{word:9}\x1b[0m{what}\n")
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Ok => "ok",
+        Level::Warning => "warning",
+        Level::Broken => "broken",
+    }
+}
+
+/// Everything, for programs.
+pub(super) fn json(
+    findings: &[Finding],
+    mended: &[String],
+    project: &str,
+    client: Option<String>,
+) -> Outcome {
+    let checks: Vec<Value> = findings
+        .iter()
+        .map(|finding| {
+            let mut object = json!({"check": finding.check, "level": finding.level, "what": finding.what});
+            if let Some(fix) = &finding.fix {
+                object["fix"] = fix.as_str().into();
+                object["fixable"] = finding.mend.is_some().into();
+            }
+            object
+        })
+        .collect();
+    let ok = findings.iter().all(|finding| finding.level != Level::Broken);
+    let mut object = json!({"ok": ok, "project": project, "checks": checks, "mended": mended});
+    if let Some(client) = client {
+        object["client"] = client.into();
+    }
+    table::print_json(&object)
+}

@@ -1,0 +1,181 @@
+//! Every place that the client takes settings from, and what of ours is in each.
+//!
+//! Hooks of all places add up. A single value, such as a switch, is taken from the strongest place that has it.
+
+use std::path::{Path, PathBuf};
+
+use context_graph_settings::{decode, find_ours_where};
+use serde_json::Value;
+
+use crate::Environment;
+use crate::commands::init::is_generated;
+use crate::paths::System;
+use crate::settings_file::{Scope, SettingsFile};
+
+/// How the client calls plugins that lie in the user's `skills` folder.
+pub(super) const SKILLS_FOLDER: &str = "@skills-dir";
+
+/// Whose settings. In the order of their strength, the weakest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Origin {
+    Plugin(String),
+    File(Scope),
+    Managed,
+}
+
+/// One place.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    pub(super) origin: Origin,
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+    /// What it says, or why it cannot be read.
+    pub(super) value: Result<Value, String>,
+}
+
+/// A hook of ours.
+#[derive(Debug, Clone)]
+pub(super) struct Ours<'a> {
+    pub(super) source: &'a Source,
+    pub(super) event: String,
+    pub(super) matcher: Option<String>,
+    /// Program and arguments, or the script.
+    pub(super) words: Vec<String>,
+    /// The entry as it stands in the file.
+    pub(super) entry: &'a Value,
+    /// Where it stands, as people write it.
+    pub(super) place: String,
+}
+
+impl Source {
+    /// Reads a place; none where there is nothing.
+    pub(super) fn read(origin: Origin, path: PathBuf) -> Option<Self> {
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+            Err(error) => {
+                return Some(Self { origin, path, text: String::new(), value: Err(error.to_string()) });
+            }
+        };
+        let text = match decode(&bytes) {
+            Ok(text) => text.to_owned(),
+            Err(error) => {
+                return Some(Self { origin, path, text: String::new(), value: Err(error.to_string()) });
+            }
+        };
+        Some(Self::parse(origin, path, text))
+    }
+
+    pub(super) fn parse(origin: Origin, path: PathBuf, text: String) -> Self {
+        let plain = text.trim_start_matches('\u{feff}').trim();
+        let value = match plain {
+            "" => Ok(Value::Object(serde_json::Map::new())),
+            plain => serde_json::from_str(plain).map_err(|error| error.to_string()),
+        };
+        Self { origin, path, text, value }
+    }
+
+    /// A setting of this place.
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        self.value.as_ref().ok()?.get(key)
+    }
+
+    /// Which file `init` would have to be told to write; none where it is not ours to write.
+    pub(super) fn scope(&self) -> Option<Scope> {
+        match self.origin {
+            Origin::File(scope) => Some(scope),
+            Origin::Plugin(_) | Origin::Managed => None,
+        }
+    }
+
+    /// The hooks of ours in it.
+    pub(super) fn ours(&self, root: &Path) -> Vec<Ours<'_>> {
+        let Ok(value) = &self.value else { return Vec::new() };
+        let found = find_ours_where(&self.text, &is_generated(root)).unwrap_or_default();
+        found
+            .into_iter()
+            .filter_map(|found| {
+                let (group, number) = found.position();
+                let entry = value.get("hooks")?.get(&found.event)?.get(group)?.get("hooks")?.get(number)?;
+                let place = format!("hooks.{}[{group}].hooks[{number}]", found.event);
+                Some(Ours {
+                    source: self,
+                    event: found.event,
+                    matcher: found.matcher,
+                    words: found.command,
+                    entry,
+                    place,
+                })
+            })
+            .collect()
+    }
+}
+
+impl Ours<'_> {
+    /// Whether it runs the program itself, not a script.
+    pub(super) fn is_direct(&self) -> bool {
+        self.words.get(1).is_some_and(|word| word == "hooks")
+    }
+}
+
+/// All places that say something, the weakest first.
+pub(super) fn read_all(environment: &Environment) -> Vec<Source> {
+    let mut sources: Vec<Source> = [Scope::User, Scope::Project, Scope::Local]
+        .into_iter()
+        .filter_map(|scope| {
+            let path = SettingsFile::new(environment, scope).path().to_path_buf();
+            Source::read(Origin::File(scope), path)
+        })
+        .collect();
+    sources.extend(managed(&System::here().managed_settings()));
+    let plugins = plugins(&environment.client_folder(), &sources);
+    sources.splice(0..0, plugins);
+    sources
+}
+
+/// What an organisation has set: one file, and a folder of further ones.
+fn managed(folder: &Path) -> Vec<Source> {
+    let mut files = vec![folder.join("managed-settings.json")];
+    if let Ok(more) = std::fs::read_dir(folder.join("managed-settings.d")) {
+        let mut more: Vec<PathBuf> = more.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        more.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        more.sort();
+        files.extend(more);
+    }
+    files.into_iter().filter_map(|path| Source::read(Origin::Managed, path)).collect()
+}
+
+/// The hooks of the plugins that are switched on: installed ones, and those that lie in the user's `skills` folder.
+fn plugins(client_folder: &Path, settings: &[Source]) -> Vec<Source> {
+    let installed =
+        Source::read(Origin::Managed, client_folder.join("plugins").join("installed_plugins.json"));
+    let list = installed.as_ref().and_then(|source| source.get("plugins")?.as_object());
+    let enabled = |id: &str| {
+        strongest(settings, |source| source.get("enabledPlugins")?.get(id)).is_some_and(|(_, on)| on == true)
+    };
+    let mut folders: Vec<(String, PathBuf)> = Vec::new();
+    for (id, copies) in list.into_iter().flatten().filter(|(id, _)| enabled(id)) {
+        let paths = copies.as_array().into_iter().flatten();
+        let paths = paths.filter_map(|copy| copy.get("installPath")?.as_str());
+        folders.extend(paths.map(|path| (id.clone(), PathBuf::from(path))));
+    }
+    let skills = std::fs::read_dir(client_folder.join("skills")).into_iter().flatten();
+    for folder in skills.filter_map(|entry| Some(entry.ok()?.path())) {
+        if folder.join(".claude-plugin").join("plugin.json").is_file() {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            folders.push((format!("{name}{SKILLS_FOLDER}"), folder));
+        }
+    }
+    folders
+        .into_iter()
+        .filter_map(|(id, folder)| Source::read(Origin::Plugin(id), folder.join("hooks").join("hooks.json")))
+        .collect()
+}
+
+/// The value of the strongest place that has one.
+pub(super) fn strongest<'a>(
+    sources: &'a [Source],
+    value: impl Fn(&'a Source) -> Option<&'a Value>,
+) -> Option<(&'a Source, &'a Value)> {
+    sources.iter().rev().find_map(|source| Some((source, value(source)?)))
+}

@@ -1,0 +1,192 @@
+//! What is remembered: can it be read, is it whole, is it nobody else's, and is there room for more?
+
+use std::path::Path;
+
+use context_graph_storage::sessions::Sessions;
+use context_graph_storage::{LmdbStore, SessionStore};
+
+use super::Patient;
+use super::finding::{Finding, Mend};
+use crate::{clock, crash};
+
+const CHECK: &str = "state";
+/// Below this hooks may soon fail.
+const LITTLE_ROOM: u64 = 200 * 1024 * 1024;
+/// Below this they will.
+const NO_ROOM: u64 = 8 * 1024 * 1024;
+
+/// Looks at the state folder and everything in it.
+pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+    let folder = patient.environment.state_folder();
+    let mut findings = room(patient);
+    if !folder.exists() {
+        findings.push(Finding::ok(CHECK, "nothing is remembered yet"));
+        return findings;
+    }
+    let sessions = match patient.environment.sessions(None) {
+        Ok(sessions) => sessions,
+        Err(error) => {
+            findings.push(Finding::broken(
+                CHECK,
+                error.to_string(),
+                "what the message says; hooks cannot remember until then",
+            ));
+            return findings;
+        }
+    };
+    findings.extend(closed(&folder));
+    findings.extend(writable(&folder));
+    findings.extend(ignored(&folder));
+    findings.extend(quarantine(&sessions));
+    findings.extend(store(&sessions));
+    findings
+}
+
+/// The store: does it open, and does what is in it stand every test that there is?
+fn store(sessions: &Sessions) -> Vec<Finding> {
+    let note = sessions.folder().database().join(context_graph_storage::store::SUSPICION);
+    let damage =
+        "the data file is damaged (run `context-graph doctor` again: it is examined and put aside then)";
+    crash::arm(&note, Vec::new(), damage);
+    let store = match sessions.store(clock::now_ms()) {
+        Ok(Some(store)) => store,
+        Ok(None) => return vec![Finding::ok(CHECK, "no session has been stored yet")],
+        Err(error) => {
+            return vec![Finding::broken(
+                CHECK,
+                format!("the store cannot be opened: {error}"),
+                put_aside(sessions),
+            )];
+        }
+    };
+    vec![adds_up(sessions, &store), is_as_written(&store)]
+}
+
+/// Every value against its checksum, every index against what it indexes.
+fn adds_up(sessions: &Sessions, store: &LmdbStore) -> Finding {
+    match store.check() {
+        Ok(report) if report.problems == 0 => Finding::ok(
+            CHECK,
+            format!("the store holds {} sessions and {} records, all whole", report.sessions, report.records),
+        ),
+        Ok(report) => {
+            let (key, what) = report.first_problem.unwrap_or_default();
+            let what =
+                format!("{} values in the store do not hold; the first: {key} {what}", report.problems);
+            Finding::broken(CHECK, what, put_aside(sessions))
+        }
+        Err(error) => {
+            Finding::broken(CHECK, format!("the store cannot be read: {error}"), put_aside(sessions))
+        }
+    }
+}
+
+/// Every record against the hash chain.
+fn is_as_written(store: &LmdbStore) -> Finding {
+    let fix = "`context-graph audit verify` says more; compare with a backup of .context-graph";
+    match store.verify_chains(&mut |_| {}) {
+        Ok(report) => match report.first_break {
+            None => Finding::ok(CHECK, "the record is as it was written"),
+            Some(found) => {
+                let session = found.session_id.map(|id| format!(" (session {id})")).unwrap_or_default();
+                Finding::broken(CHECK, format!("the record was changed{session}: {}", found.what), fix)
+            }
+        },
+        Err(error) => Finding::broken(CHECK, format!("the record cannot be followed: {error}"), fix),
+    }
+}
+
+fn put_aside(sessions: &Sessions) -> String {
+    let database = sessions.folder().database();
+    format!(
+        "save what can be saved (`context-graph session export --all`), then move {} away; a new store is begun",
+        database.display()
+    )
+}
+
+fn quarantine(sessions: &Sessions) -> Option<Finding> {
+    let quarantine = sessions.folder().quarantine();
+    let count = std::fs::read_dir(quarantine.folder()).into_iter().flatten().count();
+    (count > 0).then(|| {
+        let folder = quarantine.folder().display();
+        Finding::warning(
+            CHECK,
+            format!("{count} damaged pieces were put aside in {folder}"),
+            format!("look at them, or remove {folder}: nothing needs it"),
+        )
+    })
+}
+
+fn ignored(folder: &Path) -> Option<Finding> {
+    let file = folder.join(".gitignore");
+    (!file.exists()).then(|| {
+        let what = format!("{} is missing: what is remembered could get into the repository", file.display());
+        Finding::warning(CHECK, what, format!("write `*` into {}", file.display()))
+            .mended_by(Mend::Ignore(file))
+    })
+}
+
+#[cfg(unix)]
+fn closed(folder: &Path) -> Option<Finding> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(folder).ok()?.permissions().mode();
+    (mode & 0o077 != 0).then(|| {
+        let what = format!("{} is open to others (mode {:03o})", folder.display(), mode & 0o777);
+        Finding::warning(CHECK, what, format!("`chmod 700 {}`", folder.display()))
+            .mended_by(Mend::Close(folder.to_path_buf()))
+    })
+}
+
+#[cfg(not(unix))]
+fn closed(_folder: &Path) -> Option<Finding> {
+    None
+}
+
+/// Whether a file can be made where hooks make theirs.
+fn writable(folder: &Path) -> Option<Finding> {
+    let probe = folder.join(format!(".doctor-{}", std::process::id()));
+    let made = std::fs::File::create_new(&probe);
+    let _ = std::fs::remove_file(&probe);
+    made.err().map(|error| {
+        let what = format!("nothing can be written in {}: {error}", folder.display());
+        Finding::broken(
+            CHECK,
+            what,
+            format!("make {} yours and writable: `chown`, `chmod 700`", folder.display()),
+        )
+    })
+}
+
+fn room(patient: &Patient) -> Vec<Finding> {
+    let Some(free) = free_bytes(&patient.root) else { return Vec::new() };
+    let what = format!("{} MB are free on the disk of {}", free / (1024 * 1024), patient.root.display());
+    let fix = "make room; `context-graph session prune` forgets old sessions";
+    vec![match free {
+        0..NO_ROOM => Finding::broken("disk", what, fix),
+        NO_ROOM..LITTLE_ROOM => Finding::warning("disk", what, fix),
+        _ => Finding::ok("disk", what),
+    }]
+}
+
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "free room is only to be had from libc")]
+fn free_bytes(path: &Path) -> Option<u64> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: a zeroed statvfs is a valid one, the path ends in a zero byte, and both outlive the call.
+    let found = unsafe {
+        let mut found: libc::statvfs = std::mem::zeroed();
+        (libc::statvfs(path.as_ptr(), &raw mut found) == 0).then_some(found)
+    }?;
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::useless_conversion,
+        reason = "the fields differ in width by system"
+    )]
+    Some(u64::from(found.f_bavail).saturating_mul(found.f_frsize as u64))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_path: &Path) -> Option<u64> {
+    None
+}

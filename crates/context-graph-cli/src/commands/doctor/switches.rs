@@ -1,0 +1,124 @@
+//! What keeps the client from running hooks.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::finding::Finding;
+use super::sources::{Origin, SKILLS_FOLDER, Source, strongest};
+
+const CHECK: &str = "switches";
+
+/// Looks for every switch that turns our hooks off.
+pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
+    let is_there = |wanted: fn(&Origin) -> bool| {
+        sources.iter().any(|source| wanted(&source.origin) && !source.ours(root).is_empty())
+    };
+    let managed_hooks = is_there(|origin| *origin == Origin::Managed);
+    // A plugin that merely lies in the user's folder is no better than settings in the organisation's eyes.
+    let plugin_hooks =
+        is_there(|origin| matches!(origin, Origin::Plugin(id) if !id.ends_with(SKILLS_FOLDER)));
+    let found: Vec<Finding> = [
+        all_hooks(sources, managed_hooks),
+        managed_only(sources).filter(|_| !managed_hooks),
+        plugins_only(sources).filter(|_| !managed_hooks && !plugin_hooks),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if found.is_empty() { vec![Finding::ok(CHECK, "nothing turns hooks off")] } else { found }
+}
+
+/// One value counts, that of the strongest place; one that is not managed leaves managed hooks alone.
+fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<Finding> {
+    let (source, value) = strongest(sources, |source| source.get("disableAllHooks"))?;
+    if value != true || (managed_hooks && source.origin != Origin::Managed) {
+        return None;
+    }
+    let file = source.path.display();
+    Some(Finding::broken(
+        CHECK,
+        format!("`disableAllHooks` is set in {file}: the client runs no hook"),
+        format!("take `disableAllHooks` out of {file}, or set it to false"),
+    ))
+}
+
+/// Only heeded where an organisation says it.
+fn managed_only(sources: &[Source]) -> Option<Finding> {
+    let source =
+        managed(sources).find(|source| source.get("allowManagedHooksOnly") == Some(&Value::Bool(true)))?;
+    let file = source.path.display();
+    Some(Finding::broken(
+        CHECK,
+        format!(
+            "`allowManagedHooksOnly` is set in {file}: the client runs only hooks that are registered there"
+        ),
+        format!("ask whoever manages {file} to register context-graph there, or to lift the restriction"),
+    ))
+}
+
+fn plugins_only(sources: &[Source]) -> Option<Finding> {
+    let source = managed(sources).find(|source| match source.get("strictPluginOnlyCustomization") {
+        Some(Value::Bool(on)) => *on,
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "hooks"),
+        _ => false,
+    })?;
+    let file = source.path.display();
+    Some(Finding::broken(
+        CHECK,
+        format!("`strictPluginOnlyCustomization` is set in {file}: hooks in settings files are not run"),
+        "install context-graph as a plugin that the organisation allows: `context-graph plugin build DIR`",
+    ))
+}
+
+fn managed(sources: &[Source]) -> impl Iterator<Item = &Source> {
+    sources.iter().filter(|source| source.origin == Origin::Managed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::finding::Level;
+    use crate::settings_file::Scope;
+
+    fn source(origin: Origin, text: &str) -> Source {
+        Source::parse(origin, "file.json".into(), text.to_owned())
+    }
+
+    fn words(sources: &[Source]) -> Vec<String> {
+        check(sources, Path::new("/"))
+            .into_iter()
+            .filter(|it| it.level == Level::Broken)
+            .map(|it| it.what)
+            .collect()
+    }
+
+    const USER: Origin = Origin::File(Scope::User);
+    const LOCAL: Origin = Origin::File(Scope::Local);
+
+    #[test]
+    fn the_strongest_place_decides_whether_hooks_are_disabled() {
+        let (on, off) = (r#"{"disableAllHooks": true}"#, r#"{"disableAllHooks": false}"#);
+        assert_eq!(words(&[source(USER, on)]).len(), 1);
+        assert_eq!(words(&[source(USER, on), source(LOCAL, "{}")]).len(), 1);
+        assert!(words(&[source(USER, on), source(LOCAL, off)]).is_empty());
+        assert_eq!(words(&[source(LOCAL, off), source(Origin::Managed, on)]).len(), 1);
+    }
+
+    #[test]
+    fn restrictions_count_only_where_an_organisation_sets_them() {
+        for text in [
+            r#"{"allowManagedHooksOnly": true}"#,
+            r#"{"strictPluginOnlyCustomization": true}"#,
+            r#"{"strictPluginOnlyCustomization": ["skills", "hooks"]}"#,
+        ] {
+            assert!(words(&[source(USER, text)]).is_empty(), "{text}");
+            assert_eq!(words(&[source(Origin::Managed, text)]).len(), 1, "{text}");
+        }
+        let ours = r#"{"allowManagedHooksOnly": true, "hooks": {"Stop": [{"hooks": [{"type": "command",
+            "command": "context-graph", "args": ["hooks", "event"]}]}]}}"#;
+        assert!(words(&[source(Origin::Managed, ours)]).is_empty(), "ours are registered where it counts");
+        let others = r#"{"strictPluginOnlyCustomization": ["skills"]}"#;
+        assert!(words(&[source(Origin::Managed, others)]).is_empty());
+    }
+}

@@ -1,0 +1,199 @@
+//! What the client itself wrote down of our hooks, in the latest transcript of the project.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Patient;
+use super::finding::Finding;
+use crate::paths::transcript_folder_name;
+use crate::terminal;
+
+const CHECK: &str = "evidence";
+/// How much of a transcript's end is read.
+const TAIL: u64 = 4 * 1024 * 1024;
+
+/// What the transcript says of hooks of ours.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Evidence {
+    /// How many answered.
+    good: usize,
+    /// What the client noted of the last one that did not.
+    trouble: Option<String>,
+    /// What the client noted of how long each took, in milliseconds.
+    took: Vec<u64>,
+}
+
+/// Looks for signs that hooks ran in the latest session.
+pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+    let Some(path) = latest(patient) else {
+        return vec![Finding::ok(CHECK, "no transcript of this project yet")];
+    };
+    let Some(text) = tail(&path) else { return Vec::new() };
+    let mut evidence = read(&text, &names(patient));
+    let session = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if let Some(trouble) = &evidence.trouble {
+        return vec![Finding::broken(
+            CHECK,
+            format!(
+                "in the latest session ({session}) the client notes: {}",
+                terminal::plain(trouble, false)
+            ),
+            "see the other findings; then start a new session and run doctor again",
+        )];
+    }
+    if evidence.good > 0 {
+        evidence.took.sort_unstable();
+        let median = evidence.took.get(evidence.took.len() / 2).copied().unwrap_or(0);
+        let what = format!(
+            "the latest session ran {} hooks of ours, {median} ms each by the client's clock",
+            evidence.good
+        );
+        return vec![Finding::ok(CHECK, what)];
+    }
+    if is_remembered(patient, &session) {
+        return vec![Finding::ok(CHECK, "the latest session is remembered here")];
+    }
+    if !began_after_installation(patient, &path) {
+        return vec![Finding::ok(CHECK, "the latest session is older than the installation")];
+    }
+    vec![Finding::warning(
+        CHECK,
+        format!("the latest session ({session}) shows no hook of ours"),
+        "hooks are read when a session starts: start a new one. If that shows none either, see `/hooks` in the client, \
+         and that it was not started with --bare, --setting-sources or in another folder",
+    )]
+}
+
+/// The project's newest transcript.
+fn latest(patient: &Patient) -> Option<PathBuf> {
+    let root = std::fs::canonicalize(&patient.root).unwrap_or_else(|_| patient.root.clone());
+    let name = transcript_folder_name(&root.to_string_lossy());
+    let folder = patient.environment.client_folder().join("projects").join(name);
+    let files = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let transcripts = files.filter(|path| path.extension().is_some_and(|it| it == "jsonl"));
+    transcripts.max_by_key(|path| std::fs::metadata(path).and_then(|found| found.modified()).ok())
+}
+
+fn tail(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// What a command of ours has in it: the program's name, or the path of a script.
+fn names(patient: &Patient) -> Vec<String> {
+    let scripts = patient.ours().into_iter().filter(|hook| !hook.is_direct());
+    let paths = scripts.filter_map(|hook| hook.words.last().cloned());
+    paths.chain(["context-graph".to_owned()]).collect()
+}
+
+fn read(text: &str, names: &[String]) -> Evidence {
+    let mut evidence = Evidence::default();
+    for line in text.lines().filter(|line| line.contains("hook")) {
+        let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
+        let note = &line["attachment"];
+        let is_ours = |text: &str| names.iter().any(|name| text.contains(name.as_str()));
+        let ours = note["command"].as_str().is_some_and(is_ours);
+        let event = note["hookEvent"].as_str().unwrap_or("a hook");
+        match note["type"].as_str() {
+            Some("hook_success") if ours => {
+                evidence.good += 1;
+                evidence.took.extend(note["durationMs"].as_u64());
+                // What came after is how it stands now.
+                evidence.trouble = None;
+            }
+            Some("hook_cancelled") if ours => evidence.trouble = Some(format!("{event}: no answer in time")),
+            Some(kind) if ours && kind.contains("error") => {
+                let said = note["stderr"].as_str().unwrap_or("").lines().next().unwrap_or("");
+                evidence.trouble = Some(format!("{event}: {said}"));
+            }
+            _ => evidence.trouble = blocked(&line, is_ours).or(evidence.trouble),
+        }
+    }
+    evidence
+}
+
+/// A call that was blocked because its guard failed, as the model was told.
+fn blocked(line: &Value, is_ours: impl Fn(&str) -> bool) -> Option<String> {
+    let content = line["message"]["content"].as_array()?;
+    let told = content.iter().filter_map(|block| block["content"].as_str());
+    let mut told = told.filter(|text| is_ours(text) && text.contains("blocking because onFailure"));
+    told.next_back()
+        .map(|text| text.split(']').next_back().unwrap_or(text).trim_start_matches(": ").to_owned())
+}
+
+fn is_remembered(patient: &Patient, session: &str) -> bool {
+    if !patient.environment.state_folder().is_dir() {
+        return false;
+    }
+    let Ok(sessions) = patient.environment.sessions(None) else { return false };
+    let store = sessions.store(crate::clock::now_ms()).ok().flatten();
+    sessions.view(store.as_ref(), session).is_ok_and(|view| view.is_some())
+}
+
+fn began_after_installation(patient: &Patient, transcript: &Path) -> bool {
+    let installed =
+        patient.ours().iter().map(|hook| hook.source.path.clone()).filter_map(|path| modified(&path)).max();
+    let began = std::fs::metadata(transcript)
+        .ok()
+        .and_then(|found| found.created().or_else(|_| found.modified()).ok());
+    matches!((installed, began), (Some(installed), Some(began)) if began > installed)
+}
+
+fn modified(path: &Path) -> Option<std::time::SystemTime> {
+    std::fs::metadata(path).ok()?.modified().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn note(kind: &str, command: &str) -> String {
+        json!({"type": "attachment", "attachment": {"type": kind, "hookEvent": "PreToolUse", "command": command,
+            "stderr": "Failed with non-blocking status code: ENOENT", "durationMs": 9}})
+        .to_string()
+    }
+
+    fn read_ours(text: &str) -> Evidence {
+        read(text, &["context-graph".to_owned()])
+    }
+
+    #[test]
+    fn hooks_of_ours_are_counted_and_others_are_not() {
+        let text =
+            [note("hook_success", "/bin/context-graph hooks event"), note("hook_success", "jq .")].join("\n");
+        assert_eq!(read_ours(&text), Evidence { good: 1, trouble: None, took: vec![9] });
+    }
+
+    #[test]
+    fn trouble_counts_until_a_hook_ran_well_again() {
+        let (good, bad) = (
+            note("hook_success", "context-graph hooks event"),
+            note("hook_non_blocking_error", "context-graph x"),
+        );
+        assert!(read_ours(&format!("{good}\n{bad}")).trouble.is_some_and(|it| it.contains("ENOENT")));
+        assert_eq!(read_ours(&format!("{bad}\n{good}")).trouble, None);
+        assert_eq!(read_ours(&note("hook_non_blocking_error", "jq .")).trouble, None);
+    }
+
+    #[test]
+    fn a_call_that_was_blocked_for_a_failing_guard_is_seen() {
+        let told = "PreToolUse:Bash hook error: [/x/context-graph hooks pre-tool]: failed; blocking because onFailure is \"block\"";
+        let line =
+            json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": told}]}});
+        assert!(read_ours(&line.to_string()).trouble.is_some_and(|it| it.starts_with("failed; blocking")));
+    }
+
+    #[test]
+    fn half_a_line_is_passed_over() {
+        assert_eq!(read_ours("\"hook_success\"}}\n{\"hook"), Evidence::default());
+    }
+}

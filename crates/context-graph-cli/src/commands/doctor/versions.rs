@@ -1,0 +1,86 @@
+//! The client: which one it is, what this program knows of it, and whether it trusts the folder.
+
+use std::path::Path;
+
+use context_graph_settings::{EXEC_FORM_SINCE, NEWEST_KNOWN_CLIENT, ON_FAILURE_SINCE};
+use serde_json::Value;
+
+use super::Patient;
+use super::finding::{Finding, Mend};
+use crate::client::words;
+
+const CHECK: &str = "client";
+/// The oldest that hooks are written for.
+const OLDEST: context_graph_settings::ClientVersion = (2, 0, 0);
+
+/// The client's version against the one that this program was built on.
+pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+    let Some(client) = &patient.client else {
+        let known = words(NEWEST_KNOWN_CLIENT);
+        return vec![Finding::ok(
+            CHECK,
+            format!("no client was found on the PATH; it is taken to be {known}"),
+        )];
+    };
+    let (version, program) = (words(client.version), client.program.display());
+    let exec = patient.ours().into_iter().find(|hook| hook.entry.get("args").is_some());
+    vec![match client.version {
+        old if old < OLDEST => Finding::broken(
+            CHECK,
+            format!("{program} is version {version}; hooks are written for {} and later", words(OLDEST)),
+            "update the client: `claude update`",
+        ),
+        old if old < EXEC_FORM_SINCE && exec.is_some() => {
+            let what =
+                format!("client {version} does not know `args` and would run the program without them");
+            let finding = Finding::broken(
+                CHECK,
+                what,
+                "`context-graph init` writes what this client knows; or update the client",
+            );
+            match exec.and_then(|hook| hook.source.scope()) {
+                Some(scope) => finding.mended_by(Mend::Install(scope)),
+                None => finding,
+            }
+        }
+        old if old < ON_FAILURE_SINCE => Finding::warning(
+            CHECK,
+            format!(
+                "client {version} does not know `onFailure`: a guard that cannot start lets the call pass"
+            ),
+            format!("update the client to {} or later", words(ON_FAILURE_SINCE)),
+        ),
+        new if new > NEWEST_KNOWN_CLIENT => Finding::warning(
+            CHECK,
+            format!(
+                "client {version} is newer than {}, which this program was built on; what it does not know is kept and let pass",
+                words(NEWEST_KNOWN_CLIENT)
+            ),
+            "update context-graph when there is a newer one",
+        ),
+        _ => Finding::ok(CHECK, format!("client {version}")),
+    }]
+}
+
+/// In a folder that is not trusted, an interactive client runs no hook.
+pub(super) fn trust(patient: &Patient) -> Vec<Finding> {
+    let folder = patient.environment.client_folder();
+    let beside = folder.join(".claude.json");
+    let file = if beside.is_file() { beside } else { patient.environment.home.join(".claude.json") };
+    let known: Option<Value> =
+        std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let Some(projects) = known.as_ref().and_then(|it| it.get("projects")?.as_object()) else {
+        return Vec::new();
+    };
+    let root = std::fs::canonicalize(&patient.root).unwrap_or_else(|_| patient.root.clone());
+    let said = |folder: &Path| projects.get(folder.to_str()?)?.get("hasTrustDialogAccepted")?.as_bool();
+    let trusted = root.ancestors().any(|folder| said(folder) == Some(true));
+    if trusted || said(&root) != Some(false) {
+        return vec![Finding::ok("trust", "the client has nothing against the folder")];
+    }
+    vec![Finding::warning(
+        "trust",
+        format!("the client does not trust {}: an interactive session runs no hook there", root.display()),
+        "start `claude` in the folder and say that you trust it",
+    )]
+}

@@ -1,0 +1,149 @@
+//! What a session has changed: by editing tools, by shell commands whose effects can be seen, and, where shell commands
+//! ran whose effects cannot, by what has changed on disk since the session began.
+
+use std::path::{Path, PathBuf};
+
+use context_graph_core::session::{EventRecord, Session};
+use context_graph_events::Event;
+use context_graph_policy::Effects;
+use context_graph_policy::config::StopGate;
+use context_graph_policy::effects::{Access, Origin, PathEffect, Piece, Text, glob};
+
+/// Most names looked at on disk.
+const MAX_NAMES: usize = 50_000;
+/// Folders whose content is made by tools and no work of a session's.
+const SKIPPED: [&str; 6] = [".git", ".context-graph", "node_modules", "target", ".venv", "__pycache__"];
+
+/// What a session has changed.
+#[derive(Debug, Default)]
+pub(in super::super) struct Changes {
+    root: PathBuf,
+    /// Files that editing tools changed, below the root.
+    edited: Vec<String>,
+    /// Paths that other calls wrote or removed, below the root, and whether with all they hold.
+    touched: Vec<(Text, bool)>,
+    /// Since when what changed on disk counts; nothing where no other call was made.
+    since_ms: Option<i64>,
+}
+
+impl Changes {
+    /// What the session itself knows.
+    pub(in super::super) fn of(session: &Session, root: &Path) -> Self {
+        let written = session.state.work.files.iter().filter(|file| file.writes > 0);
+        let edited = written.map(|file| below(root, &file.path).to_owned()).collect();
+        Self { root: root.to_path_buf(), edited, ..Self::default() }
+    }
+
+    /// Adds what calls of other tools did, from their records.
+    pub(in super::super) fn with_calls<'a>(
+        mut self,
+        session: &Session,
+        records: impl IntoIterator<Item = &'a EventRecord>,
+        effects: impl Fn(&Event) -> Option<Effects>,
+    ) -> Self {
+        for record in records {
+            let Ok(event) = record.event() else { continue };
+            let tool = match &event {
+                // A command that failed may have written something before.
+                Event::PostToolUse(_) | Event::PostToolUseFailure(_) => event.tool_name().unwrap_or(""),
+                _ => continue,
+            };
+            if !matches!(tool, "Bash" | "PowerShell") && !tool.starts_with("mcp__") {
+                continue;
+            }
+            self.since_ms = Some(session.state.started_ms);
+            let effects = effects(&event).unwrap_or_default();
+            for effect in effects.paths.iter().filter(|effect| is_change(effect)) {
+                for place in effect.target.places() {
+                    self.touched.push((Text::lit(below(&self.root, place)), effect.recursive));
+                }
+                if effect.target.literal().is_none() {
+                    self.touched.push((text_below(&self.root, &effect.target.path), effect.recursive));
+                }
+            }
+        }
+        self
+    }
+
+    /// The gates that these changes have to pass. Gates without a pattern always are.
+    pub(in super::super) fn due<'a>(&self, gates: &'a [StopGate]) -> Vec<&'a StopGate> {
+        gates.iter().filter(|gate| gate.when_changed.is_empty() || self.concern(&gate.when_changed)).collect()
+    }
+
+    fn concern(&self, patterns: &[String]) -> bool {
+        let is_named = |path: &str| patterns.iter().any(|pattern| glob::matches(pattern, path));
+        let is_touched = |(text, recursive): &(Text, bool)| {
+            patterns.iter().any(|pattern| glob::overlaps(pattern, text))
+                || (*recursive && patterns.iter().any(|pattern| glob::overlaps(pattern, &all_in(text))))
+        };
+        self.edited.iter().any(|path| is_named(path))
+            || self.touched.iter().any(is_touched)
+            || self.since_ms.is_some_and(|since| changed_on_disk(&self.root, since, is_named))
+    }
+}
+
+fn is_change(effect: &PathEffect) -> bool {
+    matches!(effect.access, Access::Write | Access::Delete)
+}
+
+fn below<'a>(root: &Path, path: &'a str) -> &'a str {
+    let rest = root.to_str().and_then(|root| path.strip_prefix(root));
+    rest.filter(|rest| rest.starts_with('/')).map_or(path, |rest| rest.trim_start_matches('/'))
+}
+
+fn text_below(root: &Path, text: &Text) -> Text {
+    let mut text = text.clone();
+    if let Some(Piece::Lit(first)) = text.0.first_mut() {
+        *first = below(root, first).to_owned();
+    }
+    text
+}
+
+/// Anything below a folder.
+fn all_in(folder: &Text) -> Text {
+    let mut text = folder.clone();
+    text.0.push(Piece::Lit("/".to_owned()));
+    text.0.push(Piece::Hole(Origin::Below));
+    text
+}
+
+/// Whether a file that is meant has changed since then. A rename and a copy that keeps its old date count too.
+fn changed_on_disk(root: &Path, since_ms: i64, is_meant: impl Fn(&str) -> bool) -> bool {
+    let mut folders = vec![root.to_path_buf()];
+    let mut left = MAX_NAMES;
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            left -= 1;
+            if left == 0 {
+                return false;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            if kind.is_dir() {
+                if !SKIPPED.iter().any(|skipped| entry.file_name() == *skipped) {
+                    folders.push(path);
+                }
+            } else if path.to_str().is_some_and(|path| is_meant(below(root, path)))
+                && changed_ms(&entry).is_some_and(|changed| changed >= since_ms)
+            {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+#[cfg(unix)]
+fn changed_ms(entry: &std::fs::DirEntry) -> Option<i64> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = entry.metadata().ok()?;
+    Some(found.ctime().saturating_mul(1000) + found.ctime_nsec() / 1_000_000)
+}
+
+#[cfg(not(unix))]
+fn changed_ms(entry: &std::fs::DirEntry) -> Option<i64> {
+    let modified = entry.metadata().ok()?.modified().ok()?;
+    let since = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok()
+}

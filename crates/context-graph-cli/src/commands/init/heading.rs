@@ -1,0 +1,63 @@
+//! What `init` says before it shows the changes: for which client, and which events get no hook.
+
+use context_graph_events::EventName;
+use context_graph_settings::{ClientVersion, NEWEST_KNOWN_CLIENT, Plan, known_since, left_out};
+use serde_json::Value;
+
+use crate::client::words;
+
+/// What is said before the changes are shown.
+#[derive(Debug, Default)]
+pub(super) struct Heading {
+    client: Option<String>,
+    registered: usize,
+    /// The events that get no hook, and why.
+    left_out: Vec<(EventName, String)>,
+}
+
+impl Heading {
+    pub(super) fn of(plan: &Plan, client: Option<ClientVersion>) -> Self {
+        let newest = words(NEWEST_KNOWN_CLIENT);
+        let said = match client {
+            None => format!("not found; taken to be {newest}"),
+            Some(client) if client > NEWEST_KNOWN_CLIENT => {
+                format!("{}, newer than {newest}, which this program knows", words(client))
+            }
+            Some(client) => words(client),
+        };
+        let version = client.unwrap_or(NEWEST_KNOWN_CLIENT);
+        let why = |event: EventName| match left_out(event) {
+            Some(why) => why.to_owned(),
+            None => format!("client {} does not know it; {} does", words(version), words(known_since(event))),
+        };
+        let missing =
+            EventName::ALL.into_iter().filter(|event| !plan.hooks.iter().any(|hook| hook.event == *event));
+        Self {
+            client: Some(said),
+            registered: plan.hooks.len(),
+            left_out: missing.map(|event| (event, why(event))).collect(),
+        }
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        let Some(client) = &self.client else { return Vec::new() };
+        let all = self.registered + self.left_out.len();
+        let mut lines = vec![
+            format!("client: {client}"),
+            format!("hooks: {} of {all} events. Left out:", self.registered),
+        ];
+        lines.extend(self.left_out.iter().map(|(event, why)| format!("  {:20}{why}", event.as_str())));
+        lines
+    }
+
+    pub(super) fn add_to(&self, object: &mut Value) {
+        if let Some(client) = &self.client {
+            object["client"] = client.as_str().into();
+            object["left_out"] = self
+                .left_out
+                .iter()
+                .map(|(event, why)| (event.as_str().to_owned(), Value::from(why.as_str())))
+                .collect();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `maintain`: what is otherwise done by itself after a session.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use context_graph_storage::audit_index::Trail;
+use context_graph_storage::sessions::{Limits, Pruned};
+use serde_json::{Value, json};
+
+use super::failure::Outcome;
+use crate::config::Config;
+use crate::{Environment, clock, table, upkeep};
+
+/// A session that was silent for this long is put away; it can go on all the same.
+const SILENT_FOR: Duration = Duration::from_hours(24);
+
+/// Remove what is older or more than the configuration keeps, and put away what killed sessions left behind
+///
+/// This happens by itself after a session, at most once an hour, in a process that no hook waits for.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  context-graph maintain\n  context-graph maintain --json\n\n\
+                        How much is kept: `retention.max_age_days` and `retention.max_size_mb` in \
+                        .context-graph/config.toml.")]
+pub(crate) struct MaintainArgs {
+    /// The project, instead of the one around the current folder
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+
+    /// The database, instead of the project's own
+    #[arg(long, value_name = "PATH")]
+    db_path: Option<PathBuf>,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
+    let environment = environment.in_project(args.project.as_deref());
+    let folder = environment.state_folder();
+    let mut put_away = Vec::new();
+    let mut pruned = Vec::new();
+    if folder.is_dir() {
+        let sessions = environment.sessions(args.db_path.as_deref())?;
+        let config = Config::read(&folder).unwrap_or_default();
+        let now_ms = clock::now_ms();
+        let mut store = sessions.store(now_ms)?;
+        put_away = sessions.put_away_silent(&mut store, SILENT_FOR, now_ms)?;
+        if let Some(store) = &store {
+            pruned = sessions.prune(store, limits(&config, now_ms), now_ms)?;
+            // So that the next question about the past is answered at once.
+            Trail::open(&sessions, Some(store))?.refresh(|_, _| {})?;
+        }
+        upkeep::note(&folder);
+    }
+    if args.json {
+        let pruned: Vec<Value> = pruned.iter().map(as_json).collect();
+        return table::print_json(&json!({"put_away": put_away, "pruned": pruned}));
+    }
+    let mut lines: Vec<String> = put_away.iter().map(|id| format!("put away {id}")).collect();
+    lines.extend(pruned.iter().map(|gone| {
+        format!("removed {}: {} records, because of its {}", gone.session_id, gone.records, gone.why.as_str())
+    }));
+    if lines.is_empty() {
+        lines.push("nothing to do".to_owned());
+    }
+    table::print_lines(lines)
+}
+
+fn limits(config: &Config, now_ms: i64) -> Limits {
+    let keep = &config.retention;
+    let days = i64::from(keep.max_age_days);
+    Limits {
+        not_before_ms: (days > 0).then(|| now_ms - days * 24 * 60 * 60 * 1000),
+        max_bytes: (keep.max_size_mb > 0).then(|| u64::from(keep.max_size_mb) << 20),
+    }
+}
+
+fn as_json(gone: &Pruned) -> Value {
+    json!({"session_id": gone.session_id, "records": gone.records, "why": gone.why.as_str()})
+}

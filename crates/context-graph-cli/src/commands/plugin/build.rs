@@ -1,0 +1,125 @@
+//! `plugin build`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use context_graph_settings::{PlanOptions, default_plan};
+use serde_json::{Value, json};
+
+use super::files;
+use crate::client::Client;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::{binary_path, init};
+use crate::{Environment, table};
+
+/// Where a program of the plugin's own is; the client puts the plugin's folder in.
+const BUNDLED: &str = "${CLAUDE_PLUGIN_ROOT}/bin/";
+
+/// Write a folder that the client loads as a plugin
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The hooks are the same as those of `init`; use one or the other, or each event is answered twice.\n\nExamples:\n  \
+                  context-graph plugin build ./cg-plugin\n  \
+                  claude --plugin-dir ./cg-plugin                   try it for a session\n  \
+                  claude plugin marketplace add ./cg-plugin         or install it:\n  \
+                  claude plugin install context-graph@context-graph"
+)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+pub(crate) struct BuildArgs {
+    /// The folder to write; it may be there if it is empty or holds this plugin
+    dir: PathBuf,
+
+    /// Name the program as `context-graph`, to be found on the PATH, instead of by its full path
+    #[arg(long, conflicts_with = "bundle")]
+    portable: bool,
+
+    /// Put a copy of the program into the plugin: it then works on any machine of this kind
+    #[arg(long)]
+    bundle: bool,
+
+    /// Write into a folder that holds something else
+    #[arg(long)]
+    force: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
+    let folder = environment.current_dir.join(&args.dir);
+    if !args.force && !is_free(&folder) {
+        return Err(Failure::usage(format!(
+            "{} holds something else; nothing was written",
+            folder.display()
+        ))
+        .with_next_step("name another folder, or --force to write beside what is there"));
+    }
+    let this = binary_path()?;
+    let program = match (args.bundle, args.portable) {
+        (true, _) => format!("{BUNDLED}{}", own_name()),
+        (false, true) => init::PORTABLE.to_owned(),
+        (false, false) => this.clone(),
+    };
+    let client = Client::find(environment).map(|client| client.version);
+    let plan = default_plan(&program, client, &PlanOptions::default());
+    let hooks = files::hooks(&plan).map_err(|error| {
+        Failure::new(ErrorCode::Internal, format!("the hooks could not be written: {error}"))
+    })?;
+    let mut written = Vec::new();
+    for (name, text) in [
+        (".claude-plugin/plugin.json", pretty(&files::manifest())),
+        (".claude-plugin/marketplace.json", pretty(&files::marketplace())),
+        ("hooks/hooks.json", pretty(&hooks)),
+        ("README.md", files::README.to_owned()),
+    ] {
+        let path = folder.join(name);
+        make_folder_of(&path)
+            .and_then(|()| std::fs::write(&path, text))
+            .map_err(|error| failed(&path, &error))?;
+        written.push(path);
+    }
+    if args.bundle {
+        let path = folder.join("bin").join(own_name());
+        make_folder_of(&path)
+            .and_then(|()| std::fs::copy(&this, &path).map(|_| ()))
+            .map_err(|error| failed(&path, &error))?;
+        written.push(path);
+    }
+    if args.json {
+        return table::print_json(
+            &json!({"folder": folder, "files": written, "events": plan.hooks.len(), "program": program}),
+        );
+    }
+    let mut lines: Vec<String> = written.iter().map(|path| format!("wrote {}", path.display())).collect();
+    lines.push(format!("{} events; `claude --plugin-dir {}` loads it", plan.hooks.len(), args.dir.display()));
+    table::print_lines(lines)
+}
+
+/// Whether a folder is not there, empty, or holds this plugin already.
+fn is_free(folder: &Path) -> bool {
+    let Ok(mut entries) = std::fs::read_dir(folder) else { return !folder.exists() };
+    if entries.next().is_none() {
+        return true;
+    }
+    let manifest = std::fs::read(folder.join(".claude-plugin").join("plugin.json")).unwrap_or_default();
+    serde_json::from_slice::<Value>(&manifest).is_ok_and(|manifest| manifest["name"] == files::NAME)
+}
+
+fn own_name() -> String {
+    format!("context-graph{}", std::env::consts::EXE_SUFFIX)
+}
+
+fn make_folder_of(path: &Path) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
+        .with_next_step("see that the folder is writable for you")
+}

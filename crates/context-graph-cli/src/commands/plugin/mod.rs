@@ -1,0 +1,21 @@
+//! `context-graph plugin …`: the same hooks as a plugin of the client.
+
+mod build;
+mod files;
+
+use clap::Subcommand;
+
+use super::failure::Outcome;
+use crate::Environment;
+
+/// The same hooks as a plugin
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginCommands {
+    Build(build::BuildArgs),
+}
+
+pub(crate) fn run(command: &PluginCommands, environment: &Environment) -> Outcome {
+    match command {
+        PluginCommands::Build(args) => build::run(args, environment),
+    }
+}

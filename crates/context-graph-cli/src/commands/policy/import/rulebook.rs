@@ -1,0 +1,229 @@
+//! A Cupcake rulebook as our own policy file.
+//!
+//! A builtin whose policy lies in the folder keeps it: the policy comes along and its configuration becomes
+//! `builtin_config`, with the signals that Cupcake would have made for it. A builtin without a policy becomes the guard of
+//! ours that does the same. What is neither is said.
+
+use std::collections::BTreeMap;
+
+use context_graph_policy::PolicyConfig;
+use context_graph_policy::config::GuardConfig;
+use context_graph_policy::rego::Signal;
+use serde_json::{Map, Value, json};
+
+use super::builtins::{as_pattern, names_of, signals_of};
+
+/// Something that could not be taken over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Left {
+    /// What: a file, or a key of the rulebook.
+    pub(super) what: String,
+    /// Why, and what can be done instead.
+    pub(super) why: String,
+}
+
+impl Left {
+    pub(super) fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { what: what.into(), why: why.into() }
+    }
+}
+
+/// What a rulebook comes to.
+#[derive(Debug, Default)]
+pub(super) struct Translation {
+    /// The policy file that says the same.
+    pub(super) config: PolicyConfig,
+    /// Builtins that are on, by the names of their policies.
+    pub(super) enabled: Vec<String>,
+    /// Signals that a builtin's policy reads without asking for them, by builtin.
+    pub(super) unasked: BTreeMap<String, Vec<String>>,
+    /// What became of what.
+    pub(super) taken: Vec<String>,
+    /// What became of nothing.
+    pub(super) left: Vec<Left>,
+}
+
+const DEFAULT_SIGNAL_MS: u64 = 5_000;
+
+/// Translates a rulebook. `has_policy` knows for which builtins the folder has a policy.
+pub(super) fn translate(rulebook: &Value, has_policy: impl Fn(&str) -> bool) -> Translation {
+    let mut result = Translation::default();
+    let empty = Map::new();
+    let sections = match rulebook {
+        Value::Object(sections) => sections,
+        Value::Null => &empty,
+        _ => {
+            result.left.push(Left::new("rulebook", "it holds no sections"));
+            &empty
+        }
+    };
+    for (section, value) in sections {
+        match (section.as_str(), value) {
+            (_, Value::Null) => {}
+            ("signals", Value::Object(signals)) => {
+                signals.iter().for_each(|(name, signal)| result.signal(name, signal));
+            }
+            ("builtins", Value::Object(builtins)) => {
+                builtins.iter().for_each(|(name, config)| result.builtin(name, config, &has_policy));
+            }
+            ("actions", value) => result.actions(value),
+            ("watchdog", value) if is_off(value) => {}
+            ("watchdog", _) => result.leave("watchdog", "no model is asked about calls here"),
+            ("telemetry", value) if is_off(value) => {}
+            ("telemetry", _) => result
+                .leave("telemetry", "every decision is recorded already; `session export` gives them out"),
+            (other, _) => result.leave(other, "this section is not known"),
+        }
+    }
+    result
+}
+
+fn is_off(value: &Value) -> bool {
+    *value == Value::Bool(false) || value.get("enabled") == Some(&Value::Bool(false))
+}
+
+impl Translation {
+    fn leave(&mut self, what: &str, why: &str) {
+        self.left.push(Left::new(format!("rulebook: {what}"), why));
+    }
+
+    fn signal(&mut self, name: &str, signal: &Value) {
+        let command = signal.as_str().or_else(|| signal.get("command")?.as_str());
+        let Some(command) = command.filter(|command| !command.trim().is_empty()) else {
+            return self.leave(&format!("signals.{name}"), "it has no command");
+        };
+        let seconds = signal.get("timeout_seconds").and_then(Value::as_u64);
+        let timeout_ms = seconds.map_or(DEFAULT_SIGNAL_MS, |seconds| seconds.saturating_mul(1000));
+        self.add_signal(name, command, timeout_ms);
+        self.taken.push(format!("signal {name}"));
+    }
+
+    fn add_signal(&mut self, name: &str, command: &str, timeout_ms: u64) {
+        let timeout_ms = timeout_ms.clamp(1, 600_000);
+        let signal = Signal { name: name.to_owned(), command: command.to_owned(), timeout_ms };
+        // What a rulebook states goes before what it implies.
+        if self.config.signals.iter().all(|known| known.name != signal.name) {
+            self.config.signals.push(signal);
+        }
+    }
+
+    fn actions(&mut self, actions: &Value) {
+        let is_empty = |value: &Value| match value {
+            Value::Null => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(entries) => entries.is_empty(),
+            _ => false,
+        };
+        let used = actions.as_object().is_some_and(|kinds| kinds.values().any(|kind| !is_empty(kind)));
+        if used {
+            self.leave("actions", "nothing is run when a rule decides; `session export` lists the decisions");
+        }
+    }
+
+    fn builtin(&mut self, name: &str, config: &Value, has_policy: &impl Fn(&str) -> bool) {
+        if is_off(config) {
+            return;
+        }
+        let policy = names_of(name).into_iter().find(|name| has_policy(name));
+        match policy {
+            Some(policy) => self.with_policy(policy, config),
+            None => self.without_policy(name, config),
+        }
+    }
+
+    fn with_policy(&mut self, policy: &str, config: &Value) {
+        self.enabled.push(policy.to_owned());
+        let mut table = config.as_object().cloned().unwrap_or_default();
+        table.remove("enabled");
+        let signals = signals_of(policy, config);
+        if let Some(Value::Array(contexts)) = table.get("context") {
+            let texts: Vec<Value> = contexts.iter().filter(|context| context.is_string()).cloned().collect();
+            table.insert("static_contexts".to_owned(), Value::Array(texts));
+        }
+        let unasked = signals.iter().map(|(name, ..)| name.clone()).collect();
+        for (name, command, timeout_ms) in signals {
+            self.add_signal(&name, &command, timeout_ms);
+        }
+        self.unasked.insert(policy.to_owned(), unasked);
+        self.config.builtin_config.insert(policy.to_owned(), without_nulls(Value::Object(table)));
+        self.taken.push(format!("builtin {policy}: its policy, and [builtin_config.{policy}]"));
+    }
+
+    /// A builtin that is code of Cupcake's own: the guard of ours that does the same, if one does.
+    fn without_policy(&mut self, name: &str, config: &Value) {
+        let what = format!("builtins.{name}");
+        let paths = |key: &str| -> Vec<String> {
+            let paths = config.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            paths.iter().filter_map(Value::as_str).map(as_pattern).collect()
+        };
+        match names_of(name)[0] {
+            "protected_paths" => self.keep(name, "read_only", paths("paths")),
+            "rulebook_security_guardrails" => {
+                let mut paths = paths("protected_paths");
+                // Our own state is protected without being told.
+                paths.retain(|path| !path.starts_with(".cupcake"));
+                self.keep(name, "no_read", paths);
+            }
+            "sensitive_data_protection" => {
+                self.guard(name, "secrets");
+                self.keep(name, "no_read", paths("additional_patterns"));
+            }
+            "system_protection" => {
+                self.guard(name, "destructive-system");
+                self.guard(name, "destructive-files");
+                self.keep(name, "read_only", paths("additional_paths"));
+            }
+            "global_file_lock" => self.keep(name, "read_only", vec!["**".to_owned()]),
+            "git_block_no_verify" => {
+                self.guard(name, "hook-bypass");
+                if config.get("exceptions").and_then(Value::as_array).is_some_and(|list| !list.is_empty()) {
+                    self.leave(
+                        &format!("{what}.exceptions"),
+                        "write them as `[[exceptions]]` of `hook-bypass`",
+                    );
+                }
+            }
+            "git_pre_check" | "post_edit_check" => {
+                self.leave(&what, "its policy is not in the folder; a `[[stop_gates]]` entry runs checks before the agent stops");
+            }
+            "cupcake_exec_protection" => self.leave(&what, "there is no Cupcake left to protect"),
+            _ => self.leave(&what, "its policy is not in the folder, and no guard here does the same"),
+        }
+    }
+
+    fn guard(&mut self, builtin: &str, guard: &str) {
+        let reason = Some(format!("stands for the builtin {builtin}"));
+        let config = GuardConfig { enabled: Some(true), verdict: None, reason };
+        self.config.guards.insert(guard.to_owned(), config);
+        self.taken.push(format!("builtin {builtin}: the guard `{guard}`"));
+    }
+
+    fn keep(&mut self, builtin: &str, list: &str, paths: Vec<String>) {
+        if paths.is_empty() {
+            return;
+        }
+        self.guard(builtin, "protected-paths");
+        self.taken.pop();
+        self.taken.push(format!("builtin {builtin}: {list} of {}", paths.join(", ")));
+        let into = if list == "read_only" { &mut self.config.read_only } else { &mut self.config.no_read };
+        for path in paths {
+            if !into.contains(&path) {
+                into.push(path);
+            }
+        }
+    }
+}
+
+/// TOML has no null.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let kept = map.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(kept.map(|(key, value)| (key, without_nulls(value))).collect())
+        }
+        Value::Array(items) => {
+            json!(items.into_iter().filter(|item| !item.is_null()).map(without_nulls).collect::<Vec<_>>())
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,82 @@
+//! The heads of the chains in a file outside of the project, where the user wants them: whoever can change the store
+//! cannot change what was written down elsewhere.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use context_graph_storage::SessionStore;
+use serde::{Deserialize, Serialize};
+
+/// One line of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    pub(crate) at_ms: i64,
+    pub(crate) project: String,
+    pub(crate) session_id: String,
+    /// Number of the session's last record.
+    pub(crate) seq: u64,
+    /// The link behind it, in hexadecimal digits.
+    #[serde(rename = "head")]
+    pub(crate) link: String,
+}
+
+/// Where the heads go, from what the user wrote. A place inside the project would be no other place.
+pub(crate) fn place(configured: &str, home: &Path, project: &Path) -> Result<Option<PathBuf>, String> {
+    if configured.is_empty() {
+        return Ok(None);
+    }
+    let path = match configured.strip_prefix("~/") {
+        Some(rest) => home.join(rest),
+        None => PathBuf::from(configured),
+    };
+    if !path.is_absolute() {
+        return Err(format!("audit.heads_file: `{configured}` must be an absolute path or begin with `~/`"));
+    }
+    let folder = path.parent().unwrap_or(&path);
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if real(folder).starts_with(real(project)) {
+        return Err(format!(
+            "audit.heads_file: `{configured}` is inside of the project; name a place outside"
+        ));
+    }
+    Ok(Some(path))
+}
+
+/// Writes down how the session's chain ends now.
+pub(crate) fn append(
+    file: &Path,
+    store: &dyn SessionStore,
+    session_id: &str,
+    project: &str,
+    at_ms: i64,
+) -> io::Result<()> {
+    let entry = store.session(session_id).map_err(|error| io::Error::other(error.to_string()))?;
+    let Some((seq, chain)) = entry.and_then(|entry| Some((entry.last_seq, entry.chain?))) else {
+        return Ok(());
+    };
+    let (project, session_id) = (project.to_owned(), session_id.to_owned());
+    let mut line = serde_json::to_vec(&Head { at_ms, project, session_id, seq, link: chain.to_string() })?;
+    line.push(b'\n');
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // One write, so that lines of many processes do not mix.
+    options.open(file)?.write_all(&line)
+}
+
+/// The lines of the file; the error names the first that is none.
+pub(crate) fn read(file: &Path) -> Result<Vec<Head>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut heads = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let head = serde_json::from_str(line)
+            .map_err(|error| format!("{} line {}: {error}", file.display(), number + 1))?;
+        heads.push(head);
+    }
+    Ok(heads)
+}

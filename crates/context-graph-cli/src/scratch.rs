@@ -1,0 +1,77 @@
+//! A folder of our own that is gone when it is no longer needed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::clock;
+
+/// A new, empty folder that nobody else can enter. Dropping it removes it with everything in it.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl Scratch {
+    /// Makes one where the system keeps temporary files.
+    pub(crate) fn new(purpose: &str) -> io::Result<Self> {
+        let base = std::env::temp_dir();
+        let mut number = clock::now_ms();
+        loop {
+            let path = base.join(format!("context-graph-{purpose}-{}-{number}", std::process::id()));
+            match create(&path) {
+                // The name as programs will see it: a temporary folder may be a link.
+                Ok(()) => {
+                    return Ok(Self { path: std::fs::canonicalize(&path).unwrap_or(path), keep: false });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves the folder there.
+    pub(crate) fn keep(&mut self) {
+        self.keep = true;
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn create(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn create(path: &Path) -> io::Result<()> {
+    std::fs::create_dir(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_are_different_and_each_is_gone_afterwards() {
+        let (one, mut two) = (Scratch::new("test").unwrap(), Scratch::new("test").unwrap());
+        assert_ne!(one.path(), two.path());
+        std::fs::write(one.path().join("file"), "x").unwrap();
+        let (gone, kept) = (one.path().to_path_buf(), two.path().to_path_buf());
+        two.keep();
+        drop((one, two));
+        assert!(!gone.exists() && kept.exists());
+        std::fs::remove_dir(kept).unwrap();
+    }
+}

@@ -1,0 +1,74 @@
+//! The demo, as somebody sees it who has just built the program.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Place, Run};
+use serde_json::Value;
+
+fn demo(place: &Place, args: &[&str]) -> Run {
+    let mut command = place.command(&[&["demo"], args].concat());
+    command.env("TMPDIR", place.project());
+    common::send(command, b"")
+}
+
+#[test]
+fn the_story_is_what_the_hooks_answered() {
+    let place = Place::new();
+    let run = demo(&place, &["--fast"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+    // Rows are broken anywhere between words.
+    let told: Vec<&str> =
+        run.stdout.split(|c: char| c.is_whitespace() || c == '│').filter(|word| !word.is_empty()).collect();
+    let told = told.join(" ");
+    for words in [
+        "[destructive-files/git-folder]",
+        "The same thing has now happened 3 times with the same outcome",
+        "The user first asked: \"Fix operator precedence",
+        "Recent tool calls have little in common with that",
+        "The user asked: \"Fix operator precedence",
+        "Last actions:",
+        "hooks,",
+        "context-graph init",
+    ] {
+        assert!(told.contains(words), "`{words}` is not in {told}");
+    }
+    let order = ["1. Work", "2. A command", "3. The same", "4. The work", "5. The conversation"];
+    let places: Vec<usize> = order.iter().map(|title| told.find(title).unwrap()).collect();
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn it_fits_a_terminal_and_is_plain_where_there_is_none() {
+    let place = Place::new();
+    let run = demo(&place, &["--fast"]);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+    assert!(!run.stdout.contains('\x1b'), "{}", run.stdout);
+}
+
+#[test]
+fn it_is_over_in_ten_seconds_and_leaves_nothing() {
+    let place = Place::new();
+    let started = Instant::now();
+    assert_eq!(demo(&place, &[]).code, 0);
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert_eq!(std::fs::read_dir(place.project()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_kept_can_be_looked_at() {
+    let place = Place::new();
+    let run = demo(&place, &["--fast", "--keep"]);
+    let folder = run.stdout.lines().find_map(|line| line.strip_prefix("The session is in ")).unwrap();
+    let shown = place.run(&["session", "show", "--project", folder, "--json"]);
+    let story: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(
+        (&story["counters"]["calls_denied"], &story["state"]),
+        (&1.into(), &"ended".into()),
+        "{story:#}"
+    );
+    assert_eq!(story["counters"]["compactions"], 1);
+}

@@ -1,0 +1,213 @@
+//! `policy import`: folders as Cupcake's users have them, and what their rules decide once they are ours.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::{Place, Run};
+use serde_json::{Value, json};
+
+fn folder(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cupcake").join(name)
+}
+
+fn import(place: &Place, name: &str, more: &[&str]) -> Run {
+    let folder = folder(name);
+    let mut args = vec!["policy", "import", folder.to_str().unwrap()];
+    args.extend(more);
+    place.run(&args)
+}
+
+fn imported(name: &str, more: &[&str]) -> Place {
+    let place = Place::new();
+    let run = import(&place, name, more);
+    assert_eq!(run.code, 0, "{run:?}");
+    place
+}
+
+fn send(place: &Place, event: &str, more: &Value) -> Value {
+    let mut payload =
+        json!({"hook_event_name": event, "session_id": "s", "transcript_path": "/t", "cwd": place.project()});
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    place.send(&["hooks", "event"], payload.to_string()).succeeded()
+}
+
+fn call(place: &Place, tool: &str, input: &Value) -> Value {
+    send(place, "PreToolUse", &json!({"tool_name": tool, "tool_input": input, "tool_use_id": "t"}))
+}
+
+fn bash(place: &Place, command: &str) -> Value {
+    call(place, "Bash", &json!({"command": command}))
+}
+
+fn verdict(answer: &Value) -> &str {
+    answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none")
+}
+
+fn rules(answer: &Value) -> Vec<&str> {
+    answer["ruling"]["rules"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn imported_rules_decide_as_they_did() {
+    let place = imported("by_agent", &[]);
+    let denied = bash(&place, "git  push origin release/7");
+    assert_eq!((verdict(&denied), rules(&denied)), ("deny", vec!["SHOP-GIT-1"]), "{denied}");
+    assert!(denied["ruling"]["reason"].as_str().unwrap().contains("release/7 is pushed by the release desk"));
+    let asked = bash(&place, "git merge topic");
+    assert_eq!((verdict(&asked), rules(&asked)), ("ask", vec!["SHOP-GIT-2"]), "{asked}");
+    let changed = bash(&place, "pip install requests");
+    assert_eq!(
+        changed["hookSpecificOutput"]["updatedInput"]["command"], "uv pip install requests",
+        "{changed}"
+    );
+    assert_eq!(verdict(&bash(&place, "cargo test")), "none");
+
+    let prompt = |text: &str| send(&place, "UserPromptSubmit", &json!({"prompt": text}));
+    let helped = prompt("raise the price");
+    assert!(
+        helped["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("in cents"),
+        "{helped}"
+    );
+    assert_eq!(prompt("4111111111111111")["decision"], "block");
+}
+
+#[test]
+fn builtins_keep_their_policies_configuration_and_signals() {
+    let place = imported("by_agent", &[]);
+    let write =
+        |file: &str| call(&place, "Write", &json!({"file_path": place.project().join(file), "content": "x"}));
+    let kept = write("ledger/2024.csv");
+    assert_eq!((verdict(&kept), rules(&kept)), ("deny", vec!["SHOP-KEPT"]), "{kept}");
+    assert!(kept["stopReason"].as_str().unwrap().contains("The ledger's files are kept"), "{kept}");
+    assert_eq!(rules(&bash(&place, "rm -r ledger")), ["SHOP-KEPT"]);
+    assert_eq!(verdict(&write("src/shop.js")), "none", "the lock is off");
+    let edited = |file: &str| {
+        send(
+            &place,
+            "PostToolUse",
+            &json!({"tool_name": "Write", "tool_input": {"file_path": file}, "tool_use_id": "t",
+            "tool_response": {}}),
+        )
+    };
+    let checked = edited("/x/menu.json");
+    assert_eq!(checked["decision"], "block", "{checked}");
+    assert!(checked["reason"].as_str().unwrap().contains("a comma too many"));
+    assert_eq!(edited("/x/menu.toml").get("decision"), None);
+}
+
+#[test]
+fn what_could_not_be_taken_over_is_told_file_by_file() {
+    let place = Place::new();
+    let run = import(&place, "by_agent", &["--json", "--dry-run"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(!place.project().join(".context-graph").exists(), "a dry run writes nothing");
+    let report = run.json();
+    let left: Vec<(&str, &str)> = report["left"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|left| (left["what"].as_str().unwrap(), left["why"].as_str().unwrap()))
+        .collect();
+    for (what, why) in [
+        ("policies/claude/unfinished.rego", "line 1"),
+        ("policies/claude/asks_a_server.rego", "http.send"),
+        ("policies/claude/system/evaluate.rego", "entry point"),
+        ("policies/claude/git_test.rego", "policy test"),
+        ("policies/claude/builtins/global_file_lock.rego", "not switched on"),
+        ("policies/cursor/shell.rego", "another agent (cursor)"),
+        ("actions", "nothing is run"),
+        ("rulebook: actions", "nothing is run"),
+        ("rulebook: signals.nameless", "no command"),
+        ("rulebook: builtins.weather_check", "no guard here does the same"),
+        ("rulebook: telemetry", "recorded already"),
+    ] {
+        let found = left.iter().any(|(known, reason)| *known == what && reason.contains(why));
+        assert!(found, "{what} ({why}) is not in {left:#?}");
+    }
+    assert_eq!(left.len(), 11, "{left:#?}");
+    let policies: Vec<&str> =
+        report["policies"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(
+        policies,
+        [
+            "claude/builtins/post_edit_check.rego",
+            "claude/builtins/protected_paths.rego",
+            "claude/git.rego",
+            "claude/packages.rego",
+            "claude/welcome.rego",
+            "helpers/text.rego",
+        ]
+    );
+}
+
+#[test]
+fn what_was_imported_is_in_order() {
+    for name in ["by_agent", "flat"] {
+        let place = imported(name, &[]);
+        let check = place.run(&["policy", "check"]);
+        assert_eq!(check.code, 0, "{name}: {check:?}");
+    }
+}
+
+#[test]
+fn builtins_without_a_policy_become_guards() {
+    let place = imported("flat", &["--no-builtin-guards"]);
+    assert_eq!(rules(&bash(&place, "npm ci")), ["TIDY-1"]);
+    let write =
+        |file: &str| call(&place, "Write", &json!({"file_path": place.project().join(file), "content": "x"}));
+    for kept in ["fonts/a.woff", "doc/licence.txt", "vault/key"] {
+        assert_ne!(verdict(&write(kept)), "none", "{kept}");
+    }
+    let read = |file: &str| call(&place, "Read", &json!({"file_path": place.project().join(file)}));
+    assert_ne!(verdict(&read("vault/key")), "none");
+    assert_eq!(verdict(&read("fonts/a.woff")), "none");
+    assert_ne!(
+        verdict(&bash(&place, "git commit --no-verify -m x")),
+        "none",
+        "the guard stands for a builtin"
+    );
+    assert_ne!(verdict(&bash(&place, "cat ~/.ssh/id_rsa")), "none", "the guard stands for a builtin");
+    assert_eq!(verdict(&bash(&place, "git push --force origin main")), "none", "our own guards are off");
+    assert_eq!(verdict(&bash(&place, "sudo ls")), "none", "our own guards are off");
+    let with_guards = imported("flat", &[]);
+    assert_ne!(verdict(&bash(&with_guards, "git push --force origin main")), "none");
+}
+
+#[test]
+fn nothing_is_overwritten_unasked() {
+    let place = imported("by_agent", &[]);
+    let again = import(&place, "by_agent", &[]);
+    assert_eq!(again.code, 0, "the same again changes nothing: {again:?}");
+    let config = place.project().join(".context-graph/policy.toml");
+    let policy = place.project().join(".context-graph/policies/claude/git.rego");
+    fs::write(&config, "read_only = [\"mine\"]\n").unwrap();
+    fs::write(&policy, "package mine\n").unwrap();
+    let refused = import(&place, "by_agent", &[]);
+    assert!(
+        refused.code == 1 && refused.stderr.contains("git.rego") && refused.stderr.contains("--force"),
+        "{refused:?}"
+    );
+    assert_eq!(fs::read_to_string(&policy).unwrap(), "package mine\n");
+    assert_eq!(import(&place, "by_agent", &["--force"]).code, 0);
+    assert!(fs::read_to_string(&policy).unwrap().contains("SHOP-GIT-1"));
+    let kept = place.project().join(".context-graph/policy.toml.before-import");
+    assert_eq!(fs::read_to_string(kept).unwrap(), "read_only = [\"mine\"]\n");
+}
+
+#[test]
+fn a_folder_that_is_none_or_holds_nothing_is_an_error() {
+    let place = Place::new();
+    let none = place.run(&["policy", "import", "."]);
+    assert!(none.code == 1 && none.stderr.contains("no Cupcake folder"), "{none:?}");
+    let empty = place.project().join(".cupcake");
+    fs::create_dir_all(empty.join("policies")).unwrap();
+    fs::write(empty.join("rulebook.yml"), "builtins: [\n").unwrap();
+    let nothing = place.run(&["policy", "import", ".", "--json"]);
+    assert_eq!(nothing.code, 1, "{nothing:?}");
+    assert!(nothing.json()["left"][0]["why"].as_str().unwrap().contains("line"), "{nothing:?}");
+    assert!(!place.project().join(".context-graph/policy.toml").exists());
+}

@@ -1,0 +1,92 @@
+//! The schema of policy files and the program agree: what one takes the other takes, what one refuses the other refuses.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+
+use common::Place;
+use serde_json::Value;
+
+fn is_valid(text: &str) -> bool {
+    let value: Value = toml::from_str(text).unwrap();
+    jsonschema::validator_for(&context_graph_cli::policy_schema()).unwrap().is_valid(&value)
+}
+
+fn is_in_order(text: &str) -> bool {
+    let place = Place::new();
+    let state = place.project().join(".context-graph");
+    fs::create_dir_all(&state).unwrap();
+    fs::write(state.join("policy.toml"), text).unwrap();
+    place.run(&["policy", "check"]).code == 0
+}
+
+/// Every file is as it says: good for both or bad for both.
+fn both_say(text: &str, good: bool) {
+    assert_eq!((is_valid(text), is_in_order(text)), (good, good), "{text}");
+}
+
+#[test]
+fn what_is_right_is_right_for_both() {
+    for text in [
+        "",
+        "on_error = \"deny\"\nlock = true\n",
+        "read_only = [\"a\"]\nno_read = [\"b/**\"]\nprotected_branches = [\"main\"]\n",
+        "[guards.secrets]\nenabled = false\nverdict = \"ask\"\nreason = \"r\"\n[guards.\"secrets/read-key\"]\n",
+        "[[exceptions]]\nrule = \"secrets\"\npath = \"x\"\ncommand = \"y\"\nreason = \"z\"\n",
+        "[[stop_gates]]\nname = \"t\"\ncommand = \"true\"\nwhen_changed = [\"*.rs\"]\ntimeout_seconds = 3600\n",
+        "[[signals]]\nname = \"s\"\ncommand = \"true\"\ntimeout_ms = 1\n",
+        "[builtin_config.anything]\nlist = [1, \"two\", {three = 4.5}]\n",
+    ] {
+        both_say(text, true);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_wrong_for_both() {
+    for text in [
+        "on_eror = \"deny\"\n",
+        "on_error = \"perhaps\"\n",
+        "lock = 1\n",
+        "read_only = [\"\"]\n",
+        "read_only = \"a\"\n",
+        "[guards.ghost]\nenabled = false\n",
+        "[guards.secrets]\nverdict = \"allow\"\n",
+        "[[exceptions]]\nrule = \"secrets\"\n",
+        "[[exceptions]]\nrule = \"secrets\"\nreason = \" \"\n",
+        "[[stop_gates]]\nname = \"t\"\n",
+        "[[stop_gates]]\nname = \"t\"\ncommand = \"true\"\ntimeout_seconds = 0\n",
+        "[[stop_gates]]\nname = \" \"\ncommand = \"true\"\n",
+        "[[signals]]\nname = \"s\"\ncommand = \"true\"\ntimeout_ms = 600001\n",
+        "[[signals]]\nname = \"s\"\ncommand = \"\"\n",
+    ] {
+        both_say(text, false);
+    }
+}
+
+#[test]
+fn the_starter_and_what_it_shows_are_right() {
+    let place = Place::new();
+    assert_eq!(place.run(&["policy", "init"]).code, 0);
+    let text = fs::read_to_string(place.project().join(".context-graph/policy.toml")).unwrap();
+    both_say(&text, true);
+    let shown = |line: &str| {
+        line.strip_prefix("# ")
+            .filter(|rest| rest.contains(" = ") || rest.starts_with('['))
+            .map(str::to_owned)
+    };
+    let shown: Vec<String> = text.lines().filter_map(shown).collect();
+    assert!(shown.len() > 10);
+    both_say(&shown.join("\n"), true);
+}
+
+#[test]
+fn what_import_writes_is_right() {
+    for name in ["by_agent", "flat"] {
+        let place = Place::new();
+        let folder = format!("{}/tests/cupcake/{name}", env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(place.run(&["policy", "import", &folder, "--no-builtin-guards"]).code, 0);
+        let text = fs::read_to_string(place.project().join(".context-graph/policy.toml")).unwrap();
+        assert!(is_valid(&text), "{text}");
+    }
+}

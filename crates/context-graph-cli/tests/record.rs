@@ -1,0 +1,219 @@
+//! The record as a whole: no secret in it, nothing changed in it unnoticed, bounded by itself.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+#[path = "../../context-graph-core/tests/secrets/mod.rs"]
+#[allow(dead_code, unreachable_pub, clippy::all, clippy::pedantic, reason = "another crate's test data")]
+mod secrets;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use common::{Place, Run};
+use serde_json::{Value, json};
+
+fn event(place: &Place, session: &str, name: &str, more: Value) -> Run {
+    let mut payload =
+        json!({"hook_event_name": name, "session_id": session, "transcript_path": "/t", "cwd": "/c"});
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let run = place.send(&["hooks", "event", "--stdin"], payload.to_string());
+    assert_eq!(run.code, 0, "{run:?}");
+    run
+}
+
+fn call(place: &Place, session: &str, id: &str) {
+    let input = json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": "ls"}});
+    event(place, session, "PreToolUse", input.clone());
+    let mut done = input;
+    done["tool_response"] = json!({"stdout": "README.md"});
+    event(place, session, "PostToolUse", done);
+}
+
+fn a_session(place: &Place, session: &str) {
+    event(place, session, "SessionStart", json!({"source": "startup"}));
+    event(place, session, "UserPromptSubmit", json!({"prompt": "list the files"}));
+    call(place, session, &format!("toolu_{session}"));
+    event(place, session, "Stop", json!({"stop_hook_active": false}));
+    event(place, session, "SessionEnd", json!({"reason": "other"}));
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+fn holds(place: &Place) -> Value {
+    let run = place.run(&["audit", "verify", "--json"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+fn broken(place: &Place) -> String {
+    let run = place.run(&["audit", "verify"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    run.stdout
+}
+
+#[test]
+fn no_secret_reaches_the_files_or_comes_out_of_them() {
+    let place = Place::new();
+    let positives: Vec<_> = [
+        secrets::by_look::prefixed(1),
+        secrets::by_look::composed(2),
+        secrets::by_look::blocks(3),
+        secrets::by_place::passwords(4),
+        secrets::by_place::tokens(5),
+        secrets::by_place::others(6),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    assert!(positives.len() >= 150, "{}", positives.len());
+    event(&place, "s", "SessionStart", json!({"source": "startup"}));
+    for (number, chunk) in positives.chunks(4).enumerate() {
+        let id = format!("toolu_{number}");
+        let texts: Vec<&str> = chunk.iter().map(|positive| positive.text.as_str()).collect();
+        event(
+            &place,
+            "s",
+            "PostToolUse",
+            json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": "make"}, "tool_response": texts}),
+        );
+    }
+    let leaked = |what: &str, bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        let found: Vec<&str> = positives
+            .iter()
+            .filter(|positive| text.contains(&positive.secret))
+            .map(|positive| positive.kind)
+            .collect();
+        assert!(found.is_empty(), "{what}: {found:?}");
+    };
+    let journal: Vec<_> = files(&place.project().join(".context-graph"));
+    assert!(journal.iter().any(|path| path.extension().is_some_and(|ending| ending == "journal")));
+    journal.iter().for_each(|path| leaked(&path.display().to_string(), &fs::read(path).unwrap()));
+    event(&place, "s", "Stop", json!({"stop_hook_active": false}));
+    event(&place, "s", "SessionEnd", json!({"reason": "other"}));
+    for path in files(&place.project().join(".context-graph")) {
+        leaked(&path.display().to_string(), &fs::read(&path).unwrap());
+    }
+    // What is compressed in the file is not compressed when it comes out.
+    for args in [&["session", "export", "s"][..], &["audit", "log", "--json", "--limit", "1000"]] {
+        let run = place.run(args);
+        assert!(run.code == 0 && run.stdout.len() > 10_000, "{args:?}: {}", run.stdout.len());
+        leaked(args[0], run.stdout.as_bytes());
+    }
+}
+
+#[test]
+fn a_record_that_was_changed_is_found_and_one_that_was_removed_by_us_is_none() {
+    let place = Place::new();
+    a_session(&place, "one");
+    a_session(&place, "two");
+    let report = holds(&place);
+    assert_eq!((&report["sessions"], &report["breaks"]), (&json!(2), &json!(0)), "{report}");
+    let data = place.project().join(".context-graph/data/data.mdb");
+    let whole = fs::read(&data).unwrap();
+
+    // Taken from the log: the call's id stands in it, uncompressed, behind the marks of its block.
+    let at = whole.windows(9).position(|part| part == b"toolu_two").unwrap();
+    let mut changed = whole.clone();
+    changed[at + 6] = b'x';
+    fs::write(&data, &changed).unwrap();
+    let told = broken(&place);
+    assert!(told.contains("DOES NOT hold") && told.contains("two"), "{told}");
+    fs::write(&data, &whole).unwrap();
+
+    assert_eq!(place.run(&["session", "forget", "one", "--yes"]).code, 0);
+    let report = holds(&place);
+    assert_eq!(report["tombstones"][0]["why"], "forgotten", "{report}");
+    let left = fs::read(&data).unwrap();
+    assert!(!left.windows(9).any(|part| part == b"toolu_one"), "the file still says what was forgotten");
+}
+
+#[test]
+fn a_store_put_back_to_an_earlier_state_is_found_by_the_heads_outside() {
+    let place = Place::new();
+    let state = place.project().join(".context-graph");
+    a_session(&place, "one");
+    fs::write(state.join("config.toml"), "[audit]\nheads_file = \"~/heads.jsonl\"\n").unwrap();
+    a_session(&place, "two");
+    let earlier = fs::read(state.join("data/data.mdb")).unwrap();
+    a_session(&place, "three");
+    let report = holds(&place);
+    assert_eq!(report["heads_compared"], 4, "two turns and two ends: {report}");
+    fs::write(state.join("data/data.mdb"), earlier).unwrap();
+    let told = broken(&place);
+    assert!(told.contains("three") && told.contains("written down outside"), "{told}");
+
+    // A file inside of the project is no other place: the hook says so and goes on.
+    fs::write(state.join("config.toml"), "[audit]\nheads_file = \"/nowhere/../project\"\n").unwrap();
+    let inside = format!("[audit]\nheads_file = \"{}\"\n", place.project().join("heads").display());
+    fs::write(state.join("config.toml"), inside).unwrap();
+    event(&place, "four", "SessionStart", json!({"source": "startup"}));
+    let run = event(&place, "four", "Stop", json!({"stop_hook_active": false}));
+    assert!(run.stdout.contains("inside of the project"), "{run:?}");
+}
+
+/// An event at a time of our choosing.
+fn at(place: &Place, session: &str, hook: &str, timestamp_ms: u64, data: Value) {
+    let envelope = json!({"hook_type": hook, "session_id": session, "timestamp_ms": timestamp_ms,
+        "payload": {"type": hook, "data": data}});
+    let command = match hook {
+        "session_start" => "session-start",
+        _ => "session-end",
+    };
+    let run = place.send(&["hooks", command, "--stdin"], envelope.to_string());
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+#[test]
+fn what_is_too_old_goes_by_itself_and_leaves_a_tombstone() {
+    let place = Place::new();
+    let state = place.project().join(".context-graph");
+    at(&place, "old", "session_start", 1_600_000_000_000, json!({"cwd": "/c", "source": "cli"}));
+    at(
+        &place,
+        "old",
+        "session_end",
+        1_600_000_060_000,
+        json!({"duration_ms": 5, "status": "normal", "reason": "other"}),
+    );
+    a_session(&place, "new");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let ids = || -> Vec<String> {
+        let run = place.run(&["session", "list", "--json"]);
+        let list: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
+        list.iter().map(|session| session["session_id"].as_str().unwrap().to_owned()).collect()
+    };
+    // The first end started it, the second came within the hour.
+    assert!(state.join("maintained").exists());
+    let removed = place.run(&["maintain", "--json"]);
+    assert_eq!(removed.code, 0, "{removed:?}");
+    while ids() != ["new"] {
+        assert!(Instant::now() < deadline, "{:?}", ids());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(holds(&place)["tombstones"][0]["why"], "age");
+
+    fs::write(state.join("config.toml"), "[retention]\nmax_size_mb = 1\n").unwrap();
+    assert_eq!(place.run(&["maintain"]).stdout.trim(), "nothing to do");
+    assert_eq!(ids(), ["new"], "a store within its bounds is left alone");
+}
+
+#[test]
+fn an_end_of_a_session_starts_the_upkeep_without_waiting_for_it() {
+    let place = Place::new();
+    a_session(&place, "one");
+    let index = place.project().join(".context-graph/index");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !(index.is_dir() && fs::read_dir(&index).unwrap().next().is_some()) {
+        assert!(Instant::now() < deadline, "no upkeep");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

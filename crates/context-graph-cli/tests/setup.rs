@@ -1,0 +1,251 @@
+//! What stands around an installation: the plugin, the configuration as it is in force, what `init` says.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use common::Place;
+use context_graph_settings::{NEWEST_KNOWN_CLIENT, PlanOptions, default_plan};
+use serde_json::{Value, json};
+
+fn read(place: &Place, name: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(place.project().join(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn a_plugin_has_the_same_hooks_as_init() {
+    let place = Place::new();
+    assert_eq!(place.run(&["init", "--yes"]).code, 0);
+    assert_eq!(place.run(&["plugin", "build", "plug"]).code, 0);
+    let (plugin, settings) = (read(&place, "plug/hooks/hooks.json"), read(&place, ".claude/settings.json"));
+    assert_eq!(plugin["hooks"], settings["hooks"]);
+    assert_eq!(read(&place, "plug/.claude-plugin/plugin.json")["name"], "context-graph");
+    let readme = std::fs::read_to_string(place.project().join("plug/README.md")).unwrap();
+    assert!(readme.split_whitespace().count() >= 40, "the client's directory asks for forty words");
+}
+
+#[test]
+fn a_plugin_can_be_built_again_but_not_over_something_else() {
+    let place = Place::new();
+    assert_eq!(place.run(&["plugin", "build", "plug"]).code, 0);
+    assert_eq!(place.run(&["plugin", "build", "plug", "--portable"]).code, 0);
+    assert_eq!(
+        read(&place, "plug/hooks/hooks.json")["hooks"]["Stop"][0]["hooks"][0]["command"],
+        "context-graph"
+    );
+    std::fs::create_dir(place.project().join("other")).unwrap();
+    std::fs::write(place.project().join("other/file"), "x").unwrap();
+    let run = place.run(&["plugin", "build", "other"]);
+    assert!(run.code == 1 && run.stderr.contains("--force"), "{run:?}");
+    assert!(!place.project().join("other/hooks").exists());
+}
+
+#[test]
+fn a_bundled_plugin_answers_from_its_own_folder() {
+    let place = Place::new();
+    let run = place.run(&["plugin", "build", "plug", "--bundle", "--json"]);
+    assert_eq!(run.json()["events"], 29, "{run:?}");
+    let entry = &read(&place, "plug/hooks/hooks.json")["hooks"]["Stop"][0]["hooks"][0];
+    let program = entry["command"]
+        .as_str()
+        .unwrap()
+        .replace("${CLAUDE_PLUGIN_ROOT}", place.project().join("plug").to_str().unwrap());
+    let mut command = std::process::Command::new(program);
+    command.args(entry["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()));
+    command
+        .env("CLAUDE_PROJECT_DIR", place.project())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let event = json!({"hook_event_name": "Stop", "session_id": "s", "transcript_path": "", "cwd": "/", "stop_hook_active": false});
+    common::send(command, event.to_string().as_bytes()).succeeded();
+}
+
+/// The origin of a value, as `config show` gives it.
+fn origin(list: &Value, key: &str) -> (Value, String) {
+    let found = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["key"] == key)
+        .unwrap_or_else(|| panic!("no {key} in {list:#}"));
+    (found["value"].clone(), found["origin"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn every_value_in_force_is_shown_with_where_it_comes_from() {
+    let place = Place::new();
+    let state = place.project().join(".context-graph");
+    std::fs::create_dir_all(&state).unwrap();
+    std::fs::write(state.join("config.toml"), "[inject]\nhint_below = 0.6\n").unwrap();
+    std::fs::write(state.join("policy.toml"), "read_only = [\"LICENSE\"]\n").unwrap();
+    let user = place.project().join("../home/.config/context-graph");
+    std::fs::create_dir_all(&user).unwrap();
+    std::fs::write(user.join("policy.toml"), "on_error = \"deny\"\n").unwrap();
+    let show = |args: &[&str]| -> Value {
+        let run = place.run(&[&["config", "show", "--json"], args].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let list = show(&[]);
+    assert_eq!(origin(&list, "inject.hint_below"), (json!(0.6), "project_file".to_owned()));
+    assert_eq!(origin(&list, "inject.crisis"), (json!(true), "default".to_owned()));
+    assert_eq!(origin(&list, "continuity.crisis_below"), (json!(0.5), "default".to_owned()));
+    assert_eq!(origin(&list, "policy.on_error"), (json!("deny"), "user_file".to_owned()));
+    assert_eq!(origin(&list, "policy.read_only"), (json!(["LICENSE"]), "project_file".to_owned()));
+    assert_eq!(origin(&list, "project").1, "environment");
+    assert_eq!(origin(&list, "database").1, "default");
+    let list = show(&["--db-path", "elsewhere", "--project", "."]);
+    assert_eq!(
+        (origin(&list, "database").1, origin(&list, "project").1),
+        ("flag".to_owned(), "flag".to_owned())
+    );
+    let text = place.run(&["config", "show"]).stdout;
+    assert!(text.contains("0.6") && text.contains("project file") && text.contains("user file"), "{text}");
+}
+
+#[test]
+fn a_configuration_with_a_mistake_is_shown_as_it_is_in_force_and_complained_about() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.project().join(".context-graph")).unwrap();
+    std::fs::write(place.project().join(".context-graph/config.toml"), "[inject]\nhint = 0.6\n").unwrap();
+    let run = place.run(&["config", "show", "--json"]);
+    assert!(run.code == 1 && run.stderr.contains("line 2"), "{run:?}");
+    let list: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(origin(&list, "inject.hint_below"), (json!(0.7), "default".to_owned()));
+}
+
+#[test]
+fn the_files_and_the_schema_are_told() {
+    let place = Place::new();
+    let run = place.run(&["config", "path", "--json"]);
+    let list: Value = serde_json::from_str(&run.stdout).unwrap();
+    let config = list.as_array().unwrap().iter().find(|it| it["what"] == "configuration").unwrap();
+    assert_eq!((&config["exists"], run.code), (&json!(false), 0));
+    assert!(config["path"].as_str().unwrap().ends_with(".context-graph/config.toml"));
+    assert!(place.run(&["config", "path"]).stdout.contains("managed-settings.json"));
+    let schema: Value = serde_json::from_str(&place.run(&["config", "schema"]).stdout).unwrap();
+    assert_eq!(schema, context_graph_cli::config_schema());
+}
+
+#[test]
+fn init_says_which_events_it_leaves_out_and_why() {
+    let place = Place::new();
+    let run = place.run(&["init", "--dry-run"]);
+    let plan = default_plan("x", Some(NEWEST_KNOWN_CLIENT), &PlanOptions::default());
+    assert!(run.stdout.contains(&format!("{} of 33 events", plan.hooks.len())), "{run:?}");
+    for (event, why) in [
+        ("WorktreeCreate", "git"),
+        ("MessageDisplay", "over and over"),
+        ("FileChanged", "matcher"),
+        ("InstructionsLoaded", "waits"),
+    ] {
+        assert!(
+            run.stdout.lines().any(|line| line.trim().starts_with(event) && line.contains(why)),
+            "{event}: {run:?}"
+        );
+    }
+    let told = place.run(&["init", "--dry-run", "--json"]).json();
+    assert_eq!(told["left_out"].as_object().unwrap().len(), 33 - plan.hooks.len());
+}
+
+#[test]
+fn init_goes_by_the_version_of_the_client_that_it_finds() {
+    let place = Place::new();
+    let bin = place.project().join("../home/.local/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::write(bin.join("claude"), "#!/bin/sh\necho '2.1.60 (Claude Code)'\n").unwrap();
+    std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = place.run(&["init", "--yes"]);
+    assert!(run.code == 0 && run.stdout.contains("client: 2.1.60\n"), "{run:?}");
+    assert!(run.stdout.contains("client 2.1.60 does not know it; 2.1.118 does"), "{run:?}");
+    let hooks = read(&place, ".claude/settings.json")["hooks"].clone();
+    assert!(hooks.get("PostToolBatch").is_none() && hooks.get("PreToolUse").is_some());
+    let entry = &hooks["PreToolUse"][0]["hooks"][0];
+    assert!(
+        entry.get("args").is_none()
+            && entry["command"].as_str().unwrap().ends_with(" hooks pre-tool --stdin"),
+        "{entry}"
+    );
+}
+
+#[test]
+fn portable_settings_name_no_path_of_this_machine() {
+    let place = Place::new();
+    let run = place.run(&["init", "--yes", "--portable"]);
+    assert!(run.code == 0 && run.stderr.contains("not on the PATH"), "{run:?}");
+    let text = std::fs::read_to_string(place.project().join(".claude/settings.json")).unwrap();
+    assert!(text.contains("\"context-graph\"") && !text.contains('/'), "{text}");
+}
+
+#[test]
+fn a_switch_that_turns_hooks_off_is_told_wherever_it_stands() {
+    let place = Place::new();
+    let user = place.project().join("../home/.claude");
+    std::fs::create_dir_all(&user).unwrap();
+    std::fs::write(user.join("settings.json"), "{\"disableAllHooks\": true}").unwrap();
+    let run = place.run(&["init", "--yes"]);
+    assert!(run.code == 0 && run.stderr.contains("disableAllHooks"), "{run:?}");
+    let copy = std::fs::read_dir(place.project().join(".context-graph/install")).unwrap();
+    for file in copy {
+        assert_eq!(
+            file.unwrap().metadata().unwrap().permissions().mode() & 0o077,
+            0,
+            "a copy of settings is private"
+        );
+    }
+}
+
+#[test]
+fn the_users_settings_are_where_the_client_looks_for_them() {
+    let place = Place::new();
+    let folder = place.project().join("elsewhere");
+    let mut command = place.command(&["init", "--user", "--yes"]);
+    command.env("CLAUDE_CONFIG_DIR", &folder);
+    assert_eq!(common::send(command, b"").code, 0);
+    assert!(folder.join("settings.json").is_file());
+    assert!(!place.project().join("../home/.claude").exists());
+}
+
+#[test]
+fn scripts_in_another_folder_are_known_again_and_fail_closed() {
+    let place = Place::new();
+    let generate = ["hooks", "generate-config", "--output-dir", "scripts"];
+    assert_eq!(place.run(&generate).code, 0);
+    assert_eq!(place.run(&[&generate[..], &["--force", "--shell", "zsh"]].concat()).code, 0);
+    let groups = read(&place, ".claude/settings.json")["hooks"]["PreToolUse"].as_array().unwrap().clone();
+    assert_eq!(groups.len(), 1, "one shell's scripts take the place of another's: {groups:?}");
+    assert_eq!(groups[0]["hooks"][0]["onFailure"], "block");
+    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    assert!(!place.project().join(".claude").exists());
+}
+
+#[test]
+fn what_init_registered_is_not_lost_without_a_word() {
+    let place = Place::new();
+    assert_eq!(place.run(&["init", "--yes"]).code, 0);
+    let run = place.run(&["hooks", "generate-config"]);
+    assert!(run.stdout.contains("were taken out"), "{run:?}");
+}
+
+#[test]
+fn generated_scripts_pass_shellcheck() {
+    let there = std::process::Command::new("shellcheck").arg("--version").output().is_ok();
+    if !there {
+        println!("skipped: shellcheck is not installed");
+        return;
+    }
+    let place = Place::new();
+    for (shell, dialect) in [("bash", "bash"), ("zsh", "bash")] {
+        assert_eq!(place.run(&["hooks", "generate-config", "--shell", shell, "--output-dir", shell]).code, 0);
+        for script in std::fs::read_dir(place.project().join(shell)).unwrap() {
+            let checked = std::process::Command::new("shellcheck")
+                .args(["-s", dialect])
+                .arg(script.unwrap().path())
+                .output()
+                .unwrap();
+            assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+        }
+    }
+}

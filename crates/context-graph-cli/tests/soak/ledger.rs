@@ -1,0 +1,89 @@
+//! What became of each event, and whether the record agrees.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::binary;
+use crate::sender::Event;
+
+/// What the sender saw of an event.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fate {
+    /// The answer said that it was taken in.
+    Acknowledged,
+    /// The answer said that it was not, with this exit code and reason.
+    Refused(i32, String),
+    /// The answer was not listened to.
+    Unheard,
+    /// There was no answer, or not all of it.
+    Lost(String),
+    /// The answer told of a panic.
+    Panicked(String),
+}
+
+#[derive(Default)]
+pub(crate) struct Ledger {
+    sent: HashMap<String, (String, Fate)>,
+}
+
+impl Ledger {
+    pub(crate) fn note(&mut self, event: Event, fate: Fate) {
+        self.sent.insert(event.mark, (event.session, fate));
+    }
+
+    /// How many events had which fate.
+    pub(crate) fn told(&self) -> String {
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for (_, fate) in self.sent.values() {
+            *counts.entry(format!("{fate:?}").chars().take(90).collect()).or_default() += 1;
+        }
+        counts.iter().map(|(fate, count)| format!("  {count:>7} {fate}\n")).collect()
+    }
+
+    /// Compares with the record.
+    pub(crate) fn settle(&self, project: &Path) {
+        let mut panics = self.sent.values().filter(|(_, fate)| matches!(fate, Fate::Panicked(_)));
+        assert_eq!(panics.next(), None, "a process panicked");
+        let mut damage = self.sent.values().filter(|(_, fate)| matches!(fate, Fate::Refused(2, _)));
+        assert_eq!(damage.next(), None, "nothing was damaged, yet a process said so");
+
+        let verified = binary(project, &["audit", "verify", "--json"]).output().unwrap();
+        assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+
+        let sessions: BTreeSet<&String> = self.sent.values().map(|(session, _)| session).collect();
+        let mut found: HashMap<String, u64> = HashMap::new();
+        let mut records = 0;
+        for session in sessions {
+            let export = binary(project, &["session", "export", session]).output().unwrap();
+            assert!(export.status.success(), "{session}: {}", String::from_utf8_lossy(&export.stderr));
+            let text = String::from_utf8(export.stdout).unwrap();
+            let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let head = lines.next().unwrap();
+            let mut own = 0;
+            for line in lines {
+                own += 1;
+                let payload = line["record"]["payload"].as_str().unwrap();
+                // A dream is an entry of our own.
+                if let Some(at) = payload.find("mark-") {
+                    *found.entry(payload[at..at + "mark-00000000-".len()].to_owned()).or_default() += 1;
+                }
+            }
+            let counted = head["session"]["state"]["counters"]["events"].as_u64();
+            assert_eq!(counted, Some(own), "{session} counts other events than it has");
+            records += own;
+        }
+        let mut missing = Vec::new();
+        for (mark, (session, fate)) in &self.sent {
+            let times = found.remove(mark).unwrap_or(0);
+            assert!(times <= 1, "{mark} of {session} is on record {times} times ({fate:?})");
+            if *fate == Fate::Acknowledged && times == 0 {
+                missing.push(format!("{mark} of {session}"));
+            }
+        }
+        assert!(missing.is_empty(), "{} acknowledged events are missing: {missing:?}", missing.len());
+        assert!(found.is_empty(), "on record and never sent: {found:?}");
+        println!("{records} records: 0 acknowledged events lost, 0 on record twice");
+    }
+}

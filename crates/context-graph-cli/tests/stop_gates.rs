@@ -1,0 +1,143 @@
+//! Gates before stopping, as the client meets them: a process an event, real commands, a real disk.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use common::Place;
+use serde_json::{Value, json};
+
+const GATE: &str = "[[stop_gates]]\nname = \"tests\"\ncommand = \"echo not yet; exit 1\"\nwhen_changed = [\"src/**/*.rs\"]\n";
+
+fn place(policy: &str) -> Place {
+    let place = Place::new();
+    let state = place.project().join(".context-graph");
+    fs::create_dir_all(&state).unwrap();
+    fs::write(state.join("policy.toml"), policy).unwrap();
+    place
+}
+
+fn send(place: &Place, event: &str, more: &Value) -> Value {
+    let mut payload =
+        json!({"hook_event_name": event, "session_id": "s", "transcript_path": "/t", "cwd": place.project()});
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    place.send(&["hooks", "event"], payload.to_string()).succeeded()
+}
+
+fn ran(place: &Place, command: &str) {
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t", "tool_response": {}});
+    send(place, "PostToolUse", &call);
+}
+
+fn stop(place: &Place, active: bool) -> Value {
+    send(place, "Stop", &json!({"stop_hook_active": active}))
+}
+
+fn is_held(answer: &Value) -> bool {
+    answer["decision"] == "block"
+}
+
+#[test]
+fn what_a_shell_command_wrote_or_removed_counts_as_changed() {
+    for command in [
+        "echo 'fn main() {}' > src/main.rs",
+        "cat > src/deep/lib.rs <<'EOF'\nfn f() {}\nEOF",
+        "sed -i s/a/b/ src/*.rs",
+        "rm -r src",
+        "git checkout -- src",
+        "mv draft.rs src/lib.rs",
+        "cd src && tee a.rs < /dev/null",
+    ] {
+        let place = place(GATE);
+        ran(&place, command);
+        assert!(is_held(&stop(&place, false)), "{command}");
+    }
+}
+
+#[test]
+fn what_a_shell_command_only_looked_at_does_not() {
+    let place = place(GATE);
+    fs::create_dir_all(place.project().join("src")).unwrap();
+    fs::write(place.project().join("src/main.rs"), "").unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    for command in ["cat src/main.rs", "grep -r x src", "cargo build", "echo x > notes.txt", "ls > /dev/null"]
+    {
+        ran(&place, command);
+    }
+    assert!(!is_held(&stop(&place, false)));
+}
+
+#[test]
+fn what_a_program_changed_behind_our_back_is_seen_on_disk() {
+    let place = place(GATE);
+    send(&place, "SessionStart", &json!({"source": "startup"}));
+    std::thread::sleep(Duration::from_millis(50));
+    fs::create_dir_all(place.project().join("src")).unwrap();
+    fs::create_dir_all(place.project().join("target/src")).unwrap();
+    fs::write(place.project().join("target/src/x.rs"), "").unwrap();
+    ran(&place, "make generate");
+    assert!(!is_held(&stop(&place, false)), "nothing of the session's has changed");
+    fs::write(place.project().join("src/generated.rs"), "").unwrap();
+    assert!(is_held(&stop(&place, false)));
+}
+
+#[test]
+fn a_command_that_failed_may_have_written_all_the_same() {
+    let place = place(GATE);
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "echo x > src/a.rs; false"}, "tool_use_id": "t",
+        "error": "exit 1", "is_interrupt": false});
+    send(&place, "PostToolUseFailure", &call);
+    assert!(is_held(&stop(&place, false)));
+}
+
+#[test]
+fn what_was_folded_into_the_store_long_ago_still_counts() {
+    let place = place(GATE);
+    ran(&place, "echo x > src/a.rs");
+    for _ in 0..3 {
+        assert!(is_held(&stop(&place, false)));
+        assert!(!is_held(&stop(&place, true)), "an agent that was held is let go");
+    }
+}
+
+#[test]
+fn the_user_is_told_what_passed_and_what_did_not() {
+    let place = place(
+        "[[stop_gates]]\nname = \"lint\"\ncommand = \"true\"\n[[stop_gates]]\nname = \"tests\"\ncommand = \"test -e ok\"\n",
+    );
+    let held = stop(&place, false);
+    assert!(is_held(&held) && held["systemMessage"].as_str().unwrap().contains("stop-gate/tests"), "{held}");
+    fs::write(place.project().join("ok"), "").unwrap();
+    let free = stop(&place, false);
+    let message = free["systemMessage"].as_str().unwrap();
+    assert!(message.contains("passed before stopping: lint (") && message.contains("tests ("), "{message}");
+    assert!(stop(&place, true).get("systemMessage").is_none(), "no gate was run");
+}
+
+#[test]
+fn long_and_wild_output_comes_back_short_and_plain() {
+    let command = r"yes line | head -n 100000; printf 'last \\033[31mred\\007 words'; exit 3";
+    let place = place(&format!("[[stop_gates]]\nname = \"noisy\"\ncommand = \"{command}\"\n"));
+    let held = stop(&place, false);
+    let reason = held["reason"].as_str().unwrap();
+    assert!(reason.chars().count() < 4400, "{}", reason.len());
+    assert!(reason.contains("last [31mred words") && reason.contains("exit code 3"), "{reason}");
+    assert!(!reason.contains('\u{1b}') && !reason.contains('\u{7}'));
+}
+
+#[test]
+fn a_gate_that_hangs_is_killed_with_all_it_started() {
+    let place = place(
+        "[[stop_gates]]\nname = \"slow\"\ncommand = \"echo begun; (sleep 3; touch late) & sleep 60\"\ntimeout_seconds = 1\n",
+    );
+    let started = Instant::now();
+    let held = stop(&place, false);
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    let reason = held["reason"].as_str().unwrap();
+    assert!(reason.contains("did not finish within 1 s") && reason.contains("begun"), "{reason}");
+    std::thread::sleep(Duration::from_millis(3500));
+    assert!(!place.project().join("late").exists(), "a descendant lived on");
+}

@@ -1,0 +1,219 @@
+//! What a policy file may not say although it reads: ids that nobody has, gates that cannot pass, patterns that match
+//! nothing. Each problem says where it stands, so that whoever has the text can name line and column.
+
+use super::PolicyConfig;
+use crate::effects::glob::MAX_PATTERN;
+
+/// Longest time a gate may take, in seconds.
+pub(super) const MAX_GATE_SECONDS: u32 = 3600;
+/// Longest time a signal may take, in milliseconds.
+pub(super) const MAX_SIGNAL_MS: u64 = 600_000;
+
+/// Something a policy file may not say.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// A guard or rule that does not exist.
+    #[error("no guard or rule is called `{0}`; `policy list` shows them")]
+    UnknownRule(String),
+    /// An exception without a reason.
+    #[error("the exception for `{0}` needs a reason")]
+    NoReason(String),
+    /// A gate that could never pass, or that has no name.
+    #[error("the stop gate `{0}` needs a name, a command and a timeout of 1 to {MAX_GATE_SECONDS} seconds")]
+    BadGate(String),
+    /// A signal that could never answer, or that has no name.
+    #[error("the signal `{0}` needs a name, a command and a timeout of 1 to {MAX_SIGNAL_MS} ms")]
+    BadSignal(String),
+    /// Two of a kind with one name: the second would never be heard of.
+    #[error("`{0}` is there twice; give each a name of its own")]
+    Twice(String),
+    /// A path pattern beyond what is matched.
+    #[error("the path pattern `{0}` is empty or longer than {MAX_PATTERN} characters")]
+    BadPattern(String),
+    /// A choice in braces, which is not read as one.
+    #[error("`{0}` matches nothing: braces are no choice here; write one pattern for each")]
+    Braces(String),
+}
+
+/// A step from the top of the file to a place in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Into a table, by key.
+    Key(String),
+    /// Into a list, by position from 0.
+    Nth(usize),
+}
+
+/// What is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The way to it from the top of the file.
+    pub place: Vec<Step>,
+    /// What is wrong there.
+    pub error: ConfigError,
+}
+
+impl PolicyConfig {
+    /// Whether anything is wrong that reading does not find: the first of [`Self::problems`].
+    pub fn check(&self, exists: impl Fn(&str) -> bool) -> Result<(), ConfigError> {
+        match self.problems(exists).into_iter().next() {
+            Some(problem) => Err(problem.error),
+            None => Ok(()),
+        }
+    }
+
+    /// All that is wrong and that reading does not find. `exists` knows the ids of guards and rules.
+    pub fn problems(&self, exists: impl Fn(&str) -> bool) -> Vec<Problem> {
+        let mut found = Found::default();
+        for id in self.guards.keys().filter(|id| !exists(id)) {
+            found.add(&["guards", id], ConfigError::UnknownRule(id.clone()));
+        }
+        for (nth, exception) in self.exceptions.iter().enumerate() {
+            let rule = &exception.rule;
+            if !exists(rule) {
+                found.at("exceptions", nth, Some("rule"), ConfigError::UnknownRule(rule.clone()));
+            }
+            if exception.reason.trim().is_empty() {
+                found.at("exceptions", nth, Some("reason"), ConfigError::NoReason(rule.clone()));
+            }
+            if let Some(error) = exception.path.as_ref().and_then(|pattern| wrong_with(pattern)) {
+                found.at("exceptions", nth, Some("path"), error);
+            }
+        }
+        self.commands(&mut found);
+        let branches = self.protected_branches.as_deref().unwrap_or_default();
+        let lists = [
+            ("read_only", self.read_only.as_slice()),
+            ("no_read", self.no_read.as_slice()),
+            ("protected_branches", branches),
+        ];
+        for (list, patterns) in lists {
+            for (nth, pattern) in patterns.iter().enumerate() {
+                if let Some(error) = wrong_with(pattern) {
+                    found.at(list, nth, None, error);
+                }
+            }
+        }
+        found.0
+    }
+
+    fn commands(&self, found: &mut Found) {
+        for (nth, gate) in self.stop_gates.iter().enumerate() {
+            let is_usable = !gate.name.trim().is_empty() && !gate.command.trim().is_empty();
+            if !is_usable || !(1..=MAX_GATE_SECONDS).contains(&gate.timeout_seconds) {
+                found.at("stop_gates", nth, None, ConfigError::BadGate(gate.name.clone()));
+            }
+            if self.stop_gates[..nth].iter().any(|other| other.name == gate.name) {
+                found.at("stop_gates", nth, Some("name"), ConfigError::Twice(gate.name.clone()));
+            }
+            if let Some(error) = gate.when_changed.iter().find_map(|pattern| wrong_with(pattern)) {
+                found.at("stop_gates", nth, Some("when_changed"), error);
+            }
+        }
+        for (nth, signal) in self.signals.iter().enumerate() {
+            let is_usable = !signal.name.trim().is_empty() && !signal.command.trim().is_empty();
+            if !is_usable || !(1..=MAX_SIGNAL_MS).contains(&signal.timeout_ms) {
+                found.at("signals", nth, None, ConfigError::BadSignal(signal.name.clone()));
+            }
+            if self.signals[..nth].iter().any(|other| other.name == signal.name) {
+                found.at("signals", nth, Some("name"), ConfigError::Twice(signal.name.clone()));
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found(Vec<Problem>);
+
+impl Found {
+    fn add(&mut self, keys: &[&str], error: ConfigError) {
+        let place = keys.iter().map(|key| Step::Key((*key).to_owned())).collect();
+        self.0.push(Problem { place, error });
+    }
+
+    /// In an entry of a list.
+    fn at(&mut self, list: &str, nth: usize, key: Option<&str>, error: ConfigError) {
+        let mut place = vec![Step::Key(list.to_owned()), Step::Nth(nth)];
+        place.extend(key.map(|key| Step::Key(key.to_owned())));
+        self.0.push(Problem { place, error });
+    }
+}
+
+fn wrong_with(pattern: &str) -> Option<ConfigError> {
+    if pattern.is_empty() || pattern.len() > MAX_PATTERN {
+        return Some(ConfigError::BadPattern(pattern.to_owned()));
+    }
+    let inside = pattern.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(inside, _)| inside);
+    inside.filter(|inside| inside.contains(',')).map(|_| ConfigError::Braces(pattern.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_not_optional() {
+        let config: PolicyConfig =
+            toml::from_str("[[exceptions]]\nrule = \"secrets\"\nreason = \" \"").unwrap();
+        assert_eq!(config.check(|_| true), Err(ConfigError::NoReason("secrets".to_owned())));
+        assert_eq!(config.check(|_| false), Err(ConfigError::UnknownRule("secrets".to_owned())));
+    }
+
+    #[test]
+    fn everything_wrong_is_found_and_placed() {
+        let config: PolicyConfig = toml::from_str(
+            r#"
+            read_only = ["a", ""]
+            no_read = ["src/{a,b}.rs", "app/[id]/page.tsx", "{}"]
+            protected_branches = [""]
+            [guards.ghost]
+            [[exceptions]]
+            rule = "ghost/rule"
+            path = ""
+            reason = ""
+            [[stop_gates]]
+            name = "t"
+            command = " "
+            [[stop_gates]]
+            name = "t"
+            command = "true"
+            when_changed = [""]
+            [[signals]]
+            name = "s"
+            command = "x"
+            timeout_ms = 0
+            [[signals]]
+            name = "s"
+            command = "x"
+            "#,
+        )
+        .unwrap();
+        let shown = |step: &Step| match step {
+            Step::Key(key) => key.clone(),
+            Step::Nth(nth) => nth.to_string(),
+        };
+        let problems = config.problems(|_| false);
+        let places: Vec<String> = problems
+            .iter()
+            .map(|problem| problem.place.iter().map(shown).collect::<Vec<_>>().join("."))
+            .collect();
+        assert_eq!(
+            places,
+            [
+                "guards.ghost",
+                "exceptions.0.rule",
+                "exceptions.0.reason",
+                "exceptions.0.path",
+                "stop_gates.0",
+                "stop_gates.1.name",
+                "stop_gates.1.when_changed",
+                "signals.0",
+                "signals.1.name",
+                "read_only.1",
+                "no_read.0",
+                "protected_branches.0",
+            ]
+        );
+        assert!(PolicyConfig::default().problems(|_| false).is_empty());
+    }
+}

@@ -1,0 +1,197 @@
+//! The user's file and a project's as one: a project can tighten what the user states, and never loosen it.
+
+use super::{GuardConfig, GuardVerdict, OnError, PolicyConfig, default_branches, guard_of};
+
+impl PolicyConfig {
+    /// Whether this file says anything about a rule or its guard, one way or the other.
+    fn states(&self, id: &str) -> bool {
+        let guard = guard_of(id);
+        let keeps_paths = match id {
+            "protected-paths" => !self.read_only.is_empty() || !self.no_read.is_empty(),
+            "protected-paths/read-only" => !self.read_only.is_empty(),
+            "protected-paths/no-read" => !self.no_read.is_empty(),
+            _ => false,
+        };
+        self.lock
+            || guard == "self-protection"
+            || keeps_paths
+            || self.guards.contains_key(id)
+            || self.guards.contains_key(guard)
+            || (guard == id && self.guards.keys().any(|key| guard_of(key) == id))
+    }
+
+    /// The user's file and a project's as one.
+    #[must_use]
+    pub fn merge(user: &Self, project: &Self) -> Self {
+        let mut merged = user.clone();
+        let floor = if user.lock || user.on_error.is_some() { user.on_error() } else { OnError::Allow };
+        merged.on_error = match project.on_error {
+            Some(wanted) => Some(wanted.max(floor)),
+            None => user.on_error,
+        };
+        for (id, wanted) in &project.guards {
+            merged.guards.insert(
+                id.clone(),
+                if user.states(id) { tightened(user, id, wanted) } else { wanted.clone() },
+            );
+        }
+        let allowed = project.exceptions.iter().filter(|exception| !user.states(&exception.rule));
+        for exception in allowed {
+            if !merged.exceptions.contains(exception) {
+                merged.exceptions.push(exception.clone());
+            }
+        }
+        for gate in &project.stop_gates {
+            if !merged.stop_gates.contains(gate) {
+                merged.stop_gates.push(gate.clone());
+            }
+        }
+        for signal in &project.signals {
+            if merged.signals.iter().all(|known| known.name != signal.name) {
+                merged.signals.push(signal.clone());
+            }
+        }
+        add(&mut merged.read_only, &project.read_only);
+        add(&mut merged.no_read, &project.no_read);
+        if let Some(wanted) = &project.protected_branches {
+            if let Some(branches) = &mut merged.protected_branches {
+                add(branches, wanted);
+            } else {
+                let mut branches = if user.lock { default_branches() } else { Vec::new() };
+                add(&mut branches, wanted);
+                merged.protected_branches = Some(branches);
+            }
+        }
+        for (name, value) in &project.builtin_config {
+            merged.builtin_config.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        merged
+    }
+}
+
+/// The project's wish about something the user has spoken on: only what is stricter is granted.
+fn tightened(user: &PolicyConfig, id: &str, wanted: &GuardConfig) -> GuardConfig {
+    let enabled = user.is_enabled(id) || wanted.enabled == Some(true);
+    let verdict = match (user.verdict(id), wanted.verdict) {
+        (Some(has), Some(wants)) => Some(has.max(wants)),
+        // The built-in verdict may be `deny`, so a mere `ask` could loosen it.
+        (None, Some(GuardVerdict::Ask)) => None,
+        (has, wants) => wants.or(has),
+    };
+    GuardConfig { enabled: Some(enabled), verdict, reason: wanted.reason.clone() }
+}
+
+fn add(list: &mut Vec<String>, more: &[String]) {
+    for item in more {
+        if !list.contains(item) {
+            list.push(item.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::*;
+
+    const IDS: [&str; 6] = [
+        "secrets",
+        "secrets/read-key",
+        "privilege",
+        "destructive-git/reset-hard",
+        "protected-paths/read-only",
+        "self-protection/policy",
+    ];
+
+    fn guard() -> impl Strategy<Value = GuardConfig> {
+        let verdict = prop_oneof![Just(None), Just(Some(GuardVerdict::Ask)), Just(Some(GuardVerdict::Deny))];
+        (proptest::option::of(any::<bool>()), verdict).prop_map(|(enabled, verdict)| GuardConfig {
+            enabled,
+            verdict,
+            reason: None,
+        })
+    }
+
+    fn config() -> impl Strategy<Value = PolicyConfig> {
+        let guards = proptest::collection::btree_map(
+            proptest::sample::select(&IDS[..]).prop_map(str::to_owned),
+            guard(),
+            0..4,
+        );
+        let on_error =
+            proptest::option::of(prop_oneof![Just(OnError::Allow), Just(OnError::Ask), Just(OnError::Deny)]);
+        let exception = proptest::sample::select(&IDS[..]).prop_map(|rule| Exception {
+            rule: rule.to_owned(),
+            path: None,
+            command: None,
+            reason: "known".to_owned(),
+        });
+        let paths = proptest::collection::vec("[a-c]", 0..3);
+        (guards, on_error, proptest::collection::vec(exception, 0..3), paths, any::<bool>()).prop_map(
+            |(guards, on_error, exceptions, read_only, lock)| PolicyConfig {
+                on_error,
+                lock,
+                guards,
+                exceptions,
+                read_only,
+                ..PolicyConfig::default()
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_project_never_loosens_what_the_user_states(user in config(), project in config()) {
+            let merged = PolicyConfig::merge(&user, &project);
+            for id in IDS {
+                if user.states(id) {
+                    prop_assert!(merged.is_enabled(id) >= user.is_enabled(id), "{id}");
+                    prop_assert!(merged.verdict(id) >= user.verdict(id), "{id}");
+                    let count = |config: &PolicyConfig| config.exceptions.iter().filter(|e| e.rule == id).count();
+                    prop_assert_eq!(count(&merged), count(&user));
+                }
+            }
+            if user.lock || user.on_error.is_some() {
+                prop_assert!(merged.on_error() >= user.on_error());
+            }
+            prop_assert!(user.read_only.iter().all(|path| merged.read_only.contains(path)));
+            prop_assert!(project.read_only.iter().all(|path| merged.read_only.contains(path)));
+        }
+
+        #[test]
+        fn merging_twice_changes_nothing(user in config(), project in config()) {
+            let once = PolicyConfig::merge(&user, &project);
+            prop_assert_eq!(PolicyConfig::merge(&user, &user).on_error(), user.on_error());
+            let twice = PolicyConfig::merge(&user, &project);
+            prop_assert_eq!(once, twice);
+        }
+    }
+
+    #[test]
+    fn a_project_does_not_loosen_the_users_paths_or_the_guard_itself() {
+        let read = |text: &str| toml::from_str::<PolicyConfig>(text).unwrap();
+        let project = |id: &str| {
+            read(&format!(
+                "[guards.\"{id}\"]\nenabled = false\nverdict = \"ask\"\n\
+                 [[exceptions]]\nrule = \"{id}\"\nreason = \"in the way\""
+            ))
+        };
+        let holds = |user: &PolicyConfig, id: &str| {
+            let merged = PolicyConfig::merge(user, &project(id));
+            merged.exceptions.is_empty() && merged.is_enabled(id) && merged.verdict(id).is_none()
+        };
+        let silent = PolicyConfig::default();
+        for id in ["self-protection", "self-protection/policy", "self-protection/state"] {
+            assert!(holds(&silent, id), "{id}");
+        }
+        let user = read("read_only = [\"migrations/**\"]");
+        assert!(holds(&user, "protected-paths") && holds(&user, "protected-paths/read-only"));
+        assert!(!holds(&user, "protected-paths/no-read") && !holds(&silent, "protected-paths"));
+        let user = read("no_read = [\"customers/**\"]");
+        assert!(holds(&user, "protected-paths") && holds(&user, "protected-paths/no-read"));
+        // The user's own word counts.
+        let loosened = PolicyConfig::merge(&project("self-protection"), &silent);
+        assert!(!loosened.is_enabled("self-protection/state") && loosened.exceptions.len() == 1);
+    }
+}

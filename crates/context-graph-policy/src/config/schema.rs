@@ -1,0 +1,113 @@
+//! A policy file in JSON Schema, for editors.
+
+use serde_json::{Value, json};
+
+use super::check::{MAX_GATE_SECONDS, MAX_SIGNAL_MS};
+use super::{DEFAULT_BRANCHES, default_gate_seconds};
+use crate::effects::glob::MAX_PATTERN;
+use crate::guards::GUARDS;
+use crate::rego::signals::default_timeout;
+
+/// A policy file in JSON Schema.
+pub fn schema() -> Value {
+    let rules: Vec<&str> = GUARDS
+        .iter()
+        .flat_map(|guard| std::iter::once(guard.id).chain(guard.rules.iter().map(|rule| rule.id)))
+        .collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "context-graph policy",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "on_error": {"enum": ["allow", "ask", "deny"], "default": "ask",
+                "description": "What to do when deciding fails"},
+            "lock": {"type": "boolean", "default": false,
+                "description": "In the user's file: projects loosen nothing, not even defaults"},
+            "guards": {
+                "type": "object",
+                "description": "Guards and rules by id",
+                "propertyNames": {"$ref": "#/$defs/rule"},
+                "additionalProperties": guard(),
+            },
+            "exceptions": {"type": "array", "items": exception(), "description": "Where rules do not apply"},
+            "read_only": patterns("Paths that no tool may change; relative ones are meant below the project"),
+            "no_read": patterns("Paths that no tool may read or change"),
+            "protected_branches": {
+                "type": "array", "items": {"$ref": "#/$defs/pattern"}, "default": DEFAULT_BRANCHES,
+                "description": "Branches that may not be overwritten or deleted",
+            },
+            "stop_gates": {"type": "array", "items": stop_gate(),
+                "description": "Commands that must pass before the agent may stop"},
+            "signals": {"type": "array", "items": signal(),
+                "description": "Commands whose answers policies may ask for"},
+            "builtin_config": {"type": "object",
+                "description": "Handed to policies as it is: the table NAME is input.builtin_config.NAME"},
+        },
+        "$defs": {
+            "rule": {"enum": rules, "description": "A guard, or a rule of one"},
+            "text": {"type": "string", "pattern": "\\S"},
+            "pattern": {"type": "string", "minLength": 1, "maxLength": MAX_PATTERN,
+                "description": "A path: `?` is one character, `*` any in a name, `**` any across folders"},
+        },
+    })
+}
+
+fn patterns(what: &str) -> Value {
+    json!({"type": "array", "items": {"$ref": "#/$defs/pattern"}, "default": [], "description": what})
+}
+
+fn guard() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "enabled": {"type": "boolean", "default": true, "description": "On or off"},
+            "verdict": {"enum": ["ask", "deny"], "description": "Another verdict than the built-in one"},
+            "reason": {"type": "string", "description": "Why it was changed, for the record"},
+        },
+    })
+}
+
+fn exception() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["rule", "reason"],
+        "properties": {
+            "rule": {"$ref": "#/$defs/rule"},
+            "path": {"$ref": "#/$defs/pattern", "description": "Only for paths like this"},
+            "command": {"type": "string", "description": "Only for exactly this command"},
+            "reason": {"$ref": "#/$defs/text", "description": "Why; kept in the record each time it is used"},
+        },
+    })
+}
+
+fn stop_gate() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["name", "command"],
+        "properties": {
+            "name": {"$ref": "#/$defs/text", "description": "What to call it"},
+            "command": {"$ref": "#/$defs/text", "description": "For the shell, in the project's root"},
+            "when_changed": patterns("Only when the session has changed a file like these; always, if there are none"),
+            "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": MAX_GATE_SECONDS,
+                "default": default_gate_seconds(), "description": "How long it may take"},
+        },
+    })
+}
+
+fn signal() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["name", "command"],
+        "properties": {
+            "name": {"$ref": "#/$defs/text", "description": "The name in input.signals"},
+            "command": {"$ref": "#/$defs/text", "description": "For the shell, in the project's root"},
+            "timeout_ms": {"type": "integer", "minimum": 1, "maximum": MAX_SIGNAL_MS,
+                "default": default_timeout(), "description": "How long it may take"},
+        },
+    })
+}

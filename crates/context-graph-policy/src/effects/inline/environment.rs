@@ -1,0 +1,88 @@
+//! Whether code shows what the environment holds.
+
+use crate::effects::shell::names_credential;
+
+/// Printing a credential out of the environment, or all of it. `low` is the statement without its strings.
+pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String]) -> bool {
+    let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    // `p x` prints in ruby; `p = x` is a variable in any language.
+    let ruby = ["p ", "pp ", "p(", "pp("]
+        .iter()
+        .filter_map(|word| low.trim_start().strip_prefix(word))
+        .any(|rest| !rest.trim_start().starts_with('='));
+    let shows = [
+        "print(",
+        "console.log",
+        "puts ",
+        "print ",
+        "echo ",
+        "puts(",
+        "say ",
+        "print_r(",
+        "var_dump(",
+        "var_export(",
+        "sys.getenv()",
+        "stdout.write(",
+        "cat(",
+    ];
+    if !ruby && !any(low, &shows) {
+        return false;
+    }
+    if shows_all_of_env(statement, low, operands) {
+        return true;
+    }
+    if !any(
+        low,
+        &["environ", "process.env", "env[", "getenv", "$env{", "env.fetch", "deno.env", "$_env", "$_server"],
+    ) {
+        return false;
+    }
+    // Names alone are no secret, nor is whether there is one.
+    if any(low, &["' in os.environ", "\" in os.environ", "' in process.env", "\" in process.env"]) {
+        return false;
+    }
+    let values = low.replace("keys(process.env)", "").replace("len(os.environ)", "");
+    let whole = any(
+        &values,
+        &[
+            "environ)",
+            "process.env)",
+            "environ.items",
+            "environ.copy",
+            "entries(process.env",
+            "dict(os.environ",
+            "getenv())",
+            "sys.getenv()",
+            "$_env)",
+            "$_server)",
+            "env.toobject()",
+        ],
+    );
+    let keyed = low.split("$env{").skip(1).any(|rest| {
+        names_credential(&rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>())
+    });
+    let member = low.split("process.env.").skip(1).any(|rest| {
+        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        names_credential(&name)
+    });
+    whole || member || keyed || operands.iter().any(|text| names_credential(text))
+}
+
+/// All of `ENV`, as ruby and perl name it, with its values.
+fn shows_all_of_env(statement: &str, low: &str, operands: &[String]) -> bool {
+    const WHOLE: &[&str] =
+        &["%ENV", "ENV.to_h", "ENV.to_a", "ENV.inspect", "ENV.each", "ENV.map", "ENV.values"];
+    let named = |word: &&&str| statement.contains(**word) && low.contains(&word.to_ascii_lowercase());
+    let looked_up = operands.iter().any(|text| text.contains("$ENV{$")) || low.contains("$env{$");
+    let names_only = low.contains("keys %env") && !looked_up;
+    matches!(statement.trim(), "p ENV" | "pp ENV" | "p(ENV)" | "pp(ENV)")
+        || (!names_only && WHOLE.iter().any(|word| named(&word)))
+}
+
+/// `from os import environ as e; print(e)`. `bare` is the whole code without its strings, `low` the statement.
+pub(super) fn shows_renamed_environment(bare: &str, low: &str) -> bool {
+    bare.split("import environ as ")
+        .nth(1)
+        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>())
+        .is_some_and(|name| low.contains(&format!("print({name})")))
+}

@@ -1,0 +1,95 @@
+//! Code that runs other code: fetched, fed, or put together from pieces.
+
+use super::literals::{outside_strings, string_literals};
+use super::words::{DELETES, FETCHES, RUNS};
+
+/// Whether code is fetched and run: `exec(urlopen(…).read())`, `fetch(…).then(eval)`, `include "http…"`.
+pub(super) fn runs_what_it_fetches(bare: &str, code: &str) -> bool {
+    // The address itself is what is loaded.
+    let loads =
+        ["import('http", "import(\"http", "include \"http", "include 'http", "source(\"http", "source('http"];
+    if loads.iter().any(|load| code.contains(load)) || bare.contains("include(download(") {
+        return true;
+    }
+    evaluates(bare)
+        && (FETCHES.iter().any(|word| bare.contains(word))
+            || code.contains("curl ")
+            || code.contains("wget "))
+        && (bare.contains('`')
+            || code.contains("curl")
+            || string_literals(code).iter().any(|text| {
+                text.starts_with("http") && text.contains("://") && !text.contains("://localhost")
+            }))
+}
+
+/// Whether text is run as code of the same language. A method of that name, as in `model.eval()`, is another thing.
+pub(super) fn evaluates(bare: &str) -> bool {
+    let stands_alone = |word: &str, after: &[char]| {
+        bare.match_indices(word).any(|(at, _)| {
+            let before = bare[..at].chars().next_back();
+            let next = bare[at + word.len()..].chars().next();
+            !before.is_some_and(|c| c.is_alphanumeric() || "._".contains(c))
+                && next.is_some_and(|c| after.contains(&c))
+        })
+    };
+    stands_alone("eval", &['(', ' ', ')'])
+        || stands_alone("exec", &['('])
+        || (stands_alone("load", &['(']) && bare.contains("popen"))
+        || bare.contains("new function(")
+        || bare.contains("instance_eval")
+}
+
+/// Modules are named like paths.
+pub(super) fn is_module(text: &str) -> bool {
+    let name = text.strip_prefix("node:").unwrap_or(text);
+    matches!(
+        name,
+        "fs" | "fs/promises"
+            | "child_process"
+            | "os"
+            | "path"
+            | "fileutils"
+            | "fs-extra"
+            | "net"
+            | "https"
+            | "http"
+    )
+}
+
+/// Whether the name of something that acts is put together from pieces: `global["ev" + "al"]`.
+pub(super) fn has_assembled_name(code: &str) -> bool {
+    let names = [
+        "eval",
+        "exec",
+        "execSync",
+        "system",
+        "spawn",
+        "spawnSync",
+        "popen",
+        "child_process",
+        "rmSync",
+        "rmtree",
+        "unlink",
+        "os.system",
+        "Function",
+    ];
+    code.contains('+')
+        && string_literals(code)
+            .iter()
+            .any(|text| names.contains(&text.as_str()) && !code.contains(text.as_str()))
+}
+
+/// Whether text reads as code that runs or removes something.
+pub(crate) fn acts(code: &str) -> bool {
+    let bare = outside_strings(code);
+    bare.contains(['(', '"']) && RUNS.iter().chain(DELETES).any(|word| bare.contains(word))
+}
+
+/// Whether code runs what it is fed.
+pub(crate) fn runs_its_input(code: &str) -> bool {
+    let bare = outside_strings(code);
+    let reads = ["stdin", "input(", "readfilesync(0", "$<", "run_path"];
+    let fed = reads.iter().any(|word| bare.contains(word)) || code.contains("/dev/stdin");
+    let runs = evaluates(&bare) || bare.contains("run_path") || RUNS.iter().any(|word| bare.contains(word));
+    runs && fed || bare.contains("pty.spawn")
+}

@@ -1,0 +1,441 @@
+//! Code given inline to an interpreter, scanned for what it does to files.
+//!
+//! This is no parser of six languages: it looks at each statement for calls that read, write, remove, run or send,
+//! and takes the string literals of that statement, and of variables set to literals, as what they act on.
+
+mod environment;
+mod fetched;
+mod literals;
+mod names;
+mod words;
+
+use environment::{shows_environment, shows_renamed_environment};
+pub(crate) use fetched::{acts, runs_its_input};
+use fetched::{has_assembled_name, is_module, runs_what_it_fetches};
+pub(crate) use literals::string_literals;
+use literals::{bindings, mentions, outside_strings, statements};
+use names::{filled_in, other_names, temporary_names};
+use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WRITES};
+
+use super::shell::{Shell, Taint};
+use super::{Access, Cargo, Run, Text, Unknown};
+
+/// Longer code is not looked at.
+const MAX_CODE: usize = 64 * 1024;
+
+/// Notes what a piece of code does. `args` are the words after it.
+pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Text]) {
+    if code.len() > MAX_CODE {
+        shell.unknown(Unknown::TooLarge);
+        return;
+    }
+    let scan = Scan::new(language, code, args);
+    scan.whole(shell);
+    let folder = shell.cwd().clone();
+    let mut sends = false;
+    let mut reads_file = false;
+    for statement in statements(code) {
+        let seen = scan.statement(shell, statement);
+        sends |= seen.sends;
+        reads_file |= seen.reads;
+    }
+    shell.set_cwd(folder);
+    if sends {
+        let host = string_literals(code).into_iter().find(|text| text.contains("://")).unwrap_or_default();
+        let loaded = reads_file || has(&scan.bare, &["environ", "process.env"]);
+        shell.send(
+            super::tools::host_of(&host),
+            if loaded { Cargo::File } else { Cargo::Data },
+            "inline code",
+        );
+    }
+}
+
+fn has(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
+/// What is known of the code as a whole while its statements are gone through.
+struct Scan<'c> {
+    language: &'c str,
+    code: &'c str,
+    args: &'c [Text],
+    /// The code in lower case, without its strings.
+    bare: String,
+    /// The language has operators that run a string.
+    operators: bool,
+    /// Something that runs was imported under another name.
+    renamed_run: bool,
+    /// Something that removes was.
+    renamed_delete: bool,
+    bindings: Vec<(String, String)>,
+    other_names: Vec<(String, String)>,
+    temporary: Vec<String>,
+}
+
+/// A statement without its strings, and what it acts on.
+struct Statement<'s> {
+    text: &'s str,
+    low: String,
+    literals: Vec<String>,
+    operands: Vec<String>,
+    targets: Vec<Text>,
+}
+
+/// What of a statement matters to the code as a whole.
+struct Seen {
+    sends: bool,
+    reads: bool,
+}
+
+impl<'c> Scan<'c> {
+    fn new(language: &'c str, code: &'c str, args: &'c [Text]) -> Self {
+        let bare = outside_strings(code);
+        let renamed = |words: &[&str]| has(&bare, words) && has(&bare, &[" as ", ":"]);
+        Self {
+            operators: matches!(
+                language,
+                "perl" | "ruby" | "php" | "lua" | "osascript" | "julia" | "scala" | "groovy"
+            ),
+            renamed_run: renamed(&[
+                "import system",
+                "import popen",
+                "{execsync",
+                "{exec",
+                "{spawn",
+                "import run",
+            ]),
+            renamed_delete: renamed(&[
+                "import rmtree",
+                "import remove",
+                "import unlink",
+                "{rmsync",
+                "{unlink",
+                "{rm",
+            ]),
+            bindings: bindings(code),
+            other_names: other_names(code),
+            temporary: temporary_names(code),
+            language,
+            code,
+            args,
+            bare,
+        }
+    }
+
+    fn runs(&self, text: &str) -> bool {
+        has(text, RUNS) || (self.operators && has(text, OPERATORS))
+    }
+
+    /// What shows only when all statements are looked at together.
+    fn whole(&self, shell: &mut Shell<'_>) {
+        let bare = self.bare.as_str();
+        let runs = self.runs(bare);
+        let evaluates = has(bare, &["eval(", "exec(", "eval ", "new function("]);
+        let imports = has(bare, &["__import__", "getattr(", "importlib"]);
+        let spelled: usize = SPELLS.iter().map(|word| bare.matches(word).count()).sum();
+        let reaches = evaluates || imports || runs || has(bare, DELETES);
+        let acts = reaches || has(bare, WRITES) || bare.contains("open(");
+        if (has(bare, HIDES) && reaches) || (spelled > 3 && acts) || has_assembled_name(self.code) {
+            shell.unknown(Unknown::Decoded);
+        }
+        let connects = has(bare, &["socket", "connect(", "fsockopen"]);
+        let gives_shell = has(bare, &["dup2", "pty.spawn"])
+            || runs && string_literals(self.code).iter().any(|text| is_shell_path(text));
+        if connects && gives_shell {
+            shell.send(Text::from(""), Cargo::Shell, "inline code");
+        }
+        if self.operators || self.language == "tclsh" {
+            bare_commands(shell, self.code);
+        }
+        if bare.contains("fork") && has(bare, &["while", "loop", "iter(int"]) && !bare.contains("wait") {
+            shell.out.fork_bomb = true;
+        }
+        if bare.contains("kill(-1") {
+            shell.script("kill -9 -1");
+        }
+        if runs_what_it_fetches(bare, self.code) {
+            shell.unknown(Unknown::Downloaded("inline code".to_owned()));
+        }
+    }
+
+    /// A statement's strings, and those of the variables in it, as what it acts on.
+    fn read<'s>(&self, text: &'s str) -> Statement<'s> {
+        let low = outside_strings(text);
+        let literals = string_literals(text);
+        let mut operands = literals.clone();
+        for (name, value) in &self.bindings {
+            if mentions(&low, &name.to_ascii_lowercase()) && !operands.contains(value) {
+                operands.push(value.clone());
+            }
+        }
+        for literal in literals.iter().filter(|literal| literal.contains('{')) {
+            for (name, value) in &self.bindings {
+                let filled =
+                    literal.replace(&format!("${{{name}}}"), value).replace(&format!("{{{name}}}"), value);
+                if filled != *literal && operands.len() < 256 {
+                    operands.push(filled);
+                }
+            }
+        }
+        let globs = low.contains("glob") || low.contains("dir[");
+        let mut targets: Vec<Text> = if globs {
+            let words = operands.iter().flat_map(|text| text.split_whitespace());
+            words.map(|word| target_of(word, text, true)).collect()
+        } else {
+            operands.iter().map(|operand| target_of(operand, text, false)).collect()
+        };
+        if low.contains("argv") {
+            targets.extend(self.args.iter().cloned());
+        }
+        targets.retain(|target| looks_like_path(target) && !is_module(target.known()));
+        Statement { text, low, literals, operands, targets }
+    }
+
+    /// Whether a statement calls one of these under a name that a variable gives it.
+    fn by_other_name(&self, low: &str, words: &[&str]) -> bool {
+        self.other_names.iter().any(|(name, meant)| low.contains(&format!("{name}(")) && has(meant, words))
+    }
+
+    fn statement(&self, shell: &mut Shell<'_>, text: &str) -> Seen {
+        let statement = self.read(text);
+        let (low, targets) = (statement.low.as_str(), &statement.targets);
+        if low.contains("chdir(")
+            && let Some(to) = targets.first()
+        {
+            let to = super::path::absolute(to, shell.cwd());
+            shell.set_cwd(to);
+        }
+        self.running(shell, &statement);
+        statements_for_database(shell, low, &statement.literals, self.code);
+        let imported = low.trim_start().starts_with("import ") || low.trim_start().starts_with("from ");
+        if !imported {
+            self.removing(shell, &statement);
+        }
+        let moves =
+            ["os.rename", "os.replace", "shutil.move", "renamesync", "fs.rename", "fileutils.mv", ".rename("];
+        if let (true, Some(from)) = (has(low, &moves), targets.first()) {
+            shell.touch_all(Access::Delete, from, "inline code", true);
+        }
+        if has(low, WRITES) || opens_for_writing(low, &statement.operands) {
+            for target in targets {
+                shell.touch(Access::Write, target, "inline code");
+            }
+        }
+        let reads = has(low, READS);
+        for target in targets.iter().filter(|_| reads) {
+            shell.touch(Access::Read, target, "inline code");
+        }
+        if low.contains("dotenv_values()") {
+            shell.touch(Access::Read, &Text::lit(".env"), "inline code");
+        }
+        if shows_renamed_environment(&self.bare, low) || shows_environment(text, low, &statement.operands) {
+            shell.disclose(super::Disclosure::Variable);
+        }
+        Seen { sends: has(low, SENDS) && !imported, reads: reads && !targets.is_empty() }
+    }
+
+    fn running(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {
+        let low = statement.low.as_str();
+        let spawns = has(&self.bare, &["subprocess", "child_process", "popen"]) && has(low, CALLS);
+        if self.runs(low) || spawns || self.renamed_run || self.by_other_name(low, RUNS) {
+            run_strings(shell, &statement.literals, &statement.operands);
+            if has(low, &["urlopen", "requests.", "fetch("]) {
+                shell.unknown(Unknown::Downloaded("inline code".to_owned()));
+            }
+        }
+        if has(low, &["urlretrieve", "download("]) {
+            for target in &statement.targets {
+                shell.taint(target, Taint::Network);
+            }
+        }
+        if has(low, &["eval", "exec", "function("]) {
+            for text in &statement.operands {
+                scan_nested(shell, self.language, text);
+            }
+        }
+    }
+
+    fn removing(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {
+        let low = statement.low.as_str();
+        let julia = self.language == "julia" && low.contains("rm(");
+        let passed = statement.operands.iter().any(|text| text == "unlink");
+        let removes = has(low, DELETES) || julia || passed || self.by_other_name(low, DELETES);
+        if !removes && !self.renamed_delete {
+            return;
+        }
+        let mut targets = statement.targets.clone();
+        let recursive = has(low, RECURSIVE) || self.renamed_delete;
+        for (place, words) in [
+            (".", &["getcwd()", "process.cwd()", "path.cwd()", "dir.pwd", "pwd()"][..]),
+            ("~", &["homedir()", "path.home()", "dir.home"]),
+        ] {
+            if has(low, words) && targets.is_empty() {
+                targets.push(Text::lit(place));
+            }
+        }
+        if targets.is_empty()
+            && recursive
+            && !self.renamed_delete
+            && !self.temporary.iter().any(|name| mentions(low, name))
+            && !low.contains("def ")
+            && !low.contains("function")
+        {
+            shell.unknown(Unknown::DeleteTarget(Text::from(statement.text.trim())));
+        }
+        for target in &targets {
+            shell.touch_all(Access::Delete, target, "inline code", recursive);
+        }
+    }
+}
+
+/// The path that a string in code means: perl writes the mode of `open` before it.
+fn target_of(text: &str, statement: &str, globs: bool) -> Text {
+    let path = home_of_code(text.trim_start_matches(['>', '<', '+', ' ']), statement);
+    if !globs {
+        return Text::from(path.as_str());
+    }
+    let mut target = Text::default();
+    target.push_globbed(&path);
+    target
+}
+
+/// Commands in the quotes of perl and ruby that are no string literals, and tcl's `exec`.
+fn bare_commands(shell: &mut Shell<'_>, code: &str) {
+    for opening in ["qx(", "qx{", "qx/", "%x(", "%x{", "%x[", "qw(", "qw/"] {
+        let closer = match opening.as_bytes().last() {
+            Some(b'(') => ')',
+            Some(b'{') => '}',
+            Some(b'[') => ']',
+            _ => '/',
+        };
+        for part in code.split(opening).skip(1).take(16) {
+            let end = if closer == '/' { part.rfind(closer) } else { part.find(closer) };
+            quiet_script(shell, &part[..end.unwrap_or(part.len())]);
+        }
+    }
+    for line in code.lines().take(256) {
+        if let Some(command) = line.trim_start().strip_prefix("exec ") {
+            quiet_script(shell, command);
+        }
+    }
+}
+
+fn scan_nested(shell: &mut Shell<'_>, language: &str, text: &str) {
+    // Code in a string of code: one level is enough to see through, deeper ones ask.
+    if text.contains('(') && text.len() < 20_000 {
+        let low = text.to_ascii_lowercase();
+        if RUNS.iter().chain(DELETES).chain(WRITES).any(|word| low.contains(word)) {
+            if low.contains("eval(") || low.contains("exec(") {
+                shell.unknown(Unknown::Decoded);
+            } else {
+                scan(shell, language, text, &[]);
+            }
+        }
+    }
+}
+
+/// Strings of a statement that runs something: each may be a command line, and together they may be one.
+fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
+    let plausible = |text: &str| !text.is_empty() && text.len() < 8_000;
+    for text in all.iter().filter(|text| plausible(text) && text.contains(' ')) {
+        quiet_script(shell, text);
+    }
+    for text in all.iter().filter(|text| plausible(text)).take(16) {
+        for value in all.iter().filter(|value| *value != text && plausible(value)).take(4) {
+            for filled in filled_in(text, value) {
+                quiet_script(shell, &filled);
+            }
+        }
+    }
+    let list = if list.iter().any(|text| plausible(text)) { list } else { all };
+    let words: Vec<&str> = list.iter().map(String::as_str).filter(|text| plausible(text)).collect();
+    if words.len() > 1 || words.first().is_some_and(|word| !word.contains(' ')) {
+        let quoted: Vec<String> =
+            words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
+        quiet_script(shell, &quoted.join(" "));
+        for word in words.iter().filter(|word| matches!(**word, "rm" | "sudo" | "dd")) {
+            let rest: Vec<String> = quoted
+                .iter()
+                .skip_while(|quoted| quoted[1..].strip_suffix('\'') != Some(word))
+                .cloned()
+                .collect();
+            quiet_script(shell, &rest.join(" "));
+        }
+    }
+}
+
+/// Most strings are no command; not being able to read one as such means nothing.
+fn quiet_script(shell: &mut Shell<'_>, text: &str) {
+    // Reading costs too, and code can hold many strings.
+    if shell.charge(1) {
+        shell.quietly(|shell| shell.script(text));
+    }
+}
+
+/// `open(path, "w")` and its kin.
+fn opens_for_writing(low: &str, operands: &[String]) -> bool {
+    if !low.contains("open") && !low.contains("file") {
+        return false;
+    }
+    operands.iter().any(|text| {
+        let text = text.to_ascii_lowercase();
+        (1..=3).contains(&text.len())
+            && text.bytes().all(|c| b"rwaxbtu+".contains(&c))
+            && text.contains(['w', 'a', 'x', '+'])
+            || text.starts_with('>')
+            || text.starts_with("+<")
+    })
+}
+
+fn looks_like_path(text: &Text) -> bool {
+    let shown = text.to_string();
+    !shown.is_empty()
+        && shown.len() < 400
+        && !shown.contains('\n')
+        && (shown.contains(['/', '.', '~']) || !shown.contains(' '))
+        && !shown.contains("://")
+}
+
+/// `expanduser('~/x')`, `homedir() + '/x'`: a path under home.
+fn home_of_code(text: &str, statement: &str) -> String {
+    let statement = statement.to_ascii_lowercase();
+    let home = [
+        "homedir()",
+        "path.home()",
+        "dir.home",
+        "$env{home}",
+        "environ['home']",
+        "environ[\"home\"]",
+        "process.env.home",
+        "env['home']",
+        "getenv('home')",
+        "getenv(\"home\")",
+        "env{home}",
+    ];
+    if !text.starts_with(['~']) && !text.is_empty() && home.iter().any(|word| statement.contains(word)) {
+        return format!("~/{}", text.trim_start_matches('/'));
+    }
+    text.to_owned()
+}
+
+/// Statements that code sends to a database are for the same rule as those of its clients.
+fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals: &[String], code: &str) {
+    let sent = [".execute(", ".executescript(", ".query(", ".raw(", ".exec(", ".run("];
+    let whole = ["flushall(", "flushdb(", "drop_database(", "dropdatabase(", "drop_collection("];
+    if !sent.iter().chain(&whole).any(|word| low.contains(word)) {
+        return;
+    }
+    if [":memory:", "/tmp/", "test.db", "_test"].iter().any(|word| code.contains(word)) {
+        return;
+    }
+    let mut args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();
+    args.extend(whole.iter().filter(|word| low.contains(**word)).map(|word| Text::lit(*word)));
+    let cwd = shell.cwd().clone();
+    shell.out.runs.push(Run { name: "sql".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
+}
+
+fn is_shell_path(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("");
+    matches!(first, "/bin/sh" | "/bin/bash" | "sh" | "bash" | "/bin/zsh" | "cmd.exe" | "powershell.exe")
+}

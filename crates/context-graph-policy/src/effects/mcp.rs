@@ -1,0 +1,391 @@
+//! Tools of MCP servers: a tool's name says what it does, its fields to what.
+
+use serde_json::Value;
+
+use super::shell::{Flow, Shell};
+use super::{Access, Run, Text, Unknown};
+
+/// Values of a tool's input looked at.
+const MAX_VALUES: usize = 256;
+
+const READING: &[&str] = &[
+    "read", "get", "list", "search", "view", "cat", "stat", "find", "show", "info", "exists", "tree", "open",
+    "load", "head", "tail", "grep", "glob",
+];
+const WRITING: &[&str] = &[
+    "write",
+    "edit",
+    "create",
+    "append",
+    "update",
+    "replace",
+    "insert",
+    "save",
+    "put",
+    "patch",
+    "set",
+    "copy",
+    "modify",
+    "apply",
+    "overwrite",
+    "upload",
+    "add",
+    "str",
+];
+const REMOVING: &[&str] =
+    &["delete", "remove", "rm", "unlink", "trash", "rmdir", "move", "rename", "mv", "clean", "purge"];
+const RUNNING: &[&str] =
+    &["execute", "exec", "run", "shell", "bash", "command", "terminal", "cmd", "process", "powershell"];
+
+/// Fields that hold a command, whatever the tool is called.
+const COMMAND_FIELDS: &[&str] = &[
+    "command",
+    "cmd",
+    "script",
+    "commandLine",
+    "command_line",
+    "code",
+    "input",
+    "argv",
+    "shell",
+    "cli_command",
+    "source",
+    "commands",
+];
+/// Words by which a tool or its server is known to be one of a database.
+const DATABASES: &[&str] = &[
+    "db",
+    "database",
+    "sql",
+    "postgres",
+    "postgresql",
+    "pg",
+    "mysql",
+    "mariadb",
+    "sqlite",
+    "supabase",
+    "neon",
+    "mssql",
+    "clickhouse",
+    "duckdb",
+    "bigquery",
+    "snowflake",
+    "mongodb",
+    "mongo",
+    "redis",
+    "prisma",
+    "dbhub",
+    "toolbox",
+];
+/// What a tool's name may say it takes away for good.
+const LOST: &[&str] = &[
+    "database",
+    "table",
+    "collection",
+    "schema",
+    "repository",
+    "repo",
+    "branch",
+    "namespace",
+    "bucket",
+    "project",
+    "stack",
+    "instance",
+    "cluster",
+    "volume",
+    "deployment",
+    "index",
+    "environment",
+    "release",
+    "secret",
+];
+
+/// A tool of an MCP server, or one of the client's we do not know: its name says what it does, its fields to what.
+pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value) {
+    let words: Vec<String> = words_of(name);
+    let all: Vec<String> = words_of(tool);
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    run_fields(shell, &words, input);
+    send_statements(shell, &all, input);
+    git_tool(shell, &all, &words, input);
+    remove_named(shell, tool, &words);
+    let access = if any(REMOVING) {
+        Access::Delete
+    } else if any(WRITING) {
+        Access::Write
+    } else if any(READING) {
+        Access::Read
+    } else {
+        Access::Mention
+    };
+    let mut left = MAX_VALUES;
+    let mut paths = Vec::new();
+    collect(input, false, &mut paths, &mut left, 0);
+    if left == 0 {
+        shell.unknown(Unknown::Foreign(tool.to_owned()));
+    }
+    for (key, path) in paths {
+        let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
+        if path.contains("://") || path.contains('\n') || path.len() > 4096 {
+            continue;
+        }
+        let target = Text::from(path.as_str());
+        let destination = ["dest", "to", "target", "new"]
+            .iter()
+            .any(|word| words_of(&key).iter().any(|part| part.starts_with(word)));
+        let source = ["source", "src", "from", "old"]
+            .iter()
+            .any(|word| words_of(&key).iter().any(|part| part == word));
+        match access {
+            Access::Delete if destination => shell.touch(Access::Write, &target, tool),
+            Access::Delete => {
+                shell.touch_all(Access::Delete, &target, tool, true);
+                if source {
+                    shell.touch(Access::Read, &target, tool);
+                }
+            }
+            Access::Write if source => shell.touch(Access::Read, &target, tool),
+            other => shell.touch(other, &target, tool),
+        }
+    }
+}
+
+/// Commands in the fields of a tool: a line, or a list of words.
+fn run_fields(shell: &mut Shell<'_>, words: &[String], input: &Value) {
+    let runs = words.iter().any(|word| RUNNING.contains(&word.as_str()));
+    let is_code = words.iter().any(|word| {
+        matches!(
+            word.as_str(),
+            "python" | "code" | "js" | "javascript" | "cell" | "notebook" | "jupyter" | "node"
+        )
+    });
+    for field in COMMAND_FIELDS {
+        // Under these names other tools keep other things.
+        if !runs && matches!(*field, "input" | "code" | "source" | "script") {
+            continue;
+        }
+        match input.get(*field) {
+            Some(Value::String(code)) if is_code || *field == "code" => {
+                super::inline::scan(shell, "python", code, &[]);
+                // Cells take a shell's lines too, and some tools nothing else.
+                for line in code.lines().take(64) {
+                    let line = line.trim_start().trim_start_matches('!');
+                    shell.quietly(|shell| shell.script(line));
+                }
+            }
+            Some(Value::String(command)) => {
+                let extra = ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?));
+                let line = std::iter::once(command.clone())
+                    .chain(extra.into_iter().flatten().map(|arg| quoted(&arg)));
+                let line = line.collect::<Vec<_>>().join(" ");
+                if runs {
+                    let flow = shell.script(&line);
+                    shell.settle(&flow);
+                } else {
+                    shell.quietly(|shell| shell.script(&line));
+                }
+            }
+            Some(value) => {
+                let Some(argv) = strings(value).filter(|argv| !argv.is_empty()) else { continue };
+                if argv.len() == 1 || *field == "commands" {
+                    for line in &argv {
+                        shell.quietly(|shell| shell.script(line));
+                    }
+                } else {
+                    let flow =
+                        shell.run(argv.into_iter().map(Text::lit).collect(), Vec::new(), &Flow::default());
+                    shell.settle(&flow);
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+fn strings(value: &Value) -> Option<Vec<String>> {
+    let items = value.as_array()?;
+    Some(items.iter().take(MAX_VALUES).filter_map(Value::as_str).map(str::to_owned).collect())
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Statements for a database, for the rule that looks at those of its clients.
+fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &Value) {
+    let database = words.iter().any(|word| DATABASES.contains(&word.as_str()));
+    let fields = ["sql", "query", "statement", "statements", "queries", "migration"];
+    let mut args: Vec<Text> = Vec::new();
+    for field in fields.iter().filter(|field| database || **field == "sql") {
+        match input.get(*field) {
+            Some(Value::String(text)) => args.push(Text::lit(text.as_str())),
+            Some(other) => args.extend(strings(other).unwrap_or_default().into_iter().map(Text::lit)),
+            None => {}
+        }
+    }
+    let verb = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
+    if database
+        && (verb(&["flushall", "flushdb", "flush"])
+            || verb(&["delete"]) && verb(&["many"]) && matches_all(input))
+    {
+        args.push(Text::lit("flushall("));
+    }
+    if !args.is_empty() {
+        let cwd = shell.cwd().clone();
+        shell.out.runs.push(Run { name: "sql".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
+    }
+}
+
+/// A filter that leaves nothing out.
+fn matches_all(input: &Value) -> bool {
+    input.get("filter").is_none_or(|filter| filter.as_object().is_some_and(serde_json::Map::is_empty))
+}
+
+/// A tool that is a git command by another road: its name is the subcommand, its fields the options.
+fn git_tool(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
+    if !all.iter().any(|word| word == "git") {
+        return;
+    }
+    let known = [
+        "push", "reset", "clean", "commit", "branch", "checkout", "restore", "stash", "rebase", "merge",
+        "gc", "reflog", "switch", "rm", "tag", "worktree",
+    ];
+    let sub = words.iter().rev().find(|word| known.contains(&word.as_str())).cloned();
+    let args =
+        ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?)).unwrap_or_default();
+    if sub.is_none() && args.is_empty() {
+        return;
+    }
+    let mut command: Vec<Text> = vec![Text::lit("git")];
+    command.extend(sub.map(Text::lit));
+    let mut operands: Vec<Text> = Vec::new();
+    for (key, value) in input.as_object().into_iter().flatten() {
+        let option = words_of(key).join("-");
+        match value {
+            Value::Bool(true) => command.push(Text::lit(format!("--{option}"))),
+            Value::String(text) if matches!(option.as_str(), "mode" | "type") => {
+                command.push(Text::lit(format!("--{text}")));
+            }
+            Value::String(text) if option == "action" || option == "operation" => {
+                command.push(Text::lit(text.as_str()));
+            }
+            Value::String(text) if option == "remote" => operands.insert(0, Text::lit(text.as_str())),
+            Value::String(text)
+                if matches!(
+                    option.as_str(),
+                    "branch" | "name" | "ref" | "target" | "refspec" | "branch-name" | "commit"
+                ) =>
+            {
+                operands.push(Text::lit(text.as_str()));
+            }
+            Value::Array(_) if matches!(option.as_str(), "paths" | "files" | "pathspec") => {
+                operands.push(Text::lit("--"));
+                operands.extend(strings(value).unwrap_or_default().into_iter().map(Text::lit));
+            }
+            _ => {}
+        }
+    }
+    command.extend(args.into_iter().map(Text::lit));
+    command.extend(operands);
+    shell.run(command, Vec::new(), &Flow::default());
+}
+
+/// A tool whose very name is that something is gone afterwards.
+fn remove_named(shell: &mut Shell<'_>, tool: &str, words: &[String]) {
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let removes =
+        any(&["delete", "drop", "destroy", "purge", "terminate", "wipe", "truncate", "reset", "uninstall"]);
+    if removes && (any(LOST) || any(&["kubectl", "helm", "terraform"])) {
+        let cwd = shell.cwd().clone();
+        shell.out.runs.push(Run {
+            name: "mcp-delete".to_owned(),
+            args: vec![Text::lit(tool)],
+            assigns: Vec::new(),
+            stdin: None,
+            cwd,
+        });
+    }
+}
+
+/// The words of a name in any of the usual spellings.
+pub(super) fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in name.chars() {
+        if !c.is_alphanumeric() {
+            words.push(String::new());
+            continue;
+        }
+        if c.is_uppercase() {
+            words.push(String::new());
+        }
+        if let Some(last) = words.last_mut() {
+            last.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Strings under keys that name paths, at any depth.
+fn collect(value: &Value, named: bool, out: &mut Vec<(String, String)>, left: &mut usize, depth: u32) {
+    let is_path_key = |key: &str| {
+        let words = words_of(key);
+        words.iter().any(|word| {
+            matches!(
+                word.as_str(),
+                "path"
+                    | "paths"
+                    | "file"
+                    | "files"
+                    | "filename"
+                    | "filepath"
+                    | "filenames"
+                    | "source"
+                    | "destination"
+                    | "dest"
+                    | "src"
+                    | "uri"
+                    | "target"
+                    | "from"
+                    | "to"
+                    | "directory"
+                    | "dir"
+                    | "folder"
+                    | "notebook"
+                    | "location"
+            )
+        }) && !words
+            .iter()
+            .any(|word| matches!(word.as_str(), "content" | "contents" | "text" | "type" | "count" | "limit"))
+    };
+    if depth > 8 {
+        *left = 0;
+    }
+    if *left == 0 {
+        return;
+    }
+    *left -= 1;
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(text) if is_path_key(key) => out.push((key.clone(), text.clone())),
+                    Value::Object(_) | Value::Array(_) => {
+                        collect(value, is_path_key(key), out, left, depth + 1);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                match item {
+                    Value::String(text) if named => out.push((String::new(), text.clone())),
+                    Value::Object(_) | Value::Array(_) => collect(item, named, out, left, depth + 1),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}

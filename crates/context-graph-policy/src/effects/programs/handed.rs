@@ -1,0 +1,346 @@
+//! Commands that one program is handed for another to run: `tmux new 'rm …'`, `valgrind rm …`, `split --filter=…`.
+//!
+//! There are more programs that run others than any list holds. So of a program nobody here knows, the arguments are
+//! looked at for a command: words that begin with a program that acts, or text that reads as such a line. What reads as
+//! none means nothing, and what is said to people (`--message`, `--title`) is no command.
+
+use crate::effects::inline::{self, string_literals};
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Piece, Run, Text, Unknown};
+
+use super::option_values;
+
+/// Programs that do something to files, processes, hosts or history, or run what does.
+const ACTORS: &[&str] = &[
+    "rm",
+    "rmdir",
+    "unlink",
+    "shred",
+    "srm",
+    "rimraf",
+    "trash",
+    "dd",
+    "wipefs",
+    "tee",
+    "truncate",
+    "mv",
+    "cp",
+    "ln",
+    "chmod",
+    "chown",
+    "chgrp",
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "ash",
+    "fish",
+    "python",
+    "python3",
+    "perl",
+    "ruby",
+    "node",
+    "php",
+    "lua",
+    "sudo",
+    "su",
+    "doas",
+    "env",
+    "xargs",
+    "find",
+    "git",
+    "curl",
+    "wget",
+    "nc",
+    "ncat",
+    "netcat",
+    "socat",
+    "scp",
+    "rsync",
+    "ssh",
+    "docker",
+    "podman",
+    "kubectl",
+    "aws",
+    "gcloud",
+    "psql",
+    "mysql",
+    "mongosh",
+    "redis-cli",
+    "sqlite3",
+    "cat",
+    "base64",
+    "xxd",
+    "eval",
+    "exec",
+    "kill",
+    "pkill",
+    "killall",
+    "shutdown",
+    "reboot",
+    "crontab",
+    "terraform",
+    "sed",
+    "nohup",
+    "timeout",
+    "busybox",
+    "printenv",
+    "tar",
+    "dropdb",
+    "helm",
+    "gh",
+    "npm",
+    "cmd",
+    "rd",
+    "del",
+];
+
+/// Programs whose arguments are for people, packages or tests, and are not run.
+const TALKERS: &[&str] = &[
+    "cargo",
+    "npm",
+    "pnpm",
+    "yarn",
+    "pytest",
+    "jest",
+    "vitest",
+    "mocha",
+    "rspec",
+    "phpunit",
+    "go",
+    "gh",
+    "glab",
+    "jira",
+    "linear",
+    "slack",
+    "notify-send",
+    "terminal-notifier",
+    "say",
+    "espeak",
+    "cowsay",
+    "figlet",
+    "toilet",
+    "banner",
+    "lolcat",
+    "apt",
+    "apt-get",
+    "apt-cache",
+    "aptitude",
+    "dnf",
+    "yum",
+    "pacman",
+    "apk",
+    "brew",
+    "port",
+    "snap",
+    "flatpak",
+    "pip",
+    "pip3",
+    "pipx",
+    "uv",
+    "poetry",
+    "conda",
+    "gem",
+    "composer",
+    "man",
+    "tldr",
+    "whatis",
+    "apropos",
+    "info",
+    "claude",
+    "codex",
+    "gemini",
+    "llm",
+    "ollama",
+    "aider",
+    "context-graph",
+    "code",
+    "open",
+    "xdg-open",
+    "logger",
+    "jj",
+    "echo",
+    "prettier",
+    "eslint",
+    "playwright",
+    "cypress",
+    "bats",
+    "shellcheck",
+    "shfmt",
+    "explainshell",
+    "cspell",
+];
+
+/// Options whose value is said, searched for or filtered by.
+const SAYS: &[&str] = &[
+    "-m",
+    "--message",
+    "--title",
+    "--body",
+    "--description",
+    "--notes",
+    "--comment",
+    "--reason",
+    "--subject",
+    "--name",
+    "-t",
+    "--grep",
+    "-k",
+    "--filter",
+    "--pattern",
+    "--search",
+    "--query",
+    "--testNamePattern",
+    "--label",
+    "--prompt",
+    "--note",
+    "--summary",
+    "--tag",
+    "--regexp",
+    "--text",
+];
+
+/// Programs that run the code they are fed.
+const CONSOLES: &[&str] =
+    &["irb", "pry", "iex", "jshell", "flask", "rails", "ghci", "clojure", "sbcl", "kotlinc", "scala"];
+
+/// Words before a command in the little languages of debuggers, editors and `expect`.
+const LEADS: &[&str] = &[
+    "shell", "spawn", "exec", "system", "silent", "silent!", "call", "platform", "run", "sh", "source",
+    "command",
+];
+
+impl Shell<'_> {
+    /// Options of a program that name a command it will run.
+    pub(super) fn command_options(&mut self, run: &Run) {
+        let options: &[(&str, &str)] = match run.name.as_str() {
+            "split" => &[("", "--filter")],
+            "sort" => &[("", "--compress-program")],
+            "wget" => &[("", "--use-askpass")],
+            "tcpdump" => &[("-z", "")],
+            "scp" | "sftp" => &[("-S", "")],
+            "rsync" => &[("", "--rsync-path")],
+            "tar" | "gtar" | "bsdtar" => {
+                &[("-F", "--info-script"), ("", "--new-volume-script"), ("", "--rsh-command")]
+            }
+            "gcloud" => &[("", "--command")],
+            "vagrant" => &[("-c", "--command")],
+            "fly" | "flyctl" => &[("-C", "--command")],
+            "complete" => &[("-C", "")],
+            _ => return,
+        };
+        for (short, long) in options {
+            for script in option_values(&run.args, short, long) {
+                let flow = self.script_text(&script, &Flow::default(), &run.name);
+                self.settle(&flow);
+            }
+        }
+    }
+
+    /// Looks for a command among the arguments of a program nobody here knows.
+    pub(super) fn handed(&mut self, run: &Run, stdin: &Flow) {
+        if TALKERS.contains(&run.name.as_str()) && run.arg(0) != "watch" {
+            return;
+        }
+        if CONSOLES.contains(&run.name.as_str())
+            && let Some(code) = stdin.literal()
+        {
+            inline::scan(self, "ruby", code, &[]);
+        }
+        for (at, arg) in run.args.iter().enumerate() {
+            let said = at.checked_sub(1).is_some_and(|before| SAYS.contains(&run.arg(before)));
+            let value = match arg.split_once('=') {
+                Some((option, _)) if SAYS.contains(&option.known()) => continue,
+                Some((option, value)) if option.prefix().starts_with("--") => value,
+                _ if said => continue,
+                _ => arg.clone(),
+            };
+            if value.prefix().contains([' ', '\t', '\n', '(']) {
+                self.handed_line(&value);
+            } else if at + 1 < run.args.len() && value.file_name().literal().is_some_and(acts) {
+                let command = run.args[at..].to_vec();
+                self.quietly(|shell| shell.run(command, Vec::new(), stdin));
+                return;
+            }
+        }
+    }
+
+    /// Text that may be a command line, or code with command lines in its strings.
+    pub(super) fn handed_line(&mut self, text: &Text) {
+        let prefix = text.prefix();
+        if inline::acts(prefix) {
+            // Strings side by side are one in some languages, and two in others.
+            inline::scan(self, "ruby", &prefix.replace("\" \"", "\", \""), &[]);
+        }
+        if let Some(skipped) = command_in(prefix) {
+            let mut command = text.strip_prefix(&prefix[..skipped]).unwrap_or_default();
+            if let Some(Piece::Lit(last)) = command.0.last_mut() {
+                // Keys are sent with an `\n` of their own, and macros end with what they began with.
+                let closed =
+                    if prefix[..skipped].contains('(') { last.trim_end_matches(')') } else { last.as_str() };
+                *last = closed.trim_end_matches("\\n").trim_end_matches("\\r").to_owned();
+            }
+            self.quietly(|shell| shell.script_text(&command, &Flow::default(), "command"));
+        } else if prefix.starts_with(['(', '[', '{', '%']) || prefix.contains("=[") {
+            for line in
+                string_literals(prefix).into_iter().filter(|line| command_in(line) == Some(0)).take(16)
+            {
+                self.quietly(|shell| shell.script(&line));
+            }
+        }
+    }
+
+    /// Does something whose failing to be read means nothing: it was only a guess that it is a command.
+    pub(crate) fn quietly(&mut self, walk: impl FnOnce(&mut Self) -> Flow) {
+        let before = self.out.unknowns.len();
+        walk(self);
+        let mut kept = 0;
+        self.out.unknowns.retain(|unknown| {
+            kept += 1;
+            kept <= before || !matches!(unknown, Unknown::Unreadable | Unknown::Program(_))
+        });
+    }
+}
+
+/// Whether a program of this name does something that guards care about.
+pub(super) fn acts(name: &str) -> bool {
+    ACTORS.contains(&name) || name.starts_with("mkfs")
+}
+
+/// Where in a text a command begins that acts: at its start, or behind words that only introduce it.
+fn command_in(text: &str) -> Option<usize> {
+    let mut at = 0;
+    for _ in 0..3 {
+        let rest = text.get(at..)?;
+        let start = rest.find(|c: char| !(c.is_whitespace() || ":!@%(".contains(c)))?;
+        at += start;
+        let rest = &text[at..];
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let word = &rest[..end];
+        let name = word.rsplit('/').next().unwrap_or(word);
+        if acts(name) && end < rest.len() {
+            return Some(at);
+        }
+        if !LEADS.contains(&word) && !word.contains('=') {
+            return None;
+        }
+        at += end;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_in;
+
+    #[test]
+    fn commands_are_told_from_sentences() {
+        assert_eq!(command_in("rm -rf /"), Some(0));
+        assert_eq!(command_in("shell rm -rf /"), Some(6));
+        assert_eq!(command_in("!rm -rf ~"), Some(1));
+        assert_eq!(command_in("%(rm -rf ~)"), Some(2));
+        assert_eq!(command_in("refuse rm -rf /"), None);
+        assert_eq!(command_in("npm"), None);
+    }
+}

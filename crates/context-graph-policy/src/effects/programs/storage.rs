@@ -1,0 +1,134 @@
+//! Programs that put files into stores elsewhere: buckets, shares and drop boxes.
+
+use super::operands;
+use crate::effects::path::absolute;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Access, Cargo, Run, Text};
+
+/// Options of these programs that take the next word.
+const VALUED: &[&str] = &[
+    "--profile",
+    "--region",
+    "--exclude",
+    "--include",
+    "--acl",
+    "--content-type",
+    "--cache-control",
+    "--endpoint-url",
+    "--project",
+    "-o",
+    "-c",
+    "-n",
+    "--name",
+    "--container-name",
+    "--account-name",
+    "--bucket",
+    "--key",
+    "-h",
+];
+
+/// Folders whose content is made to be published.
+const BUILT: &[&str] = &[
+    "dist",
+    "build",
+    "out",
+    "public",
+    "target",
+    "coverage",
+    "_site",
+    "site",
+    "storybook-static",
+    "artifacts",
+    "release",
+    "releases",
+    "pkg",
+    ".next",
+    "www",
+    "docs",
+    "static",
+    "assets",
+    "_build",
+];
+
+impl Shell<'_> {
+    /// Reports what is put elsewhere; false where this run puts nothing.
+    pub(super) fn stored(&mut self, run: &Run, stdin: &Flow) -> bool {
+        let words = operands(&run.args, VALUED);
+        let at = |index: usize| words.get(index).map_or("", |word| word.known());
+        let (skip, copies) = match run.name.as_str() {
+            "aws" if at(0) == "s3" => (2, matches!(at(1), "cp" | "sync" | "mv")),
+            "aws" if at(0) == "s3api" && at(1) == "put-object" => (usize::MAX, true),
+            "gcloud" if at(0) == "storage" => (2, matches!(at(1), "cp" | "mv" | "rsync")),
+            "gsutil" => (1, matches!(at(0), "cp" | "mv" | "rsync")),
+            "az" if at(0) == "storage" => {
+                (usize::MAX, words.iter().any(|word| word.known().starts_with("upload")))
+            }
+            "azcopy" => (1, matches!(at(0), "copy" | "cp" | "sync")),
+            "s3cmd" | "s5cmd" | "mc" => (1, matches!(at(0), "put" | "cp" | "sync" | "mirror" | "mv")),
+            "b2" => (1, at(0).contains("upload") || at(0) == "sync"),
+            "ffsend" => (1, at(0) == "upload"),
+            "ncftpput" | "transfer" => (0, true),
+            "tftp" | "smbclient" => {
+                let puts = run.args.iter().any(|arg| {
+                    let text = arg.to_string();
+                    text == "put" || text.starts_with("put ") || text.contains("; put ")
+                });
+                (usize::MAX, puts)
+            }
+            _ => return false,
+        };
+        if !copies || run.has("--dryrun") || run.has("--dry-run") {
+            return copies;
+        }
+        let files: Vec<Text> = if skip == usize::MAX {
+            ["-f", "--file", "--body", "--source", "-s"]
+                .iter()
+                .flat_map(|option| super::option_values(&run.args, "", option))
+                .collect()
+        } else {
+            let given = words.get(skip..).unwrap_or_default();
+            let (last, sources) =
+                given.split_last().map_or((None, given), |(last, rest)| (Some(*last), rest));
+            if last.is_some_and(|last| {
+                !is_elsewhere(last) && run.name != "ncftpput" && !sources.is_empty() && run.name != "b2"
+            }) {
+                // What comes from elsewhere is written here.
+                if let (Some(last), true) = (last, sources.iter().any(|source| is_elsewhere(source))) {
+                    self.touch(Access::Write, last, &run.name);
+                    return true;
+                }
+            }
+            let all = if sources.is_empty() { given } else { sources };
+            all.iter().filter(|word| !is_elsewhere(word)).map(|word| (*word).clone()).collect()
+        };
+        let host = words.last().map_or_else(Text::default, |last| (*last).clone());
+        let mut cargo = Cargo::Nothing;
+        for file in &files {
+            if file.known() == "-" {
+                cargo = cargo.max(stdin.cargo());
+                continue;
+            }
+            self.touch_all(Access::Read, file, &run.name, true);
+            cargo = cargo.max(if self.is_built(file) { Cargo::Data } else { Cargo::File });
+        }
+        if skip == usize::MAX && files.is_empty() {
+            cargo = Cargo::File;
+        }
+        self.send(host, cargo, &run.name);
+        true
+    }
+
+    /// Whether a file lies in a folder of the project that a build fills.
+    fn is_built(&self, file: &Text) -> bool {
+        let path = absolute(file, self.cwd());
+        path.prefix()
+            .strip_prefix(self.project)
+            .is_some_and(|below| below.split('/').any(|name| BUILT.contains(&name)))
+    }
+}
+
+/// Whether a word is an address in a store rather than a file here.
+fn is_elsewhere(word: &Text) -> bool {
+    let text = word.to_string();
+    text.contains("://") || text.ends_with(".amazonaws.com")
+}

@@ -1,0 +1,67 @@
+//! Variables that make a program run something.
+
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Text, Unknown};
+
+impl Shell<'_> {
+    /// What a variable set for a program has it do.
+    pub(super) fn variable_for_program(&mut self, program: &str, variable: &str, value: &Text) {
+        match variable {
+            "GIT_SSH_COMMAND"
+            | "GIT_EDITOR"
+            | "GIT_SEQUENCE_EDITOR"
+            | "GIT_PAGER"
+            | "GIT_EXTERNAL_DIFF"
+            | "PAGER"
+            | "EDITOR"
+            | "VISUAL"
+            | "PROMPT_COMMAND"
+            | "GIT_ASKPASS"
+            | "LESSOPEN"
+            | "MANPAGER"
+            | "GIT_PROXY_COMMAND"
+            | "BROWSER"
+            | "SUDO_ASKPASS"
+            | "SSH_ASKPASS" => {
+                if let Some(script) = value.literal() {
+                    self.script(script.trim_start_matches('|'));
+                }
+            }
+            // A shell reads this file before anything else.
+            "BASH_ENV" | "ENV" if is_shell(program) => self.run_file(value, &[], &Flow::default(), program),
+            // With `-x`, a shell expands this before each command.
+            "PS4" if value.prefix().contains(['$', '`']) => {
+                self.script(&format!(": \"{}\"", value.known()));
+            }
+            "LD_PRELOAD" | "DYLD_INSERT_LIBRARIES" | "LD_AUDIT" => {
+                let installed = ["/usr/lib", "/lib", "/opt/homebrew"];
+                if !value.is_empty() && !installed.iter().any(|folder| value.prefix().starts_with(folder)) {
+                    self.unknown(Unknown::Foreign(format!("{variable} puts code into another program")));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a program of this name is a shell.
+pub(super) fn is_shell(name: &str) -> bool {
+    matches!(
+        name,
+        "sh" | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "ash"
+            | "fish"
+            | "mksh"
+            | "rbash"
+            | "csh"
+            | "tcsh"
+            | "nu"
+            | "xonsh"
+            | "elvish"
+            | "hush"
+            | "yash"
+    )
+}

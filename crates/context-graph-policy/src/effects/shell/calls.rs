@@ -1,0 +1,59 @@
+//! Names that a command gives to other commands: functions and aliases.
+
+use std::rc::Rc;
+
+use super::ast::Node;
+use super::eval::{MAX_NESTING, Shell};
+use super::flow::Flow;
+use crate::effects::Text;
+
+/// Aliases that are followed.
+const MAX_ALIASES: usize = 64;
+
+impl Shell<'_> {
+    pub(super) fn call(&mut self, body: &Rc<Node>, fields: Vec<Text>, stdin: &Flow) -> Flow {
+        let name = fields[0].known().to_owned();
+        if self.calls.iter().filter(|running| **running == name).count() > 1 || self.nesting >= MAX_NESTING {
+            return Flow::default();
+        }
+        self.calls.push(name);
+        self.nesting += 1;
+        let positional = std::mem::replace(&mut self.frame.positional, fields);
+        let flow = self.node(body, stdin);
+        self.frame.positional = positional;
+        self.nesting -= 1;
+        self.calls.pop();
+        flow
+    }
+
+    /// Gives a command another name.
+    pub(crate) fn set_alias(&mut self, name: &str, meant: &str) {
+        if self.aliases.len() < MAX_ALIASES && !name.is_empty() {
+            self.aliases.insert(name.to_owned(), meant.to_owned());
+        }
+    }
+
+    /// What this very command has git know under a name.
+    pub(crate) fn defined_alias(&self, name: &str) -> Option<Text> {
+        self.aliases.get(&format!("git {name}")).map(|meant| Text::lit(meant.as_str()))
+    }
+
+    /// What a name was made to stand for. Within itself, as in `alias ls='ls -F'`, it means what it did before.
+    pub(super) fn alias_of(&self, word: &Text) -> Option<String> {
+        if self.aliases.is_empty() {
+            return None;
+        }
+        let name = word.literal()?;
+        let under_way = self.calls.iter().any(|call| call == name);
+        self.aliases.get(name).filter(|_| !under_way).cloned()
+    }
+
+    pub(super) fn call_alias(&mut self, meant: &str, fields: Vec<Text>, stdin: &Flow) -> Flow {
+        self.calls.push(fields[0].known().to_owned());
+        let positional = std::mem::replace(&mut self.frame.positional, fields);
+        let flow = self.script_fed(&format!("{meant} \"$@\""), stdin);
+        self.frame.positional = positional;
+        self.calls.pop();
+        flow
+    }
+}

@@ -1,0 +1,88 @@
+//! Variables, arrays and positional parameters: what a command sets and can be seen to read back.
+
+use super::ast::{Assign, Value};
+use super::eval::Shell;
+use crate::effects::{Text, Unknown};
+
+/// Characters a variable may hold.
+const MAX_VALUE: usize = 64 * 1024;
+/// Variables that are followed.
+const MAX_VARIABLES: usize = 256;
+
+impl Shell<'_> {
+    pub(super) fn assigned(&mut self, assign: &Assign) -> Vec<Text> {
+        match &assign.value {
+            Value::One(word) => vec![self.joined(word)],
+            Value::Array(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
+        }
+    }
+
+    pub(super) fn assign(&mut self, assign: &Assign, mut value: Vec<Text>) {
+        let name = &assign.name;
+        // Bash keeps its aliases and the places of programs in arrays of their own.
+        if let ("BASH_ALIASES" | "BASH_CMDS", Some(index)) = (name.as_str(), &assign.index) {
+            let index = index.trim_matches(['"', '\'']).to_owned();
+            if let Some(meant) = value.first().and_then(Text::literal) {
+                self.set_alias(&index, meant);
+            }
+            return;
+        }
+        if matches!(assign.value, Value::Array(_)) {
+            if assign.append {
+                let mut old = self.frame.arrays.remove(name).unwrap_or_default();
+                old.append(&mut value);
+                value = old;
+            }
+            if value.len() > MAX_VARIABLES {
+                self.unknown(Unknown::TooLarge);
+                value.truncate(MAX_VARIABLES);
+            }
+            self.frame.arrays.insert(name.clone(), value);
+            return;
+        }
+        let mut value = value.pop().unwrap_or_default();
+        if assign.append {
+            let mut old = self.variable(name).unwrap_or_default();
+            old.extend(&value);
+            value = old;
+        }
+        self.set(name, value);
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: Text) {
+        if name == "IFS" {
+            self.split_at = value.literal().map(str::to_owned);
+        }
+        let too_many = self.frame.vars.len() >= MAX_VARIABLES && !self.frame.vars.contains_key(name);
+        if too_many || value.len() > MAX_VALUE {
+            self.unknown(Unknown::TooLarge);
+            return;
+        }
+        self.frame.vars.insert(name.to_owned(), vec![value]);
+    }
+
+    pub(crate) fn set_array(&mut self, name: &str, mut values: Vec<Text>) {
+        values.truncate(MAX_VARIABLES);
+        self.frame.arrays.insert(name.to_owned(), values);
+    }
+
+    pub(crate) fn set_positional(&mut self, values: Vec<Text>) {
+        let zero = self.frame.positional.first().cloned().unwrap_or_default();
+        self.frame.positional = std::iter::once(zero).chain(values).collect();
+    }
+
+    pub(crate) fn positional(&self) -> &[Text] {
+        &self.frame.positional
+    }
+
+    pub(crate) fn array(&self, name: &str) -> Option<&Vec<Text>> {
+        self.frame.arrays.get(name)
+    }
+
+    /// A variable's value, where this command has set it; with several, the one now looked at.
+    pub(crate) fn variable(&mut self, name: &str) -> Option<Text> {
+        let values = self.frame.vars.get(name)?;
+        self.most_choices = self.most_choices.max(values.len());
+        values.get(self.choice % values.len().max(1)).cloned()
+    }
+}

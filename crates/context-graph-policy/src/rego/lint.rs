@@ -1,0 +1,253 @@
+//! Policies that run but do not do what they were written for: rules that no event can reach, decisions that no event can
+//! carry, facts that nobody provides.
+
+mod names;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use context_graph_events::EventName;
+use context_graph_events::claude_code::reply_spec;
+use regorus::unstable::BUILTINS;
+
+use super::engine::Loaded;
+use super::header::DECISION_SETS;
+use super::set::{PolicySet, Unit};
+use super::words::{Word, words};
+use names::{TOOLS, WITH_TOOL, events_named, events_of, instead, listed, meant, verb_of};
+
+const NO_FUNCTION: &str = "there is no function";
+
+/// Words that may stand before a parenthesis without calling anything.
+const KEYWORDS: [&str; 9] = ["as", "else", "every", "if", "in", "not", "some", "with", "contains"];
+
+/// Something about a policy that its author should know.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Remark {
+    /// The file, relative to its policies folder.
+    pub file: String,
+    /// The line, where one is known.
+    pub line: Option<u32>,
+    /// Whether a rule cannot do what it says. Else it merely may not.
+    pub is_error: bool,
+    /// What there is to know.
+    pub what: String,
+}
+
+impl Remark {
+    /// Whether it is that a function is called which there is not: then the rule fails whenever it gets there.
+    pub fn is_missing_function(&self) -> bool {
+        self.what.starts_with(NO_FUNCTION)
+    }
+}
+
+/// What the configuration provides.
+#[derive(Debug, Clone, Default)]
+pub struct Provided {
+    /// Signals, by name.
+    pub signals: BTreeSet<String>,
+    /// Tables of `builtin_config`, by name.
+    pub builtin_config: BTreeSet<String>,
+}
+
+impl PolicySet {
+    /// What there is to remark on these policies. Files that do not compile are to be left out, by `is_broken`: they have
+    /// an error already, and parsing them may take for ever.
+    pub fn remarks(&self, provided: &Provided, is_broken: impl Fn(&str) -> bool) -> Vec<Remark> {
+        let mut lint = Lint { set: self, provided, found: BTreeSet::new() };
+        let mut ids: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
+        for unit in self.units() {
+            let files = self.files_of(&unit.package);
+            if files.iter().any(|file| is_broken(&file.path)) {
+                continue;
+            }
+            lint.routes(unit);
+            lint.decisions(unit);
+            for file in files.iter().filter(|file| file.package == unit.package) {
+                let words = words(&file.text);
+                lint.facts(unit, &file.path, &words);
+                for (line, id) in rule_ids(&words) {
+                    ids.entry(id.to_owned()).or_default().entry(file.path.to_string()).or_insert(line);
+                }
+            }
+        }
+        for (id, places) in ids.iter().filter(|(_, places)| places.len() > 1) {
+            let mut places = places.iter();
+            let first = places.next().map_or("", |(file, _)| file);
+            for (file, line) in places {
+                let what =
+                    format!("the rule id `{id}` is also in {first}: the record could not tell the two apart");
+                lint.remark(file, Some(*line), true, what);
+            }
+        }
+        lint.found.into_iter().collect()
+    }
+}
+
+struct Lint<'a> {
+    set: &'a PolicySet,
+    provided: &'a Provided,
+    found: BTreeSet<Remark>,
+}
+
+impl Lint<'_> {
+    fn remark(&mut self, file: &str, line: Option<u32>, is_error: bool, what: String) {
+        self.found.insert(Remark { file: file.to_owned(), line, is_error, what });
+    }
+
+    /// Events and tools that do not exist.
+    fn routes(&mut self, unit: &Unit) {
+        for (route, line) in unit.routes.iter().zip(&unit.lines) {
+            for event in &route.events {
+                if events_named(event).is_empty() {
+                    let names = EventName::ALL.map(EventName::as_str);
+                    let what = format!("no event is called `{event}`{}", meant(event, &names));
+                    self.remark(&unit.file, *line, true, what);
+                }
+            }
+            for tool in &route.tools {
+                if tool.contains('*') || tool.starts_with("mcp__") || TOOLS.contains(&tool.as_str()) {
+                    continue;
+                }
+                let meant = meant(tool, &TOOLS);
+                let what = format!("no tool known here is called `{tool}`{meant}");
+                self.remark(&unit.file, *line, !meant.is_empty(), what);
+            }
+            let events = events_of(route);
+            let is_any = route.tools.is_empty() || route.tools.iter().any(|tool| tool == "*");
+            if !is_any && !events.is_empty() && !events.iter().any(|event| WITH_TOOL.contains(event)) {
+                let what =
+                    format!("{} is about no tool, so with `required_tools` it is never run", listed(&events));
+                self.remark(&unit.file, *line, true, what);
+            }
+            for signal in route.signals.iter().filter(|signal| !self.provided.signals.contains(*signal)) {
+                let what =
+                    format!("the signal `{signal}` is required and not configured; add it to `[[signals]]`");
+                self.found.insert(Remark { file: unit.file.to_string(), line: *line, is_error: true, what });
+            }
+        }
+    }
+
+    /// Decision sets: that there are some, under their right names, and that an event can carry them.
+    fn decisions(&mut self, unit: &Unit) {
+        let files = self.set.files_of(&unit.package);
+        let mut loaded = Loaded::new(&files, &regorus::Value::Undefined);
+        let functions = loaded.functions();
+        for file in &files {
+            self.calls(&file.path, &words(&file.text), &functions);
+        }
+        let sets = loaded.sets(&unit.package);
+        let mut is_misnamed = false;
+        for (name, file, line) in loaded.other_sets(&unit.package) {
+            if !self.is_used(&name) {
+                is_misnamed = true;
+                let what = format!(
+                    "the set `{name}` is no decision and nothing uses it{}",
+                    meant(&name, &DECISION_SETS)
+                );
+                self.remark(&file, Some(line), true, what);
+            }
+        }
+        if sets.is_empty() && !is_misnamed {
+            let line = unit.lines.first().copied().flatten();
+            let what = format!("the policy decides nothing: it defines none of {}", DECISION_SETS.join(", "));
+            self.remark(&unit.file, line, true, what);
+        }
+        let routed: Vec<EventName> = unit.routes.iter().flat_map(events_of).collect();
+        let events: Vec<EventName> =
+            EventName::ALL.into_iter().filter(|event| routed.contains(event)).collect();
+        for set in sets {
+            let Some(verb) = verb_of(set.name) else { continue };
+            let (can, cannot): (Vec<_>, Vec<_>) =
+                events.iter().copied().partition(|event| reply_spec(*event).verbs.contains(&verb));
+            let is_routed = unit.routes.iter().all(|route| !route.events.is_empty());
+            if can.is_empty() && !cannot.is_empty() {
+                let what =
+                    format!("{} cannot carry `{}`{}", listed(&cannot), set.name, instead(&cannot, verb));
+                self.remark(&set.file, Some(set.line), true, what);
+            } else if is_routed && !cannot.is_empty() {
+                let what =
+                    format!("{} cannot carry `{}`, only {} can", listed(&cannot), set.name, listed(&can));
+                self.remark(&set.file, Some(set.line), false, what);
+            }
+        }
+    }
+
+    /// Calls of functions that there are not.
+    fn calls(&mut self, file: &str, words: &[(u32, Word<'_>)], functions: &BTreeSet<String>) {
+        for window in words.windows(2) {
+            let [(line, Word::Name(path)), (_, Word::Sign(b'('))] = window else { continue };
+            let name = path.rsplit('.').next().unwrap_or(path);
+            let is_known = functions.contains(name) || BUILTINS.contains_key(path) || *path == "print";
+            if !is_known && !KEYWORDS.contains(path) {
+                self.remark(file, Some(*line), true, format!("{NO_FUNCTION} `{path}`"));
+            }
+        }
+    }
+
+    /// Whether a name stands anywhere but in the heads that define it.
+    fn is_used(&self, name: &str) -> bool {
+        let mut heads = 0;
+        let mut uses = 0;
+        for source in self.set.sources() {
+            let words = words(&source.text);
+            uses += words
+                .iter()
+                .filter(
+                    |(_, word)| matches!(word, Word::Name(path) if path.split('.').any(|part| part == name)),
+                )
+                .count();
+            heads += source
+                .text
+                .lines()
+                .filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '\t', '['])))
+                .count();
+        }
+        uses > heads
+    }
+
+    /// Signals and configuration that are read and not provided.
+    fn facts(&mut self, unit: &Unit, file: &str, words: &[(u32, Word<'_>)]) {
+        let required: BTreeSet<&String> = unit.routes.iter().flat_map(|route| &route.signals).collect();
+        for (line, name) in members(words, "input.signals") {
+            if !required.iter().any(|known| *known == name) {
+                let what =
+                    format!("`input.signals.{name}` is never there: name `{name}` in `required_signals`");
+                self.remark(file, Some(line), true, what);
+            }
+        }
+        for (line, name) in members(words, "input.builtin_config") {
+            if !self.provided.builtin_config.contains(name) {
+                let what = format!(
+                    "`input.builtin_config.{name}` is not configured; `[builtin_config.{name}]` would provide it"
+                );
+                self.remark(file, Some(line), false, what);
+            }
+        }
+    }
+}
+
+/// What is read of an object, by `object.name` or `object["name"]`.
+fn members<'a>(words: &[(u32, Word<'a>)], object: &str) -> Vec<(u32, &'a str)> {
+    let mut found = Vec::new();
+    for (at, (line, word)) in words.iter().enumerate() {
+        let Word::Name(path) = word else { continue };
+        let Some(rest) = path.strip_prefix(object) else { continue };
+        if let Some(name) = rest.strip_prefix('.') {
+            found.push((*line, name.split('.').next().unwrap_or(name)));
+        } else if let (true, Some([(_, Word::Sign(b'[')), (_, Word::Text(name))])) =
+            (rest.is_empty(), words.get(at + 1..at + 3))
+        {
+            found.push((*line, name));
+        }
+    }
+    found
+}
+
+/// Rule ids that are written out.
+fn rule_ids<'a>(words: &[(u32, Word<'a>)]) -> Vec<(u32, &'a str)> {
+    let id = |window: &[(u32, Word<'a>)]| match window {
+        [(_, Word::Text("rule_id")), (_, Word::Sign(b':')), (line, Word::Text(id))] => Some((*line, *id)),
+        _ => None,
+    };
+    words.windows(3).filter_map(id).collect()
+}

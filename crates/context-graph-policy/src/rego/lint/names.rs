@@ -1,0 +1,121 @@
+//! Names that policies use: events, tools and verbs, what they mean, and what may have been meant.
+
+use context_graph_events::{EventName, Verb};
+
+use super::super::header::Route;
+use crate::effects::glob;
+
+/// Tools that a client of today has. Others may come, and MCP servers bring their own.
+pub(super) const TOOLS: [&str; 32] = [
+    "Agent",
+    "AskUserQuestion",
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LS",
+    "LSP",
+    "ListMcpResourcesTool",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "PowerShell",
+    "Read",
+    "ReadMcpResourceTool",
+    "SendMessage",
+    "Skill",
+    "Task",
+    "TaskOutput",
+    "TaskStop",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
+
+/// Events that are about a tool.
+pub(super) const WITH_TOOL: [EventName; 5] = [
+    EventName::PreToolUse,
+    EventName::PostToolUse,
+    EventName::PostToolUseFailure,
+    EventName::PermissionRequest,
+    EventName::PermissionDenied,
+];
+
+/// The verb that a decision set stands for.
+pub(super) fn verb_of(set: &str) -> Option<Verb> {
+    Some(match set {
+        "halt" => Verb::Halt,
+        "deny" => Verb::Deny,
+        "block" => Verb::Block,
+        "ask" => Verb::Ask,
+        "modify" => Verb::Modify,
+        "allow_override" => Verb::Allow,
+        "add_context" => Verb::AddContext,
+        _ => return None,
+    })
+}
+
+/// The events that a name or pattern means.
+pub(super) fn events_named(name: &str) -> Vec<EventName> {
+    let is_meant = |event: &EventName| {
+        event.as_str() == name || (name.contains('*') && glob::matches(name, event.as_str()))
+    };
+    EventName::ALL.into_iter().filter(is_meant).collect()
+}
+
+/// The events a route leads from; all, where it names none.
+pub(super) fn events_of(route: &Route) -> Vec<EventName> {
+    if route.events.is_empty() {
+        return EventName::ALL.to_vec();
+    }
+    route.events.iter().flat_map(|name| events_named(name)).collect()
+}
+
+/// Events in a row.
+pub(super) fn listed(events: &[EventName]) -> String {
+    events.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// What becomes of a verb that these events cannot carry.
+pub(super) fn instead(events: &[EventName], verb: Verb) -> String {
+    match events {
+        [event] => match crate::legality::nearest(*event, verb) {
+            Some(other) => format!(": it becomes `{}`", other.as_str()),
+            None => ": it is dropped".to_owned(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// A guess at what was meant.
+pub(super) fn meant(wrong: &str, known: &[&str]) -> String {
+    let lower = wrong.to_ascii_lowercase();
+    let nearest = known.iter().map(|name| (distance(&lower, &name.to_ascii_lowercase()), *name)).min();
+    match nearest {
+        Some((apart, name)) if apart <= 2 && apart * 2 < wrong.len() => format!("; did you mean `{name}`?"),
+        _ => String::new(),
+    }
+}
+
+/// How many characters have to be changed, added or left out.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.bytes().enumerate() {
+            let here = row[j + 1];
+            row[j + 1] = (before + usize::from(x != y)).min(here + 1).min(row[j] + 1);
+            before = here;
+        }
+    }
+    row[b.len()]
+}

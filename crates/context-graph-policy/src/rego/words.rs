@@ -1,0 +1,94 @@
+//! The words of a policy's text with their lines: names, texts and signs, comments left out.
+
+/// What stands at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word<'a> {
+    /// A dotted name: `input.signals.branch`.
+    Name(&'a str),
+    /// What is between quotes, escapes as they are written.
+    Text(&'a str),
+    /// Anything else that is not white space.
+    Sign(u8),
+}
+
+/// All words, each with its line from 1.
+pub(super) fn words(text: &str) -> Vec<(u32, Word<'_>)> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let (mut at, mut line) = (0, 1_u32);
+    while let Some(&byte) = bytes.get(at) {
+        let length = match byte {
+            b'#' => until(&bytes[at..], |byte| byte == b'\n'),
+            b'"' | b'`' => {
+                let inside = quoted(&bytes[at + 1..], byte);
+                found.push((line, Word::Text(text.get(at + 1..at + 1 + inside).unwrap_or(""))));
+                inside + 2
+            }
+            byte if byte.is_ascii_alphabetic() || byte == b'_' => {
+                let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+                let length = until(&bytes[at..], |byte| !is_name(byte));
+                found.push((line, Word::Name(text[at..at + length].trim_end_matches('.'))));
+                length
+            }
+            byte => {
+                if !byte.is_ascii_whitespace() {
+                    found.push((line, Word::Sign(byte)));
+                }
+                1
+            }
+        };
+        let end = (at + length).min(bytes.len());
+        let breaks = text.get(at..end).unwrap_or("").matches('\n').count();
+        line = line.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX));
+        at = end;
+    }
+    found
+}
+
+fn until(bytes: &[u8], is_end: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|byte| is_end(*byte)).unwrap_or(bytes.len())
+}
+
+/// How much there is before the closing quote.
+fn quoted(bytes: &[u8], quote: u8) -> usize {
+    let mut at = 0;
+    while at < bytes.len() && bytes[at] != quote {
+        at += if quote == b'"' && bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    at.min(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_texts_and_signs_have_their_lines() {
+        let text = "a.b := \"x\\\"y\" # c.d\n\n`raw\n#` e[\"f\"].g";
+        assert_eq!(
+            words(text),
+            [
+                (1, Word::Name("a.b")),
+                (1, Word::Sign(b':')),
+                (1, Word::Sign(b'=')),
+                (1, Word::Text("x\\\"y")),
+                (3, Word::Text("raw\n#")),
+                (4, Word::Name("e")),
+                (4, Word::Sign(b'[')),
+                (4, Word::Text("f")),
+                (4, Word::Sign(b']')),
+                (4, Word::Sign(b'.')),
+                (4, Word::Name("g")),
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_an_answer(text in "[a\"`#\\\\.é\n ]{0,40}") {
+            let _ = words(&text);
+        }
+    }
+}

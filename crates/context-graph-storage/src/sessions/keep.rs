@@ -1,0 +1,128 @@
+//! Keeping the store in bounds: what is too old or too much is removed, and what was left lying in a journal is put away.
+//! None of it is done while a hook waits.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use super::Sessions;
+use super::step::take_in;
+use crate::error::Result;
+use crate::session_key::SessionKey;
+use crate::store::{LmdbStore, SessionQuery, SessionStore, Why};
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Sessions without an event since then go.
+    pub not_before_ms: Option<i64>,
+    /// The oldest go until the store holds no more than this many bytes.
+    pub max_bytes: Option<u64>,
+}
+
+/// A session that was removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pruned {
+    /// Its id.
+    pub session_id: String,
+    /// How many records it had.
+    pub records: u64,
+    /// Why it went.
+    pub why: Why,
+}
+
+/// How many sessions go before the size is looked at again.
+const AT_ONCE: usize = 16;
+
+impl Sessions {
+    /// Removes what `limits` do not allow. A session that is still open stays, however old it is.
+    pub fn prune(&self, store: &LmdbStore, limits: Limits, now_ms: i64) -> Result<Vec<Pruned>> {
+        let mut pruned = Vec::new();
+        if let Some(not_before_ms) = limits.not_before_ms {
+            let query = SessionQuery { until_ms: Some(not_before_ms - 1), ..SessionQuery::default() };
+            for entry in store.list_sessions(&query)? {
+                self.prune_one(store, &entry.session_id, now_ms, Why::Age, &mut pruned)?;
+            }
+        }
+        if let Some(max_bytes) = limits.max_bytes
+            && store.stats()?.used_bytes > max_bytes
+        {
+            let mut oldest_first = store.list_sessions(&SessionQuery::default())?;
+            oldest_first.reverse();
+            for chunk in oldest_first.chunks(AT_ONCE) {
+                for entry in chunk {
+                    self.prune_one(store, &entry.session_id, now_ms, Why::Size, &mut pruned)?;
+                }
+                if store.stats()?.used_bytes <= max_bytes {
+                    break;
+                }
+            }
+        }
+        Ok(pruned)
+    }
+
+    fn prune_one(
+        &self,
+        store: &LmdbStore,
+        session_id: &str,
+        now_ms: i64,
+        why: Why,
+        pruned: &mut Vec<Pruned>,
+    ) -> Result<()> {
+        if self.is_live(session_id)? {
+            return Ok(());
+        }
+        let removed = store.forget(session_id, now_ms, why)?;
+        pruned.push(Pruned { session_id: session_id.to_owned(), records: removed.records, why });
+        Ok(())
+    }
+
+    /// Moves what gathered in the journals of sessions that fell silent into the store, and removes their files. A
+    /// session that was killed leaves such; when it goes on, it goes on from the store.
+    pub fn put_away_silent(
+        &self,
+        store: &mut Option<LmdbStore>,
+        silent_for: Duration,
+        now_ms: i64,
+    ) -> Result<Vec<String>> {
+        let mut put_away = Vec::new();
+        for (session_id, _) in self.folder.live_sessions()? {
+            if self.silence(&session_id)?.is_some_and(|silence| silence >= silent_for)
+                && self.put_away(store, &session_id, now_ms)?
+            {
+                put_away.push(session_id);
+            }
+        }
+        Ok(put_away)
+    }
+
+    /// How long ago the session's journal was last written to, by the clock of the file system it is on.
+    fn silence(&self, session_id: &str) -> Result<Option<Duration>> {
+        let key = SessionKey::new(session_id)?;
+        let written = |kind: &str| {
+            let path = self.folder.live_folder().join(format!("{key}.{kind}"));
+            fs::metadata(path).and_then(|found| found.modified()).ok()
+        };
+        let newest = written("journal").max(written("state"));
+        Ok(newest.and_then(|at| self.file_system_now()?.duration_since(at).ok()))
+    }
+
+    /// What time a file gets that is written now.
+    fn file_system_now(&self) -> Option<SystemTime> {
+        let probe = self.folder.path().join("maintained");
+        fs::write(&probe, b"").ok()?;
+        fs::metadata(&probe).and_then(|found| found.modified()).ok()
+    }
+
+    fn put_away(&self, store: &mut Option<LmdbStore>, session_id: &str, now_ms: i64) -> Result<bool> {
+        let live = self.folder.session(session_id)?;
+        let mut guard = live.lock()?;
+        let mut state = self.load(&mut guard, session_id, now_ms, store)?;
+        let tail = guard.entries_since(state.applied)?;
+        for entry in tail.entries() {
+            take_in(&mut state.session, &entry);
+        }
+        state.applied = Some(tail.end());
+        let folded = self.fold(&mut guard, self.opened(store, now_ms)?, &mut state, false)?;
+        if folded.emptied { guard.retire() } else { Ok(false) }
+    }
+}

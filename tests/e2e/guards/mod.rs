@@ -1,0 +1,23 @@
+//! It guards: what is decided happens, whatever goes wrong, and an agent is held once.
+
+mod calls;
+mod events;
+mod failing;
+mod stops;
+
+use crate::harness::Test;
+
+pub fn all() -> Vec<Test> {
+    [calls::all(), events::all(), failing::all(), stops::all()].into_iter().flatten().collect()
+}
+
+/// Lets the client run every command without asking.
+const EVERYTHING: [&str; 2] = ["--allowedTools", "Bash(*)"];
+
+/// A rule that always says this.
+fn always(verb: &str, more: &str) -> String {
+    format!(
+        "{verb} contains decision if {{\n    decision := {{\"rule_id\": \"E2E-1\", \"reason\": \"NOT-TODAY\", \
+         \"severity\": \"HIGH\"{more}}}\n}}"
+    )
+}

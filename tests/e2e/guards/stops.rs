@@ -1,0 +1,122 @@
+//! It guards the end of a turn: an agent is held once, with the reason, and then let go.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Test, tests};
+use crate::lab::{Lab, Run, SESSION};
+use crate::model::{Script, Turn};
+
+pub fn all() -> Vec<Test> {
+    tests![
+        "guards the end":
+        a_failing_gate_holds_the_agent_until_it_is_mended,
+        an_agent_that_cannot_mend_it_is_let_go,
+        a_gate_for_other_files_does_not_hold,
+        a_policy_holds_the_agent_once,
+        words_on_a_stop_are_said_once,
+        a_subagent_is_held_once,
+    ]
+}
+
+const EDITS: [&str; 4] = ["--permission-mode", "acceptEdits", "--allowedTools", "Bash(*)"];
+
+fn gated(lab: &Lab, when_changed: &str) {
+    let gate = format!(
+        "[[stop_gates]]\nname = \"tests\"\ncommand = \"echo $((40 + 2)) tests failed; test -e mended\"\n\
+         when_changed = [\"{when_changed}\"]\n"
+    );
+    lab.write(".context-graph/policy.toml", &gate);
+}
+
+fn write(lab: &Lab, name: &str) -> Turn {
+    Turn::tool("Write", json!({"file_path": lab.project().join(name), "content": "x\n"}))
+}
+
+/// Whether the client said, at each stop, that the agent goes on because of a hook.
+fn stops(lab: &Lab) -> Vec<bool> {
+    let record = lab.record(SESSION);
+    let active = |payload: &Value| payload["stop_hook_active"].as_bool().unwrap();
+    record.of("Stop").map(|entry| active(&entry.payload)).collect()
+}
+
+fn prompt(lab: &Lab, prompt: &str, session: &str) -> Run {
+    let run = lab.prompt(prompt, &[&EDITS[..], &[session, SESSION]].concat());
+    run.assert_clean();
+    run
+}
+
+fn a_failing_gate_holds_the_agent_until_it_is_mended() {
+    let lab = Lab::new([]);
+    gated(&lab, "src/**");
+    lab.play([
+        write(&lab, "src/a.rs"),
+        Turn::text("I am done."),
+        write(&lab, "mended"),
+        Turn::text("Now I am."),
+        write(&lab, "src/b.rs"),
+        Turn::text("More is done."),
+    ]);
+    let run = prompt(&lab, "change the source", "--session-id");
+    assert_eq!(run.result()["result"], "Now I am.");
+    assert_eq!(stops(&lab), [false, true]);
+    assert!(lab.model_saw_last().contains("42 tests failed"), "the agent was not told what failed");
+    let run = prompt(&lab, "change it again", "--resume");
+    assert_eq!(run.result()["result"], "More is done.", "a gate that passes holds nobody");
+    assert_eq!(stops(&lab), [false, true, false]);
+}
+
+fn an_agent_that_cannot_mend_it_is_let_go() {
+    let lab = Lab::new([]);
+    gated(&lab, "src/**");
+    lab.play([
+        write(&lab, "src/a.rs"),
+        Turn::text("I am done."),
+        Turn::text("I cannot."),
+        Turn::text("never"),
+    ]);
+    let run = prompt(&lab, "change the source", "--session-id");
+    assert_eq!(run.result()["result"], "I cannot.");
+    assert_eq!(stops(&lab), [false, true]);
+}
+
+fn a_gate_for_other_files_does_not_hold() {
+    let lab = Lab::new([]);
+    gated(&lab, "src/**");
+    lab.play([write(&lab, "notes.txt"), Turn::text("I am done.")]);
+    let run = prompt(&lab, "write a note", "--session-id");
+    assert_eq!(run.result()["result"], "I am done.");
+    assert_eq!(stops(&lab), [false]);
+}
+
+fn a_policy_holds_the_agent_once() {
+    let lab = Lab::new([Turn::text("one"), Turn::text("two"), Turn::text("three")]);
+    let rule = "block contains {\"rule_id\": \"E2E-1\", \"reason\": \"KEEP-GOING\", \"severity\": \"LOW\"}";
+    lab.policy("hold", &["Stop"], rule);
+    let run = prompt(&lab, "go", "--session-id");
+    assert_eq!(run.result()["result"], "two");
+    assert!(lab.model_saw_last().contains("KEEP-GOING"));
+    assert_eq!(stops(&lab), [false, true]);
+}
+
+/// Words on a stop make the client go on just as a block does.
+fn words_on_a_stop_are_said_once() {
+    let lab = Lab::new((1..9).map(|turn| Turn::text(&format!("turn {turn}"))));
+    lab.policy("words", &["Stop"], "add_context contains \"MIND-THE-GAP\"");
+    let run = prompt(&lab, "go", "--session-id");
+    assert_eq!(stops(&lab), [false, true]);
+    assert_eq!(run.result()["result"], "turn 2");
+    assert!(lab.model_saw_last().contains("MIND-THE-GAP"));
+}
+
+fn a_subagent_is_held_once() {
+    let agent = json!({"description": "helper", "prompt": "SUBPROMPT do it",
+        "subagent_type": "general-purpose", "run_in_background": false});
+    let script = Script::new([Turn::tool("Agent", agent), Turn::text("done")])
+        .aside("SUBPROMPT", ["first", "second", "third"].map(Turn::text));
+    let lab = Lab::with_script(script);
+    lab.policy("hold", &["SubagentStop"], "block contains \"KEEP-GOING\"");
+    prompt(&lab, "go", "--session-id");
+    let saw = lab.model_saw();
+    assert!(saw.contains("KEEP-GOING") && saw.contains("second") && !saw.contains("third"));
+    assert_eq!(lab.record(SESSION).count("SubagentStop"), 2);
+}

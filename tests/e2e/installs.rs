@@ -1,0 +1,133 @@
+//! It installs: however our hooks come to the client, they fire without an error, guard, and can be taken out.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Test, tests};
+use crate::lab::{Lab, find};
+use crate::model::{Script, Turn};
+
+pub fn all() -> Vec<Test> {
+    let settings = tests![
+        "installs":
+        as_init_does_it_and_out_again,
+        as_init_does_it_for_a_user,
+        as_init_does_it_for_this_machine,
+        as_a_plugin,
+    ];
+    let shells = ["bash", "zsh", "fish", "pwsh"].map(|shell| {
+        Test::new(format!("installs: as scripts for {shell}"), move || as_scripts(shell))
+            .unless((!is_installed(shell)).then(|| format!("{shell} is not installed")))
+    });
+    settings.into_iter().chain(shells).collect()
+}
+
+fn is_installed(program: &str) -> bool {
+    ["/usr/local/bin", "/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(program).exists())
+}
+
+/// Something to do, and something that must not be done.
+fn script() -> Script {
+    Script::new([Turn::bash("echo hi"), Turn::bash("rm -rf .git"), Turn::text("done")])
+}
+
+/// The hooks fire, the client is content, and the guard is on.
+fn assert_works(lab: &Lab, args: &[&str], events: &[&str]) {
+    lab.write(".git/config", "");
+    let run = lab.prompt("go", &[args, &["--allowedTools", "Bash(*)"]].concat());
+    run.assert_clean();
+    assert!(lab.has(".git/config"), "the guard is not on");
+    let record = lab.record(&run.session_id());
+    for event in events {
+        record.assert_understood(event);
+    }
+    let twice: Vec<_> = record.of("PreToolUse").map(|entry| entry.tool_use_id().unwrap()).collect();
+    assert_eq!(twice.len(), 2, "each call once: {twice:?}");
+    let denied = record.of("PreToolUse").filter(|entry| entry.ruling["verdict"] == "deny").count();
+    assert_eq!(denied, 1);
+}
+
+const USUAL: [&str; 7] =
+    ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Stop", "SessionEnd"];
+
+fn as_init_does_it_and_out_again() {
+    let lab = Lab::without_hooks(script());
+    lab.ours(&["init", "--yes"]);
+    assert_works(&lab, &[], &USUAL);
+    lab.ours(&["uninstall", "--yes", "--purge"]);
+    assert!(!lab.has(".claude") && !lab.has(".context-graph"));
+    lab.play([Turn::bash("echo hi"), Turn::text("done")]);
+    let run = lab.prompt("go", &["--allowedTools", "Bash(*)"]);
+    assert_eq!(run.assert_clean().hooks().count(), 0, "a hook is left");
+    assert!(!lab.has(".context-graph"));
+}
+
+fn as_init_does_it_for_a_user() {
+    let lab = Lab::without_hooks(script());
+    lab.ours(&["init", "--yes", "--user"]);
+    assert!(!lab.has(".claude"));
+    assert_works(&lab, &[], &USUAL);
+}
+
+fn as_init_does_it_for_this_machine() {
+    let lab = Lab::without_hooks(script());
+    lab.ours(&["init", "--yes", "--local"]);
+    assert!(lab.has(".claude/settings.local.json") && !lab.has(".claude/settings.json"));
+    assert_works(&lab, &[], &USUAL);
+}
+
+/// The five hooks that have a script.
+fn as_scripts(shell: &str) {
+    let lab = Lab::without_hooks(script());
+    let name = if shell == "pwsh" { "powershell" } else { shell };
+    lab.ours(&["hooks", "generate-config", "--shell", name]);
+    assert_works(&lab, &[], &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SessionEnd"]);
+    // A script that is gone is a guard that is gone.
+    let settings: Value =
+        serde_json::from_str(&std::fs::read_to_string(lab.project().join(".claude/settings.json")).unwrap())
+            .unwrap();
+    std::fs::remove_dir_all(lab.project().join(".claude/hooks")).unwrap();
+    lab.play([Turn::bash("touch ran.txt"), Turn::text("done")]);
+    lab.prompt("go", &["--allowedTools", "Bash(*)"]);
+    assert!(!lab.has("ran.txt"), "the call slipped through: {settings:#}");
+}
+
+fn as_a_plugin() {
+    let lab = Lab::without_hooks(script());
+    let plugin = build_plugin(&lab);
+    let folder = plugin.to_str().unwrap();
+    let validated = Command::new(find().unwrap())
+        .args(["plugin", "validate", folder])
+        .env("HOME", lab.folder().join("home"))
+        .output()
+        .unwrap();
+    assert!(validated.status.success(), "{validated:?}");
+    assert_works(&lab, &["--plugin-dir", folder], &USUAL);
+}
+
+/// The plugin as `plugin build` makes it; by a binary that has no such command yet, from the hooks that `init` plans.
+fn build_plugin(lab: &Lab) -> PathBuf {
+    let plugin = lab.folder().join("plugin");
+    let folder = plugin.to_str().unwrap();
+    if lab.our_command(&["plugin", "build", "--help"]).output().unwrap().status.success() {
+        lab.ours(&["plugin", "build", folder]);
+        return plugin;
+    }
+    lab.ours(&["init", "--yes"]);
+    let path = lab.project().join(".claude/settings.json");
+    let settings: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    lab.ours(&["uninstall", "--yes"]);
+    let write = |name: &str, value: Value| {
+        let path = plugin.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, value.to_string()).unwrap();
+    };
+    write(
+        ".claude-plugin/plugin.json",
+        json!({"name": "context-graph", "version": "1.0.0", "description": "hooks", "author": {"name": "us"}}),
+    );
+    write("hooks/hooks.json", json!({"hooks": settings["hooks"]}));
+    plugin
+}

@@ -1,0 +1,129 @@
+//! What context-graph has on record, read by its own commands.
+
+use context_graph_events::{Event, EventName};
+use serde_json::Value;
+
+use super::Lab;
+
+/// One event on record.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub event: String,
+    /// What the client sent, as it was kept.
+    pub payload: Value,
+    /// What was decided, if anything.
+    pub ruling: Value,
+}
+
+/// Events on record, in their order.
+#[derive(Debug, Default)]
+pub struct Record(Vec<Entry>);
+
+impl Lab {
+    /// The record of a session.
+    pub fn record(&self, session: &str) -> Record {
+        Record(self.entries(session))
+    }
+
+    /// The record of every session of the project, the oldest first.
+    pub fn whole_record(&self) -> Record {
+        let sessions = self.sessions();
+        Record(sessions.iter().flat_map(|session| self.entries(session)).collect())
+    }
+
+    /// The ids of the sessions, the oldest first.
+    pub fn sessions(&self) -> Vec<String> {
+        let output = self.our_command(&["session", "list", "--json"]).output().unwrap();
+        let listed: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let mut sessions: Vec<(i64, String)> = listed
+            .iter()
+            .map(|session| {
+                (session["started_ms"].as_i64().unwrap(), session["session_id"].as_str().unwrap().to_owned())
+            })
+            .collect();
+        sessions.sort();
+        sessions.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn entries(&self, session: &str) -> Vec<Entry> {
+        let text = self.ours(&["session", "export", session]);
+        text.lines().skip(1).map(|line| Entry::read(&serde_json::from_str(line).unwrap())).collect()
+    }
+}
+
+impl Entry {
+    fn read(line: &Value) -> Self {
+        let record = &line["record"];
+        let payload: Value = serde_json::from_str(record["payload"].as_str().unwrap()).unwrap();
+        Self {
+            event: payload["hook_event_name"].as_str().unwrap().to_owned(),
+            ruling: record["ruling"].clone(),
+            payload,
+        }
+    }
+
+    pub fn tool_use_id(&self) -> Option<&str> {
+        self.payload["tool_use_id"].as_str()
+    }
+
+    /// The call, and how long the client says that it took.
+    pub fn duration(&self) -> Option<(&str, &Value)> {
+        Some((self.tool_use_id()?, self.payload.get("duration_ms")?))
+    }
+
+    /// The text of a field.
+    pub fn text(&self, field: &str) -> &str {
+        self.payload[field].as_str().unwrap_or_default()
+    }
+}
+
+impl Record {
+    /// The names of the events.
+    pub fn events(&self) -> Vec<&str> {
+        self.0.iter().map(|entry| entry.event.as_str()).collect()
+    }
+
+    /// The entries of an event.
+    pub fn of<'a>(&'a self, event: &str) -> impl Iterator<Item = &'a Entry> {
+        self.0.iter().filter(move |entry| entry.event == event)
+    }
+
+    pub fn count(&self, event: &str) -> usize {
+        self.of(event).count()
+    }
+
+    /// The entry of an event that is there once.
+    pub fn only(&self, event: &str) -> &Entry {
+        assert_eq!(self.count(event), 1, "{event} in {:?}", self.events());
+        self.of(event).next().unwrap()
+    }
+
+    /// The event is there, and is one that we know with all its fields.
+    pub fn assert_understood(&self, event: &str) {
+        assert!(self.count(event) > 0, "no {event} in {:?}", self.events());
+        for entry in self.of(event) {
+            let decoded = Event::from_object(entry.payload.as_object().cloned().unwrap()).unwrap();
+            assert_eq!(decoded.known_name().map(EventName::as_str), Some(event));
+        }
+    }
+
+    /// These events are there in this order; others may lie between.
+    pub fn assert_in_order(&self, expected: &[&str]) {
+        let events = self.events();
+        let mut rest = events.iter();
+        for event in expected {
+            assert!(rest.any(|it| it == event), "no {event} in its place: {events:?}");
+        }
+    }
+
+    /// The call is there once before, and ended once by this event.
+    pub fn assert_call(&self, id: &str, ending: &str) {
+        let of_call: Vec<&str> = self
+            .0
+            .iter()
+            .filter(|entry| entry.tool_use_id() == Some(id))
+            .map(|entry| entry.event.as_str())
+            .collect();
+        assert_eq!(of_call, ["PreToolUse", ending], "the call {id} in {:?}", self.events());
+    }
+}

@@ -1,0 +1,196 @@
+//! The client as a person uses it: on a terminal, which here is a pseudo-terminal.
+#![expect(unsafe_code, reason = "pseudo-terminals are only to be had from libc")]
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::trace::Trace;
+use super::{Lab, wait_until};
+
+/// Keys that have no letter.
+pub mod key {
+    pub const ENTER: &str = "\r";
+    pub const ESCAPE: &str = "\x1b";
+}
+
+/// How long the client is left alone after a key, so that it does not take several for a paste.
+const BETWEEN_KEYS: Duration = Duration::from_millis(300);
+
+/// An interactive session. One that is dropped before it was ended is killed.
+pub struct Terminal<'a> {
+    lab: &'a Lab,
+    client: Child,
+    master: File,
+    shown: Arc<Mutex<Vec<u8>>>,
+    /// How much had been shown when the last line was entered.
+    before: usize,
+    log: PathBuf,
+    ended: bool,
+}
+
+impl Lab {
+    /// Starts the client on a terminal and waits until it can be typed at.
+    pub fn terminal(&self, args: &[&str]) -> Terminal<'_> {
+        self.skip_onboarding();
+        let (master, terminal) = open_terminal().unwrap();
+        let (mut command, log) = self.client(args);
+        let stdio = || Stdio::from(terminal.try_clone().unwrap());
+        command.stdin(stdio()).stdout(stdio()).stderr(stdio());
+        // SAFETY: all that login_tty does is system calls, which may be made between fork and exec.
+        unsafe {
+            command
+                .pre_exec(|| if libc::login_tty(0) < 0 { Err(io::Error::last_os_error()) } else { Ok(()) });
+        }
+        let client = command.spawn().unwrap();
+        let shown = Arc::<Mutex<Vec<u8>>>::default();
+        let (mut from, shared) = (master.try_clone().unwrap(), Arc::clone(&shown));
+        std::thread::spawn(move || {
+            let mut buffer = [0; 8192];
+            while let Ok(length @ 1..) = from.read(&mut buffer) {
+                shared.lock().unwrap().extend(&buffer[..length]);
+            }
+        });
+        let terminal = Terminal { lab: self, client, master, shown, before: 0, log, ended: false };
+        terminal.wait_for_text("❯");
+        terminal
+    }
+
+    /// What the client asks at its first start is answered beforehand.
+    fn skip_onboarding(&self) {
+        let settled = json!({
+            "hasCompletedOnboarding": true, "theme": "dark", "numStartups": 5,
+            "customApiKeyResponses": {"approved": ["dummy-key"], "rejected": []},
+            "projects": {self.project().to_str().unwrap():
+                {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+        });
+        std::fs::write(self.folder().join("home/.claude.json"), settled.to_string()).unwrap();
+    }
+}
+
+impl Terminal<'_> {
+    /// Types a line and sends it off.
+    pub fn enter(&mut self, line: &str) {
+        self.before = self.shown.lock().unwrap().len();
+        self.press(line);
+        self.press(key::ENTER);
+    }
+
+    /// Presses keys.
+    pub fn press(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+        std::thread::sleep(BETWEEN_KEYS);
+    }
+
+    /// Presses keys, again if need be, until a text is shown: a dialogue takes no key in its first moments.
+    pub fn press_until(&mut self, keys: &str, text: &str) {
+        let mut rounds = 0;
+        wait_until(&format!("{text:?} on the screen"), || {
+            if rounds % 40 == 0 {
+                self.press(keys);
+            }
+            rounds += 1;
+            self.has_shown(text)
+        });
+    }
+
+    /// Waits until a text has been shown since the last line was entered.
+    pub fn wait_for_text(&self, text: &str) {
+        wait_until(&format!("{text:?} on the screen"), || self.has_shown(text));
+    }
+
+    /// Whether a text has been shown since the last line was entered. Blanks do not count: the client moves the cursor
+    /// instead of writing them.
+    fn has_shown(&self, text: &str) -> bool {
+        let shown = plain(&self.shown.lock().unwrap()[self.before..]);
+        without_blanks(&shown).contains(&without_blanks(text))
+    }
+
+    /// All that has been shown, without what only moves and colours.
+    pub fn shown(&self) -> String {
+        plain(&self.shown.lock().unwrap())
+    }
+
+    /// Leaves the client, and checks that it found nothing wrong with our hooks.
+    pub fn leave(mut self) {
+        self.enter("/exit");
+        let mut was_asked = false;
+        wait_until("the end of the client", || {
+            // Where others still work for the client, it asks before it ends them.
+            if !was_asked && self.has_shown("Exit and stop tasks") {
+                was_asked = true;
+                self.press(key::ENTER);
+            }
+            self.client.try_wait().unwrap().is_some()
+        });
+        self.ended = true;
+        self.note();
+        Trace::read(&self.log).assert_clean();
+        assert!(!self.shown().contains("hook error"), "the user was shown a hook's error");
+    }
+
+    fn note(&self) {
+        let shown = self.shown();
+        let from = shown.char_indices().rev().nth(3000).map_or(0, |(at, _)| at);
+        self.lab.note(format!("the terminal showed: {}\ntrace:\n{}", &shown[from..], Trace::read(&self.log)));
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            let _ = self.client.kill();
+            let _ = self.client.wait();
+            self.note();
+        }
+    }
+}
+
+/// Both ends of a new pseudo-terminal of a common size.
+fn open_terminal() -> io::Result<(File, File)> {
+    let (mut master, mut terminal) = (-1, -1);
+    let mut size = libc::winsize { ws_row: 50, ws_col: 160, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the pointers are to our own variables or null, and both descriptors are ours from here on.
+    let both = unsafe {
+        if libc::openpty(&raw mut master, &raw mut terminal, null_mut(), null_mut(), &raw mut size) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        [OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(terminal)]
+    };
+    // Unlike the originals, clones are not handed on to children.
+    let [master, terminal] = both.map(|end| end.try_clone().map(File::from));
+    Ok((master?, terminal?))
+}
+
+fn without_blanks(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// Terminal output without escape sequences.
+fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut plain = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\x1b' {
+            plain.push(c);
+            continue;
+        }
+        match chars.next() {
+            // Parameters, then one final letter.
+            Some('[') => while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
+            // A text for the terminal itself, up to a bell or the next escape.
+            Some(']') => while chars.next().is_some_and(|c| c != '\x07' && c != '\\') {},
+            _ => {}
+        }
+    }
+    plain
+}
