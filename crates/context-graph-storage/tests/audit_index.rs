@@ -20,7 +20,16 @@ fn record(name: &str, at_ms: i64, own: &Value) -> EventRecord {
         json!({"hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": "/w"});
     payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
     let tool_use_id = payload["tool_use_id"].as_str().map(str::to_owned);
-    EventRecord { at_ms, tool_use_id, payload: payload.to_string(), took_us: 77, link: None, ruling: None }
+    EventRecord {
+        at_ms,
+        tool_use_id,
+        payload: payload.to_string(),
+        took_us: 77,
+        link: None,
+        ruling: None,
+        updated_input: None,
+        cuts: Vec::new(),
+    }
 }
 
 fn call(session: &str, number: usize, at_ms: i64) -> Vec<EventRecord> {
@@ -127,7 +136,7 @@ fn what_is_forgotten_leaves_the_index_too() {
         files.into_iter().any(|bytes| bytes.windows(word.len()).any(|run| run == word.as_bytes()))
     };
     assert!(holds("secret4"));
-    place.store.forget("s4").unwrap();
+    place.store.forget("s4", 7, context_graph_storage::store::Why::Forgotten).unwrap();
     assert_eq!(place.told().len(), 8);
     assert!(!holds("secret4") && holds("secret5"));
     AuditIndex::discard(place.sessions.folder()).unwrap();
