@@ -135,7 +135,7 @@ mod imp {
         let timer = libc::itimerval {
             it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
             it_value: libc::timeval {
-                tv_sec: libc::time_t::try_from(after.as_secs()).unwrap_or(libc::time_t::MAX),
+                tv_sec: after.as_secs().try_into().unwrap_or(i32::MAX.into()),
                 tv_usec: after.subsec_micros().cast_signed().into(),
             },
         };

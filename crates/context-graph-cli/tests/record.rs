@@ -96,7 +96,9 @@ fn no_secret_reaches_the_files_or_comes_out_of_them() {
     };
     let journal: Vec<_> = files(&place.project().join(".context-graph"));
     assert!(journal.iter().any(|path| path.extension().is_some_and(|ending| ending == "journal")));
-    journal.iter().for_each(|path| leaked(&path.display().to_string(), &fs::read(path).unwrap()));
+    for path in &journal {
+        leaked(&path.display().to_string(), &fs::read(path).unwrap());
+    }
     event(&place, "s", "Stop", json!({"stop_hook_active": false}));
     event(&place, "s", "SessionEnd", json!({"reason": "other"}));
     for path in files(&place.project().join(".context-graph")) {

@@ -39,7 +39,8 @@ impl Ledger {
         for (_, fate) in self.sent.values() {
             *counts.entry(format!("{fate:?}").chars().take(90).collect()).or_default() += 1;
         }
-        counts.iter().map(|(fate, count)| format!("  {count:>7} {fate}\n")).collect()
+        let lines: Vec<String> = counts.iter().map(|(fate, count)| format!("  {count:>7} {fate}")).collect();
+        lines.join("\n")
     }
 
     /// Compares with the record.

@@ -51,7 +51,9 @@ fn what_was_acknowledged_is_on_record_once_whatever_happened() {
                 scope.spawn(move || write(writer, events, next, ledger, place.project()))
             })
             .collect();
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        for writer in writers {
+            writer.join().unwrap();
+        }
         over.store(true, Ordering::Relaxed);
         mischief.join().unwrap();
     });
