@@ -18,7 +18,7 @@ pub struct Built {
 impl Built {
     /// Makes it from all records of a session, with their numbers.
     pub fn of(session_id: &str, records: &[(u64, EventRecord)]) -> Self {
-        let mut gathering = Gathering::default();
+        let mut gathering = Gathering::new();
         for (_, record) in records {
             gathering.take(record);
         }

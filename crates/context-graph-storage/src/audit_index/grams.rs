@@ -12,13 +12,25 @@ const BITS_PER_RUN: usize = 8;
 /// How many of them each run sets. With these numbers one run in forty that is not there is taken for there.
 const SET_PER_RUN: u32 = 4;
 
+/// How many runs are remembered as just seen.
+const RECENT: usize = 1 << 15;
+/// No text has this run.
+const NO_RUN: u32 = u32::MAX;
+
 /// A signature while records are taken in.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Gathering {
     runs: HashSet<u32, BuildHasherDefault<Mixed>>,
+    /// Runs that are in the set, each in the one place where it may be: most come again and again, and looking here
+    /// costs less.
+    recent: Vec<u32>,
 }
 
 impl Gathering {
+    pub(super) fn new() -> Self {
+        Self { runs: HashSet::default(), recent: vec![NO_RUN; RECENT] }
+    }
+
     pub(super) fn take(&mut self, record: &EventRecord) {
         visit_texts(record, &mut |text| self.take_text(text.as_bytes()));
     }
@@ -28,11 +40,19 @@ impl Gathering {
         for (at, byte) in text.iter().enumerate() {
             run = run << 8 | u32::from(byte.to_ascii_lowercase());
             if at >= 2 {
-                self.runs.insert(run & 0x00ff_ffff);
+                self.add(run & 0x00ff_ffff);
             }
             if at >= 3 {
-                self.runs.insert(run);
+                self.add(run);
             }
+        }
+    }
+
+    fn add(&mut self, run: u32) {
+        let place = &mut self.recent[mixed(run) as usize % RECENT];
+        if *place != run {
+            *place = run;
+            self.runs.insert(run);
         }
     }
 
@@ -82,8 +102,9 @@ impl Hasher for Mixed {
         self.0 = u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
+    /// The low bits choose the place, and those of a product are the least mixed.
     fn finish(&self) -> u64 {
-        self.0
+        self.0 ^ self.0 >> 32
     }
 }
 
@@ -106,7 +127,7 @@ mod tests {
     use super::*;
 
     fn signature(texts: &[&str]) -> Vec<u8> {
-        let mut gathering = Gathering::default();
+        let mut gathering = Gathering::new();
         for text in texts {
             gathering.take_text(text.as_bytes());
         }

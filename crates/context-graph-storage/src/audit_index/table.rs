@@ -127,13 +127,16 @@ impl Table {
     }
 
     fn text(&self, dictionary: Dictionary, at: usize) -> &str {
+        std::str::from_utf8(self.text_bytes(dictionary, at)).unwrap_or_default()
+    }
+
+    fn text_bytes(&self, dictionary: Dictionary, at: usize) -> &[u8] {
         if at >= dictionary.count {
-            return "";
+            return &[];
         }
         let end = |at: usize| word(&self.bytes, dictionary.ends + at * WORD).unwrap_or_default() as usize;
         let start = if at == 0 { 0 } else { end(at - 1) };
-        let bytes = self.bytes.get(dictionary.texts + start..dictionary.texts + end(at));
-        bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+        self.bytes.get(dictionary.texts + start..dictionary.texts + end(at)).unwrap_or_default()
     }
 
     fn item(&self, at: usize) -> usize {
@@ -258,6 +261,12 @@ impl<'a> Row<'a> {
     /// The id of a call.
     pub fn tool_use_id(&self) -> &'a str {
         self.table.text(self.table.texts, self.word(field::ID) as usize)
+    }
+
+    /// Whether it is a call whose id begins so. Asked of every row there is, so the id is not even read as text.
+    pub fn has_id_beginning(&self, beginning: &str) -> bool {
+        let id = self.table.text_bytes(self.table.texts, self.word(field::ID) as usize);
+        self.is_call() && id.starts_with(beginning.as_bytes())
     }
 
     /// The rules behind what was decided.

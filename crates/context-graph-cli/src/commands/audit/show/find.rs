@@ -65,17 +65,12 @@ fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
     for entry in trail.sessions().iter() {
         progress.look(&trail, entry);
         let table = trail.table(entry)?;
-        let known = ids.len() + sessions.len();
-        ids.extend(
-            table
-                .rows()
-                .map(|row| row.tool_use_id())
-                .filter(|id| id.starts_with(beginning))
-                .map(str::to_owned),
-        );
-        if ids.len() + sessions.len() > known {
+        let fitting = table.rows().filter(|row| row.has_id_beginning(beginning));
+        let found: Vec<String> = fitting.map(|row| row.tool_use_id().to_owned()).collect();
+        if !found.is_empty() {
             sessions.push(entry.session_id.clone());
         }
+        ids.extend(found);
         if ids.len() > 1 {
             break;
         }

@@ -9,6 +9,9 @@ use super::hooks::Cost;
 use crate::commands::failure;
 use crate::{summary, table};
 
+/// The title of what our own hook took.
+const OWN: &str = "our hook, by event";
+
 /// All of it but what hooks cost others.
 pub(super) fn print(tally: &Tally) -> failure::Outcome {
     let total = &tally.total;
@@ -33,6 +36,7 @@ pub(super) fn print(tally: &Tally) -> failure::Outcome {
         row
     });
     table::print(&["tool", "calls", "failed", "denied", "p50", "p95", "max"], rows)?;
+    section(OWN)?;
     print_own(tally)?;
     section("slowest calls")?;
     let rows = tally.slowest.iter().map(|slow| {
@@ -68,6 +72,7 @@ pub(super) fn print(tally: &Tally) -> failure::Outcome {
 
 /// What hooks cost: ours, then everybody's.
 pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> failure::Outcome {
+    table::print_lines([OWN])?;
     print_own(tally)?;
     section(&format!(
         "all hooks, by the client's own clock, from {}",
@@ -89,7 +94,6 @@ pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> 
 }
 
 fn print_own(tally: &Tally) -> failure::Outcome {
-    section("our hook, by event")?;
     let rows = tally.hooks.iter().map(|(event, figures)| {
         let mut row = vec![event.clone(), figures.count.to_string()];
         row.extend([figures.p50, figures.p95, figures.max, figures.total].map(milliseconds));
