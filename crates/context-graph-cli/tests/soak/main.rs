@@ -4,7 +4,9 @@
 //! The short form runs with the other tests. The long one:
 //!
 //! ```text
-//! SOAK_EVENTS=100000 cargo test --release -p context-graph-cli --test soak -- --nocapture
+//! cargo build --release
+//! SOAK_EVENTS=100000 SOAK_BINARY=$PWD/target/<your platform>/release/context-graph \
+//!     cargo test -p context-graph-cli --test soak -- --nocapture
 //! ```
 #![allow(
     clippy::unwrap_used,
@@ -85,7 +87,8 @@ fn write(writer: u64, events: u64, next: &AtomicU64, ledger: &Mutex<Ledger>, pro
 
 /// The binary, with nothing around it but the project.
 fn binary(project: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_context-graph"));
+    let own = || env!("CARGO_BIN_EXE_context-graph").into();
+    let mut command = Command::new(std::env::var_os("SOAK_BINARY").unwrap_or_else(own));
     command.args(args).env_clear().env("HOME", project).env("CLAUDE_PROJECT_DIR", project).current_dir("/");
     command
 }
