@@ -9,7 +9,7 @@ use context_graph_storage::store::SessionEntry;
 
 use super::asked::Asked;
 use super::line::Line;
-use super::progress::Progress;
+use super::progress::IndexProgress;
 
 /// An entry in the order of time.
 #[derive(PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Ord for Found {
 /// The newest `limit` entries that fit, oldest first.
 pub(super) fn newest(trail: &mut Trail<'_>, asked: &Asked, limit: usize) -> Result<Vec<Line>, StorageError> {
     let sessions = trail.sessions();
-    let mut progress = Progress::new();
+    let mut progress = IndexProgress::new();
     let mut found = BinaryHeap::new();
     for entry in sessions.iter().filter(|entry| may_fit(entry, asked)) {
         // No entry of a session is younger than the session, and those that follow are older still.

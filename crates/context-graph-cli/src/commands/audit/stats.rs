@@ -12,7 +12,7 @@ use context_graph_storage::audit_index::Trail;
 use context_graph_storage::store::SessionEntry;
 
 use super::asked::{self, SpanArgs};
-use super::progress::Progress;
+use super::progress::IndexProgress;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::session::{PlaceArgs, Shelf};
 use crate::{Environment, table};
@@ -81,7 +81,7 @@ fn tally(
         named.is_none_or(|named| named.contains(&entry.session_id))
             && span.since_ms.is_none_or(|since| entry.timestamp_ms >= since)
     };
-    let mut progress = Progress::new();
+    let mut progress = IndexProgress::new();
     let mut gathering = gather::Gathering::new(span, top);
     for entry in trail.sessions().iter().filter(fits) {
         progress.look(trail, entry);

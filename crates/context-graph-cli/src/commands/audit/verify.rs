@@ -1,7 +1,6 @@
 //! `audit verify`
 
 use std::collections::HashMap;
-use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,6 +8,7 @@ use context_graph_storage::store::{Break, Chain, ChainReport, Tombstone};
 use context_graph_storage::{LmdbStore, SessionStore};
 use serde_json::{Value, json};
 
+use super::progress::Progress;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, Shelf};
@@ -75,9 +75,10 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
 
 fn look(shelf: &Shelf, store: &LmdbStore, heads: &[Head]) -> Result<Findings, Failure> {
     let check = store.check()?;
-    let mut shown = Progress::new(store.stats()?.records);
-    let chains = store.verify_chains(&mut |done| shown.tell(done))?;
-    shown.done();
+    let of = store.stats()?.records;
+    let mut progress = Progress::new("following the chains");
+    let chains = store.verify_chains(&mut |done| progress.tell(done, of))?;
+    progress.done();
     let tombstones = store.tombstones()?;
     let damaged = check.first_problem.map(|(key, what)| Break {
         session_id: None,
@@ -214,33 +215,4 @@ fn as_json(findings: &Findings) -> Value {
         }),
         "tombstones": tombstones,
     })
-}
-
-/// How far it has come, on stderr, where a person is looking.
-struct Progress {
-    of: u64,
-    next: u64,
-    watched: bool,
-}
-
-impl Progress {
-    /// Fewer records than this are followed before anyone looks.
-    const STEP: u64 = 50_000;
-
-    fn new(of: u64) -> Self {
-        Self { of, next: Self::STEP, watched: std::io::stderr().is_terminal() }
-    }
-
-    fn tell(&mut self, done: u64) {
-        if self.watched && done >= self.next {
-            self.next = done + Self::STEP;
-            let _ = write!(std::io::stderr(), "\rfollowed {done} of {} records ", self.of);
-        }
-    }
-
-    fn done(&self) {
-        if self.watched && self.next > Self::STEP {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
 }

@@ -6,7 +6,6 @@ mod json;
 mod jsonl;
 mod new_file;
 mod otlp;
-mod progress;
 mod selection;
 mod sink;
 mod sqlite;

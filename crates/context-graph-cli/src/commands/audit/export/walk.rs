@@ -1,14 +1,16 @@
 //! From the store to a sink, session by session.
 
+use std::io::IsTerminal as _;
+
 use context_graph_core::audit::{Entry, Origin, correlate};
 use context_graph_storage::StorageError;
 use context_graph_storage::audit_index::Trail;
 use context_graph_storage::store::SessionEntry;
 
 use super::super::asked::Asked;
+use super::super::progress::Progress;
 use super::super::search;
 use super::Stop;
-use super::progress::Progress;
 use super::selection::{choose, is_everything};
 use super::sink::{Sink, Told};
 use crate::commands::failure::Failure;
@@ -53,9 +55,11 @@ impl<'a> Walk<'a> {
     /// Writes all of it. A session that is damaged is left out and counted.
     pub(super) fn write_to(&mut self, sink: &mut dyn Sink, is_stdout: bool) -> Result<Totals, Stop> {
         let mut totals = Totals::default();
-        let mut progress = Progress::new(self.sessions.len(), is_stdout);
+        let disturbing = is_stdout && std::io::stdout().is_terminal();
+        let mut progress = Progress::new("exporting sessions").unless(disturbing);
+        let of = self.sessions.len() as u64;
         sink.begin()?;
-        for entry in std::mem::take(&mut self.sessions) {
+        for (done, entry) in (1_u64..).zip(std::mem::take(&mut self.sessions)) {
             match self.tell(&entry) {
                 Ok(Some(told)) => {
                     totals.count(&told);
@@ -67,7 +71,7 @@ impl<'a> Walk<'a> {
                 }
                 Err(error) => return Err(Stop::Source(error.into())),
             }
-            progress.step();
+            progress.tell(done, of);
         }
         sink.finish()?;
         self.trail.save();

@@ -6,7 +6,7 @@ use context_graph_core::audit::{Entry, Origin, correlate};
 use context_graph_storage::SessionStore as _;
 use context_graph_storage::audit_index::Trail;
 
-use crate::commands::audit::progress::Progress;
+use crate::commands::audit::progress::IndexProgress;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
@@ -59,7 +59,7 @@ fn by_id(shelf: &Shelf, id: &str) -> Result<Vec<Entry>, Failure> {
 
 fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
     let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-    let mut progress = Progress::new();
+    let mut progress = IndexProgress::new();
     let mut ids = BTreeSet::new();
     let mut sessions = Vec::new();
     for entry in trail.sessions().iter() {
