@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -53,6 +54,7 @@ impl Ledger {
         let verified = binary(project, &["audit", "verify", "--json"]).output().unwrap();
         assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
 
+        let mut problems = Vec::new();
         let sessions: BTreeSet<&String> = self.sent.values().map(|(session, _)| session).collect();
         let mut found: HashMap<String, u64> = HashMap::new();
         let mut records = 0;
@@ -71,20 +73,27 @@ impl Ledger {
                     *found.entry(payload[at..at + "mark-00000000-".len()].to_owned()).or_default() += 1;
                 }
             }
-            let counted = head["session"]["state"]["counters"]["events"].as_u64();
-            assert_eq!(counted, Some(own), "{session} counts other events than it has");
+            let counted = head["session"]["state"]["counters"]["events"].as_u64().unwrap();
+            if counted != own {
+                problems.push(format!("{session} counts {counted} events and has {own}"));
+            }
             records += own;
         }
-        let mut missing = Vec::new();
         for (mark, (session, fate)) in &self.sent {
             let times = found.remove(mark).unwrap_or(0);
-            assert!(times <= 1, "{mark} of {session} is on record {times} times ({fate:?})");
+            if times > 1 {
+                problems.push(format!("{mark} of {session} is on record {times} times ({fate:?})"));
+            }
             if *fate == Fate::Acknowledged && times == 0 {
-                missing.push(format!("{mark} of {session}"));
+                problems.push(format!("{mark} of {session} was acknowledged and is missing"));
             }
         }
-        assert!(missing.is_empty(), "{} acknowledged events are missing: {missing:?}", missing.len());
-        assert!(found.is_empty(), "on record and never sent: {found:?}");
+        problems.extend(found.keys().map(|mark| format!("{mark} is on record and was never sent")));
+        if let Some(keep) = std::env::var_os("SOAK_KEEP").filter(|_| !problems.is_empty()) {
+            let copied = Command::new("cp").arg("-a").arg(project).arg(keep).status();
+            println!("kept: {copied:?}");
+        }
+        assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
         println!("{records} records: 0 acknowledged events lost, 0 on record twice");
     }
 }
