@@ -2,7 +2,7 @@
 //! cannot change what was written down elsewhere.
 
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use context_graph_storage::SessionStore;
@@ -21,7 +21,11 @@ pub(crate) struct Head {
     pub(crate) link: String,
 }
 
-/// Where the heads go, from what the user wrote. A place inside the project would be no other place.
+/// What a line of the file begins with.
+const BEGINNING: &[u8] = b"{\"at_ms\":";
+
+/// Where the heads go, from what the configuration says. A place inside the project would be no other place. The
+/// configuration may have come with a checkout, so it can name no file that means something to anyone else.
 pub(crate) fn place(configured: &str, home: &Path, project: &Path) -> Result<Option<PathBuf>, String> {
     if configured.is_empty() {
         return Ok(None);
@@ -32,6 +36,9 @@ pub(crate) fn place(configured: &str, home: &Path, project: &Path) -> Result<Opt
     };
     if !path.is_absolute() {
         return Err(format!("audit.heads_file: `{configured}` must be an absolute path or begin with `~/`"));
+    }
+    if path.extension().is_none_or(|ending| ending != "jsonl") {
+        return Err(format!("audit.heads_file: `{configured}` must end in `.jsonl`"));
     }
     let folder = path.parent().unwrap_or(&path);
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -62,11 +69,23 @@ pub(crate) fn append(
         std::fs::create_dir_all(folder)?;
     }
     let mut options = OpenOptions::new();
-    options.append(true).create(true);
+    options.read(true).append(true).create(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // Neither a link nor something that one waits for.
+        options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    }
+    let mut opened = options.open(file)?;
+    let mut first = [0; BEGINNING.len()];
+    if !opened.metadata()?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    if opened.read(&mut first)? > 0 && first != BEGINNING {
+        return Err(io::Error::other("it holds something else; name a file of its own"));
+    }
     // One write, so that lines of many processes do not mix.
-    options.open(file)?.write_all(&line)
+    opened.write_all(&line)
 }
 
 /// The lines of the file; the error names the first that is none.

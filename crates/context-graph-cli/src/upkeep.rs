@@ -3,32 +3,43 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use context_graph_storage::paths;
+use context_graph_storage::sessions::UPKEEP_STAMP;
 
 use crate::Environment;
 use crate::commands::binary_path;
 use crate::process::in_its_own_group;
 
-/// Beside the state, written by each upkeep: its time says when.
-const STAMP: &str = "maintained";
 /// How long an upkeep lasts.
 const LASTS: Duration = Duration::from_hours(1);
 
 /// Whether it is time. A clock that was set back makes it time.
 pub(crate) fn is_due(state_folder: &Path) -> bool {
-    let age = std::fs::metadata(state_folder.join(STAMP)).and_then(|found| found.modified()).ok();
+    let age =
+        std::fs::symlink_metadata(state_folder.join(UPKEEP_STAMP)).and_then(|found| found.modified()).ok();
     age.and_then(|at| at.elapsed().ok()).is_none_or(|age| age >= LASTS)
 }
 
 /// Notes that it was done.
 pub(crate) fn note(state_folder: &Path) {
-    let _ = std::fs::write(state_folder.join(STAMP), b"");
+    let _ = paths::touch(&state_folder.join(UPKEEP_STAMP));
 }
 
-/// Starts it, if it is time. Whatever goes wrong is of no concern to the session that ended.
-pub(crate) fn start_if_due(environment: &Environment, db_path: Option<&Path>) {
+/// Whether a session ended in this process.
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that a session ended, so that there is something to keep up.
+pub(crate) fn want() {
+    WANTED.store(true, Ordering::Relaxed);
+}
+
+/// Starts it, if a session ended and it is time. Whatever goes wrong is of no concern to the session that ended.
+pub(crate) fn start_if_wanted(environment: &Environment, db_path: Option<&Path>) {
     let folder = environment.state_folder();
-    if !is_due(&folder) {
+    if !WANTED.load(Ordering::Relaxed) || !is_due(&folder) {
         return;
     }
     // First, so that a hundred sessions that end at once start one upkeep.

@@ -85,6 +85,16 @@ fn no_secret_reaches_the_files_or_comes_out_of_them() {
             json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": "make"}, "tool_response": texts}),
         );
     }
+    // Names of fields are text as well, and where a long text stands is told by them.
+    let keyed: serde_json::Map<String, Value> = secrets::by_look::prefixed(1)
+        .into_iter()
+        .map(|positive| (positive.secret, json!("a long note ".repeat(900))))
+        .collect();
+    for (number, (key, value)) in keyed.into_iter().enumerate() {
+        let call = json!({"tool_name": "Bash", "tool_use_id": format!("toolu_key_{number}"), "tool_input": {"command": "make"},
+            "tool_response": {"by_token": {key: value}}});
+        event(&place, "s", "PostToolUse", call);
+    }
     let leaked = |what: &str, bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
         let found: Vec<&str> = positives
@@ -154,8 +164,11 @@ fn a_store_put_back_to_an_earlier_state_is_found_by_the_heads_outside() {
     assert!(told.contains("three") && told.contains("written down outside"), "{told}");
 
     // A file inside of the project is no other place: the hook says so and goes on.
-    fs::write(state.join("config.toml"), "[audit]\nheads_file = \"/nowhere/../project\"\n").unwrap();
-    let inside = format!("[audit]\nheads_file = \"{}\"\n", place.project().join("heads").display());
+    fs::write(state.join("config.toml"), "[audit]\nheads_file = \"~/.profile\"\n").unwrap();
+    event(&place, "four", "SessionStart", json!({"source": "startup"}));
+    let run = event(&place, "four", "Stop", json!({"stop_hook_active": false}));
+    assert!(run.stdout.contains("must end in `.jsonl`"), "{run:?}");
+    let inside = format!("[audit]\nheads_file = \"{}\"\n", place.project().join("heads.jsonl").display());
     fs::write(state.join("config.toml"), inside).unwrap();
     event(&place, "four", "SessionStart", json!({"source": "startup"}));
     let run = event(&place, "four", "Stop", json!({"stop_hook_active": false}));
@@ -208,6 +221,36 @@ fn what_is_too_old_goes_by_itself_and_leaves_a_tombstone() {
     fs::write(state.join("config.toml"), "[retention]\nmax_size_mb = 1\n").unwrap();
     assert_eq!(place.run(&["maintain"]).stdout.trim(), "nothing to do");
     assert_eq!(ids(), ["new", "first"], "a store within its bounds is left alone");
+}
+
+#[test]
+fn links_that_came_with_a_checkout_are_not_followed() {
+    let place = Place::new();
+    let state = place.project().join(".context-graph");
+    let precious = place.project().join("precious");
+    fs::write(&precious, "mine").unwrap();
+    fs::create_dir_all(state.join("index")).unwrap();
+    for link in ["maintained", "index/1.part", "index/2.part"] {
+        std::os::unix::fs::symlink(&precious, state.join(link)).unwrap();
+    }
+    a_session(&place, "one");
+    place.run(&["maintain"]);
+    place.run(&["audit", "stats"]);
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "mine");
+}
+
+#[test]
+fn a_configuration_with_a_mistake_prunes_nothing() {
+    let place = Place::new();
+    let state = place.project().join(".context-graph");
+    at(&place, "old", "session_start", 1_600_000_000_000, json!({"cwd": "/c", "source": "cli"}));
+    let end = json!({"duration_ms": 5, "status": "normal", "reason": "other"});
+    fs::write(state.join("config.toml"), "[retention]\nmax_age_days = 1\n[inject]\nhint_below = 7.0\n")
+        .unwrap();
+    at(&place, "old", "session_end", 1_600_000_060_000, end);
+    let run = place.run(&["maintain"]);
+    assert!(run.code == 0 && run.stderr.contains("nothing is pruned"), "{run:?}");
+    assert_eq!(place.run(&["session", "status", "old"]).code, 0);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::failure::Outcome;
 use crate::config::Config;
-use crate::{Environment, clock, table, upkeep};
+use crate::{Environment, clock, table, terminal, upkeep};
 
 /// A session that was silent for this long is put away; it can go on all the same.
 const SILENT_FOR: Duration = Duration::from_hours(24);
@@ -43,12 +43,15 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     let mut pruned = Vec::new();
     if folder.is_dir() {
         let sessions = environment.sessions(args.db_path.as_deref())?;
-        let config = Config::read(&folder).unwrap_or_default();
         let now_ms = clock::now_ms();
         let mut store = sessions.store(now_ms)?;
         put_away = sessions.put_away_silent(&mut store, SILENT_FOR, now_ms)?;
         if let Some(store) = &store {
-            pruned = sessions.prune(store, limits(&config, now_ms), now_ms)?;
+            // How much is to be kept is not known while the file cannot be read: then everything is.
+            match Config::read(&folder) {
+                Ok(config) => pruned = sessions.prune(store, limits(&config, now_ms), now_ms)?,
+                Err(error) => terminal::complain(&format!("nothing is pruned: {error}")),
+            }
             // So that the next question about the past is answered at once.
             Trail::open(&sessions, Some(store))?.refresh(|_, _| {})?;
         }

@@ -43,6 +43,11 @@ pub struct Cut {
 /// How many cuts of one event are told apart; an event with more has nothing worth telling.
 const MAX_CUTS: usize = 64;
 
+/// A name longer than this is no name.
+const MAX_KEY: usize = 256;
+/// A place that takes more to say than this is not told.
+const MAX_POINTER: usize = 1024;
+
 /// Cuts an event's object down, and says what was cut.
 pub fn bound(object: &mut Map<String, Value>, bounds: Bounds) -> Vec<Cut> {
     let mut bounding = Bounding { bounds, left: bounds.total, at: String::new(), cuts: Vec::new() };
@@ -60,6 +65,7 @@ struct Bounding {
 
 impl Bounding {
     fn fields(&mut self, map: &mut Map<String, Value>) {
+        shorten_keys(map);
         for (name, value) in map {
             let length = self.at.len();
             self.at.push('/');
@@ -76,7 +82,7 @@ impl Bounding {
                 let (head, tail) =
                     if self.left == 0 { (0, 0) } else { (head.min(self.left), tail.min(self.left)) };
                 if text.len() > (head + tail).max(NEVER_CUT) {
-                    if self.cuts.len() < MAX_CUTS {
+                    if self.cuts.len() < MAX_CUTS && self.at.len() <= MAX_POINTER {
                         let blake3 = blake3::hash(text.as_bytes()).into();
                         self.cuts.push(Cut { at: self.at.clone(), bytes: text.len() as u64, blake3 });
                     }
@@ -103,6 +109,17 @@ impl Bounding {
                 self.fields(map);
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => self.left = self.left.saturating_sub(8),
+        }
+    }
+}
+
+/// Names are bounded like texts. Two that become one are one: an object with such names has nothing worth telling apart.
+fn shorten_keys(map: &mut Map<String, Value>) {
+    let long: Vec<String> = map.keys().filter(|key| key.len() > MAX_KEY).cloned().collect();
+    for key in long {
+        if let Some(value) = map.remove(&key) {
+            let kept = &key[..key.floor_char_boundary(MAX_KEY / 2)];
+            map.insert(format!("{kept}…[{} bytes left out]", key.len() - kept.len()), value);
         }
     }
 }
@@ -177,6 +194,16 @@ mod tests {
         assert!(cut.to_string().len() < 64 * 1024);
         let event = Event::from_object(cut.as_object().unwrap().clone()).unwrap();
         assert_eq!((event.tool_name(), event.tool_use_id()), (Some("Write"), Some("t")));
+    }
+
+    #[test]
+    fn names_are_cut_and_places_stay_short() {
+        let fields: Map<String, Value> = (0..64).map(|n| (format!("f{n}"), json!("x".repeat(200)))).collect();
+        let mut event =
+            json!({"tool_input": {"k".repeat(1_500_000): fields, "t": vec!["y".repeat(10_000); 10]}});
+        let cuts = bound(event.as_object_mut().unwrap(), Bounds::JOURNAL);
+        assert!(event.to_string().len() < 96 * 1024, "{}", event.to_string().len());
+        assert!(cuts.iter().map(|cut| cut.at.len()).sum::<usize>() < 64 * 1024);
     }
 
     proptest! {

@@ -1,5 +1,7 @@
 //! One event as it is remembered.
 
+use std::borrow::Cow;
+
 use context_graph_events::{DecodeError, Event, decode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -77,7 +79,13 @@ impl EventRecord {
     pub fn of(event: Event, at_ms: i64, redactor: &Redactor) -> Result<(Self, Event), DecodeError> {
         let tool_use_id = event.tool_use_id().map(str::to_owned);
         let mut object = event.into_object();
-        let cuts = bound(&mut object, Bounds::JOURNAL);
+        let mut cuts = bound(&mut object, Bounds::JOURNAL);
+        // Names of fields can be secrets too.
+        for cut in &mut cuts {
+            if let Cow::Owned(redacted) = redactor.redact_text(&cut.at) {
+                cut.at = redacted;
+            }
+        }
         // The id says which session this is and is no text of anyone's.
         let session_id = object.remove("session_id");
         redactor.redact_object(&mut object);

@@ -159,12 +159,22 @@ impl AuditIndex {
     /// must go with them.
     pub fn discard(state: &StateFolder) -> Result<()> {
         let folder = folder_of(state);
-        match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).context("remove", &folder),
-            _ => Ok(()),
+        for _ in 0..DISCARD_ATTEMPTS {
+            match fs::remove_dir_all(&folder) {
+                // Someone saves to it at this moment.
+                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(error).context("remove", &folder);
+                }
+                _ => return Ok(()),
+            }
         }
+        fs::remove_dir_all(&folder).context("remove", &folder)
     }
 }
+
+/// How often someone may get in the way of discarding the index.
+const DISCARD_ATTEMPTS: usize = 20;
 
 /// Where the index is: beside the database of the project's own, inside one that is elsewhere.
 fn folder_of(state: &StateFolder) -> PathBuf {

@@ -152,7 +152,9 @@ impl Writing {
     fn write(&mut self, part: &Path) -> io::Result<()> {
         // The directory is searched by halving.
         self.sessions.sort_by(|(a, ..), (b, ..)| a.session_id.cmp(&b.session_id));
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(part)?;
+        // What a process left that died over it goes; a link that came with a checkout is not followed.
+        let _ = fs::remove_file(part);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(part)?;
         let mut out = Counting { out: BufWriter::new(file), at: 0 };
         for (stored, table, _) in &mut self.sessions {
             stored.table = out.put(table)?;

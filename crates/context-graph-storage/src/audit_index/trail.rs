@@ -55,8 +55,11 @@ impl<'a> Trail<'a> {
         if let Some(table) = self.index.table(&entry.session_id, stamp(entry)) {
             return Ok(table);
         }
-        let built = Built::of(&entry.session_id, &self.records(&entry.session_id)?);
-        if self.is_stored_whole(entry)? {
+        let records = self.records(&entry.session_id)?;
+        // A turn that ended between two readings may have moved records past us.
+        let is_whole = records.last().map_or(0, |(seq, _)| *seq) == entry.last_seq;
+        let built = Built::of(&entry.session_id, &records);
+        if is_whole && self.is_stored_whole(entry)? {
             self.index.keep(&entry.session_id, stamp(entry), built.clone());
             if self.index.unsaved() >= SAVED_TOGETHER {
                 self.save();

@@ -91,17 +91,43 @@ impl LiveSession {
 
     /// Waits for the right to step the session.
     pub fn lock(&self) -> Result<SessionGuard<'_>> {
-        let state = loop {
+        let state = self.lock_state()?;
+        self.guard(state)
+    }
+
+    /// Waits for the right to look at a session that has files; none when it has none, or none any more when its turn
+    /// has come. Looking leaves no files behind that were not there.
+    pub fn lock_existing(&self) -> Result<Option<SessionGuard<'_>>> {
+        let has_journal = || self.journal.path.symlink_metadata().is_ok();
+        if !has_journal() {
+            return Ok(None);
+        }
+        let state = self.lock_state()?;
+        if has_journal() {
+            return self.guard(state).map(Some);
+        }
+        if state.metadata().context("inspect", &self.state)?.len() == 0 {
+            fs::remove_file(&self.state).context("remove", &self.state)?;
+        }
+        Ok(None)
+    }
+
+    fn guard(&self, state: File) -> Result<SessionGuard<'_>> {
+        let mut damage = Vec::new();
+        let journal = self.journal.open(&mut damage)?;
+        Ok(SessionGuard { session: self, state, current: None, journal, damage })
+    }
+
+    /// The state file, locked.
+    fn lock_state(&self) -> Result<File> {
+        loop {
             let file = self.open_state()?;
             file_lock::alone(&file).context("lock", &self.state)?;
             // The session may have been removed while we waited.
             if file.metadata().context("inspect", &self.state)?.nlink() > 0 {
-                break file;
+                return Ok(file);
             }
-        };
-        let mut damage = Vec::new();
-        let journal = self.journal.open(&mut damage)?;
-        Ok(SessionGuard { session: self, state, current: None, journal, damage })
+        }
     }
 
     /// Removes journal and state, folded or not, as when a session is forgotten. False when there was nothing.

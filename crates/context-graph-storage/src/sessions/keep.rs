@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::Sessions;
 use super::step::take_in;
 use crate::error::Result;
+use crate::paths;
 use crate::session_key::SessionKey;
 use crate::store::{LmdbStore, SessionQuery, SessionStore, Why};
 
@@ -30,15 +31,15 @@ pub struct Pruned {
     pub why: Why,
 }
 
-/// How many sessions go before the size is looked at again.
-const AT_ONCE: usize = 16;
+/// Beside the state, written by each upkeep: its time says when.
+pub const UPKEEP_STAMP: &str = "maintained";
 
 impl Sessions {
     /// Removes what `limits` do not allow. A session that is still open stays, however old it is.
     pub fn prune(&self, store: &LmdbStore, limits: Limits, now_ms: i64) -> Result<Vec<Pruned>> {
         let mut pruned = Vec::new();
         if let Some(not_before_ms) = limits.not_before_ms {
-            let query = SessionQuery { until_ms: Some(not_before_ms - 1), ..SessionQuery::default() };
+            let query = SessionQuery { until_ms: Some(not_before_ms - 1), ..self.own() };
             for entry in store.list_sessions(&query)? {
                 self.prune_one(store, &entry.session_id, now_ms, Why::Age, &mut pruned)?;
             }
@@ -46,18 +47,19 @@ impl Sessions {
         if let Some(max_bytes) = limits.max_bytes
             && store.stats()?.used_bytes > max_bytes
         {
-            let mut oldest_first = store.list_sessions(&SessionQuery::default())?;
-            oldest_first.reverse();
-            for chunk in oldest_first.chunks(AT_ONCE) {
-                for entry in chunk {
-                    self.prune_one(store, &entry.session_id, now_ms, Why::Size, &mut pruned)?;
-                }
+            for entry in store.list_sessions(&self.own())?.iter().rev() {
+                self.prune_one(store, &entry.session_id, now_ms, Why::Size, &mut pruned)?;
                 if store.stats()?.used_bytes <= max_bytes {
                     break;
                 }
             }
         }
         Ok(pruned)
+    }
+
+    /// The sessions of this project: others may share the store, and which of theirs are open is not known here.
+    fn own(&self) -> SessionQuery {
+        SessionQuery { project: Some(self.project()), ..SessionQuery::default() }
     }
 
     fn prune_one(
@@ -108,9 +110,7 @@ impl Sessions {
 
     /// What time a file gets that is written now.
     fn file_system_now(&self) -> Option<SystemTime> {
-        let probe = self.folder.path().join("maintained");
-        fs::write(&probe, b"").ok()?;
-        fs::metadata(&probe).and_then(|found| found.modified()).ok()
+        paths::touch(&self.folder.path().join(UPKEEP_STAMP)).ok()
     }
 
     fn put_away(&self, store: &mut Option<LmdbStore>, session_id: &str, now_ms: i64) -> Result<bool> {

@@ -23,7 +23,7 @@ use crate::paths::StateFolder;
 use crate::session_key::SessionKey;
 
 pub use codec::{decode_record, decode_session, encode_record, encode_session};
-pub use keep::{Limits, Pruned};
+pub use keep::{Limits, Pruned, UPKEEP_STAMP};
 pub use read::{SessionView, Source};
 pub use step::{Arrival, Durability, Stepped};
 

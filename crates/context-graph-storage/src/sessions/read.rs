@@ -48,8 +48,7 @@ impl Sessions {
         let mut found = store.map(|store| stored(store, session_id)).transpose()?.flatten();
         let mut unfolded = Vec::new();
         let mut source = Source::Stored;
-        if self.is_live(session_id)? {
-            let mut guard = live.lock()?;
+        if let Some(mut guard) = live.lock_existing()? {
             source = Source::Live;
             if let Some(state) = guard.read_state()?
                 && let Ok(session) = decode_session(state.payload())
@@ -132,10 +131,9 @@ impl Sessions {
     /// Writes over what was removed from the store, which must not be open in this process, and drops the index, which is
     /// made from it.
     pub fn scrub(&self, now_ms: i64) -> Result<()> {
-        AuditIndex::discard(&self.folder)?;
-        match self.store(now_ms)? {
-            Some(store) => store.scrub().map(drop),
-            None => Ok(()),
+        if let Some(store) = self.store(now_ms)? {
+            store.scrub()?;
         }
+        AuditIndex::discard(&self.folder)
     }
 }

@@ -105,17 +105,24 @@ fn waiting(shelf: &Shelf) -> Result<u64, Failure> {
 fn heads_to_compare(args: &VerifyArgs, environment: &Environment) -> Result<Vec<Head>, Failure> {
     let environment = environment.in_project(args.place.project.as_deref());
     let root = environment.project_root();
-    let configured = Config::read(&environment.state_folder()).unwrap_or_default().audit.heads_file;
-    let file = match &args.heads {
-        Some(file) => Some(file.clone()),
-        None => heads::place(&configured, &environment.home, &root)
-            .map_err(Failure::usage)?
-            .filter(|file| file.exists()),
+    let file = if let Some(file) = &args.heads {
+        Some(file.clone())
+    } else {
+        let config = Config::read(&environment.state_folder())
+            .map_err(|error| Failure::new(ErrorCode::Validation, error.to_string()))?;
+        heads::place(&config.audit.heads_file, &environment.home, &root).map_err(Failure::usage)?
     };
     let Some(file) = file else { return Ok(Vec::new()) };
-    let all = heads::read(&file).map_err(|problem| Failure::new(ErrorCode::Parse, problem))?;
-    let own = |head: &Head| Path::new(&head.project) == root;
-    Ok(all.into_iter().filter(own).collect())
+    let all = heads::read(&file).map_err(|problem| {
+        Failure::new(
+            ErrorCode::Corruption,
+            format!("the heads that were written down cannot be read: {problem}"),
+        )
+        .with_next_step("--heads names another file; without audit.heads_file none is compared")
+    })?;
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let root = real(&root);
+    Ok(all.into_iter().filter(|head| real(Path::new(&head.project)) == root).collect())
 }
 
 /// The first head that the store does not bear out. Of each session the newest is followed: it covers those before it.

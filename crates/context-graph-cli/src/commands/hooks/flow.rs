@@ -20,7 +20,7 @@ use super::input::Incoming;
 use super::stop_gate::{self, Changes, Passage};
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
-use crate::{crash, heads, summary, timings};
+use crate::{crash, heads, summary, timings, upkeep};
 
 /// The project's sessions and how the user wants them.
 struct Place {
@@ -146,6 +146,9 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     let durability = Durability::of(&incoming.event);
     let moment = Moment::of(&incoming.event);
     let ends = matches!(incoming.event, Event::SessionEnd(_));
+    if ends {
+        upkeep::want();
+    }
     // An agent that was held already is let go: holding it again could go on for ever.
     let stops = matches!(&incoming.event, Event::Stop(stop) if stop.is_first_attempt());
     let asked = matches!(incoming.event, Event::PermissionRequest(_));

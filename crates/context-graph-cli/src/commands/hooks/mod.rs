@@ -69,15 +69,12 @@ pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
     };
     watchdog::disarm();
     let answer = answered.unwrap_or_else(|error| failed(&error));
-    let ended = answer.output.session_summary.is_some();
     let status = answer::give(answer, format, host.started);
     timings::passed("write");
     if let Some(told) = timings::told() {
         terminal::note(&told);
     }
-    if ended {
-        upkeep::start_if_due(host.environment, db_path.as_deref());
-    }
+    upkeep::start_if_wanted(host.environment, db_path.as_deref());
     status
 }
 
