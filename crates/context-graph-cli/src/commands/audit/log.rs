@@ -47,7 +47,7 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
     let asked = args.asked.understand(&shelf)?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     if args.follow {
-        return follow::run(&shelf, &asked, args.limit, args.place.json);
+        return follow::run(&shelf, &asked, limit, args.place.json);
     }
     let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
     let lines = search::newest(&mut trail, &asked, limit)?;
