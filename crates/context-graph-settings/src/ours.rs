@@ -144,7 +144,8 @@ fn is_as_written(event: &str, found: &[String]) -> bool {
 
 /// Whether a path says where it begins, on any system.
 fn is_full_path(path: &str) -> bool {
-    let drive = || path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.get(1..2) == Some(":");
+    let drive =
+        || path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.get(1..2) == Some(":");
     path.starts_with(['/', '\\']) || drive()
 }
 
