@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::io::BufRead as _;
+
 use common::Place;
 use serde_json::{Value, json};
 
@@ -103,6 +105,28 @@ fn a_limit_of_nothing_means_all() {
     }
     assert_eq!(list(&place, &["session", "list", "--json"]).len(), 20);
     assert_eq!(list(&place, &["session", "list", "--json", "--limit", "0"]).len(), 22);
+}
+
+#[test]
+fn following_from_the_beginning_shows_all_and_nothing_invisible() {
+    let place = Place::new();
+    for number in 0..3 {
+        prompt(&place, "s", &format!("say {number}\u{9b}"));
+    }
+    let mut child = place.command(&["audit", "log", "--follow", "--limit", "0", "--json"]).spawn().unwrap();
+    let stdout = std::io::BufReader::new(child.stdout.take().unwrap());
+    let (send, receive) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        stdout.lines().map_while(Result::ok).take_while(|line| send.send(line.clone()).is_ok()).count()
+    });
+    let lines: Vec<_> = (0..3).map(|_| receive.recv_timeout(std::time::Duration::from_secs(30))).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reader.join().unwrap();
+    for (number, line) in lines.into_iter().enumerate() {
+        let line = line.unwrap();
+        assert!(line.contains(&format!("say {number}\\u009b")) && !line.contains('\u{9b}'), "{line}");
+    }
 }
 
 #[test]

@@ -19,7 +19,8 @@ use crate::{Environment, clock, table, terminal};
     after_help = "The file is again as it was before `init`, byte for byte; if it was changed since, only what is ours goes.\n\n\
                   Examples:\n  \
                   context-graph uninstall                 take the hooks out, keep what was remembered\n  \
-                  context-graph uninstall --purge         leave no trace in the project"
+                  context-graph uninstall --purge         leave no trace in the project\n  \
+                  context-graph uninstall --user --purge  out of your own settings, and no copy of them is kept"
 )]
 pub(crate) struct UninstallArgs {
     #[command(flatten)]

@@ -17,6 +17,9 @@ use crate::commands::read_file_or_stdin;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    context-graph policy explain --command 'rm -rf build'\n  \
+    context-graph policy explain --event payload.json --json")]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     place: PlaceArgs,
