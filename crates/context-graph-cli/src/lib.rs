@@ -27,6 +27,7 @@ mod terminal;
 mod time;
 mod timings;
 mod upkeep;
+mod visible_json;
 mod watchdog;
 
 pub use config::schema as config_schema;

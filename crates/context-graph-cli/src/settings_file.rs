@@ -57,6 +57,11 @@ impl SettingsFile {
         &self.path
     }
 
+    /// The folder with what we remember of it: copies, and how to give the exact bytes back.
+    pub(crate) fn memory(&self) -> &Path {
+        &self.memory
+    }
+
     /// The text, or none if there is no file. What is not valid text is refused and left alone.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
         match std::fs::read(&self.path) {
@@ -112,7 +117,6 @@ impl SettingsFile {
 
     pub(crate) fn refused(&self, error: &SettingsError) -> Failure {
         Failure::new(ErrorCode::Parse, format!("{} is not changed: {error}", self.path.display()))
-            .with_next_step("mend the file and try again")
     }
 
     fn undo_path(&self) -> PathBuf {

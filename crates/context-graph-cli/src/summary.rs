@@ -8,20 +8,29 @@ pub(crate) fn of(session: &Session) -> String {
     let ic = session.classification();
     let mut lines = vec![
         format!(
-            "{} prompts, {} tool calls ({} succeeded, {} failed, {} interrupted, {} denied), {} turns in {}",
-            counters.prompts,
-            counters.calls_asked,
+            "{}, {} ({} succeeded, {} failed, {} interrupted, {} denied), {} in {}",
+            counted(counters.prompts, "prompt", "prompts"),
+            counted(counters.calls_asked, "tool call", "tool calls"),
             counters.calls_succeeded,
             counters.calls_failed,
             counters.calls_interrupted,
             counters.calls_denied,
-            counters.turns,
+            counted(counters.turns, "turn", "turns"),
             duration(session.duration_ms()),
         ),
-        format!("continuity {:.2} ({}), {} crises", ic.value, ic.level, counters.crises),
+        format!(
+            "continuity {:.2} ({}), {}",
+            ic.value,
+            ic.level,
+            counted(counters.crises, "crisis", "crises")
+        ),
     ];
     if counters.subagents + counters.compactions > 0 {
-        lines.push(format!("{} subagents, {} compactions", counters.subagents, counters.compactions));
+        lines.push(format!(
+            "{}, {}",
+            counted(counters.subagents, "subagent", "subagents"),
+            counted(counters.compactions, "compaction", "compactions")
+        ));
     }
     if let Some(previous) = &session.snapshot.previous_session_id {
         lines.push(format!(
@@ -31,6 +40,15 @@ pub(crate) fn of(session: &Session) -> String {
         ));
     }
     lines.join("\n")
+}
+
+/// A number of things for people: of one thing in the singular.
+pub(crate) fn counted(number: impl TryInto<u64>, one: &str, more: &str) -> String {
+    match number.try_into() {
+        Ok(1) => format!("1 {one}"),
+        Ok(number) => format!("{number} {more}"),
+        Err(_) => format!("countless {more}"),
+    }
 }
 
 /// A span of time for people.
@@ -46,7 +64,13 @@ pub(crate) fn duration(ms: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::duration;
+    use super::{counted, duration};
+
+    #[test]
+    fn one_thing_is_no_plural() {
+        let told = [0_u64, 1, 2].map(|number| counted(number, "crisis", "crises"));
+        assert_eq!(told, ["0 crises", "1 crisis", "2 crises"]);
+    }
 
     #[test]
     fn durations_are_short() {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::terminal;
+use crate::visible_json::visible;
 
 /// Columns under a heading.
 pub(crate) fn print(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Outcome {
@@ -28,14 +29,19 @@ pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> 
     written(terminal::print(text.as_bytes()))
 }
 
-/// Text as it is: JSON lines, which cannot hold a control character.
+/// Text of our own, as it is: what comes from elsewhere has been made safe for a terminal.
 pub(crate) fn print_text(text: &str) -> Outcome {
     written(terminal::print(text.as_bytes()))
 }
 
 /// One JSON value.
 pub(crate) fn print_json(value: &Value) -> Outcome {
-    written(terminal::print(format!("{value:#}\n").as_bytes()))
+    written(terminal::print(visible(&format!("{value:#}\n")).as_bytes()))
+}
+
+/// JSON values, each on its line.
+pub(crate) fn print_json_lines(text: &str) -> Outcome {
+    written(terminal::print(visible(text).as_bytes()))
 }
 
 fn written(done: bool) -> Outcome {

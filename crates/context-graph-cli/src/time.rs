@@ -46,6 +46,13 @@ pub(crate) fn local(ms: i64) -> String {
     moment(ms).format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
+/// A moment in few columns: today's by the time of day, others by day and minute.
+pub(crate) fn local_short(ms: i64, now_ms: i64) -> String {
+    let (moment, now) = (moment(ms), moment(now_ms));
+    let format = if moment.date_naive() == now.date_naive() { "%H:%M:%S" } else { "%m-%d %H:%M" };
+    moment.format(format).to_string()
+}
+
 /// The time of day alone.
 pub(crate) fn local_clock(ms: i64) -> String {
     moment(ms).format("%H:%M:%S%.3f").to_string()

@@ -289,7 +289,7 @@ fn what_an_agent_wrote_does_not_reach_the_terminal() {
 fn where_nothing_happened_the_log_is_empty_and_the_rest_says_why() {
     let place = Place::new();
     assert_eq!(answer(&place, &["audit", "log", "--json"]), json!([]));
-    assert_eq!(place.run(&["audit", "log"]).stdout, "nothing fits\n");
+    assert!(place.run(&["audit", "log"]).stdout.starts_with("this project has no sessions yet: "));
     for args in
         [&["audit", "trace", "--json"][..], &["audit", "stats", "--json"], &["audit", "show", "x", "--json"]]
     {

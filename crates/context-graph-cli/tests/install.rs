@@ -174,3 +174,26 @@ fn the_command_line_is_told_to_shells_and_to_man() {
     let pages = std::fs::read_dir(place.project().join("pages")).unwrap().count();
     assert!(pages > 20, "{pages} pages");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_binary_of_another_name_finds_its_own_hooks() {
+    let place = Place::new();
+    let copy = place.project().join("cgx");
+    std::fs::copy(env!("CARGO_BIN_EXE_context-graph"), &copy).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = std::process::Command::new(&copy);
+        command.args(args).env_clear().env("HOME", place.project()).current_dir(place.project());
+        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["init", "--yes", "."]);
+    let once = read(&place);
+    assert!(once.contains("/cgx\""), "{once}");
+    assert!(run(&["init", "--yes", "."]).contains("nothing to do"));
+    assert_eq!(read(&place), once);
+    let seen = run(&["doctor", "."]);
+    assert!(!seen.contains("no hook of context-graph is registered") && !seen.contains("twice"), "{seen}");
+    run(&["uninstall", "--yes", "."]);
+    assert!(!place.project().join(".claude").exists());
+}

@@ -95,7 +95,7 @@ fn a_transcript_of_the_clients_is_played_and_drawn() {
     std::fs::write(folder.join("abc.jsonl"), transcript.join("\n")).unwrap();
     let run = place.run(&["replay", place.project().join("projects").to_str().unwrap()]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stdout.contains("session abc") && run.stdout.contains("1 prompts, 6 tool calls"), "{run:?}");
+    assert!(run.stdout.contains("session abc") && run.stdout.contains("1 prompt, 6 tool calls"), "{run:?}");
     assert!(run.stdout.contains("loop: ") && run.stdout.contains('█'), "{run:?}");
     assert!(run.stderr.contains("1 lines are of no kind"), "{run:?}");
     let pattern = place.project().join("projects/**/*.jsonl");

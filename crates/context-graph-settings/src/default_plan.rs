@@ -73,7 +73,7 @@ pub const fn left_out(event: EventName) -> Option<&'static str> {
 }
 
 fn entry(binary: &str, client: ClientVersion, event: EventName, options: &PlanOptions) -> HookEntry {
-    let args = ["hooks", verb(event), "--stdin"];
+    let args = arguments(event);
     let (command, args) = if client >= EXEC_FORM_SINCE {
         (binary.to_owned(), Some(args.map(str::to_owned).to_vec()))
     } else {
@@ -87,6 +87,11 @@ fn entry(binary: &str, client: ClientVersion, event: EventName, options: &PlanOp
         on_failure: blocks.then_some(OnFailure::Block),
         status_message: None,
     }
+}
+
+/// What the program is given for an event.
+pub(crate) fn arguments(event: EventName) -> [&'static str; 3] {
+    ["hooks", verb(event), "--stdin"]
 }
 
 fn verb(event: EventName) -> &'static str {

@@ -45,6 +45,7 @@ pub fn install_where(
     let mut editor = Editor::new(begun, steps)?;
     check_shape(&editor, plan)?;
     let empty = empty_containers(&editor, plan);
+    let programs = ours::programs(editor.root(), generated);
 
     for (hook, there) in matched(&editor, plan, generated) {
         match there {
@@ -55,7 +56,7 @@ pub fn install_where(
     // Last, so that an object or array that goes on being needed is not emptied, and stays where it is.
     remove_unplanned(&mut editor, plan, generated, &mut changes)?;
     if let Some(line) = &plan.status_line {
-        set_status_line(&mut editor, line, &mut changes, &mut notes)?;
+        set_status_line(&mut editor, line, &programs, &mut changes, &mut notes)?;
     }
 
     let (text, steps) = editor.finish();
@@ -205,6 +206,7 @@ fn add(editor: &mut Editor, hook: &PlannedHook, changes: &mut Vec<Change>) -> Re
 fn set_status_line(
     editor: &mut Editor,
     line: &StatusLine,
+    programs: &[String],
     changes: &mut Vec<Change>,
     notes: &mut Vec<Note>,
 ) -> Result<(), SettingsError> {
@@ -212,7 +214,7 @@ fn set_status_line(
         changes.push(Change::StatusLineAdded);
         return editor.append(&[], Some("statusLine"), &Item::Object(line.members()));
     };
-    if !ours::is_our_status_line(there) {
+    if !ours::is_our_status_line(there, programs) {
         let command = there.get("command").and_then(Node::as_text).map(str::to_owned);
         notes.push(Note::StatusLineTaken { command });
         return Ok(());

@@ -3,6 +3,8 @@
 //! An entry is ours by what it runs, because that survives whatever a person or the client does to the file:
 //!
 //! - the program `context-graph` (or `.exe`), in whatever folder, with `hooks` as its first argument;
+//! - a program of any other name, by its full path, with exactly the arguments that are written for the event: a
+//!   copy of the program under another name writes such entries;
 //! - one of the generated scripts, registered for the event it was made for. Who can read the script sees what it is,
 //!   wherever it lies; who cannot goes by its name and takes only those in `.claude/hooks/`.
 //!
@@ -11,6 +13,7 @@
 
 use context_graph_events::EventName;
 
+use crate::default_plan::arguments;
 use crate::error::SettingsError;
 use crate::json::node::{Hop, Node};
 use crate::json::parse::{is_blank, parse};
@@ -90,11 +93,18 @@ pub(crate) fn every_or(matcher: Option<&str>) -> Option<&str> {
     matcher.filter(|matcher| !matcher.is_empty() && *matcher != "*")
 }
 
-/// Whether a `statusLine` is ours.
-pub(crate) fn is_our_status_line(node: &Node) -> bool {
+/// The programs that the hooks of ours run, or the scripts.
+pub(crate) fn programs(root: &Node, generated: &dyn Fn(&str) -> bool) -> Vec<String> {
+    in_tree(root, generated).into_iter().filter_map(|found| found.command.into_iter().next()).collect()
+}
+
+/// Whether a `statusLine` is ours: it runs the program by its name, or what the hooks of ours run. The one word behind
+/// it says too little for any other program.
+pub(crate) fn is_our_status_line(node: &Node, programs: &[String]) -> bool {
+    let ours = |program: &String| is_program(program) || programs.contains(program);
     is_command(node)
         && node.get("command").and_then(Node::as_text).and_then(shell_words).is_some_and(
-            |words| matches!(&words[..], [program, verb, ..] if is_program(program) && verb == "statusline"),
+            |words| matches!(&words[..], [program, verb, ..] if ours(program) && verb == "statusline"),
         )
 }
 
@@ -116,6 +126,7 @@ fn our_command(event: &str, entry: &Node, generated: &dyn Fn(&str) -> bool) -> O
     };
     let ours = match &words[..] {
         [program, verb, ..] if is_program(program) => verb == "hooks",
+        [program, arguments @ ..] if is_full_path(program) && is_as_written(event, arguments) => true,
         _ => script(event, &words).is_some_and(generated),
     };
     ours.then_some(words)
@@ -124,6 +135,18 @@ fn our_command(event: &str, entry: &Node, generated: &dyn Fn(&str) -> bool) -> O
 fn is_program(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name == "context-graph" || name.eq_ignore_ascii_case("context-graph.exe")
+}
+
+/// Whether these are the arguments that are written for an event.
+fn is_as_written(event: &str, found: &[String]) -> bool {
+    EventName::parse(event).is_some_and(|event| found == arguments(event))
+}
+
+/// Whether a path says where it begins, on any system.
+fn is_full_path(path: &str) -> bool {
+    let drive =
+        || path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.get(1..2) == Some(":");
+    path.starts_with(['/', '\\']) || drive()
 }
 
 /// The script that a command line runs, if it runs a script with the name of the one generated for the event, and

@@ -52,11 +52,12 @@ pub fn uninstall_where(
     let nothing = BTreeMap::new();
     let empty = undo.map_or(&nothing, |undo| &undo.empty);
     let restored = changes.len();
+    let programs = ours::programs(editor.root(), generated);
     while let Some(found) = ours::in_tree(editor.root(), generated).into_iter().next() {
         take_out(&mut editor, &found, empty)?;
         changes.push(Change::HookRemoved { event: found.event });
     }
-    if editor.root().get("statusLine").is_some_and(ours::is_our_status_line) {
+    if editor.root().get("statusLine").is_some_and(|line| ours::is_our_status_line(line, &programs)) {
         editor.remove_key(&[], "statusLine", inside(empty, ""))?;
         changes.push(Change::StatusLineRemoved);
     }

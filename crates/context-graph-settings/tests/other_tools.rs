@@ -269,6 +269,10 @@ fn what_only_looks_like_ours_is_theirs() {
         ("Stop", shell("context-graph hooks \"$(mine)\"")),
         ("Stop", shell("my-context-graph hooks event")),
         ("Stop", shell("context-graph.sh hooks event")),
+        ("Stop", shell("theirs hooks event --stdin")),
+        ("Stop", shell("/opt/theirs hooks event")),
+        ("Stop", shell("/opt/theirs hooks pre-tool --stdin")),
+        ("Stop", shell("/opt/theirs hooks event --stdin --more")),
         ("Stop", shell("context-graph audit verify")),
         ("Stop", r#"{"type": "command", "command": "bash", "args": ["context-graph", "hooks"]}"#.to_owned()),
         ("Stop", r#"{"type": "http", "command": "context-graph", "args": ["hooks"]}"#.to_owned()),
@@ -304,4 +308,26 @@ fn the_words_for_people_name_what_happens() {
     let moved = default_plan("/usr/bin/context-graph", None, &PlanOptions::default());
     let edited = install(edited.text.as_deref(), &moved).unwrap();
     assert_eq!(edited.changes[0].to_string(), "update the hook for PreToolUse (command)");
+}
+
+#[test]
+fn a_copy_under_another_name_is_ours_by_what_it_is_given() {
+    for program in ["/opt/cgx", r"C:\tools\cgx.exe"] {
+        let options = PlanOptions { status_line: true, ..PlanOptions::default() };
+        let plan = default_plan(program, None, &options);
+        let text = install(None, &plan).unwrap().text.unwrap();
+        assert_eq!(find_ours(&text).unwrap().len(), plan.hooks.len());
+        assert_eq!(install(Some(&text), &plan).unwrap().changes, [], "a second time changes nothing");
+        let renamed = default_plan("/opt/context-graph", None, &options);
+        let moved = install(Some(&text), &renamed).unwrap();
+        assert_eq!((find_ours(&moved.text.unwrap()).unwrap().len(), moved.notes), (plan.hooks.len(), vec![]));
+        assert_eq!(uninstall(&text, None).unwrap().text.unwrap().trim(), "{}");
+    }
+}
+
+#[test]
+fn a_status_line_of_another_program_is_theirs() {
+    let text = r#"{"statusLine": {"type": "command", "command": "/opt/theirs statusline"}}"#;
+    assert_eq!(uninstall(text, None).unwrap().text.as_deref(), Some(text));
+    assert_eq!(install(Some(text), &small_plan()).unwrap().notes.len(), 1);
 }

@@ -44,17 +44,8 @@ pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) ->
 /// Reads only the state file: quick enough for a prompt or a status line, and no database needed.
 fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
     let environment = environment.in_project(args.place.project.as_deref());
-    let sessions = environment.sessions(args.place.db_path.as_deref())?;
-    let mut newest: Option<Session> = None;
-    for (id, _) in sessions.folder().live_sessions()? {
-        let wanted = args.session_id.as_ref().is_none_or(|wanted| id.starts_with(wanted.as_str()));
-        if wanted
-            && let Some(session) = sessions.peek(&id)?
-            && newest.as_ref().is_none_or(|other| session.state.updated_ms > other.state.updated_ms)
-        {
-            newest = Some(session);
-        }
-    }
+    // Looking must not make the folder.
+    let newest = if environment.state_folder().exists() { newest_open(args, &environment)? } else { None };
     let Some(session) = newest else {
         return match &args.session_id {
             Some(id) => Err(Failure::session_not_found(id).with_next_step(
@@ -67,6 +58,22 @@ fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
         return table::print_json(&measures(&session));
     }
     table::print_lines([line(&session)])
+}
+
+/// The session in the cache that was written last, of those that were asked for.
+fn newest_open(args: &WhichArgs, environment: &Environment) -> Result<Option<Session>, Failure> {
+    let sessions = environment.sessions(args.place.db_path.as_deref())?;
+    let mut newest: Option<Session> = None;
+    for (id, _) in sessions.folder().live_sessions()? {
+        let wanted = args.session_id.as_ref().is_none_or(|wanted| id.starts_with(wanted.as_str()));
+        if wanted
+            && let Some(session) = sessions.peek(&id)?
+            && newest.as_ref().is_none_or(|other| session.state.updated_ms > other.state.updated_ms)
+        {
+            newest = Some(session);
+        }
+    }
+    Ok(newest)
 }
 
 fn status(args: &WhichArgs, environment: &Environment) -> Outcome {

@@ -6,6 +6,7 @@ use context_graph_storage::StorageError;
 use serde_json::json;
 
 use super::hooks::error::ErrorCode;
+use crate::visible_json::visible;
 use crate::{ExitStatus, terminal};
 
 /// What a command gives back.
@@ -62,7 +63,7 @@ impl Failure {
         terminal::complain(&self.to_string());
         if as_json && !self.answered {
             let object = json!({"success": false, "error": self.message, "error_code": self.code});
-            terminal::print(format!("{object}\n").as_bytes());
+            terminal::print(visible(&format!("{object}\n")).as_bytes());
         }
         match self.code {
             ErrorCode::Corruption => ExitStatus::Corruption,

@@ -93,7 +93,8 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     let root = environment.project_root();
     if !root.is_dir() {
-        return Err(Failure::usage(format!("{} is no folder", root.display())));
+        return Err(Failure::usage(format!("{} is no folder", root.display()))
+            .with_next_step("name the folder of a project that is there"));
     }
     let client = Client::find(&environment).map(|client| client.version);
     let binary = if args.portable { PORTABLE.to_owned() } else { super::binary_path()? };
@@ -167,32 +168,29 @@ fn proceed(
     heading: &Heading,
 ) -> Result<bool, Failure> {
     let after = edited.text.as_deref();
-    if after == before {
-        done(args, &format!("nothing to do: {} is as it should be", file.path().display()))?;
-        return Ok(false);
-    }
+    let differs = after != before;
     let difference = diff(before.unwrap_or(""), after.unwrap_or(""));
-    if args.json {
-        let changes: Vec<String> = edited.changes.iter().map(ToString::to_string).collect();
-        let notes: Vec<String> = edited.notes.iter().map(ToString::to_string).collect();
-        let mut object = json!({"file": file.path(), "dry_run": args.dry_run, "changes": changes, "notes": notes,
-            "diff": difference});
-        heading.add_to(&mut object);
-        table::print_json(&object)?;
-    } else {
+    if !args.json && !differs {
+        done(args, &format!("nothing to do: {} is as it should be", file.path().display()))?;
+    } else if !args.json {
         let notes = edited.notes.iter().map(|note| format!("note: {note}"));
         let changes = format!("changes to {}:", file.path().display());
         table::print_lines(heading.lines().into_iter().chain([changes]).chain(notes))?;
         terminal::print(terminal::plain(&difference, true).as_bytes());
     }
-    if args.dry_run {
-        return Ok(false);
+    let wanted = differs && !args.dry_run;
+    if wanted && !terminal::agreed(args.yes, "Write this?") {
+        return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));
     }
-    if terminal::agreed(args.yes, "Write this?") {
-        Ok(true)
-    } else {
-        Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"))
+    if args.json {
+        let changes: Vec<String> = edited.changes.iter().map(ToString::to_string).collect();
+        let notes: Vec<String> = edited.notes.iter().map(ToString::to_string).collect();
+        let mut object = json!({"file": file.path(), "changed": wanted, "dry_run": args.dry_run, "changes": changes,
+            "notes": notes, "diff": if differs { difference } else { String::new() }});
+        heading.add_to(&mut object);
+        table::print_json(&object)?;
     }
+    Ok(wanted)
 }
 
 fn done(args: &WhereArgs, words: &str) -> Outcome {

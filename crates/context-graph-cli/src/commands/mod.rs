@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
@@ -163,6 +164,17 @@ pub(crate) fn binary_path() -> Result<String, Failure> {
     })?;
     let path = path.into_os_string().into_string();
     path.map(without_verbatim_prefix).map_err(|_| Failure::usage("the path of this binary is not UTF-8"))
+}
+
+/// Reads the name of a project's folder, which must be there: a slip would otherwise look like an empty project.
+pub(crate) fn project_folder() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if path.is_dir() {
+            Ok(path)
+        } else {
+            Err("there is no such folder; name that of a project that is there")
+        }
+    })
 }
 
 /// All of a file, or of stdin where the path is `-`.

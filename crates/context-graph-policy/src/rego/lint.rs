@@ -81,6 +81,20 @@ impl PolicySet {
         }
         lint.found.into_iter().collect()
     }
+
+    /// The rule ids that a package writes out, in the order of its files. One that is put together while it runs is not
+    /// among them.
+    pub fn rule_ids(&self, package: &str) -> Vec<String> {
+        let mut ids: Vec<String> = Vec::new();
+        for source in self.sources().iter().filter(|source| source.package == package) {
+            for (_, id) in rule_ids(&words(&source.text)) {
+                if !ids.iter().any(|known| known == id) {
+                    ids.push(id.to_owned());
+                }
+            }
+        }
+        ids
+    }
 }
 
 struct Lint<'a> {

@@ -13,6 +13,7 @@ use super::line::Line;
 use super::search;
 use crate::commands::failure::Outcome;
 use crate::commands::session::Shelf;
+use crate::visible_json::write_line;
 use crate::{clock, terminal};
 
 /// How often is looked.
@@ -93,11 +94,14 @@ fn key(line: &Line) -> (String, u64) {
 
 /// Prints lines; false where nobody reads them any more.
 fn print(lines: &[Line], as_json: bool) -> bool {
-    let width = terminal::width();
+    let (width, now_ms) = (terminal::width(), clock::now_ms());
     let mut stdout = std::io::stdout().lock();
     let mut write = |line: &Line| {
-        let text = if as_json { line.to_json().to_string() } else { line.to_text(width) };
-        writeln!(stdout, "{text}")
+        if as_json {
+            write_line(&mut stdout, &line.to_json())
+        } else {
+            writeln!(stdout, "{}", line.to_text(width, now_ms))
+        }
     };
     lines.iter().try_for_each(&mut write).is_ok() && stdout.flush().is_ok()
 }

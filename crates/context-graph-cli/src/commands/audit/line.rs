@@ -6,6 +6,11 @@ use serde_json::{Value, json};
 
 use crate::{summary, terminal, time};
 
+/// From this many columns on there is room for handles.
+const NARROW: usize = 80;
+/// From this many columns on there is room for dates.
+const WIDE: usize = 100;
+
 /// One entry, taken out of its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
@@ -99,8 +104,9 @@ impl Line {
         object
     }
 
-    /// The entry for people, cut to the width of their terminal.
-    pub(super) fn to_text(&self, width: Option<usize>) -> String {
+    /// The entry for people, cut to the width of their terminal. On a narrow one the date is short and then the handle
+    /// goes, so that there is room for what was done and how it ended.
+    pub(super) fn to_text(&self, width: Option<usize>, now_ms: i64) -> String {
         let ended = match (self.outcome, self.duration_ms.or(self.between_ms)) {
             (Some(Outcome::Success), Some(ms)) => summary::duration(ms.into()),
             (Some(outcome), _) => outcome.as_str().to_owned(),
@@ -116,14 +122,14 @@ impl Line {
             Some(verdict) => format!(" [{verdict}: {}]", self.rules.join(", ")),
             None => String::new(),
         };
-        let text = format!(
-            "{}  {:<13}  {:<19}  {:>11}  {agent}{}{ruling}",
-            time::local(self.at_ms),
-            handle(&self.session_id, self.seq),
-            self.name,
-            ended,
-            self.subject,
-        );
+        let handle = handle(&self.session_id, self.seq);
+        let short = || format!("{:<11}", time::local_short(self.at_ms, now_ms));
+        let columns = match width.unwrap_or(usize::MAX) {
+            0..NARROW => format!("{}  {:<11}  {ended:>8}", short(), self.name),
+            NARROW..WIDE => format!("{}  {handle:<13}  {:<13}  {ended:>11}", short(), self.name),
+            WIDE.. => format!("{}  {handle:<13}  {:<19}  {ended:>11}", time::local(self.at_ms), self.name),
+        };
+        let text = format!("{columns}  {agent}{}{ruling}", self.subject);
         terminal::fit(&terminal::plain(text.trim_end(), false), width)
     }
 }
@@ -132,4 +138,44 @@ impl Line {
 pub(super) fn handle(session_id: &str, seq: u64) -> String {
     let beginning: String = session_id.chars().take(8).collect();
     format!("{beginning}:{seq}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_outcome_and_subject_are_seen_on_every_terminal() {
+        let line = Line {
+            at_ms: 0,
+            session_id: "0123456789".to_owned(),
+            seq: 7,
+            is_call: true,
+            name: "Bash".to_owned(),
+            agent_id: None,
+            agent_kind: None,
+            verdict: None,
+            rules: Vec::new(),
+            outcome: Some(Outcome::Failure),
+            evidence: None,
+            duration_ms: None,
+            between_ms: None,
+            permission_asked: false,
+            deferrals: 0,
+            subject: "cargo test --all".to_owned(),
+            tool_use_id: String::new(),
+            paths: Vec::new(),
+            seqs: vec![7],
+        };
+        for now_ms in [0, 400 * 86_400_000] {
+            for width in [60, 79, 80, 99, 100, 200] {
+                let text = line.to_text(Some(width), now_ms);
+                for part in ["Bash", "failure", "cargo test --all"] {
+                    assert!(text.contains(part), "{width}: {text}");
+                }
+                assert_eq!(text.contains("01234567:7"), width >= NARROW, "{width}: {text}");
+            }
+        }
+        assert!(line.to_text(None, 0).starts_with("19"), "a file gets the date");
+    }
 }

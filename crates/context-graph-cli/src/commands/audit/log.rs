@@ -8,8 +8,8 @@ use super::asked::AskedArgs;
 use super::line::Line;
 use super::{follow, search};
 use crate::commands::failure::Outcome;
-use crate::commands::session::{PlaceArgs, Shelf};
-use crate::{Environment, table, terminal};
+use crate::commands::session::{NONE_YET, PlaceArgs, Shelf};
+use crate::{Environment, clock, table, terminal};
 
 /// List what happened, newest last: each tool call once, and every other event
 ///
@@ -41,16 +41,21 @@ pub(crate) struct LogArgs {
 
 pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
     let shelf = match Shelf::open(&args.place, environment) {
-        Err(failure) if failure.is_nothing_there() && !args.follow => return print(&[], args.place.json),
+        Err(failure) if failure.is_nothing_there() && !args.follow => {
+            return if args.place.json { print(&[], true) } else { table::print_lines([NONE_YET]) };
+        }
         shelf => shelf?,
     };
     let asked = args.asked.understand(&shelf)?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     if args.follow {
-        return follow::run(&shelf, &asked, args.limit, args.place.json);
+        return follow::run(&shelf, &asked, limit, args.place.json);
     }
     let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
     let lines = search::newest(&mut trail, &asked, limit)?;
+    if trail.sessions().is_empty() && !args.place.json {
+        return table::print_lines([NONE_YET]);
+    }
     print(&lines, args.place.json)?;
     trail.save();
     Ok(())
@@ -63,6 +68,6 @@ fn print(lines: &[Line], as_json: bool) -> Outcome {
     if lines.is_empty() {
         return table::print_lines(["nothing fits"]);
     }
-    let width = terminal::width();
-    table::print_lines(lines.iter().map(|line| line.to_text(width)))
+    let (width, now_ms) = (terminal::width(), clock::now_ms());
+    table::print_lines(lines.iter().map(|line| line.to_text(width, now_ms)))
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::Outcome;
+use super::project_folder;
 use crate::Environment;
 
 /// What is set, where it was set, and what could be
@@ -26,7 +27,7 @@ pub(crate) enum ConfigCommands {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PlaceArgs {
     /// The project's folder [default: the one around the current folder]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = project_folder())]
     project: Option<PathBuf>,
 
     /// Where the database is to be, as the hooks are told

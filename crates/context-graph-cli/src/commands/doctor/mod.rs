@@ -140,7 +140,8 @@ fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
 pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
     let environment = environment.in_project(args.dir.as_deref());
     if !environment.project_root().is_dir() {
-        return Err(Failure::usage(format!("{} is no folder", environment.project_root().display())));
+        return Err(Failure::usage(format!("{} is no folder", environment.project_root().display()))
+            .with_next_step("name the folder of a project that is there"));
     }
     let mut patient = Patient::new(environment);
     let mut findings = patient.examine();

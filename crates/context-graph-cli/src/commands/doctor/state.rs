@@ -7,6 +7,7 @@ use context_graph_storage::{LmdbStore, SessionStore};
 
 use super::Patient;
 use super::finding::{Finding, Mend};
+use crate::summary::counted;
 use crate::{clock, crash};
 
 const CHECK: &str = "state";
@@ -67,7 +68,11 @@ fn adds_up(sessions: &Sessions, store: &LmdbStore) -> Finding {
     match store.check() {
         Ok(report) if report.problems == 0 => Finding::ok(
             CHECK,
-            format!("the store holds {} sessions and {} records, all whole", report.sessions, report.records),
+            format!(
+                "the store holds {} and {}, all whole",
+                counted(report.sessions, "session", "sessions"),
+                counted(report.records, "record", "records")
+            ),
         ),
         Ok(report) => {
             let (key, what) = report.first_problem.unwrap_or_default();

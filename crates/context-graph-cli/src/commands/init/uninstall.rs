@@ -1,14 +1,17 @@
 //! `context-graph uninstall`
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
-use context_graph_settings::uninstall_where;
+use context_graph_settings::{find_ours_where, uninstall_where};
+use serde_json::json;
 
 use super::heading::Heading;
 use super::{WhereArgs, done, is_generated, proceed};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::settings_file::SettingsFile;
-use crate::{Environment, clock, terminal};
+use crate::settings_file::{Scope, SettingsFile};
+use crate::{Environment, clock, table, terminal};
 
 /// Take context-graph out of the settings again
 #[derive(Debug, Args)]
@@ -16,56 +19,86 @@ use crate::{Environment, clock, terminal};
     after_help = "The file is again as it was before `init`, byte for byte; if it was changed since, only what is ours goes.\n\n\
                   Examples:\n  \
                   context-graph uninstall                 take the hooks out, keep what was remembered\n  \
-                  context-graph uninstall --purge         leave no trace in the project"
+                  context-graph uninstall --purge         leave no trace in the project\n  \
+                  context-graph uninstall --user --purge  out of your own settings, and no copy of them is kept"
 )]
 pub(crate) struct UninstallArgs {
     #[command(flatten)]
     place: WhereArgs,
 
-    /// Also remove what was remembered: the project's `.context-graph` folder
-    #[arg(long, conflicts_with = "user")]
+    /// Also remove what was remembered: the project's `.context-graph` folder; with `--user`, the copies of your settings
+    #[arg(long)]
     purge: bool,
 }
 
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     let root = environment.project_root();
-    let state = environment.state_folder();
     let file = SettingsFile::new(&environment, args.place.scope());
+    let remembered = match args.place.scope() {
+        Scope::User => file.memory().to_path_buf(),
+        Scope::Project | Scope::Local => environment.state_folder(),
+    };
     if let Some(before) = file.read()? {
         let undo = file.undo();
         let edited = uninstall_where(&before, undo.as_ref(), &is_generated(&root))
             .map_err(|error| file.refused(&error))?;
-        if !proceed(&args.place, &file, Some(&before), &edited, &Heading::default())? && !args.purge {
-            return Ok(());
-        }
-        if !args.place.dry_run && edited.text.as_deref() != Some(before.as_str()) {
+        if proceed(&args.place, &file, Some(&before), &edited, &Heading::default())? {
             file.replace(Some(&before), edited.text.as_deref(), clock::now_ms())?;
             file.forget();
         }
+    } else if args.place.json {
+        let nothing: [&str; 0] = [];
+        table::print_json(&json!({"file": file.path(), "changed": false, "dry_run": args.place.dry_run,
+            "changes": nothing, "notes": nothing, "diff": ""}))?;
     }
     if args.place.dry_run {
-        let purge = if args.purge && state.is_dir() {
-            format!("; would remove {}", state.display())
+        let purge = if args.purge && remembered.is_dir() {
+            format!("; would remove {}", remembered.display())
         } else {
             String::new()
         };
         return done(&args.place, &format!("nothing was changed{purge}"));
     }
-    if args.purge && state.is_dir() {
-        if !terminal::agreed(
-            args.place.yes,
-            &format!("Remove {} and all that was remembered?", state.display()),
-        ) {
-            return Err(
-                Failure::usage(format!("{} was left", state.display())).with_next_step("--yes says yes")
-            );
-        }
-        std::fs::remove_dir_all(&state).map_err(|error| {
-            Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", state.display()))
-        })?;
-        done(&args.place, &format!("removed {}", state.display()))?;
+    if args.purge && remembered.is_dir() {
+        purge(&args.place, &remembered)?;
     }
-    let rest = if state.is_dir() { "; --purge also removes what was remembered" } else { "" };
-    done(&args.place, &format!("no hook of context-graph is left in {}{rest}", file.path().display()))
+    let rest = if remembered.is_dir() { "; --purge also removes what was remembered" } else { "" };
+    done(&args.place, &format!("no hook of context-graph is left in {}{rest}", file.path().display()))?;
+    for (path, flag) in elsewhere(&environment, args.place.scope()) {
+        terminal::complain(&format!(
+            "{} has hooks of context-graph, too: `context-graph uninstall{flag}` takes them out",
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+fn purge(place: &WhereArgs, remembered: &Path) -> Outcome {
+    let question = format!("Remove {} and all that was remembered?", remembered.display());
+    if !terminal::agreed(place.yes, &question) {
+        return Err(
+            Failure::usage(format!("{} was left", remembered.display())).with_next_step("--yes says yes")
+        );
+    }
+    std::fs::remove_dir_all(remembered).map_err(|error| {
+        Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", remembered.display()))
+            .with_next_step("see that it is writable for you")
+    })?;
+    done(place, &format!("removed {}", remembered.display()))
+}
+
+/// The settings of other scopes that have hooks of ours, and the flag that means them.
+fn elsewhere(environment: &Environment, here: Scope) -> Vec<(PathBuf, &'static str)> {
+    let generated = is_generated(&environment.project_root());
+    let has_ours = |file: &SettingsFile| {
+        let text = file.read().ok().flatten();
+        text.is_some_and(|text| find_ours_where(&text, &generated).is_ok_and(|found| !found.is_empty()))
+    };
+    let others = [Scope::Project, Scope::Local, Scope::User].into_iter().filter(|scope| *scope != here);
+    others
+        .map(|scope| (SettingsFile::new(environment, scope), scope.flag()))
+        .filter(|(file, _)| has_ours(file))
+        .map(|(file, flag)| (file.path().to_path_buf(), flag))
+        .collect()
 }

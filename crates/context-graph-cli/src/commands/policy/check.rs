@@ -9,6 +9,7 @@ use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::{ErrorCode, HookError};
 use crate::guard::{Guard, PATIENCE, POLICIES, said};
+use crate::summary::counted;
 use crate::{Environment, crash, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
@@ -22,11 +23,12 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     }
     match problems.len() {
         0 => Ok(()),
-        n => Err(Failure::new(ErrorCode::Policy, format!("{n} problems in the policy files"))
-            .with_next_step(
-                "a file that cannot be used has every guarded call asked about until it is mended",
-            )
-            .answered()),
+        n => Err(Failure::new(
+            ErrorCode::Policy,
+            format!("{} in the policy files", counted(n, "problem", "problems")),
+        )
+        .with_next_step("a file that cannot be used has every guarded call asked about until it is mended")
+        .answered()),
     }
 }
 

@@ -17,12 +17,15 @@ use crate::commands::read_file_or_stdin;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    context-graph policy explain --command 'rm -rf build'\n  \
+    context-graph policy explain --event payload.json --json")]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
     /// A hook payload; `-` for stdin
-    #[arg(long, value_name = "FILE", required_unless_present = "command", conflicts_with = "command")]
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
     event: Option<PathBuf>,
 
     /// A shell command instead
@@ -35,7 +38,10 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     let event = match (&args.command, &args.event) {
         (Some(command), _) => bash(command, &environment),
         (None, Some(file)) => read(file)?,
-        (None, None) => return Err(Failure::usage("give --event or --command")),
+        (None, None) => {
+            return Err(Failure::usage("what is to be explained?")
+                .with_next_step("--command 'rm -rf x' names a shell command, --event FILE a hook payload"));
+        }
     };
     let guard = args.place.guard(&environment);
     let started = Instant::now();

@@ -14,7 +14,7 @@ use crate::{Environment, table};
 /// What a policy file to start from says.
 pub(super) const STARTER: &str = r#"# What tool calls are decided by, beside the built-in guards, which are on without any file.
 # `context-graph policy list` shows the guards and rules, `policy explain --command '…'` what is decided and why.
-# Your own file (~/.config/context-graph/policy.toml) counts for every project; a project's can only be stricter.
+# Your own file (~/.config/context-graph/policy.toml) counts for every project. A project's may be looser than the defaults, never than yours.
 
 # What to do when deciding fails: "ask", "deny" or "allow".
 # on_error = "ask"
@@ -57,9 +57,13 @@ pub(super) fn run(args: &InitArgs, environment: &Environment) -> Outcome {
     } else {
         StateFolder::open_or_create(&environment.project_root(), None)?.path().join(FILE)
     };
-    let failed = |error: std::io::Error| {
-        Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-            .with_next_step("an existing file is never overwritten: edit it, or move it away")
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::usage(format!("there is a {} already, and it is never overwritten", path.display()))
+                .with_next_step("edit it, or move it away")
+        }
+        _ => Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
+            .with_next_step("see that its folder is writable for you"),
     };
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;

@@ -1,11 +1,15 @@
 //! `policy list`
 
+use std::path::Path;
+
 use context_graph_policy::config::GuardVerdict;
 use context_graph_policy::guards::GUARDS;
+use context_graph_policy::rego::Route;
 use serde_json::{Value, json};
 
 use super::PlaceArgs;
 use crate::commands::failure::Outcome;
+use crate::guard::POLICIES;
 use crate::{Environment, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
@@ -40,8 +44,34 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             ]);
         }
     }
+    if let Some(policies) = guard.policies() {
+        for (package, file, routes) in policies.packages() {
+            let file = format!("{POLICIES}/{file}");
+            let told: Vec<Value> = routes.iter().map(route_json).collect();
+            let named = policies.rule_ids(package);
+            // Without an id of its own a rule goes by the name of its file.
+            let stem = || Path::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let ids = if named.is_empty() { vec![stem()] } else { named };
+            let on: Vec<String> = routes.iter().map(route_words).collect();
+            for id in ids {
+                objects.push(json!({"rule": id, "package": package, "file": file, "routes": told}));
+                let place = format!("{file}, package {package}, on {}", on.join("; "));
+                rows.push(vec![id, "rego".to_owned(), String::new(), place]);
+            }
+        }
+    }
     if args.json {
         return table::print_json(&objects.into());
     }
     table::print(&["rule", "verdict", "severity", "guard"], rows)
+}
+
+/// Which events and tools a policy is run for; an empty list means all.
+fn route_json(route: &Route) -> Value {
+    json!({"events": route.events, "tools": route.tools, "signals": route.signals})
+}
+
+fn route_words(route: &Route) -> String {
+    let events = if route.events.is_empty() { "every event".to_owned() } else { route.events.join(", ") };
+    if route.tools.is_empty() { events } else { format!("{events} of {}", route.tools.join(", ")) }
 }

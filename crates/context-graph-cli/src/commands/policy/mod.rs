@@ -14,6 +14,7 @@ pub(crate) use check::problems;
 use clap::{Args, Subcommand};
 
 use super::failure::Outcome;
+use super::project_folder;
 use crate::Environment;
 use crate::guard::Guard;
 
@@ -40,7 +41,7 @@ pub(crate) enum PolicyCommands {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PlaceArgs {
     /// The project's folder [default: the one around the current folder]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = project_folder())]
     project: Option<PathBuf>,
 
     /// Answer in JSON

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
     if bad > 0 {
         return Err(Failure::new(
             super::hooks::error::ErrorCode::Parse,
-            format!("{bad} lines could not be understood"),
+            format!("{} could not be understood", crate::summary::counted(bad, "line", "lines")),
         ));
     }
     Ok(())

@@ -38,7 +38,7 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
         text.push('\n');
     }
     let Some(path) = &args.output else {
-        return table::print_text(&text);
+        return table::print_json_lines(&text);
     };
     std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))

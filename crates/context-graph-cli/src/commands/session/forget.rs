@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{Failure, Outcome};
+use crate::summary::counted;
 use crate::{Environment, clock, table, terminal};
 
 #[derive(Debug, Args)]
@@ -69,10 +70,10 @@ pub(super) fn tell(gone: &[Gone], as_json: bool) -> Outcome {
     }
     let lines = gone.iter().map(|gone| {
         format!(
-            "removed {}: {} records, {} index entries{}",
+            "removed {}: {}, {}{}",
             gone.session_id,
-            gone.removed.records,
-            gone.removed.index_entries,
+            counted(gone.removed.records, "record", "records"),
+            counted(gone.removed.index_entries, "index entry", "index entries"),
             if gone.live { ", its journal and cache" } else { "" }
         )
     });

@@ -13,6 +13,7 @@ use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
+use crate::summary::counted;
 use crate::{Environment, clock, table};
 
 #[derive(Debug, Args)]
@@ -85,7 +86,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),
         ..FoldBatch::of(session.snapshot.clone())
     })?;
-    table::print_lines([format!("imported {id}: {count} records")])
+    table::print_lines([format!("imported {id}: {}", counted(count, "record", "records"))])
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(number: usize, line: &str) -> Result<T, Failure> {

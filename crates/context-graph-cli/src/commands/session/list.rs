@@ -4,7 +4,7 @@ use clap::Args;
 use context_graph_storage::store::SessionQuery;
 use serde_json::json;
 
-use super::{PlaceArgs, Shelf, to_json};
+use super::{NONE_YET, PlaceArgs, Shelf, to_json};
 use crate::commands::failure::{Failure, Outcome};
 use crate::{Environment, clock, summary, table, time};
 
@@ -13,7 +13,7 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// At most this many
+    /// At most this many; 0 for all
     #[arg(long, default_value_t = 20, value_name = "N")]
     limit: usize,
 
@@ -36,7 +36,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
             return if args.place.json {
                 table::print_json(&json!([]))
             } else {
-                table::print_lines(["no sessions"])
+                table::print_lines([NONE_YET])
             };
         }
         shelf => shelf?,
@@ -50,7 +50,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
         until_ms: moment(&args.until)?,
         // A database of the project's own holds nobody else's sessions, but for those that were imported.
         project: (shared && !args.all_projects).then(|| shelf.sessions.project()),
-        limit: Some(args.limit),
+        limit: (args.limit > 0).then_some(args.limit),
     };
     let mut sessions = Vec::new();
     for entry in shelf.sessions.list(shelf.store.as_ref(), &query)? {

@@ -18,7 +18,8 @@ use context_graph_storage::store::{LmdbStore, SUSPICION, SessionQuery};
 use serde_json::{Value, json};
 
 use super::failure::{Failure, Outcome};
-use crate::{Environment, clock, crash};
+use super::project_folder;
+use crate::{Environment, clock, crash, table};
 
 /// What is known of sessions
 #[derive(Debug, Subcommand)]
@@ -43,7 +44,7 @@ pub(crate) enum SessionCommands {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PlaceArgs {
     /// The project's folder [default: the one around the current folder]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = project_folder())]
     pub(crate) project: Option<PathBuf>,
 
     /// Where the database is [env: `CONTEXT_GRAPH_DB_PATH`] [default: `.context-graph/data` in the project]
@@ -64,6 +65,28 @@ pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Outcom
         SessionCommands::Import(args) => import::run(&args, environment),
         SessionCommands::Forget(args) => forget::run(&args, environment),
         SessionCommands::Prune(args) => prune::run(&args, environment),
+    }
+}
+
+/// What is said of a project without sessions.
+pub(crate) const NONE_YET: &str = "this project has no sessions yet: they begin with the first hook event (`context-graph init` registers the hooks)";
+
+/// The shelf and the id of the session that was meant. Where none was named and there is none, people are told, and
+/// nothing is given; to a program that is a failure.
+fn look_up(
+    place: &PlaceArgs,
+    wanted: Option<&str>,
+    environment: &Environment,
+) -> Result<Option<(Shelf, String)>, Failure> {
+    let found = Shelf::open(place, environment).and_then(|shelf| {
+        let id = shelf.find(wanted)?;
+        Ok((shelf, id))
+    });
+    match found {
+        Err(failure) if failure.is_nothing_there() && wanted.is_none() && !place.json => {
+            table::print_lines([NONE_YET]).map(|()| None)
+        }
+        found => found.map(Some),
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::forget::tell;
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{Failure, Outcome};
+use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};
 
 #[derive(Debug, Args)]
@@ -44,9 +45,10 @@ pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
             return table::print_json(&json!({"would_remove": ids}));
         }
         let lines = ids.iter().map(|id| format!("would remove {id}"));
-        return table::print_lines(lines.chain([format!("{} sessions", ids.len())]));
+        return table::print_lines(lines.chain([counted(ids.len(), "session", "sessions")]));
     }
-    if !terminal::agreed(args.yes, &format!("Remove {} sessions for good?", ids.len())) {
+    if !terminal::agreed(args.yes, &format!("Remove {} for good?", counted(ids.len(), "session", "sessions")))
+    {
         return Err(
             Failure::usage("nothing was removed").with_next_step("--yes says yes, --dry-run only shows")
         );

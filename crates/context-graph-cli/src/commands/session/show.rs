@@ -4,8 +4,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::story::{self, Line};
-use super::{PlaceArgs, Shelf, to_json};
+use super::{PlaceArgs, look_up, to_json};
 use crate::commands::failure::Outcome;
+use crate::summary::counted;
 use crate::{Environment, explain, summary, table, time};
 
 #[derive(Debug, Args)]
@@ -26,8 +27,9 @@ pub(crate) struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
-    let id = shelf.find(args.session_id.as_deref())?;
+    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+        return Ok(());
+    };
     let session = shelf.view(&id)?.session;
     let records = shelf.sessions.records(shelf.store.as_ref(), &id)?;
     let skipped = if args.events == 0 { 0 } else { records.len().saturating_sub(args.events) };
@@ -54,7 +56,10 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
     }
     text.push(String::new());
     if skipped > 0 {
-        text.push(format!("… {skipped} earlier events (--events 0 shows all)"));
+        text.push(format!(
+            "… {} (--events 0 shows all)",
+            counted(skipped, "earlier event", "earlier events")
+        ));
     }
     text.extend(lines.iter().map(Line::to_text));
     table::print_lines(text)

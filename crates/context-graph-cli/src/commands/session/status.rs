@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{PlaceArgs, Shelf, to_json};
+use super::{PlaceArgs, look_up, to_json};
 use crate::commands::failure::Outcome;
 use crate::{Environment, summary, table, time};
 
@@ -16,17 +16,10 @@ pub(crate) struct StatusArgs {
 }
 
 pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
-    let nothing_asked = args.session_id.is_none() && !args.place.json;
-    let shelf = match Shelf::open(&args.place, environment) {
-        Err(failure) if failure.is_nothing_there() && nothing_asked => {
-            return table::print_lines(["this project has no sessions yet"]);
-        }
-        shelf => shelf?,
+    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+        return Ok(());
     };
-    if nothing_asked && shelf.newest()?.is_none() {
-        return table::print_lines(["this project has no sessions yet"]);
-    }
-    let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
+    let session = shelf.view(&id)?.session;
     if args.place.json {
         return table::print_json(&to_json(&session));
     }

@@ -4,6 +4,7 @@ use context_graph_core::session::{Dream, DreamCause, EventRecord, dream_of};
 use context_graph_events::Event;
 use serde_json::{Value, json};
 
+use crate::summary::counted;
 use crate::time;
 
 /// How much of a text a line shows.
@@ -71,7 +72,7 @@ fn subject(event: &Event) -> String {
             format!("{} failed: {}", call(&p.tool_name, p.get_command(), p.get_file_path()), short(&p.error))
         }
         Event::PermissionDenied(p) => format!("{} denied: {}", p.tool_name, short(&p.reason)),
-        Event::PostToolBatch(p) => format!("{} calls", p.tool_calls.len()),
+        Event::PostToolBatch(p) => counted(p.tool_calls.len(), "call", "calls"),
         Event::Stop(p) => short(p.last_assistant_message.as_deref().unwrap_or("")),
         Event::SubagentStart(p) => p.agent_type.clone(),
         Event::SubagentStop(p) => short(p.last_assistant_message.as_deref().unwrap_or("")),

@@ -6,9 +6,9 @@ use context_graph_core::audit::{Call, Decided, Entry, Evidence, Happening, Outco
 use serde::Serialize;
 use serde_json::Value;
 
-use super::json::write_line;
 use super::sink::{Sink, SinkError, Told};
 use crate::time;
+use crate::visible_json::write_line;
 
 /// Writes JSON lines.
 pub(super) struct JsonLines<'a> {

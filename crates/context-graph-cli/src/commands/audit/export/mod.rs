@@ -2,7 +2,6 @@
 //! a store of any size needs the memory of its largest session.
 
 mod csv;
-mod json;
 mod jsonl;
 mod new_file;
 mod otlp;

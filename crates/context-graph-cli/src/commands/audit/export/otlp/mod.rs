@@ -12,8 +12,8 @@ mod wire;
 
 use std::io::Write;
 
-use super::json::write_line;
 use super::sink::{Sink, SinkError, Told};
+use crate::visible_json::write_line;
 use attributes::Attributes;
 use wire::{Request, Resource, ResourceSpans, Scope, ScopeSpans};
 
