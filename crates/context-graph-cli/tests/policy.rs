@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::fs::File;
+
 use common::{Place, Run};
 use serde_json::{Value, json};
 
@@ -331,6 +333,19 @@ fn what_was_decided_is_answered_although_it_cannot_be_stored() {
     let refused = place.send(&["hooks", "event"], payload.to_string());
     refused.failed("storage");
     assert_eq!(refused.json()["hookSpecificOutput"]["decision"]["behavior"], "deny", "{refused:?}");
+}
+
+#[test]
+fn what_was_decided_is_answered_although_storing_it_takes_too_long() {
+    let place = Place::new();
+    rego(&place, "prompts.rego", PROMPTS);
+    prompt(&place, "good morning").succeeded();
+    let live = std::fs::read_dir(place.project().join(".context-graph/live")).unwrap();
+    let locked: Vec<File> = live.map(|entry| File::open(entry.unwrap().path()).unwrap()).collect();
+    locked.iter().for_each(|file| file.lock().unwrap());
+    let held = prompt(&place, "the password is hunter2");
+    assert_eq!((held.code, &held.json()["error_code"]), (1, &json!("timeout")), "{held:?}");
+    assert_eq!(held.json()["decision"], "block", "{held:?}");
 }
 
 #[test]

@@ -126,7 +126,9 @@ fn take_in(
     if let Some(judged) = judged.filter(|judged| judged.stops()) {
         // From here on being late must not take the decision back either.
         let budget = Duration::from_millis(incoming.event.budget_ms());
-        host.watch_until(host.started.elapsed() + budget / 2, |error| judged.answer_failing(error));
+        // Gates may have used up more than the event's own time.
+        let end = (budget * 9 / 10).max(host.started.elapsed() + budget / 2);
+        host.watch_until(end, |error| judged.answer_failing(error));
     }
     expect_damage(&place.sessions, judged);
 
