@@ -342,7 +342,9 @@ fn what_was_decided_is_answered_although_storing_it_takes_too_long() {
     prompt(&place, "good morning").succeeded();
     let live = std::fs::read_dir(place.project().join(".context-graph/live")).unwrap();
     let locked: Vec<File> = live.map(|entry| File::open(entry.unwrap().path()).unwrap()).collect();
-    locked.iter().for_each(|file| file.lock().unwrap());
+    for file in &locked {
+        file.lock().unwrap();
+    }
     let held = prompt(&place, "the password is hunter2");
     assert_eq!((held.code, &held.json()["error_code"]), (1, &json!("timeout")), "{held:?}");
     assert_eq!(held.json()["decision"], "block", "{held:?}");
