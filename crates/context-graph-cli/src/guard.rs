@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use context_graph_core::session::Session;
-use context_graph_events::Event;
+use context_graph_events::{Event, Verb};
 use context_graph_policy::config::Problem;
 use context_graph_policy::rego::{
     self, Input, Limits, Outcome, PolicySet, RegoError, Surroundings, Timing, signals::Signalled,
 };
-use context_graph_policy::{Context, Decision, Policy, PolicyConfig, RealFileSystem, guards, legality};
+use context_graph_policy::{
+    Context, Decision, OnError, Policy, PolicyConfig, RealFileSystem, Severity, Verdict, guards, legality,
+};
 use serde_json::{Map, Value, json};
 
 use crate::config::{parse_toml, place_in_toml};
@@ -41,6 +43,17 @@ impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// What the rules said about an event.
+#[derive(Debug)]
+pub(crate) struct Judgement {
+    /// What is to happen.
+    pub(crate) decision: Decision,
+    /// What the policies took.
+    pub(crate) timings: Vec<Timing>,
+    /// Rules that could not be heard: where they are and what is wrong with them.
+    pub(crate) troubles: Vec<String>,
 }
 
 /// The rules in force in a project.
@@ -88,33 +101,62 @@ impl Guard {
 
     /// What is to happen with an event. `session` is asked for only where a policy may want to know.
     pub(crate) fn decide(&self, event: &Event, session: impl FnOnce() -> Option<Session>) -> Decision {
-        self.judge(event, session).0
+        self.judge(event, session).decision
     }
 
-    /// The same, with what the policies took.
-    pub(crate) fn judge(
-        &self,
-        event: &Event,
-        session: impl FnOnce() -> Option<Session>,
-    ) -> (Decision, Vec<Timing>) {
-        let decision = self.policy.decide(event, &self.context());
-        let guarded = matches!(event, Event::PreToolUse(_));
-        // A broken file does not mean "no guard": what it says is unknown, so its errors are decided on as errors.
-        let decision = self
-            .trouble
-            .iter()
-            .filter(|_| guarded)
-            .fold(decision, |decision, trouble| decision.join(self.policy.on_error(trouble)));
-        let Some(outcome) = self.consult(event, session) else { return (decision, Vec::new()) };
-        let decision = outcome.errors.iter().fold(decision.join(outcome.decision), |decision, error| {
-            let failed = Failed(said(error));
-            if guarded { decision.join(self.policy.on_error(&failed)) } else { decision.with_note(failed.0) }
-        });
-        let decision = match event.known_name() {
-            Some(name) => legality::fit(name, decision),
-            None => decision,
+    /// The same, with what the policies took and which could not be heard.
+    pub(crate) fn judge(&self, event: &Event, session: impl FnOnce() -> Option<Session>) -> Judgement {
+        let mut decision = self.policy.decide(event, &self.context());
+        let mut troubles = Vec::new();
+        // A broken file does not mean "no guard" or "no gate": what it says is unknown, so its errors are decided on as
+        // errors, once for an agent that wants to stop.
+        let concerned = match event {
+            Event::PreToolUse(_) => true,
+            Event::Stop(stop) => stop.is_first_attempt(),
+            _ => false,
         };
-        (decision, outcome.timings)
+        for trouble in self.trouble.iter().filter(|_| concerned) {
+            decision = decision.join(self.on_broken_file(event, trouble));
+            troubles.push(trouble.to_string());
+        }
+        let Some(outcome) = self.consult(event, session) else {
+            return Judgement { decision, timings: Vec::new(), troubles };
+        };
+        decision = decision.join(outcome.decision);
+        for error in &outcome.errors {
+            let failed = Failed(said(error));
+            decision = decision.join(self.on_broken_policy(event, &failed));
+            troubles.push(failed.0);
+        }
+        if let Some(name) = event.known_name() {
+            decision = legality::fit(name, decision);
+        }
+        Judgement { decision, timings: outcome.timings, troubles }
+    }
+
+    /// The decision that a policy file is which cannot be used. Its gates are unknown, so the agent is held to mend it.
+    fn on_broken_file(&self, event: &Event, trouble: &PolicyTrouble) -> Decision {
+        match (event, self.policy.config().on_error()) {
+            (Event::PreToolUse(_), _) | (_, OnError::Allow) => self.policy.on_error(trouble),
+            _ => unheard(Verdict::Block, trouble),
+        }
+    }
+
+    /// The decision that a Rego policy is which could not be run. Nobody can be asked about most events, so they go on
+    /// unless errors are to be refused and the event can be.
+    fn on_broken_policy(&self, event: &Event, failed: &Failed) -> Decision {
+        let was_held = match event {
+            Event::PreToolUse(_) => return self.policy.on_error(failed),
+            Event::Stop(stop) => !stop.is_first_attempt(),
+            Event::SubagentStop(stop) => !stop.is_first_attempt(),
+            _ => false,
+        };
+        let refuses = self.policy.config().on_error() == OnError::Deny && !was_held;
+        match event.known_name().filter(|_| refuses) {
+            Some(name) if legality::is_legal(name, Verb::Block) => unheard(Verdict::Block, failed),
+            Some(name) if legality::is_legal(name, Verb::Deny) => unheard(Verdict::Deny, failed),
+            _ => Decision::none().with_note(failed.to_string()),
+        }
     }
 
     /// Runs the Rego policies that the event is routed to, if there are any.
@@ -216,6 +258,11 @@ impl Guard {
     pub(crate) fn policy(&self) -> &Policy {
         &self.policy
     }
+}
+
+/// The refusal that a rule is which could not be heard.
+fn unheard(verdict: Verdict, error: &dyn std::error::Error) -> Decision {
+    Decision::of(verdict, "policy/error", format!("The guard could not decide: {error}."), Severity::High)
 }
 
 /// An error of a policy, in a line.

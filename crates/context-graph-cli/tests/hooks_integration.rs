@@ -471,6 +471,9 @@ fn a_broken_configuration_is_told_and_does_not_stop_the_work() {
     let answer = prompt(&place, "s", "hello");
     let notice = answer["notices"][0].as_str().unwrap();
     assert!(notice.contains("line 2, column 1") && notice.contains("enabeld"), "{notice}");
+    let hello = event("s", "UserPromptSubmit", json!({"prompt": "hello"}));
+    let run = place.send(&["hooks", "event", "--format", "text"], hello);
+    assert!(run.stdout.contains(&format!("\nnote: {notice}\n")), "{run:?}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::fs::File;
+
 use common::{Place, Run};
 use serde_json::{Value, json};
 
@@ -275,10 +277,7 @@ fn a_broken_policy_in_rego_asks_and_names_file_and_line() {
     assert!(check.code == 1 && check.stdout.contains("broken.rego"), "{check:?}");
 }
 
-#[test]
-fn a_policy_can_hold_a_prompt_and_add_context() {
-    let place = Place::new();
-    let text = r#"# METADATA
+const PROMPTS: &str = r#"# METADATA
 # scope: package
 # custom:
 #   routing:
@@ -294,12 +293,18 @@ block contains decision if {
 
 add_context contains "this project is written in Rust" if input.prompt == "hello"
 "#;
-    rego(&place, "prompts.rego", text);
-    let ask = |prompt: &str| {
-        let payload = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "transcript_path": "/t", "cwd": "/w",
-            "prompt": prompt});
-        place.send(&["hooks", "event"], payload.to_string()).succeeded()
-    };
+
+fn prompt(place: &Place, text: &str) -> Run {
+    let payload = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "transcript_path": "/t", "cwd": "/w",
+        "prompt": text});
+    place.send(&["hooks", "event"], payload.to_string())
+}
+
+#[test]
+fn a_policy_can_hold_a_prompt_and_add_context() {
+    let place = Place::new();
+    rego(&place, "prompts.rego", PROMPTS);
+    let ask = |text: &str| prompt(&place, text).succeeded();
     let held = ask("the password is hunter2");
     assert_eq!(held["decision"], "block", "{held}");
     let helped = ask("hello");
@@ -307,4 +312,70 @@ add_context contains "this project is written in Rust" if input.prompt == "hello
         helped["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("written in Rust"),
         "{helped}"
     );
+}
+
+#[test]
+fn what_was_decided_is_answered_although_it_cannot_be_stored() {
+    let place = Place::new();
+    rego(&place, "prompts.rego", PROMPTS);
+    std::fs::write(place.project().join(".context-graph/live"), "in the way").unwrap();
+    let held = prompt(&place, "the password is hunter2");
+    assert!(held.failed("storage").contains("live"), "{held:?}");
+    assert_eq!(
+        (&held.json()["decision"], &held.json()["ruling"]["verdict"]),
+        (&json!("block"), &json!("block"))
+    );
+    let free = prompt(&place, "good morning");
+    free.failed("storage");
+    assert_eq!(free.json().get("decision"), None, "{free:?}");
+    let payload = json!({"hook_event_name": "PermissionRequest", "session_id": "s", "transcript_path": "/t", "cwd": "/w",
+        "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}});
+    let refused = place.send(&["hooks", "event"], payload.to_string());
+    refused.failed("storage");
+    assert_eq!(refused.json()["hookSpecificOutput"]["decision"]["behavior"], "deny", "{refused:?}");
+}
+
+#[test]
+fn what_was_decided_is_answered_although_storing_it_takes_too_long() {
+    let place = Place::new();
+    rego(&place, "prompts.rego", PROMPTS);
+    prompt(&place, "good morning").succeeded();
+    let live = std::fs::read_dir(place.project().join(".context-graph/live")).unwrap();
+    let locked: Vec<File> = live.map(|entry| File::open(entry.unwrap().path()).unwrap()).collect();
+    for file in &locked {
+        file.lock().unwrap();
+    }
+    let held = prompt(&place, "the password is hunter2");
+    assert_eq!((held.code, &held.json()["error_code"]), (1, &json!("timeout")), "{held:?}");
+    assert_eq!(held.json()["decision"], "block", "{held:?}");
+}
+
+#[test]
+fn a_broken_policy_is_told_on_every_event_it_is_routed_to_and_refuses_where_errors_do() {
+    let place = Place::new();
+    rego(&place, "prompts.rego", &PROMPTS.replacen("if {", "if {{{", 1));
+    let open = prompt(&place, "hello").succeeded();
+    for told in [&open["notices"][0], &open["systemMessage"]] {
+        assert!(told.as_str().unwrap().contains("policies/prompts.rego, line "), "{open}");
+    }
+    assert_eq!(open.get("decision"), None, "{open}");
+    policy(&place, "on_error = \"deny\"\n");
+    let held = prompt(&place, "hello").succeeded();
+    assert_eq!(
+        (&held["decision"], &held["ruling"]["rules"]),
+        (&json!("block"), &json!(["policy/error"])),
+        "{held}"
+    );
+    assert_eq!(held.get("continue"), None, "the turn is held, not ended: {held}");
+    let message = held["systemMessage"].as_str().unwrap();
+    assert_eq!(message.matches("prompts.rego").count(), 1, "{message}");
+}
+
+#[test]
+fn the_user_is_told_a_rule_once() {
+    let place = Place::new();
+    rego(&place, "no_curl.rego", NO_CURL);
+    let answer = bash(&place, "curl --version");
+    let message = answer["systemMessage"].as_str().unwrap();
+    assert_eq!(message.matches("NO-CURL").count(), 1, "{message}");
 }

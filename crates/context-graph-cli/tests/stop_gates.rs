@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::Place;
@@ -20,11 +21,20 @@ fn place(policy: &str) -> Place {
     place
 }
 
-fn send(place: &Place, event: &str, more: &Value) -> Value {
+fn payload(place: &Place, event: &str, more: &Value) -> String {
     let mut payload =
         json!({"hook_event_name": event, "session_id": "s", "transcript_path": "/t", "cwd": place.project()});
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    place.send(&["hooks", "event"], payload.to_string()).succeeded()
+    payload.to_string()
+}
+
+fn send(place: &Place, event: &str, more: &Value) -> Value {
+    place.send(&["hooks", "event"], payload(place, event, more)).succeeded()
+}
+
+fn edited(place: &Place, file: &Path) {
+    let call = json!({"tool_name": "Edit", "tool_input": {"file_path": file}, "tool_use_id": "t", "tool_response": {}});
+    send(place, "PostToolUse", &call);
 }
 
 fn ran(place: &Place, command: &str) {
@@ -140,4 +150,96 @@ fn a_gate_that_hangs_is_killed_with_all_it_started() {
     assert!(reason.contains("did not finish within 1 s") && reason.contains("begun"), "{reason}");
     std::thread::sleep(Duration::from_millis(3500));
     assert!(!place.project().join("late").exists(), "a descendant lived on");
+}
+
+#[test]
+fn what_a_gate_decided_is_on_record() {
+    let place = place("[[stop_gates]]\nname = \"tests\"\ncommand = \"echo not yet; exit 1\"\n");
+    assert!(is_held(&stop(&place, false)));
+    for filter in [["--verdict", "block"], ["--rule", "stop-gate"]] {
+        let run = place.run(&["audit", "log", "--json", filter[0], filter[1]]);
+        let rows: Value = serde_json::from_str(&run.stdout).unwrap();
+        let row =
+            json!([rows[0]["event"], rows[0]["verdict"], rows[0]["rules"], rows.as_array().unwrap().len()]);
+        assert_eq!(row, json!(["Stop", "block", ["stop-gate/tests"], 1]), "{filter:?}: {run:?}");
+    }
+    assert!(!is_held(&stop(&place, true)));
+}
+
+#[test]
+fn gates_hold_although_nothing_can_be_stored() {
+    let place = place(GATE);
+    fs::write(place.project().join(".context-graph/live"), "in the way").unwrap();
+    let run = place.send(&["hooks", "event"], payload(&place, "Stop", &json!({"stop_hook_active": false})));
+    let error = run.failed("storage");
+    assert!(is_held(&run.json()), "what changed is not known, so the gate is due: {run:?}");
+    assert!(error.contains("live"), "{error}");
+    let run = place.send(&["hooks", "event"], payload(&place, "Stop", &json!({"stop_hook_active": true})));
+    run.failed("storage");
+    assert!(!is_held(&run.json()), "{run:?}");
+}
+
+#[test]
+fn a_policy_file_that_cannot_be_read_holds_once_because_its_gates_are_unknown() {
+    let place = place(&GATE.replace("command", "comand"));
+    let held = stop(&place, false);
+    let reason = held["reason"].as_str().unwrap();
+    assert!(is_held(&held) && reason.contains("policy.toml") && reason.contains("comand"), "{held}");
+    assert!(held["notices"][0].as_str().unwrap().contains("comand"), "{held}");
+    assert!(!is_held(&stop(&place, true)));
+}
+
+#[test]
+fn an_edit_counts_however_many_came_after_it() {
+    let place = place(GATE);
+    edited(&place, &place.project().join("src/first.rs"));
+    for number in 0..45 {
+        edited(&place, &place.project().join(format!("docs/{number}.md")));
+    }
+    assert!(is_held(&stop(&place, false)));
+}
+
+#[test]
+fn a_tree_too_large_to_look_through_counts_as_changed() {
+    let place = place(GATE);
+    ran(&place, "make generate");
+    assert!(!is_held(&stop(&place, false)), "all of a small tree is looked at");
+    for folder in 0..51 {
+        let folder = place.project().join(format!("data/{folder}"));
+        fs::create_dir_all(&folder).unwrap();
+        for file in 0..1000 {
+            fs::write(folder.join(file.to_string()), "").unwrap();
+        }
+    }
+    assert!(is_held(&stop(&place, false)));
+}
+
+#[test]
+fn a_project_that_is_reached_through_a_link_has_the_same_files() {
+    for linked in [true, false] {
+        let place = place(GATE);
+        let link = place.project().with_file_name("link");
+        std::os::unix::fs::symlink(place.project(), &link).unwrap();
+        fs::create_dir(place.project().join("src")).unwrap();
+        let (root, other) = if linked { (&link, place.project()) } else { (&place.project(), link.clone()) };
+        let send = |event: &str, more: &Value| {
+            let mut command = place.command(&["hooks", "event"]);
+            command.env("CLAUDE_PROJECT_DIR", root);
+            common::send(command, payload(&place, event, more).as_bytes()).succeeded()
+        };
+        let call = json!({"tool_name": "Edit", "tool_input": {"file_path": other.join("src/a.rs")}, "tool_use_id": "t",
+            "tool_response": {}});
+        send("PostToolUse", &call);
+        assert!(is_held(&send("Stop", &json!({"stop_hook_active": false}))), "through a link: {linked}");
+    }
+}
+
+#[test]
+fn a_gate_that_says_nothing_leaves_no_empty_line() {
+    let place = place("[[stop_gates]]\nname = \"tests\"\ncommand = \"exit 1\"\n");
+    let held = stop(&place, false);
+    let reason = held["reason"].as_str().unwrap();
+    assert!(reason.contains("failed with exit code 1") && !reason.contains('\n'), "{reason}");
+    let message = held["systemMessage"].as_str().unwrap();
+    assert_eq!(message.matches("[stop-gate/tests]").count(), 1, "{message}");
 }

@@ -32,11 +32,23 @@ pub enum DecodeError {
         /// Where the first bad byte is.
         offset: usize,
     },
-    /// Not JSON, JSON with trailing text, nested too deep, or an object with the same key twice.
+    /// Not JSON, JSON with trailing text, or nested too deep.
     #[error("not valid JSON: {message}")]
     Syntax {
         /// The parser's words, with line and column.
         message: String,
+    },
+    /// An object with the same key twice, which two readers may understand differently.
+    #[error("ambiguous JSON: {message}; name each key once")]
+    Ambiguous {
+        /// The key, with line and column.
+        message: String,
+    },
+    /// A JSON object that is not one event.
+    #[error("not a hook event: the object has {found}")]
+    NotAnEvent {
+        /// What it has of the fields that make an event.
+        found: &'static str,
     },
     /// JSON, but not an object.
     #[error("expected a JSON object, found {actual}")]
@@ -135,9 +147,11 @@ fn value(bytes: &[u8]) -> Result<Value, DecodeError> {
     if text.trim_ascii().is_empty() {
         return Err(DecodeError::Empty);
     }
-    serde_json::from_str::<Strict>(text)
-        .map(|strict| strict.0)
-        .map_err(|e| DecodeError::Syntax { message: e.to_string() })
+    serde_json::from_str::<Strict>(text).map(|strict| strict.0).map_err(|e| match e.to_string() {
+        // What the parser takes and the visitor does not is a key that comes twice.
+        message if e.is_data() => DecodeError::Ambiguous { message },
+        message => DecodeError::Syntax { message },
+    })
 }
 
 /// A JSON value in which no object names a key twice.

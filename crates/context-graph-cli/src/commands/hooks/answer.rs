@@ -119,6 +119,9 @@ impl Answer {
         if let Some(context) = &output.context_injection {
             let _ = write!(text, "\ncontext given to the model:\n{}", terminal::plain(context, true));
         }
+        for notice in &output.notices {
+            let _ = write!(text, "\nnote: {}", terminal::plain(notice, false));
+        }
         let _ = write!(text, "\ntook {} ms", output.execution_time_ms);
         text
     }

@@ -5,9 +5,8 @@ use std::time::Duration;
 use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICClassification;
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::{Decided, Ruling, Session};
-use context_graph_events::{Event, ReplyBody};
-use context_graph_policy::{Decision, Verdict};
+use context_graph_core::session::Decided;
+use context_graph_events::Event;
 use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
 use context_graph_storage::store::SUSPICION;
 
@@ -17,7 +16,7 @@ use super::args::{CommonArgs, OutputFormat};
 use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
-use super::stop_gate::{self, Changes, Passage};
+use super::judge::Judged;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
 use crate::{crash, heads, summary, timings, upkeep};
@@ -41,14 +40,8 @@ impl Host<'_> {
         Ok(Place { sessions, config, complaint })
     }
 
-    /// The session that an event belongs to, as far as it is known without waiting.
-    fn known_session(&self, args: &CommonArgs, incoming: &Incoming) -> Option<Session> {
-        let sessions = self.environment.sessions(args.db_path.as_deref()).ok()?;
-        sessions.peek(incoming.event.session_id()).ok().flatten()
-    }
-
     /// Leaves the signals of an event's policies the time that they may take.
-    fn wait_for_signals(&self, guard: &Guard, event: &Event) {
+    pub(super) fn wait_for_signals(&self, guard: &Guard, event: &Event) {
         let longest = guard.longest_signal(event);
         if !longest.is_zero() {
             let budget = Duration::from_millis(event.budget_ms()) + longest;
@@ -56,8 +49,9 @@ impl Host<'_> {
         }
     }
 
-    fn took_us(&self) -> u32 {
-        u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX)
+    /// How long the hook has taken so far; what it waited for gates is not its own.
+    fn took_us(&self, waited: Duration) -> u32 {
+        u32::try_from(self.started.elapsed().saturating_sub(waited).as_micros()).unwrap_or(u32::MAX)
     }
 }
 
@@ -66,19 +60,16 @@ impl Host<'_> {
 pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Answer {
     #[cfg(debug_assertions)]
     host.environment.misbehave_if_asked();
-    let guard = Guard::load(host.environment);
-    expect_collapse(&guard, &Answer::undecided(&HookError::Policy));
-    host.wait_for_signals(&guard, &incoming.event);
-    let decision = guard.decide(&incoming.event, || host.known_session(args, &incoming));
-    let answer = ruled(&incoming.event, &decision);
+    let sessions = || host.environment.sessions(args.db_path.as_deref()).ok();
+    let judged = Judged::call(host, &incoming.event, sessions);
+    let (mut answer, decided) = (judged.answer(None), judged.decided());
     timings::passed("policy");
-    match remember(host, args, incoming, decided(&decision)) {
+    match remember(host, args, incoming, decided) {
         Ok((snapshot, notices)) => {
-            let mut answer = answer;
             if let Some(snapshot) = snapshot {
                 describe(&mut answer, &snapshot);
             }
-            answer.output.notices = notices;
+            answer.output.notices.extend(notices);
             answer
         }
         Err(error) => answer.but_unrecorded(&error),
@@ -97,7 +88,7 @@ fn remember(
     let at_ms = incoming.at_ms();
     let session_id = incoming.event.session_id().to_owned();
     let (mut record, _) = place.sessions.record(incoming.event, at_ms, decided)?;
-    record.took_us = host.took_us();
+    record.took_us = host.took_us(Duration::ZERO);
     let damage = place.sessions.append(&session_id, &record)?;
     timings::passed("commit");
     let notices = damage.iter().map(ToString::to_string).chain(place.complaint).collect();
@@ -106,41 +97,27 @@ fn remember(
     Ok((identity, notices))
 }
 
-/// The answer that a decision makes.
-fn ruled(event: &Event, decision: &Decision) -> Answer {
-    let mut reply = context_graph_policy::reply(event, decision);
-    let ruling = ruling_of(decision);
-    if let (Some(ruling), ReplyBody::Fields(fields)) = (&ruling, &mut reply)
-        && decision.verdict().stops()
-    {
-        let message =
-            format!("context-graph: {}: {} [{}]", ruling.verdict, ruling.reason, ruling.rules.join(", "));
-        fields.insert("systemMessage".to_owned(), message.into());
-    }
-    let mut answer = Answer::with_reply(reply);
-    answer.output.ruling = ruling;
-    answer
-}
-
-/// A decision as it is recorded; none where nothing was decided.
-fn ruling_of(decision: &Decision) -> Option<Ruling> {
-    let verb = decision.verdict().verb()?;
-    let rules = decision.findings().map(|finding| finding.rule.clone()).collect();
-    Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason: decision.reason() })
-}
-
-/// A decision with all that is to be remembered of it.
-fn decided(decision: &Decision) -> Option<Decided> {
-    let updated_input = match decision.verdict() {
-        Verdict::Modify(input) => Some(input.clone()),
-        _ => None,
-    };
-    Some(Decided { ruling: ruling_of(decision)?, updated_input })
-}
-
-/// Lets the session take an event in, and says what there is to say.
+/// Decides about an event, lets the session take it in, and says what there is to say. What was decided is answered even
+/// if the event cannot be stored.
 pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Result<Answer, HookError> {
-    let place = host.place(args)?;
+    let place = host.place(args);
+    let sessions = place.as_ref().ok().map(|place| &place.sessions);
+    let judged = Judged::of(host, sessions, &incoming);
+    timings::passed("policy");
+    let answered = place.and_then(|place| take_in(host, place, incoming, judged.as_ref()));
+    match (answered, judged) {
+        (Ok(answer), Some(Judged { error: Some(error), .. })) => Ok(answer.but_failed(&error)),
+        (Err(error), Some(judged)) => Ok(judged.answer_failing(judged.error.as_ref().unwrap_or(&error))),
+        (answered, _) => answered,
+    }
+}
+
+fn take_in(
+    host: &Host<'_>,
+    place: Place,
+    incoming: Incoming,
+    judged: Option<&Judged<'_>>,
+) -> Result<Answer, HookError> {
     let at_ms = incoming.at_ms();
     let session_id = incoming.event.session_id().to_owned();
     let durability = Durability::of(&incoming.event);
@@ -149,27 +126,21 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     if ends {
         upkeep::want();
     }
-    // An agent that was held already is let go: holding it again could go on for ever.
-    let stops = matches!(&incoming.event, Event::Stop(stop) if stop.is_first_attempt());
-    let asked = matches!(incoming.event, Event::PermissionRequest(_));
-    // Most events are nobody's to decide about: then the policy files are not even read.
-    let judged = (stops || asked || Guard::has_policies(host.environment))
-        .then(|| (Guard::load(host.environment), incoming.event.clone()));
-    let decide = |(guard, event): &(Guard, Event)| {
-        expect_collapse(guard, &Answer::failure(&HookError::Policy));
-        host.wait_for_signals(guard, event);
-        guard.decide(event, || place.sessions.peek(&session_id).ok().flatten())
-    };
-    let mut decision = judged.as_ref().map(decide).unwrap_or_default();
-    expect_damage(&place.sessions);
-    timings::passed("policy");
+    if let Some(judged) = judged.filter(|judged| judged.stops()) {
+        // From here on being late must not take the decision back either.
+        let budget = Duration::from_millis(incoming.event.budget_ms());
+        // Gates may have used up more than the event's own time.
+        let end = (budget * 9 / 10).max(host.started.elapsed() + budget / 2);
+        host.watch_until(end, |error| judged.answer_failing(error));
+    }
+    expect_damage(&place.sessions, judged);
 
     let arrival = Arrival {
         event: incoming.event,
         at_ms,
         previous_session_id: incoming.previous_session_id,
-        took_us: host.took_us(),
-        decision: decided(&decision),
+        took_us: host.took_us(judged.map_or(Duration::ZERO, |judged| judged.waited)),
+        decision: judged.and_then(Judged::decided),
         crisis_threshold: place.config.continuity.crisis_below,
     };
     let Stepped { session, report, previous, damage } =
@@ -177,29 +148,16 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     timings::passed("step, commit");
     let unwritten = write_down_head(host, &place, &session_id, at_ms, durability);
 
-    let mut passed = Vec::new();
-    if let Some((guard, _)) = judged.as_ref().filter(|(guard, _)| stops && guard.has_gates()) {
-        let passage = gate(host, guard, &session, &place.sessions, at_ms);
-        decision = decision.join(passage.decision);
-        passed = passage.passed;
-    }
     let words = moment.words(&session, previous.as_ref(), &report, &place.config.inject);
-    let mut answer = match &judged {
-        Some((_, event)) => {
-            let context = words.as_ref().map(|text| Decision::context("context-graph/continuity", text));
-            ruled(event, &decision.join(context.unwrap_or_default()))
-        }
+    let mut answer = match judged {
+        Some(judged) => judged.answer(words.as_ref()),
         None => Answer::with_reply(moment.reply(words.as_ref())),
     };
-    if let (false, ReplyBody::Fields(fields)) = (passed.is_empty(), &mut answer.reply) {
-        let message = format!("context-graph: passed before stopping: {}", passed.join(", "));
-        fields.entry("systemMessage").or_insert(message.into());
-    }
     answer.output.context_injection = words;
     describe(&mut answer, &session.snapshot);
     answer.output.session_summary = ends.then(|| summary::of(&session));
-    answer.output.notices =
-        damage.iter().map(ToString::to_string).chain(place.complaint).chain(unwritten).collect();
+    let notices = damage.iter().map(ToString::to_string).chain(place.complaint).chain(unwritten);
+    answer.output.notices.extend(notices);
     if report.reopened {
         answer.output.notices.push(format!("session {session_id} had ended and is open again"));
     }
@@ -232,41 +190,13 @@ fn write_down_head(
     written.err()
 }
 
-/// Prepares for a policy that brings the process down: one call of a built-in function can ask for more memory than there
-/// is, and a chain of rules can be longer than the stack. Its thread is left behind then, and what was decided without it
-/// stands; the answer is for systems where that cannot be done.
-fn expect_collapse(guard: &Guard, answer: &Answer) {
-    if guard.policies().is_some() {
-        let complaint = HookError::Policy.to_string();
-        crash::leave_behind();
-        crash::arm_failure(answer.render(OutputFormat::JsonCompact, false), &complaint);
-    }
-}
-
-/// Prepares for a data file that brings the process down.
-fn expect_damage(sessions: &Sessions) {
+/// Prepares for a data file that brings the process down: what was decided is answered all the same.
+pub(super) fn expect_damage(sessions: &Sessions, judged: Option<&Judged<'_>>) {
     let note = sessions.folder().database().join(SUSPICION);
     let error = HookError::Damage;
-    let answer = Answer::failure(&error).render(OutputFormat::JsonCompact, false);
-    crash::arm(&note, answer, &format!("{error} ({})", error.error_code().hint()));
-}
-
-/// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.
-fn gate(host: &Host<'_>, guard: &Guard, session: &Session, sessions: &Sessions, now_ms: i64) -> Passage {
-    let gates = &guard.policy().config().stop_gates;
-    let root = host.environment.project_root();
-    let budget = host.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
-    host.watch(u64::try_from(budget.as_millis()).unwrap_or(u64::MAX));
-    let mut changes = Changes::of(session, &root);
-    // Reading all that a session did is for gates that are not due already.
-    if changes.due(gates).len() < gates.len() {
-        let id = &session.snapshot.session_id;
-        let store = sessions.store(now_ms).ok().flatten();
-        let records = sessions.records(store.as_ref(), id).unwrap_or_default();
-        let records = records.iter().map(|(_, record)| record);
-        changes = changes.with_calls(session, records, |event| guard.effects(event));
-    }
-    stop_gate::pass(&changes.due(gates), &root)
+    let answer = judged.map_or_else(|| Answer::failure(&error), |judged| judged.answer_failing(&error));
+    let bytes = answer.render(OutputFormat::JsonCompact, false);
+    crash::arm(&note, bytes, &format!("{error} ({})", error.error_code().hint()));
 }
 
 fn describe(answer: &mut Answer, snapshot: &SessionIdentitySnapshot) {

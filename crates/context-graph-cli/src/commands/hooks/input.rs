@@ -48,13 +48,13 @@ pub fn decode(bytes: &[u8]) -> Result<Incoming, HookError> {
     match (object.contains_key("hook_event_name"), object.contains_key("hook_type")) {
         (true, false) => native(object),
         (false, true) => envelope(HookInput::from_object(object)?),
-        (true, true) => Err(form_error("both `hook_event_name` and `hook_type`: send one form, not both")),
-        (false, false) => Err(form_error("neither `hook_event_name` nor `hook_type`: not a hook event")),
+        (true, true) => Err(no_event("both `hook_event_name` and `hook_type`; send one form, not both")),
+        (false, false) => Err(no_event("neither `hook_event_name` nor `hook_type`")),
     }
 }
 
-fn form_error(message: &str) -> HookError {
-    DecodeError::Syntax { message: format!("the object has {message}") }.into()
+fn no_event(found: &'static str) -> HookError {
+    DecodeError::NotAnEvent { found }.into()
 }
 
 fn native(object: Map<String, Value>) -> Result<Incoming, HookError> {

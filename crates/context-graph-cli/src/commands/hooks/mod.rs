@@ -13,6 +13,7 @@ mod flow;
 pub(crate) mod generate;
 mod inject;
 pub mod input;
+mod judge;
 mod post_tool;
 mod pre_tool;
 mod prompt_submit;
@@ -90,12 +91,21 @@ impl Host<'_> {
     fn watch(&self, budget_ms: u64) {
         // The last tenth is left for the answer to arrive in.
         let budget = Duration::from_millis(budget_ms - budget_ms / 10);
+        self.arm(budget, failed(&HookError::Timeout(budget_ms)));
+    }
+
+    /// Has `answer` answer for a hook that is not done so long after the start of the process.
+    fn watch_until(&self, end: Duration, answer: impl FnOnce(&HookError) -> Answer) {
+        let end_ms = u64::try_from(end.as_millis()).unwrap_or(u64::MAX);
+        self.arm(end, answer(&HookError::Timeout(end_ms)));
+    }
+
+    fn arm(&self, end: Duration, mut timeout: Answer) {
         #[cfg(debug_assertions)]
-        let budget = budget * Environment::patience();
-        let mut timeout = failed(&HookError::Timeout(budget_ms));
-        timeout.output.execution_time_ms = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
+        let end = end * Environment::patience();
+        timeout.output.execution_time_ms = u64::try_from(end.as_millis()).unwrap_or(u64::MAX);
         let bytes = timeout.render(args::OutputFormat::JsonCompact, false);
-        watchdog::arm(budget.saturating_sub(self.started.elapsed()), bytes);
+        watchdog::arm(end.saturating_sub(self.started.elapsed()), bytes);
     }
 }
 

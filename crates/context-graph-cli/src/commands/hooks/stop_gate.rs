@@ -46,8 +46,11 @@ pub(super) fn pass(gates: &[&StopGate], root: &Path) -> Passage {
             End::Exited(None) => "was killed".to_owned(),
             End::NotStarted(error) => format!("could not be run: {error}"),
         };
-        let said = plain_tail(&ended.output);
-        let reason = format!("`{}` must pass before stopping, and {how}:\n{said}", gate.command);
+        let mut reason = format!("`{}` must pass before stopping, and {how}", gate.command);
+        match plain_tail(&ended.output).trim_end() {
+            "" => reason.push_str(", without a word."),
+            said => reason.extend([":\n", said]),
+        }
         let rule = format!("stop-gate/{}", gate.name);
         passage.decision = Decision::of(Verdict::Block, rule, reason, Severity::Medium);
         break;

@@ -17,7 +17,7 @@ const SKIPPED: [&str; 6] = [".git", ".context-graph", "node_modules", "target", 
 /// What a session has changed.
 #[derive(Debug, Default)]
 pub(in super::super) struct Changes {
-    root: PathBuf,
+    roots: Roots,
     /// Files that editing tools changed, below the root.
     edited: Vec<String>,
     /// Paths that other calls wrote or removed, below the root, and whether with all they hold.
@@ -27,14 +27,16 @@ pub(in super::super) struct Changes {
 }
 
 impl Changes {
-    /// What the session itself knows.
-    pub(in super::super) fn of(session: &Session, root: &Path) -> Self {
-        let written = session.state.work.files.iter().filter(|file| file.writes > 0);
-        let edited = written.map(|file| below(root, &file.path).to_owned()).collect();
-        Self { root: root.to_path_buf(), edited, ..Self::default() }
+    /// What the session itself knows, if it is known.
+    pub(in super::super) fn of(session: Option<&Session>, root: &Path) -> Self {
+        let roots = Roots::of(root);
+        let files = session.into_iter().flat_map(|session| &session.state.work.files);
+        let written = files.filter(|file| file.writes > 0);
+        let edited = written.map(|file| roots.followed_below(&file.path)).collect();
+        Self { roots, edited, ..Self::default() }
     }
 
-    /// Adds what calls of other tools did, from their records.
+    /// Adds what calls did, from their records: a session remembers the latest of its edits, its records all.
     pub(in super::super) fn with_calls<'a>(
         mut self,
         session: &Session,
@@ -43,22 +45,24 @@ impl Changes {
     ) -> Self {
         for record in records {
             let Ok(event) = record.event() else { continue };
-            let tool = match &event {
+            let tool = event.tool_name().unwrap_or("");
+            let can_do_more_than_it_says = matches!(tool, "Bash" | "PowerShell") || tool.starts_with("mcp__");
+            match &event {
+                Event::PostToolUse(_) => {}
                 // A command that failed may have written something before.
-                Event::PostToolUse(_) | Event::PostToolUseFailure(_) => event.tool_name().unwrap_or(""),
+                Event::PostToolUseFailure(_) if can_do_more_than_it_says => {}
                 _ => continue,
-            };
-            if !matches!(tool, "Bash" | "PowerShell") && !tool.starts_with("mcp__") {
-                continue;
             }
-            self.since_ms = Some(session.state.started_ms);
+            if can_do_more_than_it_says {
+                self.since_ms = Some(session.state.started_ms);
+            }
             let effects = effects(&event).unwrap_or_default();
             for effect in effects.paths.iter().filter(|effect| is_change(effect)) {
                 for place in effect.target.places() {
-                    self.touched.push((Text::lit(below(&self.root, place)), effect.recursive));
+                    self.touched.push((Text::lit(self.roots.below(place)), effect.recursive));
                 }
                 if effect.target.literal().is_none() {
-                    self.touched.push((text_below(&self.root, &effect.target.path), effect.recursive));
+                    self.touched.push((self.roots.text_below(&effect.target.path), effect.recursive));
                 }
             }
         }
@@ -78,7 +82,7 @@ impl Changes {
         };
         self.edited.iter().any(|path| is_named(path))
             || self.touched.iter().any(is_touched)
-            || self.since_ms.is_some_and(|since| changed_on_disk(&self.root, since, is_named))
+            || self.since_ms.is_some_and(|since| changed_on_disk(&self.roots.named, since, is_named))
     }
 }
 
@@ -86,17 +90,54 @@ fn is_change(effect: &PathEffect) -> bool {
     matches!(effect.access, Access::Write | Access::Delete)
 }
 
-fn below<'a>(root: &Path, path: &'a str) -> &'a str {
-    let rest = root.to_str().and_then(|root| path.strip_prefix(root));
-    rest.filter(|rest| rest.starts_with('/')).map_or(path, |rest| rest.trim_start_matches('/'))
+/// The project's folder as it is named, and as it is found when links are followed: paths come in both ways.
+#[derive(Debug, Default)]
+struct Roots {
+    named: PathBuf,
+    real: PathBuf,
 }
 
-fn text_below(root: &Path, text: &Text) -> Text {
-    let mut text = text.clone();
-    if let Some(Piece::Lit(first)) = text.0.first_mut() {
-        *first = below(root, first).to_owned();
+impl Roots {
+    fn of(root: &Path) -> Self {
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+        Self { named: root.to_path_buf(), real }
     }
-    text
+
+    fn try_below<'a>(&self, path: &'a str) -> Option<&'a str> {
+        below(&self.named, path).or_else(|| below(&self.real, path))
+    }
+
+    /// The path from the root, where it is below it.
+    fn below<'a>(&self, path: &'a str) -> &'a str {
+        self.try_below(path).unwrap_or(path)
+    }
+
+    /// The same, of a file that may be named through a link. The file itself may be gone by now.
+    fn followed_below(&self, path: &str) -> String {
+        if let Some(rest) = self.try_below(path) {
+            return rest.to_owned();
+        }
+        let followed = || {
+            let file = Path::new(path);
+            let folder = file.parent()?.canonicalize().ok()?;
+            let file = folder.join(file.file_name()?);
+            below(&self.real, file.to_str()?).map(str::to_owned)
+        };
+        followed().unwrap_or_else(|| path.to_owned())
+    }
+
+    fn text_below(&self, text: &Text) -> Text {
+        let mut text = text.clone();
+        if let Some(Piece::Lit(first)) = text.0.first_mut() {
+            *first = self.below(first).to_owned();
+        }
+        text
+    }
+}
+
+fn below<'a>(root: &Path, path: &'a str) -> Option<&'a str> {
+    let rest = root.to_str().and_then(|root| path.strip_prefix(root));
+    rest.filter(|rest| rest.starts_with('/')).map(|rest| rest.trim_start_matches('/'))
 }
 
 /// Anything below a folder.
@@ -107,7 +148,8 @@ fn all_in(folder: &Text) -> Text {
     text
 }
 
-/// Whether a file that is meant has changed since then. A rename and a copy that keeps its old date count too.
+/// Whether a file that is meant has changed since then. A rename and a copy that keeps its old date count too, and so does
+/// a tree with more names than are looked at: what was not seen may have changed.
 fn changed_on_disk(root: &Path, since_ms: i64, is_meant: impl Fn(&str) -> bool) -> bool {
     let mut folders = vec![root.to_path_buf()];
     let mut left = MAX_NAMES;
@@ -116,7 +158,7 @@ fn changed_on_disk(root: &Path, since_ms: i64, is_meant: impl Fn(&str) -> bool) 
         for entry in entries.flatten() {
             left -= 1;
             if left == 0 {
-                return false;
+                return true;
             }
             let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
@@ -124,7 +166,7 @@ fn changed_on_disk(root: &Path, since_ms: i64, is_meant: impl Fn(&str) -> bool) 
                 if !SKIPPED.iter().any(|skipped| entry.file_name() == *skipped) {
                     folders.push(path);
                 }
-            } else if path.to_str().is_some_and(|path| is_meant(below(root, path)))
+            } else if path.to_str().is_some_and(|path| is_meant(below(root, path).unwrap_or(path)))
                 && changed_ms(&entry).is_some_and(|changed| changed >= since_ms)
             {
                 return true;

@@ -1,0 +1,221 @@
+//! Deciding about an event, and the answer that a decision makes.
+//!
+//! All deciding comes before anything is stored: what is decided goes on record with the event, and a store that fails
+//! cannot take it back.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use context_graph_core::session::{Decided, Ruling};
+use context_graph_events::{Event, ReplyBody};
+use context_graph_policy::{Decision, Verdict};
+use context_graph_storage::StorageError;
+use context_graph_storage::sessions::Sessions;
+
+use super::Host;
+use super::answer::Answer;
+use super::args::OutputFormat;
+use super::error::HookError;
+use super::flow::expect_damage;
+use super::input::Incoming;
+use super::stop_gate::{self, Changes, Passage};
+use crate::crash;
+use crate::guard::{Guard, Judgement};
+
+/// What was decided about an event.
+#[derive(Debug)]
+pub(super) struct Judged<'a> {
+    event: Cow<'a, Event>,
+    decision: Decision,
+    /// Rules that could not be heard.
+    troubles: Vec<String>,
+    /// Gates that the agent passed before stopping.
+    passed: Vec<String>,
+    /// How long the gates took.
+    pub(super) waited: Duration,
+    /// What was wrong with the stored data that was read on the way.
+    pub(super) error: Option<HookError>,
+}
+
+impl<'a> Judged<'a> {
+    /// Decides about a tool call that is about to be made, by what is known without waiting.
+    pub(super) fn call(
+        host: &Host<'_>,
+        event: &'a Event,
+        sessions: impl FnOnce() -> Option<Sessions>,
+    ) -> Self {
+        let guard = Guard::load(host.environment);
+        expect_collapse(&guard, &Answer::undecided(&HookError::Policy));
+        host.wait_for_signals(&guard, event);
+        let known = || sessions()?.peek(event.session_id()).ok().flatten();
+        let Judgement { decision, troubles, .. } = guard.judge(event, known);
+        Self::new(Cow::Borrowed(event), decision, troubles)
+    }
+
+    fn new(event: Cow<'a, Event>, decision: Decision, troubles: Vec<String>) -> Self {
+        Self { event, decision, troubles, passed: Vec::new(), waited: Duration::ZERO, error: None }
+    }
+}
+
+impl Judged<'_> {
+    /// Decides about any other event; nothing where it is nobody's to decide about. Most are not: then the policy files
+    /// are not even read.
+    pub(super) fn of(
+        host: &Host<'_>,
+        sessions: Option<&Sessions>,
+        incoming: &Incoming,
+    ) -> Option<Judged<'static>> {
+        let event = &incoming.event;
+        // An agent that was held already is let go: holding it again could go on for ever.
+        let stops = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
+        let asked = matches!(event, Event::PermissionRequest(_));
+        if !(stops || asked || Guard::has_policies(host.environment)) {
+            return None;
+        }
+        let guard = Guard::load(host.environment);
+        expect_collapse(&guard, &Answer::failure(&HookError::Policy));
+        host.wait_for_signals(&guard, event);
+        let known = || sessions?.peek(event.session_id()).ok().flatten();
+        let Judgement { decision, troubles, .. } = guard.judge(event, known);
+        let mut judged = Judged::new(Cow::Owned(event.clone()), decision, troubles);
+        if stops && guard.has_gates() {
+            judged.pass_gates(host, &guard, sessions, incoming.at_ms());
+        }
+        Some(judged)
+    }
+
+    /// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.
+    fn pass_gates(&mut self, host: &Host<'_>, guard: &Guard, sessions: Option<&Sessions>, now_ms: i64) {
+        let gates = &guard.policy().config().stop_gates;
+        host.watch_until(
+            host.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3),
+            |error| self.answer_failing(error),
+        );
+        let changes = sessions.map(|sessions| {
+            expect_damage(sessions, Some(self));
+            changes(host, guard, sessions, self.event.session_id(), now_ms)
+        });
+        let due = match changes {
+            Some(Ok(changes)) => changes.due(gates),
+            // What cannot be known may have changed.
+            unknown => {
+                self.error = unknown.and_then(Result::err).map(HookError::from);
+                gates.iter().collect()
+            }
+        };
+        let started = Instant::now();
+        let Passage { decision, passed } = stop_gate::pass(&due, &host.environment.project_root());
+        self.decision = std::mem::take(&mut self.decision).join(decision);
+        self.passed = passed;
+        self.waited = started.elapsed();
+    }
+
+    /// Whether the event does not simply go on.
+    pub(super) fn stops(&self) -> bool {
+        self.decision.verdict().stops()
+    }
+
+    /// The decision with all that is to be remembered of it.
+    pub(super) fn decided(&self) -> Option<Decided> {
+        let updated_input = match self.decision.verdict() {
+            Verdict::Modify(input) => Some(input.clone()),
+            _ => None,
+        };
+        Some(Decided { ruling: ruling_of(&self.decision)?, updated_input })
+    }
+
+    /// The answer that the decision makes, with words of ours for the model.
+    pub(super) fn answer(&self, words: Option<&String>) -> Answer {
+        let decision = match words {
+            Some(text) => {
+                let context = Decision::context("context-graph/continuity", text);
+                Cow::Owned(self.decision.clone().join(context))
+            }
+            None => Cow::Borrowed(&self.decision),
+        };
+        let mut answer = Answer::with_reply(context_graph_policy::reply(&self.event, &decision));
+        answer.output.ruling = ruling_of(&decision);
+        if let ReplyBody::Fields(fields) = &mut answer.reply
+            && let Some(message) = self.message(answer.output.ruling.as_ref())
+        {
+            fields.insert("systemMessage".to_owned(), message.into());
+        }
+        answer.output.notices.clone_from(&self.troubles);
+        answer
+    }
+
+    /// The answer of a hook that failed after it had decided: the decision stands.
+    pub(super) fn answer_failing(&self, error: &HookError) -> Answer {
+        match self.answer(None) {
+            // Plain text has no room for a failure, and without our words there is none to give.
+            Answer { reply: ReplyBody::PlainText(_), .. } => Answer::failure(error),
+            answer => answer.but_failed(error),
+        }
+    }
+
+    /// What the user is told. The reason names its rules, and often what could not be heard.
+    fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
+        let mut lines = Vec::new();
+        if let Some(ruling) = ruling.filter(|_| self.stops()) {
+            let rules = || format!("[{}]", ruling.rules.join(", "));
+            let reason = if ruling.reason.is_empty() { rules() } else { ruling.reason.clone() };
+            lines.push(format!("context-graph: {}: {reason}", ruling.verdict));
+        } else if !self.passed.is_empty() {
+            lines.push(format!("context-graph: passed before stopping: {}", self.passed.join(", ")));
+        }
+        for trouble in &self.troubles {
+            if !lines.iter().any(|line| line.contains(trouble)) {
+                lines.push(format!("context-graph: not heard: {trouble}"));
+            }
+        }
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+}
+
+/// A decision as it is recorded; none where nothing was decided.
+fn ruling_of(decision: &Decision) -> Option<Ruling> {
+    let verb = decision.verdict().verb()?;
+    let rules = decision.findings().map(|finding| finding.rule.clone()).collect();
+    Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason: decision.reason() })
+}
+
+/// What the session has changed before this event.
+fn changes(
+    host: &Host<'_>,
+    guard: &Guard,
+    sessions: &Sessions,
+    session_id: &str,
+    now_ms: i64,
+) -> Result<Changes, StorageError> {
+    let gates = &guard.policy().config().stop_gates;
+    let root = host.environment.project_root();
+    let known = sessions.peek(session_id)?;
+    let changes = Changes::of(known.as_ref(), &root);
+    // Reading all that a session did is for gates that are not due already.
+    if changes.due(gates).len() == gates.len() {
+        return Ok(changes);
+    }
+    let store = sessions.store(now_ms)?;
+    let session = match known {
+        Some(session) => session,
+        // A session that was put away is in the store alone.
+        None => match sessions.view(store.as_ref(), session_id)? {
+            Some(view) => view.session,
+            None => return Ok(changes),
+        },
+    };
+    let records = sessions.records(store.as_ref(), session_id)?;
+    let records = records.iter().map(|(_, record)| record);
+    Ok(Changes::of(Some(&session), &root).with_calls(&session, records, |event| guard.effects(event)))
+}
+
+/// Prepares for a policy that brings the process down: one call of a built-in function can ask for more memory than there
+/// is, and a chain of rules can be longer than the stack. Its thread is left behind then, and what was decided without it
+/// stands; the answer is for systems where that cannot be done.
+fn expect_collapse(guard: &Guard, answer: &Answer) {
+    if guard.policies().is_some() {
+        let complaint = HookError::Policy.to_string();
+        crash::leave_behind();
+        crash::arm_failure(answer.render(OutputFormat::JsonCompact, false), &complaint);
+    }
+}
