@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Makes the corpora to start from, out of the tests' own payloads and commands: fuzz/seed.py"""
 import glob
+import json
 import os
+import re
+import struct
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CRATES = os.path.join(HERE, "../crates")
@@ -20,9 +23,88 @@ def read(pattern):
     return [open(path, "rb").read() for path in sorted(glob.glob(os.path.join(CRATES, pattern), recursive=True))]
 
 
+def settings():
+    """The settings files of the tests, and a record of an installation in front of one."""
+    sources = b"\n".join(read("context-graph-settings/tests/**/*.rs") + read("context-graph-cli/tests/*.rs"))
+    texts = [text for text in re.findall(rb'r#+"(.*?)"#+', sources, re.S) if text.lstrip().startswith(b"{")]
+    mark = {"bytes": 2, "fnv1a": "08328807b4eb6fed"}
+    record = {"version": 1, "origin": "settings", "from": mark, "result": mark, "steps": [[1, 0, "x"]], "empty": {"hooks": " "}}
+    return texts + [json.dumps(record).encode() + b"\n{}", b"", b"{}", b"\xef\xbb\xbf{\r\n\t\"hooks\": {}\r\n}\r\n"]
+
+
+def transcripts(payloads):
+    """The recorded events, as the client's transcript would tell of them."""
+    lines = []
+    for event in map(json.loads, payloads):
+        common = {"sessionId": "s", "cwd": "/w", "timestamp": "2026-11-15T16:57:41.620Z"}
+        call = event.get("tool_use_id", "t")
+        match event.get("hook_event_name"):
+            case "UserPromptSubmit":
+                lines.append(common | {"type": "user", "message": {"content": event["prompt"]}})
+            case "PreToolUse":
+                use = {"type": "tool_use", "id": call, "name": event["tool_name"], "input": event["tool_input"]}
+                lines.append(common | {"type": "assistant", "message": {"content": [use]}})
+            case "PostToolUse" | "PostToolUseFailure" as name:
+                block = {"type": "tool_result", "tool_use_id": call, "content": [{"type": "text", "text": event.get("error", "")}],
+                         "is_error": name != "PostToolUse"}
+                lines.append(common | {"type": "user", "message": {"content": [block]}, "toolUseResult": event.get("tool_response")})
+            case "PreCompact":
+                lines.append(common | {"type": "system", "subtype": "compact_boundary"})
+                lines.append(common | {"type": "user", "isCompactSummary": True, "message": {"content": "so far"}})
+    lines.sort(key=lambda line: line["type"] == "user")
+    written = [json.dumps(line).encode() for line in lines]
+    return [b"\n".join(written)] + written
+
+
+def live(payloads):
+    """Journals with each kind of damage at several places, and state files."""
+    entries = b"\n".join(json.dumps(json.loads(payload)).encode()[:200] for payload in payloads[:5])
+    damage = [struct.pack("<QQ", kind, at) + b"\xf5\xffE\xfe" * 4 for kind in range(4) for at in (0, 20, 51, 80, 300)]
+    states = [struct.pack("<14Q", 1, 2, 3, 4, 256, 5, 0, 2, 2, 3, 4, 261, 5, 0) + b"statestate"]
+    return [b"\1" + head + entries for head in damage] + [b"\3" + state for state in states] + [b"\0" + entries, b"\2CGstate\1"]
+
+
+def packed(call, content):
+    """A record of a block."""
+    return bytes(8) + struct.pack("<H", len(call)) + call + struct.pack("<I", len(content)) + content
+
+
+def rows():
+    """Values for a store: blocks, records of the first format, a ledger, counters."""
+    records = packed(b"a", b"one") + packed(b"b", b"two" * 50)
+    block = struct.pack("<Q", 2) + bytes(64) + records
+    ledger = b"\2\1s\1\2\0" + b"\x80\xa0\xb0\xd7\xf9\x62" * 2 + b"\0\0\0\1" + bytes(32)
+    told = [(0, block), (1, b"\1\0a" + b"one"), (2, struct.pack("<QQ", 1, 3) + block), (3, struct.pack("<Q", 1) + block),
+            (4, ledger), (5, b"state"), (6, b"\1\1\2\0"), (7, ledger), (8, b"\2"), (10, struct.pack("<Q", 16) + bytes(7) + b"\1" + bytes(7) + b"\1" + records)]
+    texts = [bytes([kind]) + struct.pack("<H", len(content)) + content for kind, content in told]
+    return texts + [b"".join(texts)]
+
+
+def tables():
+    """Tables of the audit index, alone and as whole files."""
+    def dictionary(*texts):
+        ends, at = b"", 0
+        for text in texts:
+            at += len(text)
+            ends += struct.pack("<I", at)
+        return ends + b"".join(texts)
+
+    none = 2**32 - 1
+    row = struct.pack("<q10I6BxxIIIII", 1, 1, none, 0, 1, 0, none, none, 1, 0, 0, 1, 1, 1, 0, 0, 0, 5, 6, 0, 1, 0)[:72].ljust(72, b"\0")
+    part = struct.pack("<qIII", 1, 1, 600, 2)
+    table = struct.pack("<8I", 1, 1, 2, 3, 1, 2, 0, 0) + row + part + struct.pack("<II", 1, 0)
+    table += dictionary(b"Bash", b"deny", b"PreToolUse") + dictionary(b"src/a.rs") + dictionary(b"ls", b"toolu_1")
+    return [b"\1" + struct.pack("<Q", 8) + bytes(8) + table, b"\0" + table, b"\2" + struct.pack("<Q", 4) + b"abcd\0"]
+
+
 payloads = read("context-graph-events/tests/payloads/**/*.json")
 commands = [line for text in read("context-graph-policy/tests/corpus/*.txt") for line in text.splitlines()
             if line.strip() and not line.startswith(b"#")]
 put("payload", payloads)
 put("shell", commands)
 put("rego_input", payloads + commands[::6])
+put("settings", settings())
+put("transcript", transcripts(payloads))
+put("live", live(payloads))
+put("store", rows())
+put("audit_index", tables())

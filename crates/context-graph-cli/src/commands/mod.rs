@@ -28,7 +28,8 @@ mod maintain;
 mod plugin;
 mod policy;
 mod reference;
-mod replay;
+#[doc(hidden)]
+pub mod replay;
 mod session;
 mod statusline;
 

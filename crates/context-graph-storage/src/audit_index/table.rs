@@ -1,6 +1,8 @@
 //! What happened in a session, a row for each thing: fixed fields for what is looked for, texts beside them. Rows are
 //! read where they lie; nothing is decoded that is not asked for.
 
+use std::ops::Range;
+
 use context_graph_core::audit::{Evidence, Outcome};
 
 /// Bytes of the counts at the beginning.
@@ -281,12 +283,17 @@ impl<'a> Row<'a> {
         self.path_numbers().map(move |number| table.text(table.paths, number as usize))
     }
 
+    /// Which of the table's parts are this row's: no more than there are, whatever the row says.
+    fn part_places(&self) -> Range<usize> {
+        let there = (self.table.list - self.table.parts) / PART;
+        let first = (self.word(field::PARTS) as usize).min(there);
+        first..(first + self.word(field::PART_COUNT) as usize).min(there)
+    }
+
     /// The numbers of its events' names.
     pub(super) fn event_numbers(&self) -> impl Iterator<Item = u32> + use<'a> {
         let table = self.table;
-        let first = self.word(field::PARTS) as usize;
-        let count = self.word(field::PART_COUNT) as usize;
-        (first..first + count).map(move |at| word(&table.bytes, table.parts + at * PART + 16).unwrap_or(NONE))
+        self.part_places().map(move |at| word(&table.bytes, table.parts + at * PART + 16).unwrap_or(NONE))
     }
 
     pub(super) fn rule_numbers(&self) -> impl Iterator<Item = u32> + use<'a> {
@@ -306,9 +313,7 @@ impl<'a> Row<'a> {
     /// Its records, in their order.
     pub fn parts(&self) -> impl Iterator<Item = RowPart<'a>> + use<'a> {
         let table = self.table;
-        let first = self.word(field::PARTS) as usize;
-        let count = self.word(field::PART_COUNT) as usize;
-        (first..first + count).map(move |at| {
+        self.part_places().map(move |at| {
             let start = table.parts + at * PART;
             let word = |field: usize| word(&table.bytes, start + field).unwrap_or_default();
             RowPart {
@@ -331,4 +336,23 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 fn long(bytes: &[u8], at: usize) -> i64 {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| i64::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_no_more_parts_than_there_are() {
+        let mut bytes = vec![0; HEADER + ROW + 2 * PART];
+        bytes[0] = 1;
+        bytes[WORD] = 2;
+        for (first, parts) in [(0_u32, 2), (1, 1), (NONE, 0)] {
+            bytes[HEADER + field::PARTS..][..WORD].copy_from_slice(&first.to_le_bytes());
+            bytes[HEADER + field::PART_COUNT..][..WORD].copy_from_slice(&NONE.to_le_bytes());
+            let table = Table::parse(bytes.clone()).unwrap();
+            let row = table.rows().next().unwrap();
+            assert_eq!((row.parts().count(), row.event_numbers().count()), (parts, parts));
+        }
+    }
 }

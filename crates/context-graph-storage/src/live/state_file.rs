@@ -159,14 +159,16 @@ impl Descriptor {
             return None;
         }
         let word = |index: usize| u64_at(bytes, 8 + index * 8);
-        Some(Self {
+        let descriptor = Self {
             slot,
             sequence: word(0),
             applied: Position { generation: word(1), offset: word(2), check: word(3) },
             at: word(4),
             length: word(5),
             checksum: word(6),
-        })
+        };
+        // One that no other could follow, or whose stretch is not one, would be in the way of every state to come.
+        (descriptor.sequence < u64::MAX && descriptor.at >= DATA).then_some(descriptor)
     }
 }
 
@@ -191,6 +193,17 @@ mod tests {
         match read(file, path).unwrap() {
             Content::State(_, state) => Some((state.applied.offset, state.payload().to_vec())),
             Content::Absent | Content::Garbage => None,
+        }
+    }
+
+    #[test]
+    fn a_descriptor_that_none_could_follow_is_none() {
+        let (_folder, path, file) = file();
+        let written = write(&file, &path, None, place(1), b"state").unwrap();
+        for strange in [Descriptor { sequence: u64::MAX, ..written }, Descriptor { at: DATA - 1, ..written }]
+        {
+            file.write_all_at(&strange.encode(), 0).unwrap();
+            assert!(matches!(read(&file, &path).unwrap(), Content::Garbage));
         }
     }
 

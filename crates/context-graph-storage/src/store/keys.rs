@@ -85,11 +85,15 @@ pub(super) fn call_hash(tool_use_id: &str) -> [u8; 8] {
     hash
 }
 
+/// No store counts as far as this. A larger number is damage, and one that could not be counted on from.
+pub(super) const TOO_MANY: u64 = 1 << 56;
+
 /// Ordinal and sequence at the end of a key of the log or of the calls.
 pub(super) fn split_record(key: &[u8]) -> Option<(u64, u64)> {
     let (rest, seq) = key.split_last_chunk::<8>()?;
     let (_, ordinal) = rest.split_last_chunk::<8>()?;
-    Some((u64::from_be_bytes(*ordinal), u64::from_be_bytes(*seq)))
+    let (ordinal, seq) = (u64::from_be_bytes(*ordinal), u64::from_be_bytes(*seq));
+    (ordinal < TOO_MANY && seq < TOO_MANY).then_some((ordinal, seq))
 }
 
 /// Bounds of the times within `since..=until`, behind `prefix`.

@@ -53,6 +53,15 @@ pub(super) struct Counters {
     pub(super) unwatched: u64,
 }
 
+impl Counters {
+    /// Whether a store can count on from here.
+    pub(super) fn are_sane(&self) -> bool {
+        [self.sessions, self.last_ordinal, self.records, self.unwatched]
+            .into_iter()
+            .all(|count| count < keys::TOO_MANY)
+    }
+}
+
 impl Ledger {
     pub(super) fn new(session_id: &str, timestamp_ms: i64, ordinal: u64) -> Self {
         Self {
@@ -127,6 +136,9 @@ impl Ledger {
             FORMAT => postcard::from_bytes(rest).ok()?,
             _ => return None,
         };
+        if stored.ordinal >= keys::TOO_MANY || stored.last_seq >= keys::TOO_MANY {
+            return None;
+        }
         Some(Self {
             session_id: stored.session_id,
             ordinal: stored.ordinal,

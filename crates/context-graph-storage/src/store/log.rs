@@ -117,7 +117,7 @@ pub(super) fn visit<R: Reader + ?Sized>(
     visit: &mut dyn FnMut(LogEntry<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut start = keys::record(ordinal, from_seq.max(1));
-    last_row(reader, ordinal, from_seq.max(1), |key, _| start.copy_from_slice(key))?;
+    last_row(reader, ordinal, from_seq.max(1), |key, _| start = key.try_into().unwrap_or(start))?;
     let end = keys::record(ordinal, u64::MAX);
     let bounds = (Bound::Included(&start[..]), Bound::Included(&end[..]));
     reader.scan(Table::Log, bounds, Order::Ascending, &mut |key, value| {

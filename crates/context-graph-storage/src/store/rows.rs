@@ -84,8 +84,9 @@ pub(super) fn next_log<R: Reader + ?Sized>(reader: &R, ordinal: u64) -> Result<O
         (Bound::Included(&start), Bound::Unbounded),
         Order::Ascending,
         &mut |key, _| {
-            found = keys::split_record(key).map(|(ordinal, _)| ordinal);
-            ControlFlow::Break(())
+            // A row that has no number, or one that it does not stand under, is passed over.
+            found = keys::split_record(key).map(|(found, _)| found).filter(|found| *found >= ordinal);
+            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
     )?;
     Ok(found)
@@ -111,20 +112,25 @@ pub(super) fn put_counters(writer: &mut dyn Writer, counters: Counters) -> Resul
 /// The counters; counted again, should they not check out.
 pub(super) fn counters<R: Reader + ?Sized>(reader: &R) -> Result<Counters> {
     let stored = reader.get(Table::Meta, keys::COUNTERS)?;
-    if let Some(counters) = stored.and_then(|value| ledger::decode(keys::COUNTERS, value)) {
+    let counters: Option<Counters> = stored.and_then(|value| ledger::decode(keys::COUNTERS, value));
+    if let Some(counters) = counters.filter(Counters::are_sane) {
         return Ok(counters);
     }
     let first_format: Option<(u64, u64)> = stored.and_then(|value| ledger::decode(keys::COUNTERS, value));
     if let Some((sessions, last_ordinal)) = first_format {
         // Each log starts with an entry that says whose it is, and each record was one.
         let records = reader.count(Table::Log)?.saturating_sub(sessions);
-        return Ok(Counters { sessions, last_ordinal, records, unwatched: last_ordinal });
+        let counters = Counters { sessions, last_ordinal, records, unwatched: last_ordinal };
+        if counters.are_sane() {
+            return Ok(counters);
+        }
     }
     let mut counted = Counters::default();
     while let Some(ordinal) = next_log(reader, counted.last_ordinal + 1)? {
         counted.sessions += 1;
         counted.last_ordinal = ordinal;
-        counted.records += log::last_seq(reader, ordinal)?.unwrap_or_else(|first| first);
+        let last = log::last_seq(reader, ordinal)?.unwrap_or_else(|first| first);
+        counted.records = counted.records.saturating_add(last).min(keys::TOO_MANY - 1);
     }
     Ok(counted)
 }

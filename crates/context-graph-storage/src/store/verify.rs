@@ -1,6 +1,5 @@
 //! Following the hash chain of every log, from its first record to the link that the ledger holds.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::chain::Chain;
@@ -124,7 +123,7 @@ impl Follow {
 /// Follows every chain. `progress` hears how many records were followed.
 pub(super) fn verify(reader: &dyn Reader, progress: &mut dyn FnMut(u64)) -> Result<ChainReport> {
     let mut report = ChainReport::default();
-    let mut present = HashSet::new();
+    let mut present = Vec::new();
     let mut current: Option<Follow> = None;
     log::visit_rows(reader, |key, value| {
         let Some((ordinal, seq)) = keys::split_record(key).filter(|_| key.len() == 16) else {
@@ -136,7 +135,7 @@ pub(super) fn verify(reader: &dyn Reader, progress: &mut dyn FnMut(u64)) -> Resu
                 done.end(&mut report);
                 progress(report.records);
             }
-            present.insert(ordinal);
+            present.push(ordinal);
             let mut follow = begin(reader, &mut report, ordinal, (seq == 0).then_some((key, value)))?;
             if seq > 0 {
                 follow.row(&mut report, key, value);
@@ -154,14 +153,25 @@ pub(super) fn verify(reader: &dyn Reader, progress: &mut dyn FnMut(u64)) -> Resu
     report.removed = tombstones.len() as u64;
     present.extend(tombstones.iter().map(|tombstone| tombstone.ordinal));
     let counters = counters(reader)?;
-    for ordinal in (counters.unwatched + 1)..=counters.last_ordinal {
-        if !present.contains(&ordinal) {
-            let what = format!("session number {ordinal} is gone and left no tombstone");
-            report.record_break(None, None, what);
-        }
-    }
+    find_gaps(&mut report, present, counters.unwatched + 1, counters.last_ordinal);
     progress(report.records);
     Ok(report)
+}
+
+/// Reports the numbers from `first` to `last` that are not `present`. What claims to be the last number may be a lie, so
+/// nothing here counts up to it.
+fn find_gaps(report: &mut ChainReport, mut present: Vec<u64>, first: u64, last: u64) {
+    present.retain(|ordinal| (first..=last).contains(ordinal));
+    present.sort_unstable();
+    let mut expected = first;
+    for ordinal in present.into_iter().chain([last + 1]) {
+        if ordinal > expected {
+            let what = format!("session number {expected} is gone and left no tombstone");
+            report.record_break(None, None, what);
+            report.breaks += ordinal - expected - 1;
+        }
+        expected = ordinal + 1;
+    }
 }
 
 /// Starts with the row that says whose log it is.
@@ -205,4 +215,57 @@ pub(super) fn chain_at(reader: &dyn Reader, ledger: &Ledger, seq: u64) -> Result
         ControlFlow::Continue(())
     })?;
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
+
+    use super::super::engine::{Engine, Table};
+    use super::super::ledger::{self, Counters};
+    use super::super::{FoldBatch, LogRecord, MemoryEngine, MemoryStore, SessionStore};
+    use super::*;
+    use crate::quarantine::Quarantine;
+
+    /// A store with one session of one record, and one row that is not the store's own.
+    fn store_with(table: Table, key: &[u8], value: &[u8]) -> MemoryStore {
+        let store = MemoryStore::new(MemoryEngine::default(), Quarantine::new("/nowhere")).unwrap();
+        let batch = FoldBatch {
+            records: vec![LogRecord { bytes: b"one".to_vec(), ..LogRecord::default() }],
+            ..FoldBatch::of(SessionIdentitySnapshot::with_timestamp("s", 1))
+        };
+        store.commit_fold(&batch).unwrap();
+        store.engine.write(|writer| writer.put(table, key, value)).unwrap();
+        store
+    }
+
+    #[test]
+    fn a_row_with_a_strange_key_is_a_break_and_stops_no_walk() {
+        let whole = keys::record(1, 1);
+        let largest = keys::record(u64::MAX, 1);
+        for key in [&[&whole[..], b"x"].concat()[..], &whole[..15], &[&whole[..], &whole].concat(), &largest]
+        {
+            let store = store_with(Table::Log, key, b"");
+            let report = store.verify_chains(&mut |_| ()).unwrap();
+            assert_eq!((report.records, report.sessions), (1, 1), "{key:?}");
+            assert!(report.breaks > 0, "{key:?}");
+            assert!(store.check().unwrap().problems > 0, "{key:?}");
+            // Reading from the second record on looks for the row before it, and meets the strange one.
+            assert!(store.log("s", 2, 9).is_ok());
+        }
+    }
+
+    #[test]
+    fn counters_that_claim_too_much_are_not_counted_up_to() {
+        let counters = |last_ordinal| Counters { sessions: 1, last_ordinal, records: 1, unwatched: 0 };
+        let put = |last| {
+            let value = ledger::encode(keys::COUNTERS, &counters(last)).unwrap();
+            store_with(Table::Meta, keys::COUNTERS, &value)
+        };
+        let report = put(1 << 40).verify_chains(&mut |_| ()).unwrap();
+        assert_eq!(report.breaks, (1 << 40) - 1);
+        assert_eq!(report.first_break.unwrap().what, "session number 2 is gone and left no tombstone");
+        // What nobody can have counted is counted again.
+        assert_eq!(put(u64::MAX).verify_chains(&mut |_| ()).unwrap().breaks, 0);
+    }
 }

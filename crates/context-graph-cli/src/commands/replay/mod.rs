@@ -5,7 +5,7 @@ mod events;
 mod player;
 pub(crate) mod transcript;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -42,6 +42,14 @@ enum ReplayFormat {
     Text,
     /// One JSON object per event
     Jsonl,
+}
+
+/// What a replay of a transcript says, for those who try transcripts out.
+#[doc(hidden)]
+pub fn tell_transcript(bytes: &[u8]) -> String {
+    let mut player = Player::new(false);
+    let _ = transcript::play(Path::new("transcript.jsonl"), bytes, &mut player);
+    player.told()
 }
 
 pub(crate) fn run(args: &ReplayArgs) -> Outcome {

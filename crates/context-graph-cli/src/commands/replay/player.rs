@@ -41,6 +41,12 @@ impl Player {
             let _ = out.flush();
             return self.bad;
         }
+        terminal::print(self.told().as_bytes());
+        self.bad
+    }
+
+    /// All sessions for people, with nothing in it that a terminal would take for a command.
+    pub(super) fn told(&self) -> String {
         let mut text = String::new();
         for id in &self.order {
             if let Some((session, curve)) = self.sessions.get(id) {
@@ -50,8 +56,7 @@ impl Player {
         if self.order.is_empty() {
             text.push_str("nothing to play\n");
         }
-        terminal::print(terminal::plain(&text, true).as_bytes());
-        self.bad
+        terminal::plain(&text, true)
     }
 }
 

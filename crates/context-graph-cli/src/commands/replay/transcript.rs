@@ -31,7 +31,8 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
             let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR - done));
             let _ = write!(std::io::stderr(), "\r{bar} {} of {} transcripts ", number + 1, files.len());
         }
-        skipped += play(file, player).map_err(|error| {
+        let opened = std::fs::File::open(file);
+        skipped += opened.and_then(|opened| play(file, BufReader::new(opened), player)).map_err(|error| {
             Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
         })?;
     }
@@ -83,11 +84,11 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Plays one transcript. How many of its lines were passed over?
-fn play(file: &Path, player: &mut dyn EventSink) -> std::io::Result<usize> {
+/// Plays one transcript, which is in `file`. How many of its lines were passed over?
+pub(super) fn play(file: &Path, content: impl BufRead, player: &mut dyn EventSink) -> std::io::Result<usize> {
     let mut reading = Reading::new(file);
     let mut skipped = 0;
-    for (index, line) in BufReader::new(std::fs::File::open(file)?).split(b'\n').enumerate() {
+    for (index, line) in content.split(b'\n').enumerate() {
         let line = line?;
         if line.trim_ascii().is_empty() {
             continue;
