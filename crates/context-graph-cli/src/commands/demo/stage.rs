@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use context_graph_storage::paths::{self, STATE_FOLDER};
+use context_graph_storage::sessions::UPKEEP_STAMP;
 use serde_json::{Value, json};
 
 use crate::commands::failure::Failure;
@@ -42,6 +44,10 @@ impl<'a> Stage<'a> {
             std::fs::create_dir_all(&folder)
                 .map_err(|error| failed(&format!("{}: {error}", folder.display())))?;
         }
+        // As if the upkeep had just been done: one that is started when the session ends would outlive the folder.
+        let state = project.join(STATE_FOLDER);
+        let noted = std::fs::create_dir(&state).and_then(|()| paths::touch(&state.join(UPKEEP_STAMP)));
+        noted.map_err(|error| failed(&format!("{}: {error}", state.display())))?;
         Ok(Self { program, project, home, took: Vec::new(), nothing: Vec::new(), calls: 0 })
     }
 
