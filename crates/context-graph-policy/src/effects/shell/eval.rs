@@ -217,7 +217,7 @@ impl<'a> Shell<'a> {
     }
 
     /// A word of an option such as `of=~/x` may still hold a tilde.
-    fn home_expanded(&self, text: &Text) -> Text {
+    pub(crate) fn home_expanded(&self, text: &Text) -> Text {
         match crate::effects::path::home_of(text.prefix(), self.places.home) {
             Some((home, rest)) => {
                 let mut out = Text::lit(home);
