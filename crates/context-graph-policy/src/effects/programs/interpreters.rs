@@ -54,7 +54,9 @@ impl Shell<'_> {
             "php" => self.language(run, stdin, &["-r"], &["-d"]),
             "lua" | "luajit" | "osascript" => self.language(run, stdin, &["-e"], &["-l"]),
             "Rscript" | "R" | "julia" | "elixir" | "scala" | "groovy" | "ghc" | "swift" | "tclsh"
-            | "wish" | "guile" | "racket" => self.language(run, stdin, &["-e", "--eval", "-E"], &[]),
+            | "wish" | "racket" | "bb" => self.language(run, stdin, &["-e", "--eval", "-E"], &[]),
+            "guile" => self.language(run, stdin, &["-c", "-e"], &["-L", "-l"]),
+            "erl" => self.language(run, stdin, &["-eval"], &[]),
             "pwsh" | "powershell" => {
                 let scripts = option_values(&run.args, "-c", "-Command").into_iter().chain(option_values(
                     &run.args,
