@@ -3,7 +3,7 @@
 use super::places::{has_extension, hits, holds};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Disclosure, PathEffect, Target, Text};
+use crate::effects::{Access, Disclosure, PathEffect, Run, Target, Text};
 
 static KEY: Rule = Rule::deny("secrets/read-key", Severity::Critical);
 static ENV_FILE: Rule = Rule::ask("secrets/read-env-file", Severity::High);
@@ -171,6 +171,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
     }
     for run in case.runs() {
+        if searches_for_credentials(run, case) {
+            found.add(&SHOW, format!("`{}` would look for credentials beyond the project.", run.name));
+        }
         let words: Vec<&str> = run.args.iter().map(Text::known).collect();
         let words = super::destructive_data::after_globals(&run.name, words);
         if shows_store(&run.name, &words) || shows_variables(&run.name, &words) {
@@ -180,6 +183,27 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         }
     }
+}
+
+/// Whether a search for what credentials look like goes through home or the system.
+fn searches_for_credentials(run: &Run, case: &Case<'_>) -> bool {
+    if !matches!(run.name.as_str(), "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack") {
+        return false;
+    }
+    let words: Vec<&Text> = run.args.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
+    let Some((pattern, places)) = words.split_first() else { return false };
+    let pattern = pattern.known().to_ascii_lowercase();
+    let telling =
+        ["private key", "akia", "password", "passwd", "secret", "token", "api_key", "apikey", "ghp_"];
+    let broad = |place: &str| {
+        let place = place.trim_end_matches('/');
+        let home = case.ctx.home.trim_end_matches('/');
+        matches!(place, "" | "~" | "/etc" | "/home" | "/root" | "/Users" | "~/.config")
+            || place == home
+            || place == format!("{home}/.config")
+    };
+    telling.iter().any(|word| pattern.contains(word))
+        && places.iter().any(|place| place.literal().is_some_and(broad))
 }
 
 /// Programs that print the environment, or a credential out of it, by a language or an option of their own.

@@ -124,6 +124,8 @@ pub(super) const OPERATORS: &[&str] = &["`", "qx", "system ", "%x", "exec ", "\"
 pub(super) const READS: &[&str] = &[
     "@argv",
     "insert-file",
+    "fileinput.",
+    "linecache.",
     "open",
     "read",
     "path(",

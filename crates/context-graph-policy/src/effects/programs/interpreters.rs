@@ -75,7 +75,7 @@ impl Shell<'_> {
                 Some(Flow::default())
             }
             "ssh-agent" => {
-                let rest = operands(&run.args, &["-t", "-a"]);
+                let rest = super::wrappers::after_options(&run.args, &["-t", "-a"], 0);
                 let argv: Vec<Text> = rest.into_iter().cloned().collect();
                 (!argv.is_empty()).then(|| self.run(argv, Vec::new(), stdin))
             }
@@ -86,6 +86,7 @@ impl Shell<'_> {
     fn shell(&mut self, run: &Run, stdin: &Flow) -> Flow {
         let args = &run.args;
         let mut at = 0;
+        let mut traced = false;
         while at < args.len() {
             let arg = args[at].prefix();
             if arg == "--" {
@@ -121,6 +122,7 @@ impl Shell<'_> {
                 if arg.contains('s') {
                     return self.run_stream(stdin, &run.name);
                 }
+                traced |= arg.starts_with('-') && arg.contains(['x', 'v']);
                 at += 1;
                 continue;
             }
@@ -129,6 +131,10 @@ impl Shell<'_> {
         match args.get(at) {
             Some(file) => {
                 let file = file.clone();
+                if traced {
+                    // Every line of it is shown.
+                    self.touch(Access::Read, &file, &run.name);
+                }
                 self.run_file(&file, &args[at..], stdin, &run.name);
                 Flow { piped: true, from: run.name.clone(), ..Flow::default() }
             }

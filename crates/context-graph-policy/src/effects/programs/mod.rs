@@ -13,6 +13,7 @@ mod git;
 mod handed;
 mod interpreters;
 mod network;
+mod reading_options;
 mod requests;
 mod storage;
 mod texts;
@@ -117,6 +118,7 @@ impl Shell<'_> {
             return flow;
         }
         self.command_options(run);
+        self.reading_options(run);
         if let Some(flow) = self.interpreted(run, stdin) {
             return flow;
         }
