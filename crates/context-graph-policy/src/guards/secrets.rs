@@ -30,6 +30,12 @@ const KEYS: &[&str] = &[
     "~/.gnupg/**",
     "~/.aws/credentials",
     "~/.aws/sso/**",
+    "~/.aws/cli/cache/**",
+    "~/.config/glab-cli/config.yml",
+    "~/.m2/settings.xml",
+    "~/.bitcoin/wallet.dat",
+    "~/.config/solana/id.json",
+    "~/.config/Signal/config.json",
     "~/.config/gcloud/**",
     "~/.azure/**",
     "~/.kube/config",
@@ -261,6 +267,12 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
             | ["configure", "export-credentials", ..]
             | ["iam", "create-access-key", ..],
         )
+        | ("bw", ["list", ..])
+        | ("heroku", ["auth:token", ..])
+        | ("rclone", ["config", "show" | "dump", ..])
+        | ("systemctl", ["show-environment", ..])
+        | ("rails", ["credentials:show", ..])
+        | ("gcloud", ["iam", "service-accounts", "keys", "create", ..])
         | ("secret-tool", ["lookup", ..])
         | ("vercel", ["env", "pull", ..])
         | ("netlify", ["env:list" | "env:get", ..])
@@ -288,6 +300,10 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
                         | "generate"
                 )
         }
+        ("docker" | "podman", ["inspect", ..]) => words.iter().any(|word| word.contains(".Config.Env")),
+        ("stripe", ["config", ..]) => has("--list"),
+        ("git", ["config", ..]) => words.iter().any(|word| word.ends_with("extraheader")) && words.len() == 3,
+        ("dotenv" | "dotenv-cli", ["-p", name, ..]) => crate::effects::names_credential(name),
         ("sops", _) => has("-d") || has("--decrypt") || has("decrypt"),
         ("age" | "rage", _) => has("-d") || has("--decrypt"),
         ("npm" | "yarn", ["config", "get", key, ..]) => key.to_ascii_lowercase().contains("auth"),
