@@ -63,6 +63,17 @@ impl Shell<'_> {
                     "-command",
                     "-EncodedCommand",
                 ));
+                // Any beginning of `-Command` will do, and all that follows is its value.
+                let at = run.args.iter().position(|arg| {
+                    let option = arg.known().to_ascii_lowercase();
+                    option.len() > 1 && "-command".starts_with(&option)
+                });
+                let words = at.map_or(&[][..], |at| &run.args[at + 1..]);
+                if !words.is_empty() && words.iter().all(|word| word.literal().is_some()) {
+                    let line: Vec<String> = words.iter().map(Text::to_string).collect();
+                    crate::effects::powershell::script(self, &line.join(" "));
+                    return Some(Flow::default());
+                }
                 for script in scripts {
                     match script.literal() {
                         Some(script) => crate::effects::powershell::script(self, script),
