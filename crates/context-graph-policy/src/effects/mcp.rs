@@ -132,7 +132,12 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         git_tool(shell, &all, &words, level);
         command_of_program(shell, &all, level);
     }
-    remove_named(shell, tool, &words);
+    let branch = input.get("branch").and_then(Value::as_str).unwrap_or("main");
+    let own_branch = words.iter().any(|word| word == "branch")
+        && !matches!(branch, "main" | "master" | "develop" | "trunk" | "production" | "release");
+    if !own_branch {
+        remove_named(shell, tool, &words);
+    }
     outward(shell, tool, &words, input);
     let access = if any(REMOVING) {
         Access::Delete

@@ -21,15 +21,81 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let words: Vec<String> = run.args.iter().map(Text::to_string).collect();
         let words = after_globals(&run.name, words.iter().map(String::as_str).collect());
         let line = || format!("{} {}", run.name, words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
-        if drops_database(run, &words) {
+        if drops_database(run, &words) && !is_for_tests(run, &words) {
             found.add(&DATABASE, format!("`{}` would delete data.", line()));
-        } else if removes_containers(run, &words) {
+        } else if removes_containers(run, &words) && !removes_finished(case, &words) {
             found.add(&CONTAINER, format!("`{}` would delete containers, volumes or workloads.", line()));
         } else if removes_cloud(run, &words) {
             found.add(&CLOUD, format!("`{}` would delete cloud resources.", line()));
         } else if unpublishes(run, &words) {
             found.add(&REGISTRY, format!("`{}` would withdraw a published package.", line()));
         }
+    }
+}
+
+/// Whether the database is one that tests make and drop.
+fn is_for_tests(run: &Run, words: &[&str]) -> bool {
+    let named = |value: &str| {
+        let value = value.split('?').next().unwrap_or(value);
+        value.ends_with("_test")
+            || value.ends_with("/test.db")
+            || value == "test.db"
+            || value.starts_with("tests/")
+    };
+    let environment = run.assigns.iter().any(|(name, value)| {
+        let value = value.known();
+        match name.as_str() {
+            "MIX_ENV" | "NODE_ENV" | "APP_ENV" | "RAILS_ENV" | "RACK_ENV" => {
+                matches!(value, "test" | "testing")
+            }
+            "DJANGO_SETTINGS_MODULE" => value.ends_with(".test"),
+            "DATABASE_URL" | "PGDATABASE" => named(value),
+            _ => false,
+        }
+    });
+    let told = words.iter().any(|word| matches!(*word, "--env=test" | "--env=testing"));
+    let client =
+        matches!(run.name.as_str(), "psql" | "mysql" | "mariadb" | "sqlite3" | "mongosh" | "pg_restore");
+    // A client can be told to go to another one.
+    let switches =
+        words.iter().any(|word| word.contains("\\c ") || word.to_ascii_uppercase().contains("USE "));
+    environment || told || client && !switches && words.iter().any(|word| !word.contains(' ') && named(word))
+}
+
+/// Containers that have ended, asked for as such: nothing runs in them any more.
+fn removes_finished(case: &Case<'_>, words: &[&str]) -> bool {
+    let plain =
+        words.first() == Some(&"rm") && !words.iter().any(|word| word.starts_with('-') && word.contains('v'));
+    let finished = ["status=exited", "status=dead", "status=created"];
+    plain
+        && case.runs().any(|run| {
+            run.arg(0) == "ps"
+                && run.args.iter().any(|arg| finished.iter().any(|state| arg.known().ends_with(state)))
+        })
+}
+
+/// One pod, which whatever started it starts again.
+fn is_one_pod(run: &Run, words: &[&str]) -> bool {
+    let mut names = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match *word {
+            "-n" | "--namespace" | "--context" => {
+                rest.next();
+            }
+            "--all" | "--force" | "-l" | "--selector" | "-A" | "--all-namespaces" | "-f" => return false,
+            word if word.starts_with("--selector") || word.starts_with("--field-selector") => return false,
+            word if word.starts_with('-') => {}
+            word => names.push(word),
+        }
+    }
+    if run.args.iter().any(|arg| arg.to_string().contains("prod")) {
+        return false;
+    }
+    match names.as_slice() {
+        ["delete", "pod" | "pods" | "po", name] => !name.contains(['…', ',', '*']),
+        ["delete", name] => name.starts_with("pod/") && !name.contains(['…', ',', '*']),
+        _ => false,
     }
 }
 
@@ -262,7 +328,7 @@ fn removes_containers(run: &Run, words: &[&str]) -> bool {
         },
         "docker-compose" => has("down") && (has("-v") || has("--volumes")),
         "kubectl" | "oc" | "k" => {
-            let removes = has("delete")
+            let removes = has("delete") && !is_one_pod(run, words)
                 || has("drain")
                 || has("scale")
                     && (has("--replicas=0") || words.windows(2).any(|pair| pair == ["--replicas", "0"]))

@@ -40,8 +40,14 @@ fn check(case: &Case<'_>, found: &mut Found) {
             {
                 found.add(&RESET, "`git reset --hard` throws uncommitted changes away.");
             }
-            "rm" | "reflog" | "prune" | "worktree" | "filter-repo" if has("--dry-run") || has("-n") => {}
-            "clean" if (short('f') || has("--force")) && !short('n') && !has("--dry-run") => {
+            "rm" | "reflog" | "prune" | "worktree" | "filter-repo"
+                if has("--dry-run") || has("-n") || sub == "filter-repo" && has("--analyze") => {}
+            "clean"
+                if (short('f') || has("--force"))
+                    && !short('n')
+                    && !has("--dry-run")
+                    && !is_only_built(&words) =>
+            {
                 found.add(&CLEAN, "`git clean -f` removes files that git does not know.");
             }
             "checkout" => checkout(case, &words, found),
@@ -127,6 +133,25 @@ fn is_everything(word: &str) -> bool {
 /// The words that are no options.
 fn named(words: &[String]) -> impl Iterator<Item = &str> {
     words.iter().map(String::as_str).filter(|word| !word.starts_with('-'))
+}
+
+/// Whether `git clean` is only let at folders that a build makes.
+fn is_only_built(words: &[String]) -> bool {
+    const BUILT: &[&str] = &[
+        "build",
+        "dist",
+        "target",
+        "out",
+        "node_modules",
+        "coverage",
+        "tmp",
+        ".next",
+        ".cache",
+        "__pycache__",
+    ];
+    let mut named = named(words).peekable();
+    named.peek().is_some()
+        && named.all(|word| BUILT.contains(&word.trim_start_matches("./").trim_end_matches('/')))
 }
 
 /// Branches by the handful, or whatever another command lists.
