@@ -378,13 +378,13 @@ fn command_of_program(shell: &mut Shell<'_>, words: &[String], input: &Value) {
         .find_map(|field| input.get(*field).and_then(Value::as_str));
     let args =
         ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?)).unwrap_or_default();
-    let argv: Vec<String> =
+    let line: Vec<String> =
         verb.into_iter().flat_map(str::split_whitespace).map(str::to_owned).chain(args).collect();
-    if argv.is_empty() || argv.first().is_some_and(|first| first == program) {
+    if line.is_empty() || line.first().is_some_and(|first| first == program) {
         return;
     }
     let command: Vec<Text> =
-        std::iter::once(Text::lit(program)).chain(argv.into_iter().map(Text::lit)).collect();
+        std::iter::once(Text::lit(program)).chain(line.into_iter().map(Text::lit)).collect();
     shell.quietly(|shell| shell.run(command, Vec::new(), &Flow::default()));
 }
 

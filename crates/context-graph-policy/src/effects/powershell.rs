@@ -109,13 +109,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
         let run_name = if name == "invoke-sqlcmd" { "sql" } else { name.as_str() }.to_owned();
         shell.out.runs.push(Run { name: run_name, args, assigns: Vec::new(), stdin: None, cwd });
     }
-    for (at, word) in words.iter().enumerate() {
-        if matches!(word.known(), ">" | ">>" | "2>" | "*>")
-            && let Some(file) = words.get(at + 1)
-        {
-            shell.touch(Access::Write, &slashed(file), "PowerShell");
-        }
-    }
+    redirected(shell, words);
     match name.as_str() {
         "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "clear-recyclebin" => {
             let piped = listed.filter(|_| files.is_empty()).cloned();
@@ -190,6 +184,17 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
             || is_keyword(&name) => {}
         _ => {
             shell.run(words.to_vec(), Vec::new(), &Flow::default());
+        }
+    }
+}
+
+/// Files that output goes to.
+fn redirected(shell: &mut Shell<'_>, words: &[Text]) {
+    for (at, word) in words.iter().enumerate() {
+        if matches!(word.known(), ">" | ">>" | "2>" | "*>")
+            && let Some(file) = words.get(at + 1)
+        {
+            shell.touch(Access::Write, &slashed(file), "PowerShell");
         }
     }
 }

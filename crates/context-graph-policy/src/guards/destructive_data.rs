@@ -25,7 +25,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&DATABASE, format!("`{}` would delete data.", line()));
         } else if removes_containers(run, &words) && !removes_finished(case, &words) {
             found.add(&CONTAINER, format!("`{}` would delete containers, volumes or workloads.", line()));
-        } else if removes_cloud(run, &words) {
+        } else if removes_cloud(run, &words) || removes_kept(run, &words) {
             found.add(&CLOUD, format!("`{}` would delete cloud resources.", line()));
         } else if unpublishes(run, &words) {
             found.add(&REGISTRY, format!("`{}` would withdraw a published package.", line()));
@@ -48,7 +48,7 @@ fn is_for_tests(run: &Run, words: &[&str]) -> bool {
             "MIX_ENV" | "NODE_ENV" | "APP_ENV" | "RAILS_ENV" | "RACK_ENV" => {
                 matches!(value, "test" | "testing")
             }
-            "DJANGO_SETTINGS_MODULE" => value.ends_with(".test"),
+            "DJANGO_SETTINGS_MODULE" => value.rsplit('.').next() == Some("test"),
             "DATABASE_URL" | "PGDATABASE" => named(value),
             _ => false,
         }
@@ -209,7 +209,6 @@ fn drops_database(run: &Run, words: &[&str]) -> bool {
         "liquibase" => words.iter().any(|word| matches!(*word, "drop-all" | "dropAll")),
         "gradle" | "gradlew" => has("flywayClean"),
         "mvn" | "mvnw" => words.iter().any(|word| matches!(*word, "flyway:clean" | "liquibase:dropAll")),
-        "dbmate" | "migrate" => has("drop"),
         "goose" => has("reset") || has("down-to") && has("0"),
         "atlas" => has("schema") && has("clean"),
         "hasura" => has("--down") && has("all"),
@@ -234,7 +233,7 @@ fn drops_database(run: &Run, words: &[&str]) -> bool {
         "rabbitmqctl" => has("reset") || has("force_reset") || has("delete_vhost") || has("delete_queue"),
         "kafka-topics" | "kafka-topics.sh" => has("--delete"),
         "dropdb" | "dropuser" => !words.iter().any(|word| word.contains("test") || word.contains("tmp")),
-        "mysqladmin" | "drizzle-kit" => has("drop"),
+        "mysqladmin" | "drizzle-kit" | "dbmate" | "migrate" => has("drop"),
         "redis-cli" | "valkey-cli" => {
             words.iter().any(|word| {
                 let low = word.to_ascii_lowercase();
@@ -360,27 +359,7 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
         return false;
     }
     match run.name.as_str() {
-        "aws" => {
-            (first == "s3"
-                && (second == "rb"
-                    || (second == "rm" && has("--recursive"))
-                    || (second == "sync" && has("--delete"))))
-                || (first == "s3" && second == "mv" && has("--recursive"))
-                || opens_cloud(second, words)
-                || [
-                    "delete-",
-                    "batch-delete-",
-                    "terminate-",
-                    "remove-",
-                    "deregister-",
-                    "purge-",
-                    "schedule-key-deletion",
-                    "stop-logging",
-                    "close-account",
-                ]
-                .iter()
-                .any(|verb| second.starts_with(verb))
-        }
+        "aws" => removes_from_aws(words),
         "gcloud" | "az" | "doctl" | "linode-cli" | "oci" | "ibmcloud" | "scw" | "hcloud" | "eksctl"
         | "firebase" | "vultr" | "supabase" | "neonctl" | "pscale" | "turso" | "cf" | "sam" | "amplify"
         | "eb" => {
@@ -412,16 +391,6 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
                 || (first == "app" && second == "delete")
         }
         "serverless" | "sls" => first == "remove",
-        "restic" => has("forget") && has("--prune"),
-        "borg" => first == "delete",
-        "duplicity" => first.starts_with("remove-") && has("--force"),
-        "velero" => has("delete"),
-        "helmfile" | "virsh" => matches!(first, "destroy" | "undefine"),
-        "aws-nuke" | "cloud-nuke" => true,
-        "crane" | "skopeo" => first == "delete",
-        "VBoxManage" => first == "unregistervm" && has("--delete"),
-        "multipass" => first == "delete" && has("--all"),
-        "istioctl" => first == "uninstall",
         "heroku" => words
             .iter()
             .any(|word| word.ends_with(":destroy") || word.ends_with(":delete") || *word == "pg:reset"),
@@ -455,13 +424,6 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
                 && !words.iter().any(|word| word.contains("localhost") || word.starts_with(':'))
         }
         "rclone" => matches!(first, "purge" | "delete" | "deletefile" | "rmdirs" | "cleanup"),
-        "s3cmd" | "mc" | "s5cmd" => {
-            matches!(first, "rb" | "del" | "rm")
-                && (has("--recursive")
-                    || has("--force")
-                    || has("-r")
-                    || words.iter().any(|word| word.ends_with("/*")))
-        }
         "curl"
             if {
                 words.windows(2).any(|pair| {
@@ -475,6 +437,32 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a call to AWS takes something away, or gives too much.
+fn removes_from_aws(words: &[&str]) -> bool {
+    let has = |word: &str| words.contains(&word);
+    let first = words.first().copied().unwrap_or("");
+    let second = words.get(1).copied().unwrap_or("");
+    (first == "s3"
+        && (second == "rb"
+            || (second == "rm" && has("--recursive"))
+            || (second == "sync" && has("--delete"))))
+        || (first == "s3" && second == "mv" && has("--recursive"))
+        || opens_cloud(second, words)
+        || [
+            "delete-",
+            "batch-delete-",
+            "terminate-",
+            "remove-",
+            "deregister-",
+            "purge-",
+            "schedule-key-deletion",
+            "stop-logging",
+            "close-account",
+        ]
+        .iter()
+        .any(|verb| second.starts_with(verb))
 }
 
 /// Whether a call to AWS gives everybody, or somebody, the run of an account or a store.
@@ -495,15 +483,39 @@ fn forces_forge(words: &[&str]) -> bool {
     let any = |text: &str| words.iter().any(|word| word.contains(text));
     match words {
         ["repo", "edit", ..] => has("public") || has("--visibility=public"),
-        ["repo", "archive", ..] => true,
         ["repo", "sync", ..] => has("--force"),
         ["pr", "merge", ..] => has("--admin"),
-        ["ssh-key" | "gpg-key", "add", ..] => true,
+        ["repo", "archive", ..] | ["ssh-key" | "gpg-key", "add", ..] => true,
         ["api", ..] => {
             any("/git/refs/") && any("force=true")
                 || any("mutation") && any("delete")
                 || any("/collaborators/") && words.iter().any(|word| word.eq_ignore_ascii_case("put"))
         }
+        _ => false,
+    }
+}
+
+/// Backups, machines, images and whole clusters under tools of their own.
+fn removes_kept(run: &Run, words: &[&str]) -> bool {
+    let has = |word: &str| words.contains(&word);
+    let first = words.first().copied().unwrap_or("");
+    match run.name.as_str() {
+        "s3cmd" | "mc" | "s5cmd" => {
+            matches!(first, "rb" | "del" | "rm")
+                && (has("--recursive")
+                    || has("--force")
+                    || has("-r")
+                    || words.iter().any(|word| word.ends_with("/*")))
+        }
+        "restic" => has("forget") && has("--prune"),
+        "borg" | "crane" | "skopeo" => first == "delete",
+        "duplicity" => first.starts_with("remove-") && has("--force"),
+        "velero" => has("delete"),
+        "helmfile" | "virsh" => matches!(first, "destroy" | "undefine"),
+        "aws-nuke" | "cloud-nuke" => true,
+        "VBoxManage" => first == "unregistervm" && has("--delete"),
+        "multipass" => first == "delete" && has("--all"),
+        "istioctl" => first == "uninstall",
         _ => false,
     }
 }

@@ -150,11 +150,9 @@ fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         return;
     }
     let Some((folder, whole)) = folder_of(&target.path) else {
-        if effect.recursive
-            && (begins_unknown(&target.path)
-                || is_unknown_child(case, &target.path)
-                || is_found_outside(case, &target.path))
-        {
+        let unseen =
+            effect.recursive && (begins_unknown(&target.path) || is_unknown_child(case, &target.path));
+        if unseen || is_found_outside(case, &target.path) {
             found.add_at(
                 &OUTSIDE,
                 shown.as_str(),

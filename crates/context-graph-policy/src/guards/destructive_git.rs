@@ -97,6 +97,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
             "gc" if words.iter().any(|word| word.starts_with("--prune=") && word != "--prune=auto") => {
                 found.add(&HISTORY, "`git gc --prune` removes the way back.");
             }
+            "config" if expires_at_once(&words) => {
+                found.add(&HISTORY, "`git config gc.pruneExpire` has git remove the way back.");
+            }
             "prune" if !has("-n") && !has("--dry-run") => {
                 found.add(&HISTORY, "`git prune` removes the way back.");
             }
@@ -133,6 +136,14 @@ fn is_everything(word: &str) -> bool {
 /// The words that are no options.
 fn named(words: &[String]) -> impl Iterator<Item = &str> {
     words.iter().map(String::as_str).filter(|word| !word.starts_with('-'))
+}
+
+/// Whether git is told to keep nothing that no branch reaches.
+fn expires_at_once(words: &[String]) -> bool {
+    words.windows(2).any(|pair| {
+        let key = pair[0].to_ascii_lowercase();
+        (key == "gc.pruneexpire" || key == "gc.reflogexpire") && matches!(pair[1].as_str(), "now" | "all")
+    })
 }
 
 /// Whether `git clean` is only let at folders that a build makes.

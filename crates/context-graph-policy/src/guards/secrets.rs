@@ -236,6 +236,9 @@ fn shows_variables(name: &str, words: &[&str]) -> bool {
                 crate::effects::names_credential(key) || key.len() < 3 && program.contains(" in ENVIRON")
             })
         }
+        ("docker" | "podman", ["inspect", ..]) => words.iter().any(|word| word.contains(".Config.Env")),
+        ("stripe", ["config", ..]) => words.contains(&"--list"),
+        ("dotenv" | "dotenv-cli", ["-p", name, ..]) => crate::effects::names_credential(name),
         ("php", ["-i", ..]) => true,
         _ => false,
     }
@@ -252,9 +255,10 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
             ["auth", "print-access-token" | "print-identity-token", ..]
             | ["auth", "application-default", "print-access-token", ..]
             | ["secrets", "versions", "access", ..]
-            | ["config", "config-helper", ..],
+            | ["config", "config-helper", ..]
+            | ["iam", "service-accounts", "keys", "create", ..],
         )
-        | ("heroku", ["config" | "config:get", ..])
+        | ("heroku", ["config" | "config:get" | "auth:token", ..])
         | ("doppler", ["secrets", ..])
         | ("infisical", ["secrets" | "export", ..])
         | ("az", ["account", "get-access-token", ..] | ["keyvault", "secret", "show", ..])
@@ -268,11 +272,9 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
             | ["iam", "create-access-key", ..],
         )
         | ("bw", ["list", ..])
-        | ("heroku", ["auth:token", ..])
         | ("rclone", ["config", "show" | "dump", ..])
         | ("systemctl", ["show-environment", ..])
         | ("rails", ["credentials:show", ..])
-        | ("gcloud", ["iam", "service-accounts", "keys", "create", ..])
         | ("secret-tool", ["lookup", ..])
         | ("vercel", ["env", "pull", ..])
         | ("netlify", ["env:list" | "env:get", ..])
@@ -300,10 +302,7 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
                         | "generate"
                 )
         }
-        ("docker" | "podman", ["inspect", ..]) => words.iter().any(|word| word.contains(".Config.Env")),
-        ("stripe", ["config", ..]) => has("--list"),
         ("git", ["config", ..]) => words.iter().any(|word| word.ends_with("extraheader")) && words.len() == 3,
-        ("dotenv" | "dotenv-cli", ["-p", name, ..]) => crate::effects::names_credential(name),
         ("sops", _) => has("-d") || has("--decrypt") || has("decrypt"),
         ("age" | "rage", _) => has("-d") || has("--decrypt"),
         ("npm" | "yarn", ["config", "get", key, ..]) => key.to_ascii_lowercase().contains("auth"),

@@ -356,6 +356,10 @@ fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
     }
     let list = if list.iter().any(|text| plausible(text)) { list } else { all };
     let words: Vec<&str> = list.iter().map(String::as_str).filter(|text| plausible(text)).collect();
+    if let Some(first @ ("env" | "printenv")) = words.first().copied().filter(|_| words.len() > 1) {
+        // The strings behind it may be options of the call.
+        quiet_script(shell, first);
+    }
     if words.len() > 1 || words.first().is_some_and(|word| !word.contains(' ')) {
         let quoted: Vec<String> =
             words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();

@@ -7,7 +7,10 @@ use crate::effects::{Access, Disclosure, Origin, Run, Text};
 
 impl Shell<'_> {
     /// A subscript in the name of a variable is evaluated, commands in it and all, even where it was quoted.
-    fn subscripts(&mut self, run: &Run) {
+    pub(super) fn subscripts(&mut self, run: &Run) {
+        if !matches!(run.name.as_str(), "test" | "[" | "[[" | "printf" | "read" | "unset" | "let") {
+            return;
+        }
         for arg in &run.args {
             let inner = arg.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
             if let Some((inner, _)) = inner.filter(|(inner, _)| inner.starts_with("$(")) {
@@ -18,9 +21,6 @@ impl Shell<'_> {
     }
 
     pub(super) fn builtin(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
-        if matches!(run.name.as_str(), "test" | "[" | "[[" | "printf" | "read" | "unset" | "let") {
-            self.subscripts(run);
-        }
         match run.name.as_str() {
             "cd" | "pushd" | "chdir" => self.change_folder(run),
             "popd" => self.set_cwd(Text::hole(Origin::Output)),

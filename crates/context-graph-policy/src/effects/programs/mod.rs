@@ -108,6 +108,7 @@ impl Shell<'_> {
     }
 
     fn dispatch(&mut self, word: &Text, run: &Run, stdin: &Flow) -> Flow {
+        self.subscripts(run);
         if let Some(flow) = self.builtin(run, stdin) {
             return flow;
         }

@@ -41,7 +41,7 @@ impl Shell<'_> {
                 self.touch(Access::Read, &Text::lit(file), by);
             }
         }
-        let imported = low.trim_start().strip_prefix(".import ").map(|rest| rest.trim_start());
+        let imported = low.trim_start().strip_prefix(".import ").map(str::trim_start);
         if let Some(file) = imported.and_then(|rest| rest.split_whitespace().next()) {
             self.touch(Access::Read, &Text::lit(file), by);
         }

@@ -135,14 +135,6 @@ impl Shell<'_> {
                 }
                 return Some(self.run_rest(after_options(args, &[], 0), run, stdin));
             }
-            "lxc" | "incus" if run.arg(0) == "exec" => {
-                let at = args.iter().position(|arg| arg.known() == "--").map_or(2, |at| at + 1);
-                let command = args.get(at..).unwrap_or_default().to_vec();
-                let mut flow = Flow::default();
-                self.elsewhere(|shell| flow = shell.run(command, Vec::new(), stdin));
-                return Some(flow);
-            }
-            "cmake" if run.arg(0) == "-E" => return self.cmake_tool(run, stdin),
             "machinectl" if run.arg(0) == "shell" => {
                 self.out.privileges.push(Privilege::OtherUser(run.name.clone()));
             }
@@ -152,22 +144,6 @@ impl Shell<'_> {
                 return Some(self.run_rest(after_options(args, &["-t"], skip), run, stdin));
             }
             "xargs" | "gxargs" | "parallel" => return Some(self.xargs(run, stdin)),
-            "ansible" => {
-                for script in option_values(args, "-a", "--args") {
-                    if script.known().contains("state=absent") {
-                        let path = script.known().split_whitespace().find_map(|word| {
-                            ["path=", "dest=", "name="].iter().find_map(|lead| word.strip_prefix(lead))
-                        });
-                        let path = Text::lit(path.unwrap_or_default());
-                        self.elsewhere(|shell| shell.delete(&path, "ansible", true));
-                        continue;
-                    }
-                    self.elsewhere(|shell| {
-                        shell.script_text(&script, &Flow::default(), "ansible");
-                    });
-                }
-                return None;
-            }
             "make" | "gmake" => {
                 self.make(run, stdin);
                 return None;
@@ -227,7 +203,41 @@ impl Shell<'_> {
             }
             _ => {}
         }
-        self.tasked(run, stdin).or_else(|| self.tabled(run, stdin))
+        self.sent_elsewhere(run, stdin)
+            .or_else(|| self.tasked(run, stdin))
+            .or_else(|| self.tabled(run, stdin))
+    }
+
+    /// Commands for other machines, and tools of every system under one name.
+    fn sent_elsewhere(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        let args = &run.args;
+        match run.name.as_str() {
+            "lxc" | "incus" if run.arg(0) == "exec" => {
+                let at = args.iter().position(|arg| arg.known() == "--").map_or(2, |at| at + 1);
+                let command = args.get(at..).unwrap_or_default().to_vec();
+                let mut flow = Flow::default();
+                self.elsewhere(|shell| flow = shell.run(command, Vec::new(), stdin));
+                return Some(flow);
+            }
+            "cmake" if run.arg(0) == "-E" => return self.cmake_tool(run, stdin),
+            "ansible" => {
+                for script in option_values(args, "-a", "--args") {
+                    if script.known().contains("state=absent") {
+                        let path = script.known().split_whitespace().find_map(|word| {
+                            ["path=", "dest=", "name="].iter().find_map(|lead| word.strip_prefix(lead))
+                        });
+                        let path = Text::lit(path.unwrap_or_default());
+                        self.elsewhere(|shell| shell.delete(&path, "ansible", true));
+                        continue;
+                    }
+                    self.elsewhere(|shell| {
+                        shell.script_text(&script, &Flow::default(), "ansible");
+                    });
+                }
+            }
+            _ => {}
+        }
+        None
     }
 
     /// Scripts that a project gives names to, and programs it has installed.
