@@ -34,8 +34,21 @@ const WRITING: &[&str] = &[
 ];
 const REMOVING: &[&str] =
     &["delete", "remove", "rm", "unlink", "trash", "rmdir", "move", "rename", "mv", "clean", "purge"];
-const RUNNING: &[&str] =
-    &["execute", "exec", "run", "shell", "bash", "command", "terminal", "cmd", "process", "powershell"];
+const RUNNING: &[&str] = &[
+    "execute",
+    "exec",
+    "run",
+    "shell",
+    "bash",
+    "command",
+    "terminal",
+    "cmd",
+    "process",
+    "powershell",
+    "eval",
+    "evaluate",
+    "repl",
+];
 
 /// Fields that hold a command, whatever the tool is called.
 const COMMAND_FIELDS: &[&str] = &[
@@ -51,6 +64,9 @@ const COMMAND_FIELDS: &[&str] = &[
     "cli_command",
     "source",
     "commands",
+    "cell_source",
+    "expression",
+    "keys",
 ];
 /// Words by which a tool or its server is known to be one of a database.
 const DATABASES: &[&str] = &[
@@ -105,10 +121,24 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let words: Vec<String> = words_of(name);
     let all: Vec<String> = words_of(tool);
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    run_fields(shell, &words, input);
-    send_statements(shell, &all, input);
-    git_tool(shell, &all, &words, input);
-    remove_named(shell, tool, &words);
+    // Some servers keep what a tool is given one level down.
+    let inner = ["params", "parameters", "arguments", "args", "input", "options"]
+        .iter()
+        .filter_map(|field| input.get(*field))
+        .filter(|value| value.is_object());
+    for level in std::iter::once(input).chain(inner) {
+        run_fields(shell, &words, level);
+        send_statements(shell, &all, level);
+        git_tool(shell, &all, &words, level);
+        command_of_program(shell, &all, level);
+    }
+    let branch = input.get("branch").and_then(Value::as_str).unwrap_or("main");
+    let own_branch = words.iter().any(|word| word == "branch")
+        && !matches!(branch, "main" | "master" | "develop" | "trunk" | "production" | "release");
+    if !own_branch {
+        remove_named(shell, tool, &words);
+    }
+    outward(shell, tool, &words, input);
     let access = if any(REMOVING) {
         Access::Delete
     } else if any(WRITING) {
@@ -161,11 +191,13 @@ fn run_fields(shell: &mut Shell<'_>, words: &[String], input: &Value) {
     });
     for field in COMMAND_FIELDS {
         // Under these names other tools keep other things.
-        if !runs && matches!(*field, "input" | "code" | "source" | "script") {
+        if !runs && matches!(*field, "input" | "code" | "source" | "script" | "expression" | "keys") {
             continue;
         }
         match input.get(*field) {
-            Some(Value::String(code)) if is_code || *field == "code" => {
+            Some(Value::String(code))
+                if is_code || matches!(*field, "code" | "cell_source" | "expression") =>
+            {
                 super::inline::scan(shell, "python", code, &[]);
                 // Cells take a shell's lines too, and some tools nothing else.
                 for line in code.lines().take(64) {
@@ -293,9 +325,19 @@ fn git_tool(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Val
 /// A tool whose very name is that something is gone afterwards.
 fn remove_named(shell: &mut Shell<'_>, tool: &str, words: &[String]) {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    let removes =
-        any(&["delete", "drop", "destroy", "purge", "terminate", "wipe", "truncate", "reset", "uninstall"]);
-    if removes && (any(LOST) || any(&["kubectl", "helm", "terraform"])) {
+    let removes = any(&[
+        "delete",
+        "remove",
+        "drop",
+        "destroy",
+        "purge",
+        "terminate",
+        "wipe",
+        "truncate",
+        "reset",
+        "uninstall",
+    ]);
+    if removes && (any(LOST) || any(&["kubectl", "helm", "terraform", "docker"])) {
         let cwd = shell.cwd().clone();
         shell.out.runs.push(Run {
             name: "mcp-delete".to_owned(),
@@ -304,6 +346,70 @@ fn remove_named(shell: &mut Shell<'_>, tool: &str, words: &[String]) {
             stdin: None,
             cwd,
         });
+    }
+}
+
+/// Programs that tools are named after, where a field holds the program's subcommand.
+const PROGRAMS: &[&str] = &[
+    "kubectl",
+    "terraform",
+    "tofu",
+    "helm",
+    "docker",
+    "aws",
+    "gcloud",
+    "az",
+    "redis",
+    "pulumi",
+    "gh",
+    "kubernetes",
+];
+
+/// A tool that is a program by another road: `{"command": "destroy"}` of a terraform tool.
+fn command_of_program(shell: &mut Shell<'_>, words: &[String], input: &Value) {
+    let Some(program) = words.iter().rev().find(|word| PROGRAMS.contains(&word.as_str())) else { return };
+    let program = match program.as_str() {
+        "kubernetes" => "kubectl",
+        "redis" => "redis-cli",
+        other => other,
+    };
+    let verb = ["command", "subcommand", "operation", "action", "verb"]
+        .iter()
+        .find_map(|field| input.get(*field).and_then(Value::as_str));
+    let args =
+        ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?)).unwrap_or_default();
+    let line: Vec<String> =
+        verb.into_iter().flat_map(str::split_whitespace).map(str::to_owned).chain(args).collect();
+    if line.is_empty() || line.first().is_some_and(|first| first == program) {
+        return;
+    }
+    let command: Vec<Text> =
+        std::iter::once(Text::lit(program)).chain(line.into_iter().map(Text::lit)).collect();
+    shell.quietly(|shell| shell.run(command, Vec::new(), &Flow::default()));
+}
+
+/// What a tool fetches or attaches: files of this machine by their address, and the cloud's own address.
+fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
+    for field in ["url", "uri", "href", "address"] {
+        let Some(url) = input.get(field).and_then(Value::as_str) else { continue };
+        if let Some(path) = url.strip_prefix("file://") {
+            shell.touch(Access::Read, &Text::lit(path), tool);
+        }
+        let host = super::tools::host_of(url);
+        if host.known().starts_with("169.254.") || host.known() == "metadata.google.internal" {
+            shell.send(host, super::Cargo::Nothing, tool);
+        }
+    }
+    let sends = words
+        .iter()
+        .any(|word| matches!(word.as_str(), "send" | "mail" | "email" | "upload" | "post" | "reply"));
+    let attached = ["attachments", "attachment", "files", "file_path", "file", "path"];
+    for field in attached.iter().filter(|_| sends) {
+        let listed = input.get(*field).and_then(strings).unwrap_or_default();
+        let single = input.get(*field).and_then(Value::as_str).map(str::to_owned);
+        for path in listed.into_iter().chain(single) {
+            shell.touch(Access::Read, &Text::lit(path), tool);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! looked at as everywhere, and what builds code at run time is unknown.
 
 use super::shell::{Flow, Shell};
-use super::{Access, Cargo, Disclosure, Origin, Piece, Privilege, Text, Unknown};
+use super::{Access, Cargo, Disclosure, Origin, Piece, Privilege, Run, Text, Unknown};
 
 /// Ways to run what was computed.
 const HIDDEN: &[&str] = &[
@@ -42,14 +42,25 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
             shell.touch_all(access, &slashed(&Text::from(text.as_str())), "PowerShell", true);
         }
     }
+    if lower.contains(".uploadfile(") || lower.contains(".uploaddata(") {
+        let literals = super::inline::string_literals(source);
+        let host = literals.iter().find(|text| text.contains("://")).map(|url| super::tools::host_of(url));
+        shell.send(host.unwrap_or_default(), Cargo::File, "PowerShell");
+    }
     if ["get-childitem env:", "gci env:", "ls env:", "dir env:", "get-item env:"]
         .iter()
         .any(|list| lower.contains(list))
     {
         shell.disclose(Disclosure::Environment);
     }
+    // Files of one kind, listed to be gone through.
+    let narrowed = ["get-childitem *.", "gci *.", "ls *.", "dir *."].iter().any(|list| lower.contains(list));
     let mut listed = None;
-    for statement in statements(source) {
+    let mut values: Vec<(String, String)> = Vec::new();
+    let mut all = statements(source);
+    all.extend(nested(source));
+    for statement in all {
+        let statement = with_values(&statement, &mut values);
         let shown = statement.trim().strip_prefix("$env:").filter(|rest| !rest.contains('='));
         if shown.is_some_and(|name| super::names_credential(name.trim())) {
             shell.disclose(Disclosure::Variable);
@@ -59,7 +70,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
             // What is listed goes down the pipe to the next.
             let before = listed.take();
             listed = listing(&words);
-            command(shell, &words, before.as_ref());
+            command(shell, &words, before.as_ref(), narrowed);
         }
     }
 }
@@ -75,7 +86,7 @@ fn listing(words: &[Text]) -> Option<Text> {
     (lists && !narrowed).then(|| operands(args).into_iter().next().unwrap_or_else(|| Text::lit(".")))
 }
 
-fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>) {
+fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowed: bool) {
     let mut words = words;
     while words.first().is_some_and(|word| matches!(word.known(), "&" | "." | "{" | "(" | "}")) {
         words = &words[1..];
@@ -93,20 +104,19 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>) {
         })
     };
     let files: Vec<Text> = operands(args);
-    for (at, word) in words.iter().enumerate() {
-        if matches!(word.known(), ">" | ">>" | "2>" | "*>")
-            && let Some(file) = words.get(at + 1)
-        {
-            shell.touch(Access::Write, &slashed(file), "PowerShell");
-        }
+    if is_cmdlet(&name) {
+        let (args, cwd) = (args.to_vec(), shell.cwd().clone());
+        let run_name = if name == "invoke-sqlcmd" { "sql" } else { name.as_str() }.to_owned();
+        shell.out.runs.push(Run { name: run_name, args, assigns: Vec::new(), stdin: None, cwd });
     }
+    redirected(shell, words);
     match name.as_str() {
         "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "clear-recyclebin" => {
             let piped = listed.filter(|_| files.is_empty()).cloned();
             for file in files.into_iter().chain(piped) {
                 let recursive = flag("-recurse")
                     || args.iter().any(|arg| matches!(arg.known(), "/s" | "/S" | "-rf" | "-r"));
-                if file.is_blank() {
+                if file.is_blank() && !narrowed {
                     shell.unknown(Unknown::DeleteTarget(file.clone()));
                 }
                 shell.touch_all(Access::Delete, &file, "Remove-Item", recursive);
@@ -121,7 +131,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>) {
         "copy-item" | "cp" | "copy" | "cpi" => {
             if let Some((last, rest)) = files.split_last() {
                 for file in rest {
-                    shell.touch(Access::Read, file, &name);
+                    shell.touch_all(Access::Read, file, &name, flag("-recurse"));
                 }
                 shell.touch(Access::Write, last, &name);
             }
@@ -141,6 +151,18 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>) {
         }
         "start-process" | "saps" if args.iter().any(|arg| arg.known().eq_ignore_ascii_case("runas")) => {
             shell.out.privileges.push(Privilege::OtherUser("Start-Process -Verb RunAs".to_owned()));
+        }
+        "start-process" | "saps" => {
+            let line: Vec<Text> = files
+                .iter()
+                .flat_map(|file| file.known().split_whitespace().map(Text::lit).collect::<Vec<_>>())
+                .collect();
+            shell.run(line, Vec::new(), &Flow::default());
+        }
+        "robocopy" if args.iter().any(|arg| matches!(arg.known(), "/MIR" | "/mir" | "/PURGE" | "/purge")) => {
+            if let Some(target) = files.get(1) {
+                shell.touch_all(Access::Delete, target, "robocopy", true);
+            }
         }
         "format-volume" | "clear-disk" | "remove-partition" | "initialize-disk" | "stop-computer"
         | "restart-computer" => {
@@ -162,6 +184,17 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>) {
             || is_keyword(&name) => {}
         _ => {
             shell.run(words.to_vec(), Vec::new(), &Flow::default());
+        }
+    }
+}
+
+/// Files that output goes to.
+fn redirected(shell: &mut Shell<'_>, words: &[Text]) {
+    for (at, word) in words.iter().enumerate() {
+        if matches!(word.known(), ">" | ">>" | "2>" | "*>")
+            && let Some(file) = words.get(at + 1)
+        {
+            shell.touch(Access::Write, &slashed(file), "PowerShell");
         }
     }
 }
@@ -237,6 +270,35 @@ fn slashed(text: &Text) -> Text {
     out
 }
 
+/// Commands in parentheses: `-Body (Get-Content x)`.
+fn nested(source: &str) -> Vec<String> {
+    let inner = source.split('(').skip(1).take(32).filter_map(|rest| rest.split(')').next());
+    inner.filter(|text| is_cmdlet(text.split_whitespace().next().unwrap_or(""))).map(str::to_owned).collect()
+}
+
+/// `Verb-Noun`.
+fn is_cmdlet(word: &str) -> bool {
+    word.split_once('-').is_some_and(|(verb, noun)| {
+        let letters = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric());
+        letters(verb) && letters(noun)
+    })
+}
+
+/// A statement with the values of variables that were set to plain text, and those it sets itself kept.
+fn with_values(statement: &str, values: &mut Vec<(String, String)>) -> String {
+    if let Some((name, value)) = statement.trim().strip_prefix('$').and_then(|rest| rest.split_once('=')) {
+        let (name, value) = (name.trim(), value.trim());
+        let plain = value.len() > 2 && value.starts_with(['\'', '"']) && value.ends_with(['\'', '"']);
+        if plain && !value.contains('$') && name.chars().all(char::is_alphanumeric) && values.len() < 16 {
+            values.push((format!("${name}"), value[1..value.len() - 1].to_owned()));
+        }
+        return statement.to_owned();
+    }
+    values.iter().fold(statement.to_owned(), |text, (name, value)| {
+        if text.len() < 16 * 1024 { text.replace(name.as_str(), value) } else { text }
+    })
+}
+
 fn statements(source: &str) -> Vec<String> {
     let mut out = vec![String::new()];
     let mut quote = None;
@@ -275,6 +337,7 @@ fn words(statement: &str, shell: &Shell<'_>) -> Vec<Text> {
             .replace("$env:USERPROFILE", shell.places.home)
             .replace("$HOME", shell.places.home)
             .replace("$env:HOME", shell.places.home)
+            .replace("%USERPROFILE%", shell.places.home)
             .replace("$env:TEMP", "/tmp")
             .replace("$PWD", shell.cwd().known());
         if let Some(at) = text.find('$') {

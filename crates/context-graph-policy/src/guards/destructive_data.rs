@@ -21,15 +21,81 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let words: Vec<String> = run.args.iter().map(Text::to_string).collect();
         let words = after_globals(&run.name, words.iter().map(String::as_str).collect());
         let line = || format!("{} {}", run.name, words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
-        if drops_database(run, &words) {
+        if drops_database(run, &words) && !is_for_tests(run, &words) {
             found.add(&DATABASE, format!("`{}` would delete data.", line()));
-        } else if removes_containers(run, &words) {
+        } else if removes_containers(run, &words) && !removes_finished(case, &words) {
             found.add(&CONTAINER, format!("`{}` would delete containers, volumes or workloads.", line()));
-        } else if removes_cloud(run, &words) {
+        } else if removes_cloud(run, &words) || removes_kept(run, &words) {
             found.add(&CLOUD, format!("`{}` would delete cloud resources.", line()));
         } else if unpublishes(run, &words) {
             found.add(&REGISTRY, format!("`{}` would withdraw a published package.", line()));
         }
+    }
+}
+
+/// Whether the database is one that tests make and drop.
+fn is_for_tests(run: &Run, words: &[&str]) -> bool {
+    let named = |value: &str| {
+        let value = value.split('?').next().unwrap_or(value);
+        value.ends_with("_test")
+            || value.ends_with("/test.db")
+            || value == "test.db"
+            || value.starts_with("tests/")
+    };
+    let environment = run.assigns.iter().any(|(name, value)| {
+        let value = value.known();
+        match name.as_str() {
+            "MIX_ENV" | "NODE_ENV" | "APP_ENV" | "RAILS_ENV" | "RACK_ENV" => {
+                matches!(value, "test" | "testing")
+            }
+            "DJANGO_SETTINGS_MODULE" => value.rsplit('.').next() == Some("test"),
+            "DATABASE_URL" | "PGDATABASE" => named(value),
+            _ => false,
+        }
+    });
+    let told = words.iter().any(|word| matches!(*word, "--env=test" | "--env=testing"));
+    let client =
+        matches!(run.name.as_str(), "psql" | "mysql" | "mariadb" | "sqlite3" | "mongosh" | "pg_restore");
+    // A client can be told to go to another one.
+    let switches =
+        words.iter().any(|word| word.contains("\\c ") || word.to_ascii_uppercase().contains("USE "));
+    environment || told || client && !switches && words.iter().any(|word| !word.contains(' ') && named(word))
+}
+
+/// Containers that have ended, asked for as such: nothing runs in them any more.
+fn removes_finished(case: &Case<'_>, words: &[&str]) -> bool {
+    let plain =
+        words.first() == Some(&"rm") && !words.iter().any(|word| word.starts_with('-') && word.contains('v'));
+    let finished = ["status=exited", "status=dead", "status=created"];
+    plain
+        && case.runs().any(|run| {
+            run.arg(0) == "ps"
+                && run.args.iter().any(|arg| finished.iter().any(|state| arg.known().ends_with(state)))
+        })
+}
+
+/// One pod, which whatever started it starts again.
+fn is_one_pod(run: &Run, words: &[&str]) -> bool {
+    let mut names = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match *word {
+            "-n" | "--namespace" | "--context" => {
+                rest.next();
+            }
+            "--all" | "--force" | "-l" | "--selector" | "-A" | "--all-namespaces" | "-f" => return false,
+            word if word.starts_with("--selector") || word.starts_with("--field-selector") => return false,
+            word if word.starts_with('-') => {}
+            word => names.push(word),
+        }
+    }
+    if run.args.iter().any(|arg| arg.to_string().contains("prod")) {
+        return false;
+    }
+    match names.as_slice() {
+        ["delete", "pod" | "pods" | "po", name] => !name.contains(['…', ',', '*']),
+        ["delete", name] => name.starts_with("pod/") && !name.contains(['…', ',', '*']),
+        _ => false,
     }
 }
 
@@ -100,6 +166,9 @@ fn deletes_data(sql: &str) -> bool {
         ]
         .iter()
         .any(|words| flat.contains(words))
+        // The server itself runs a program then.
+        || flat.contains(" TO PROGRAM ")
+        || flat.contains(" FROM PROGRAM ")
         || flat.contains("DROPDATABASE(")
         || flat.contains(".DROP(")
         || flat.contains("DELETEMANY({})")
@@ -133,10 +202,23 @@ fn without_comments(sql: &str) -> String {
 fn drops_database(run: &Run, words: &[&str]) -> bool {
     let has = |word: &str| words.contains(&word);
     match run.name.as_str() {
-        "influx" if words.first() == Some(&"delete") => true,
+        "influx" if has("delete") => true,
+        "pg_restore" => words.iter().any(|word| matches!(*word, "--clean" | "-c")),
+        "mongorestore" => has("--drop"),
+        "flyway" => has("clean"),
+        "liquibase" => words.iter().any(|word| matches!(*word, "drop-all" | "dropAll")),
+        "gradle" | "gradlew" => has("flywayClean"),
+        "mvn" | "mvnw" => words.iter().any(|word| matches!(*word, "flyway:clean" | "liquibase:dropAll")),
+        "goose" => has("reset") || has("down-to") && has("0"),
+        "atlas" => has("schema") && has("clean"),
+        "hasura" => has("--down") && has("all"),
+        "mikro-orm" => has("schema:drop") || has("schema:fresh"),
+        "nats" => words.first() == Some(&"stream") && (has("rm") || has("purge")),
+        "rabbitmqadmin" => has("delete") || has("purge"),
         "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "mongosh" | "mongo" | "clickhouse-client"
         | "clickhouse" | "cqlsh" | "duckdb" | "sqlcmd" | "usql" | "pgcli" | "mycli" | "cockroach"
-        | "influx" | "bq" | "snowsql" | "turso" | "libsql" => {
+        | "influx" | "bq" | "snowsql" | "turso" | "libsql" | "sqlplus" | "isql" | "dbconsole" | "dbshell"
+        | "wrangler" => {
             let passing = matches!(run.name.as_str(), "sqlite3" | "sqlite" | "duckdb")
                 && words.iter().any(|word| *word == ":memory:" || word.starts_with("/tmp/"));
             let removed = run.name == "bq" && words.first() == Some(&"rm");
@@ -148,15 +230,15 @@ fn drops_database(run: &Run, words: &[&str]) -> bool {
         "sql" => words.iter().any(|word| deletes_data(word)),
         "etcdctl" => has("del"),
         "consul" => has("delete"),
-        "rabbitmqctl" => has("reset") || has("force_reset"),
+        "rabbitmqctl" => has("reset") || has("force_reset") || has("delete_vhost") || has("delete_queue"),
         "kafka-topics" | "kafka-topics.sh" => has("--delete"),
         "dropdb" | "dropuser" => !words.iter().any(|word| word.contains("test") || word.contains("tmp")),
-        "mysqladmin" | "drizzle-kit" => has("drop"),
+        "mysqladmin" | "drizzle-kit" | "dbmate" | "migrate" => has("drop"),
         "redis-cli" | "valkey-cli" => {
-            words
-                .iter()
-                .any(|word| word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb"))
-                || run.stdin.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("flush"))
+            words.iter().any(|word| {
+                let low = word.to_ascii_lowercase();
+                low.contains("flushall") || low.contains("flushdb") || low == "shutdown"
+            }) || run.stdin.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("flush"))
                 || words
                     .iter()
                     .any(|word| word.eq_ignore_ascii_case("del") || word.eq_ignore_ascii_case("unlink"))
@@ -169,16 +251,30 @@ fn drops_database(run: &Run, words: &[&str]) -> bool {
         }
         "rails" | "rake" | "bin/rails" => words.iter().any(|word| {
             matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:drop:all" | "db:schema:load")
+                || matches!(*word, "dbconsole" | "db") && run.stdin.as_deref().is_some_and(deletes_data)
                 || word.contains(".delete_all")
                 || word.contains(".destroy_all")
         }),
+        "prisma" if has("execute") && run.stdin.as_deref().is_some_and(deletes_data) => true,
         "prisma" => (has("migrate") && has("reset")) || has("--force-reset") || has("--accept-data-loss"),
-        "artisan" | "php" => {
-            words.iter().any(|word| matches!(*word, "migrate:fresh" | "migrate:reset" | "db:wipe"))
-        }
+        "artisan" | "php" => words.iter().any(|word| {
+            matches!(
+                *word,
+                "migrate:fresh"
+                    | "migrate:reset"
+                    | "db:wipe"
+                    | "doctrine:database:drop"
+                    | "doctrine:schema:drop"
+            )
+        }),
         "python" | "python3" | "manage.py" => {
             (run.name == "manage.py" || words.iter().any(|word| word.ends_with("manage.py")))
-                && (has("flush") || has("reset_db") || has("sqlflush") || has("migrate") && has("zero"))
+                && (has("dbshell") && run.stdin.as_deref().is_some_and(deletes_data)
+                    || words.iter().any(|word| word.contains(".objects.all().delete()"))
+                    || has("flush")
+                    || has("reset_db")
+                    || has("sqlflush")
+                    || has("migrate") && has("zero"))
         }
         "django-admin" => has("flush"),
         "alembic" => has("downgrade") && has("base") && !has("--sql"),
@@ -207,7 +303,13 @@ fn removes_containers(run: &Run, words: &[&str]) -> bool {
                     || matches!(second, "rm" | "kill")
                         && words.iter().any(|word| word.starts_with('…') || *word == "--all")
             }
-            "image" => second == "prune" && (has("-a") || has("--all") || has("-af")),
+            "image" => {
+                second == "prune" && (has("-a") || has("--all") || has("-af"))
+                    || second == "rm" && words.iter().any(|word| word.starts_with('…'))
+            }
+            "pod" => {
+                second == "rm" && words.iter().any(|word| matches!(*word, "-a" | "--all" | "-fa" | "-af"))
+            }
             "rm" | "rmi" | "kill" => words
                 .iter()
                 .skip(1)
@@ -225,9 +327,10 @@ fn removes_containers(run: &Run, words: &[&str]) -> bool {
         },
         "docker-compose" => has("down") && (has("-v") || has("--volumes")),
         "kubectl" | "oc" | "k" => {
-            let removes = has("delete")
+            let removes = has("delete") && !is_one_pod(run, words)
                 || has("drain")
-                || has("scale") && has("--replicas=0")
+                || has("scale")
+                    && (has("--replicas=0") || words.windows(2).any(|pair| pair == ["--replicas", "0"]))
                 || has("replace") && has("--force")
                 || has("apply") && has("--prune");
             removes && !words.iter().any(|word| word.starts_with("--dry-run") && *word != "--dry-run=none")
@@ -256,19 +359,14 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
         return false;
     }
     match run.name.as_str() {
-        "aws" => {
-            (first == "s3"
-                && (second == "rb"
-                    || (second == "rm" && has("--recursive"))
-                    || (second == "sync" && has("--delete"))))
-                || ["delete-", "terminate-", "remove-", "deregister-", "purge-", "schedule-key-deletion"]
-                    .iter()
-                    .any(|verb| second.starts_with(verb))
-        }
+        "aws" => removes_from_aws(words),
         "gcloud" | "az" | "doctl" | "linode-cli" | "oci" | "ibmcloud" | "scw" | "hcloud" | "eksctl"
         | "firebase" | "vultr" | "supabase" | "neonctl" | "pscale" | "turso" | "cf" | "sam" | "amplify"
         | "eb" => {
-            any_delete() || words.iter().any(|word| word.ends_with(":delete") || word.ends_with(":remove"))
+            any_delete()
+                || words.iter().any(|word| {
+                    word.ends_with("-delete") || word.ends_with(":delete") || word.ends_with(":remove")
+                })
         }
         "mcp-delete" => true,
         "gsutil" if has("rsync") && has("-d") => true,
@@ -282,9 +380,15 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
                 || (first == "workspace" && second == "delete")
                 || (second == "destroy" && first.starts_with("-chdir"))
                 || has("run-all") && has("destroy")
+                || first == "destroy-all"
+                || run.assigns.iter().any(|(name, value)| {
+                    name.starts_with("TF_CLI_ARGS") && value.known().contains("-destroy")
+                })
         }
         "pulumi" | "cdk" | "cdktf" | "sst" | "copilot" => {
-            first == "destroy" || (first == "stack" && second == "rm") || first == "remove"
+            matches!(first, "destroy" | "down" | "remove")
+                || (first == "stack" && second == "rm")
+                || (first == "app" && second == "delete")
         }
         "serverless" | "sls" => first == "remove",
         "heroku" => words
@@ -297,6 +401,8 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
                 || matches!(second, "delete" | "rm")
                 || words.get(2).is_some_and(|word| matches!(*word, "delete" | "rm"))
         }
+        "gh" if forces_forge(words) => true,
+        "glab" if first == "api" => words.iter().any(|word| word.eq_ignore_ascii_case("delete")),
         "gh" => {
             (matches!(first, "repo" | "release" | "secret" | "variable" | "cache")
                 && second == "delete"
@@ -318,9 +424,6 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
                 && !words.iter().any(|word| word.contains("localhost") || word.starts_with(':'))
         }
         "rclone" => matches!(first, "purge" | "delete" | "deletefile" | "rmdirs" | "cleanup"),
-        "s3cmd" | "mc" | "s5cmd" => {
-            matches!(first, "rb" | "del" | "rm") && (has("--recursive") || has("--force") || has("-r"))
-        }
         "curl"
             if {
                 words.windows(2).any(|pair| {
@@ -332,6 +435,87 @@ fn removes_cloud(run: &Run, words: &[&str]) -> bool {
             let all = words.iter().any(|word| word.ends_with("/_all") || word.ends_with("/*"));
             all || !words.iter().any(|word| word.contains("localhost") || word.contains("127.0.0.1"))
         }
+        _ => false,
+    }
+}
+
+/// Whether a call to AWS takes something away, or gives too much.
+fn removes_from_aws(words: &[&str]) -> bool {
+    let has = |word: &str| words.contains(&word);
+    let first = words.first().copied().unwrap_or("");
+    let second = words.get(1).copied().unwrap_or("");
+    (first == "s3"
+        && (second == "rb"
+            || (second == "rm" && has("--recursive"))
+            || (second == "sync" && has("--delete"))))
+        || (first == "s3" && second == "mv" && has("--recursive"))
+        || opens_cloud(second, words)
+        || [
+            "delete-",
+            "batch-delete-",
+            "terminate-",
+            "remove-",
+            "deregister-",
+            "purge-",
+            "schedule-key-deletion",
+            "stop-logging",
+            "close-account",
+        ]
+        .iter()
+        .any(|verb| second.starts_with(verb))
+}
+
+/// Whether a call to AWS gives everybody, or somebody, the run of an account or a store.
+fn opens_cloud(verb: &str, words: &[&str]) -> bool {
+    let any = |text: &str| words.iter().any(|word| word.contains(text));
+    match verb {
+        "put-bucket-acl" | "put-object-acl" => any("public-read"),
+        "authorize-security-group-ingress" => {
+            any("0.0.0.0/0") && (any("all") || any("-1") || words.contains(&"22"))
+        }
+        _ => verb.starts_with("attach-") && verb.ends_with("-policy") && any("AdministratorAccess"),
+    }
+}
+
+/// Forges: what is made public, archived, merged past its checks or forced by their interface.
+fn forces_forge(words: &[&str]) -> bool {
+    let has = |word: &str| words.contains(&word);
+    let any = |text: &str| words.iter().any(|word| word.contains(text));
+    match words {
+        ["repo", "edit", ..] => has("public") || has("--visibility=public"),
+        ["repo", "sync", ..] => has("--force"),
+        ["pr", "merge", ..] => has("--admin"),
+        ["repo", "archive", ..] | ["ssh-key" | "gpg-key", "add", ..] => true,
+        ["api", ..] => {
+            any("/git/refs/") && any("force=true")
+                || any("mutation") && any("delete")
+                || any("/collaborators/") && words.iter().any(|word| word.eq_ignore_ascii_case("put"))
+        }
+        _ => false,
+    }
+}
+
+/// Backups, machines, images and whole clusters under tools of their own.
+fn removes_kept(run: &Run, words: &[&str]) -> bool {
+    let has = |word: &str| words.contains(&word);
+    let first = words.first().copied().unwrap_or("");
+    match run.name.as_str() {
+        "s3cmd" | "mc" | "s5cmd" => {
+            matches!(first, "rb" | "del" | "rm")
+                && (has("--recursive")
+                    || has("--force")
+                    || has("-r")
+                    || words.iter().any(|word| word.ends_with("/*")))
+        }
+        "restic" => has("forget") && has("--prune"),
+        "borg" | "crane" | "skopeo" => first == "delete",
+        "duplicity" => first.starts_with("remove-") && has("--force"),
+        "velero" => has("delete"),
+        "helmfile" | "virsh" => matches!(first, "destroy" | "undefine"),
+        "aws-nuke" | "cloud-nuke" => true,
+        "VBoxManage" => first == "unregistervm" && has("--delete"),
+        "multipass" => first == "delete" && has("--all"),
+        "istioctl" => first == "uninstall",
         _ => false,
     }
 }

@@ -11,13 +11,14 @@ static HOME: Rule = Rule::deny("destructive-files/home", Severity::Critical);
 static PROJECT: Rule = Rule::deny("destructive-files/project", Severity::Critical);
 static HISTORY: Rule = Rule::deny("destructive-files/git-folder", Severity::Critical);
 static OUTSIDE: Rule = Rule::ask("destructive-files/outside", Severity::High);
+static SOURCES: Rule = Rule::ask("destructive-files/sources", Severity::High);
 static PERMISSIONS: Rule = Rule::ask("destructive-files/permissions", Severity::High);
 static TRUNCATE: Rule = Rule::ask("destructive-files/truncate", Severity::Medium);
 
 pub(super) static GUARD: Guard = Guard {
     id: "destructive-files",
     purpose: "roots, homes, the project, its history and trees outside of it are not removed",
-    rules: &[&ROOT, &HOME, &PROJECT, &HISTORY, &OUTSIDE, &PERMISSIONS, &TRUNCATE],
+    rules: &[&ROOT, &HOME, &PROJECT, &HISTORY, &OUTSIDE, &SOURCES, &PERMISSIONS, &TRUNCATE],
     check,
 };
 
@@ -60,6 +61,7 @@ const HISTORY_PARTS: &[&str] = &[
 ];
 
 fn check(case: &Case<'_>, found: &mut Found) {
+    sources(case, found);
     for effect in &case.effects.paths {
         match effect.access {
             Access::Delete => {
@@ -88,6 +90,48 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
+/// Folders that people write, by the names they usually have.
+const WRITTEN: &[&str] = &[
+    "src",
+    "crates",
+    "migrations",
+    "tests",
+    "test",
+    "docs",
+    "lib",
+    "app",
+    "packages",
+    "scripts",
+    "cmd",
+    "internal",
+    "include",
+    "spec",
+];
+
+/// Folders of these names are never made by a build.
+const ONLY_WRITTEN: &[&str] = &["src", "crates", "migrations"];
+
+/// Whole folders of what the project is made of, removed at once.
+fn sources(case: &Case<'_>, found: &mut Found) {
+    let project = case.ctx.project.trim_end_matches('/');
+    let removed = |effect: &PathEffect| {
+        // Moved or packed away, they are still there.
+        let kept = effect.by.ends_with("mv") || effect.by == "tar";
+        if effect.access != Access::Delete || !effect.recursive || kept {
+            return None;
+        }
+        let (folder, _) = folder_of(&effect.target.path)?;
+        let name = folder.strip_prefix(project)?.strip_prefix('/')?;
+        WRITTEN.iter().find(|known| **known == name).copied()
+    };
+    let mut names: Vec<&str> = case.effects.paths.iter().filter_map(removed).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() > 1 || names.iter().any(|name| ONLY_WRITTEN.contains(name)) {
+        found.add(&SOURCES, format!("This would remove what the project is made of ({}).", names.join(", ")));
+    }
+}
+
 fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let ctx = case.ctx;
     let target = &effect.target;
@@ -106,7 +150,9 @@ fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         return;
     }
     let Some((folder, whole)) = folder_of(&target.path) else {
-        if effect.recursive && (begins_unknown(&target.path) || is_unknown_child(case, &target.path)) {
+        let unseen =
+            effect.recursive && (begins_unknown(&target.path) || is_unknown_child(case, &target.path));
+        if unseen || is_found_outside(case, &target.path) {
             found.add_at(
                 &OUTSIDE,
                 shown.as_str(),
@@ -169,6 +215,35 @@ fn is_found_project(case: &Case<'_>, path: &Text) -> bool {
         && path.file_name().literal() == name
         && is_within(case.ctx.project, folder)
         && case.ctx.project != folder
+}
+
+/// Whether `find` goes through home or the folders around the project for what is not made again by itself.
+fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
+    const REMADE: &[&str] = &[
+        ".DS_Store",
+        "*.pyc",
+        "__pycache__",
+        "node_modules",
+        "*.log",
+        "*.tmp",
+        "*.swp",
+        "*~",
+        "*.bak",
+        "*.orig",
+        ".pytest_cache",
+        "target",
+        "dist",
+        "build",
+        "Thumbs.db",
+        "*.rej",
+        ".mypy_cache",
+        ".ruff_cache",
+    ];
+    let folder = path.prefix().trim_end_matches('/');
+    path.0.get(1) == Some(&Piece::Hole(Origin::Below))
+        && is_within(case.ctx.project, folder)
+        && folder != case.ctx.project
+        && !REMADE.contains(&path.file_name().to_string().as_str())
 }
 
 /// A removal of a folder, or of everything in it: `x/*` counts as `x`.

@@ -40,8 +40,14 @@ fn check(case: &Case<'_>, found: &mut Found) {
             {
                 found.add(&RESET, "`git reset --hard` throws uncommitted changes away.");
             }
-            "rm" | "reflog" | "prune" | "worktree" | "filter-repo" if has("--dry-run") || has("-n") => {}
-            "clean" if (short('f') || has("--force")) && !short('n') && !has("--dry-run") => {
+            "rm" | "reflog" | "prune" | "worktree" | "filter-repo"
+                if has("--dry-run") || has("-n") || sub == "filter-repo" && has("--analyze") => {}
+            "clean"
+                if (short('f') || has("--force"))
+                    && !short('n')
+                    && !has("--dry-run")
+                    && !is_only_built(&words) =>
+            {
                 found.add(&CLEAN, "`git clean -f` removes files that git does not know.");
             }
             "checkout" => checkout(case, &words, found),
@@ -91,6 +97,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
             "gc" if words.iter().any(|word| word.starts_with("--prune=") && word != "--prune=auto") => {
                 found.add(&HISTORY, "`git gc --prune` removes the way back.");
             }
+            "config" if expires_at_once(&words) => {
+                found.add(&HISTORY, "`git config gc.pruneExpire` has git remove the way back.");
+            }
             "prune" if !has("-n") && !has("--dry-run") => {
                 found.add(&HISTORY, "`git prune` removes the way back.");
             }
@@ -127,6 +136,33 @@ fn is_everything(word: &str) -> bool {
 /// The words that are no options.
 fn named(words: &[String]) -> impl Iterator<Item = &str> {
     words.iter().map(String::as_str).filter(|word| !word.starts_with('-'))
+}
+
+/// Whether git is told to keep nothing that no branch reaches.
+fn expires_at_once(words: &[String]) -> bool {
+    words.windows(2).any(|pair| {
+        let key = pair[0].to_ascii_lowercase();
+        (key == "gc.pruneexpire" || key == "gc.reflogexpire") && matches!(pair[1].as_str(), "now" | "all")
+    })
+}
+
+/// Whether `git clean` is only let at folders that a build makes.
+fn is_only_built(words: &[String]) -> bool {
+    const BUILT: &[&str] = &[
+        "build",
+        "dist",
+        "target",
+        "out",
+        "node_modules",
+        "coverage",
+        "tmp",
+        ".next",
+        ".cache",
+        "__pycache__",
+    ];
+    let mut named = named(words).peekable();
+    named.peek().is_some()
+        && named.all(|word| BUILT.contains(&word.trim_start_matches("./").trim_end_matches('/')))
 }
 
 /// Branches by the handful, or whatever another command lists.

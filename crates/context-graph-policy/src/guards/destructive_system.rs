@@ -41,7 +41,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let name = run.name.as_str();
         if is_disk_tool(run) {
             found.add(&DISK, format!("`{name}` would change a disk."));
-        } else if kills_everything(run) || kills_all_listed(case, run) {
+        } else if kills_everything(run) || kills_all_listed(case, run) || stops_all_listed(case, run) {
             found.add(&PROCESSES, format!("`{name}` would end every process."));
         } else if stops_machine(run) {
             found.add(&MACHINE, format!("`{name}` would change or stop the machine."));
@@ -112,6 +112,14 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
     case.runs().any(lists) && !case.runs().any(narrows)
 }
 
+/// The same in PowerShell: `Get-Process | Stop-Process`.
+fn stops_all_listed(case: &Case<'_>, run: &Run) -> bool {
+    run.name == "stop-process"
+        && run.args.iter().all(|arg| arg.known().eq_ignore_ascii_case("-force"))
+        && case.runs().any(|other| other.name == "get-process" && other.args.is_empty())
+        && !case.runs().any(|other| matches!(other.name.as_str(), "where-object" | "select-object"))
+}
+
 fn kills_everything(run: &Run) -> bool {
     let words: Vec<String> = run.args.iter().map(ToString::to_string).collect();
     match run.name.as_str() {
@@ -171,7 +179,8 @@ fn stops_machine(run: &Run) -> bool {
                 || run.has("-P")
         }
         "service" => run.args.len() > 1 && run.has("stop") && is_vital(first),
-        "ip" | "ifconfig" => run.has("down"),
+        "ip" | "ifconfig" => run.has("down") || run.has("route") && run.has("del"),
+        name if changes_windows(name, run) => true,
         "nmcli" | "networksetup" => run.has("off"),
         "setenforce" => first == "0",
         "sysctl" => run.has("-w"),
@@ -180,6 +189,30 @@ fn stops_machine(run: &Run) -> bool {
         "launchctl" => matches!(first, "load" | "bootstrap" | "unload" | "bootout" | "remove"),
         "tmutil" => first == "delete" || first == "disable",
         _ => false,
+    }
+}
+
+/// What changes Windows itself: its registry, boot, users, tasks, logs and protection.
+fn changes_windows(name: &str, run: &Run) -> bool {
+    let has = |word: &str| run.args.iter().any(|arg| arg.known().eq_ignore_ascii_case(word));
+    let registry = || {
+        run.args.iter().any(|arg| {
+            let arg = arg.to_string().to_ascii_uppercase();
+            arg.starts_with("HKLM:") || arg.starts_with("HKCU:") && arg.contains("RUN")
+        })
+    };
+    match name {
+        "vssadmin" | "reg" => has("delete"),
+        "wevtutil" => has("cl") || has("clear-log"),
+        "bcdedit" => has("/set") || has("/delete"),
+        "net" => has("/add") || has("/delete"),
+        "schtasks" => has("/create") || has("/delete"),
+        "takeown" => has("/r"),
+        "icacls" => has("/grant") && has("/T"),
+        "remove-item" | "new-itemproperty" | "set-itemproperty" | "remove-itemproperty" => registry(),
+        "set-executionpolicy" => has("localmachine"),
+        "set-mppreference" | "register-scheduledtask" | "disable-netfirewallrule" => true,
+        _ => name.starts_with("remove-az") || name == "remove-s3bucket",
     }
 }
 

@@ -75,9 +75,9 @@ fn parent(pattern: &str) -> Option<&str> {
 /// Whether the text names something unknown right in the pattern's folder: `.claude/$x.json`.
 fn in_known_folder(text: &Text, pattern: &str) -> bool {
     let Some(folder) = parent(pattern) else { return false };
-    let prefix = text.prefix();
-    prefix.rsplit_once('/').is_some_and(|(folders, _)| folders.rsplit('/').next() == Some(folder))
-        && text.0.iter().skip(1).all(|piece| !matches!(piece, Piece::Lit(more) if more.contains('/')))
+    let shown = text.to_string();
+    shown.rsplit_once('/').is_some_and(|(folders, _)| folders.rsplit('/').next() == Some(folder))
+        && glob::overlaps(last(pattern), &text.file_name())
 }
 
 /// Whether the name at the end can be the pattern's, and enough of it is known for that to mean something:

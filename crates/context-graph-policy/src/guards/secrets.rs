@@ -3,7 +3,7 @@
 use super::places::{has_extension, hits, holds};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Disclosure, PathEffect, Target, Text};
+use crate::effects::{Access, Disclosure, PathEffect, Run, Target, Text};
 
 static KEY: Rule = Rule::deny("secrets/read-key", Severity::Critical);
 static ENV_FILE: Rule = Rule::ask("secrets/read-env-file", Severity::High);
@@ -30,6 +30,12 @@ const KEYS: &[&str] = &[
     "~/.gnupg/**",
     "~/.aws/credentials",
     "~/.aws/sso/**",
+    "~/.aws/cli/cache/**",
+    "~/.config/glab-cli/config.yml",
+    "~/.m2/settings.xml",
+    "~/.bitcoin/wallet.dat",
+    "~/.config/solana/id.json",
+    "~/.config/Signal/config.json",
     "~/.config/gcloud/**",
     "~/.azure/**",
     "~/.kube/config",
@@ -171,6 +177,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
     }
     for run in case.runs() {
+        if searches_for_credentials(run, case) {
+            found.add(&SHOW, format!("`{}` would look for credentials beyond the project.", run.name));
+        }
         let words: Vec<&str> = run.args.iter().map(Text::known).collect();
         let words = super::destructive_data::after_globals(&run.name, words);
         if shows_store(&run.name, &words) || shows_variables(&run.name, &words) {
@@ -180,6 +189,27 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         }
     }
+}
+
+/// Whether a search for what credentials look like goes through home or the system.
+fn searches_for_credentials(run: &Run, case: &Case<'_>) -> bool {
+    if !matches!(run.name.as_str(), "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack") {
+        return false;
+    }
+    let words: Vec<&Text> = run.args.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
+    let Some((pattern, places)) = words.split_first() else { return false };
+    let pattern = pattern.known().to_ascii_lowercase();
+    let telling =
+        ["private key", "akia", "password", "passwd", "secret", "token", "api_key", "apikey", "ghp_"];
+    let broad = |place: &str| {
+        let place = place.trim_end_matches('/');
+        let home = case.ctx.home.trim_end_matches('/');
+        matches!(place, "" | "~" | "/etc" | "/home" | "/root" | "/Users" | "~/.config")
+            || place == home
+            || place == format!("{home}/.config")
+    };
+    telling.iter().any(|word| pattern.contains(word))
+        && places.iter().any(|place| place.literal().is_some_and(broad))
 }
 
 /// Programs that print the environment, or a credential out of it, by a language or an option of their own.
@@ -206,6 +236,9 @@ fn shows_variables(name: &str, words: &[&str]) -> bool {
                 crate::effects::names_credential(key) || key.len() < 3 && program.contains(" in ENVIRON")
             })
         }
+        ("docker" | "podman", ["inspect", ..]) => words.iter().any(|word| word.contains(".Config.Env")),
+        ("stripe", ["config", ..]) => words.contains(&"--list"),
+        ("dotenv" | "dotenv-cli", ["-p", name, ..]) => crate::effects::names_credential(name),
         ("php", ["-i", ..]) => true,
         _ => false,
     }
@@ -222,9 +255,10 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
             ["auth", "print-access-token" | "print-identity-token", ..]
             | ["auth", "application-default", "print-access-token", ..]
             | ["secrets", "versions", "access", ..]
-            | ["config", "config-helper", ..],
+            | ["config", "config-helper", ..]
+            | ["iam", "service-accounts", "keys", "create", ..],
         )
-        | ("heroku", ["config" | "config:get", ..])
+        | ("heroku", ["config" | "config:get" | "auth:token", ..])
         | ("doppler", ["secrets", ..])
         | ("infisical", ["secrets" | "export", ..])
         | ("az", ["account", "get-access-token", ..] | ["keyvault", "secret", "show", ..])
@@ -237,6 +271,10 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
             | ["configure", "export-credentials", ..]
             | ["iam", "create-access-key", ..],
         )
+        | ("bw", ["list", ..])
+        | ("rclone", ["config", "show" | "dump", ..])
+        | ("systemctl", ["show-environment", ..])
+        | ("rails", ["credentials:show", ..])
         | ("secret-tool", ["lookup", ..])
         | ("vercel", ["env", "pull", ..])
         | ("netlify", ["env:list" | "env:get", ..])
@@ -264,6 +302,7 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
                         | "generate"
                 )
         }
+        ("git", ["config", ..]) => words.iter().any(|word| word.ends_with("extraheader")) && words.len() == 3,
         ("sops", _) => has("-d") || has("--decrypt") || has("decrypt"),
         ("age" | "rage", _) => has("-d") || has("--decrypt"),
         ("npm" | "yarn", ["config", "get", key, ..]) => key.to_ascii_lowercase().contains("auth"),
@@ -286,6 +325,11 @@ fn shows_store(name: &str, words: &[&str]) -> bool {
         ("kubectl" | "oc", ["get", kinds @ ..]) => {
             kinds.iter().any(|kind| kind.starts_with("secret"))
                 && words.iter().any(|word| word.starts_with("-o") || word.contains("jsonpath"))
+                && !words.iter().any(|word| {
+                    matches!(*word, "name" | "-oname" | "-o=name" | "wide")
+                        || word.contains("{.metadata.name}")
+                        || word.ends_with("{.type}")
+                })
         }
         ("kubectl" | "oc", ["config", "view", ..]) => has("--raw"),
         ("gpg" | "gpg2", _) => words
@@ -330,6 +374,9 @@ pub(super) fn is_secret_file(target: &Target, case: &Case<'_>) -> bool {
     };
     let links_elsewhere = !target.real.is_empty();
     if !links_elsewhere && harmless_name(&name) {
+        return false;
+    }
+    if !links_elsewhere && name == "credentials.json" && target.path.known().contains("/fixtures/") {
         return false;
     }
     if has_extension(&name, &["pem", "key", "crt"]) {

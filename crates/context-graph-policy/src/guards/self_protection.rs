@@ -4,7 +4,7 @@
 use super::places::{hits, holds};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::Access;
+use crate::effects::{Access, Run, Text};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
@@ -31,6 +31,10 @@ const SETTINGS_FILES: &[&str] = &[
     "**/.claude/settings.json",
     "**/.claude/settings.*.json",
     "**/.claude/settings*",
+    "~/.claude/hooks",
+    "~/.claude/hooks/**",
+    "./.claude/hooks",
+    "./.claude/hooks/**",
     "~/.claude.json",
     "/etc/claude-code/**",
     "/Library/Application Support/ClaudeCode/**",
@@ -64,6 +68,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             || target.places().any(|place| place.ends_with("/bin/context-graph"))
             || ((effect.access == Access::Delete
                 || effect.recursive
+                || effect.by == "cp" && target.literal().is_some_and(|place| replaces_folder(case, place))
                 || matches!(effect.by.as_str(), "ln" | "link"))
                 && holds_settings(case, target))
         {
@@ -77,7 +82,11 @@ fn check(case: &Case<'_>, found: &mut Found) {
     for run in case.runs() {
         let has = |text: &str| run.args.iter().any(|arg| arg.to_string().contains(text));
         let off = match run.name.as_str() {
-            "context-graph" => run.has("uninstall") || (run.has("policy") && run.has("init")),
+            "context-graph" => {
+                run.has("uninstall")
+                    || run.has("--no-builtin-guards")
+                    || run.has("policy") && (run.has("init") || run.has("import")) && !run.has("--dry-run")
+            }
             "claude" => {
                 let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
                 let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
@@ -89,11 +98,17 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     || has("\"hooks\"")
                     || has("dangerously-skip-permissions")
                     || has("bypassPermissions")
+                    || has("--setting-sources")
+                    || run.has("--bare")
             }
-            "pkill" | "killall" => has("context-graph"),
+            "pkill" | "killall" => has("context-graph") || run.has("claude"),
+            "kill" => run.args.iter().any(Text::has_hole) && case.runs().any(looks_up_guard),
             "cargo" | "brew" | "npm" => has("uninstall") && has("context-graph"),
             _ => false,
         };
+        if rewrites_hooks(run) {
+            found.add(&SETTINGS, format!("`{}` would change hooks in files that cannot be seen.", run.name));
+        }
         if off {
             found.add(&SWITCH, format!("`{}` would switch the guard off.", run.name));
         }
@@ -104,6 +119,32 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&FORGET, "`context-graph session` would remove what the guard has recorded.");
         }
     }
+}
+
+/// Whether a program looks for the guard's processes, most often to hand them to `kill`.
+fn looks_up_guard(run: &Run) -> bool {
+    matches!(run.name.as_str(), "pidof" | "pgrep")
+        && run.args.iter().any(|arg| arg.known().contains("context-graph"))
+}
+
+/// Whether names of hooks are replaced in files that only the run itself finds.
+fn rewrites_hooks(run: &Run) -> bool {
+    let telling = ["PreToolUse", "PostToolUse", "\"hooks\"", "context-graph hooks"];
+    matches!(run.name.as_str(), "sed" | "gsed" | "perl")
+        && run.args.iter().any(|arg| arg.prefix().starts_with("-i") || arg.prefix().starts_with("-pi"))
+        && run.args.iter().any(|arg| telling.iter().any(|word| arg.known().contains(word)))
+        && run.args.iter().any(Text::has_hole)
+}
+
+/// Whether a copy brings a whole folder of settings of its own: `cp -r elsewhere/.claude .`
+fn replaces_folder(case: &Case<'_>, place: &str) -> bool {
+    place.ends_with("/.claude")
+        && case.effects.paths.iter().any(|effect| {
+            effect.access == Access::Read
+                && effect.by == "cp"
+                && effect.recursive
+                && effect.target.literal().is_some_and(|source| source.ends_with("/.claude"))
+        })
 }
 
 /// Removing or moving a folder takes the settings in it along.

@@ -141,8 +141,32 @@ pub(super) fn bindings(code: &str) -> Vec<(String, String)> {
         if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             continue;
         }
-        for literal in string_literals(right).into_iter().take(4) {
+        let joined = joined_paths(right).into_iter().map(|path| super::home_of_code(&path, right));
+        for literal in joined.chain(string_literals(right)).take(4) {
             out.push((name.to_owned(), literal));
+        }
+    }
+    out
+}
+
+/// Paths that code joins of several strings: `path.join(home, ".config", "x")`.
+pub(super) fn joined_paths(code: &str) -> Vec<String> {
+    const CALLS: &[&str] = &["path.join(", "path').join(", "path\").join(", "File.join(", ".joinpath("];
+    let mut out = Vec::new();
+    for call in CALLS {
+        for (at, _) in code.match_indices(call).take(8) {
+            let rest = &code[at + call.len()..];
+            let mut depth = 1;
+            let end = rest.find(|c| {
+                depth += i32::from(c == '(') - i32::from(c == ')');
+                depth == 0
+            });
+            // The module a call in the arguments comes from is no part of the path.
+            let arguments = rest[..end.unwrap_or(rest.len())].replace("require('os')", "");
+            let parts = string_literals(&arguments.replace("require(\"os\")", ""));
+            if parts.len() > 1 {
+                out.push(parts.join("/"));
+            }
         }
     }
     out

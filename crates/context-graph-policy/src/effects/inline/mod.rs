@@ -3,6 +3,7 @@
 //! This is no parser of six languages: it looks at each statement for calls that read, write, remove, run or send,
 //! and takes the string literals of that statement, and of variables set to literals, as what they act on.
 
+mod computed;
 mod environment;
 mod fetched;
 mod literals;
@@ -13,7 +14,7 @@ use environment::{shows_environment, shows_renamed_environment};
 pub(crate) use fetched::{acts, runs_its_input};
 use fetched::{has_assembled_name, is_module, runs_what_it_fetches};
 pub(crate) use literals::string_literals;
-use literals::{bindings, mentions, outside_strings, statements};
+use literals::{bindings, joined_paths, mentions, outside_strings, statements};
 use names::{filled_in, other_names, temporary_names};
 use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WRITES};
 
@@ -164,6 +165,7 @@ impl<'c> Scan<'c> {
         let low = outside_strings(text);
         let literals = string_literals(text);
         let mut operands = literals.clone();
+        operands.extend(joined_paths(text));
         for (name, value) in &self.bindings {
             if mentions(&low, &name.to_ascii_lowercase()) && !operands.contains(value) {
                 operands.push(value.clone());
@@ -201,9 +203,9 @@ impl<'c> Scan<'c> {
         let statement = self.read(text);
         let (low, targets) = (statement.low.as_str(), &statement.targets);
         if low.contains("chdir(")
-            && let Some(to) = targets.first()
+            && let Some(to) = computed::place(low).map(Text::lit).as_ref().or(targets.first())
         {
-            let to = super::path::absolute(to, shell.cwd());
+            let to = super::path::absolute(&shell.home_expanded(to), shell.cwd());
             shell.set_cwd(to);
         }
         self.running(shell, &statement);
@@ -232,7 +234,10 @@ impl<'c> Scan<'c> {
         if shows_renamed_environment(&self.bare, low) || shows_environment(text, low, &statement.operands) {
             shell.disclose(super::Disclosure::Variable);
         }
-        Seen { sends: has(low, SENDS) && !imported, reads: reads && !targets.is_empty() }
+        // Fetching a fixed address sends nothing.
+        let fetched =
+            low.replace("urlopen('')", "").replace("urlopen(\"\")", "").replace("urllib.request.", "");
+        Seen { sends: has(&fetched, SENDS) && !imported, reads: reads && !targets.is_empty() }
     }
 
     fn running(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {
@@ -240,6 +245,12 @@ impl<'c> Scan<'c> {
         let spawns = has(&self.bare, &["subprocess", "child_process", "popen"]) && has(low, CALLS);
         if self.runs(low) || spawns || self.renamed_run || self.by_other_name(low, RUNS) {
             run_strings(shell, &statement.literals, &statement.operands);
+            let temporary = self.temporary.iter().any(|name| mentions(low, name));
+            if !temporary && statement.operands.len() == statement.literals.len() {
+                for script in computed::commands(statement.text, low, &statement.literals) {
+                    quiet_script(shell, &script);
+                }
+            }
             if has(low, &["urlopen", "requests.", "fetch("]) {
                 shell.unknown(Unknown::Downloaded("inline code".to_owned()));
             }
@@ -259,20 +270,15 @@ impl<'c> Scan<'c> {
     fn removing(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {
         let low = statement.low.as_str();
         let julia = self.language == "julia" && low.contains("rm(");
-        let passed = statement.operands.iter().any(|text| text == "unlink");
+        let passed = statement.operands.iter().any(|text| text == "unlink" || text == "rimraf");
         let removes = has(low, DELETES) || julia || passed || self.by_other_name(low, DELETES);
         if !removes && !self.renamed_delete {
             return;
         }
         let mut targets = statement.targets.clone();
-        let recursive = has(low, RECURSIVE) || self.renamed_delete;
-        for (place, words) in [
-            (".", &["getcwd()", "process.cwd()", "path.cwd()", "dir.pwd", "pwd()"][..]),
-            ("~", &["homedir()", "path.home()", "dir.home"]),
-        ] {
-            if has(low, words) && targets.is_empty() {
-                targets.push(Text::lit(place));
-            }
+        let recursive = has(low, RECURSIVE) || self.renamed_delete || passed;
+        if targets.is_empty() {
+            targets.extend(computed::place(low).map(Text::lit));
         }
         if targets.is_empty()
             && recursive
@@ -350,6 +356,10 @@ fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
     }
     let list = if list.iter().any(|text| plausible(text)) { list } else { all };
     let words: Vec<&str> = list.iter().map(String::as_str).filter(|text| plausible(text)).collect();
+    if let Some(first @ ("env" | "printenv")) = words.first().copied().filter(|_| words.len() > 1) {
+        // The strings behind it may be options of the call.
+        quiet_script(shell, first);
+    }
     if words.len() > 1 || words.first().is_some_and(|word| !word.contains(' ')) {
         let quoted: Vec<String> =
             words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
@@ -369,7 +379,11 @@ fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
 fn quiet_script(shell: &mut Shell<'_>, text: &str) {
     // Reading costs too, and code can hold many strings.
     if shell.charge(1) {
-        shell.quietly(|shell| shell.script(text));
+        shell.quietly(|shell| {
+            let flow = shell.script(text);
+            shell.settle(&flow);
+            flow
+        });
     }
 }
 

@@ -38,6 +38,10 @@ pub(super) const WRITES: &[&str] = &[
     "extractall",
 ];
 pub(super) const DELETES: &[&str] = &[
+    "delete-tree",
+    "file delete",
+    "remove_entry",
+    "removesync",
     "file.rm",
     "file.remove",
     "deletedir",
@@ -70,6 +74,9 @@ pub(super) const DELETES: &[&str] = &[
 ];
 pub(super) const RUNS: &[&str] = &[
     "java.shell",
+    "os:cmd",
+    "(system",
+    "execacommand",
     "process.system",
     "process.start",
     "await $`",
@@ -117,6 +124,8 @@ pub(super) const OPERATORS: &[&str] = &["`", "qx", "system ", "%x", "exec ", "\"
 pub(super) const READS: &[&str] = &[
     "@argv",
     "insert-file",
+    "fileinput.",
+    "linecache.",
     "open",
     "read",
     "path(",
@@ -203,6 +212,10 @@ pub(super) const CALLS: &[&str] = &[
 
 /// Removals that take whole trees.
 pub(super) const RECURSIVE: &[&str] = &[
+    "delete-tree",
+    "delete -force",
+    "remove_entry",
+    "removesync",
     "removeall",
     "deletedir",
     "removeitem",

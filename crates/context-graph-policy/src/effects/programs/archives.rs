@@ -2,7 +2,7 @@
 
 use super::{operands, option_values};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Origin, Piece, Run, Text};
+use crate::effects::{Access, Origin, Piece, Run, Text, path};
 
 impl Shell<'_> {
     /// Reports what an archiver touches; false where the program is none.
@@ -36,6 +36,13 @@ impl Shell<'_> {
         self.touch(Access::Write, &path, by);
     }
 
+    /// A member as seen from the folder that the archiver goes to first.
+    fn below(&self, folder: Option<&Text>, member: &Text) -> Text {
+        let Some(folder) = folder else { return member.clone() };
+        let folder = path::absolute(&self.home_expanded(folder), self.cwd());
+        path::absolute(&self.home_expanded(member), &folder)
+    }
+
     fn archive(&mut self, run: &Run) {
         let name = run.name.as_str();
         let args = &run.args;
@@ -55,18 +62,24 @@ impl Shell<'_> {
                     .collect();
                 let all: Vec<&str> = valued.iter().copied().chain(clustered).collect();
                 let skip = usize::from(bundled) + usize::from(bundled && first.contains('f'));
-                if creates {
-                    for file in operands(args, &all).into_iter().skip(skip) {
-                        self.touch_all(Access::Read, file, name, true);
+                let folder = option_values(args, "-C", "--directory").into_iter().next_back();
+                let extracts = run.has_short('x')
+                    || run.has("--extract")
+                    || run.has("--get")
+                    || (bundled && first.contains('x'));
+                for member in operands(args, &all).into_iter().skip(skip) {
+                    let member = self.below(folder.as_ref(), member);
+                    if creates {
+                        self.touch_all(Access::Read, &member, name, true);
                         if run.has("--remove-files") {
-                            self.delete(file, name, true);
+                            self.delete(&member, name, true);
                         }
+                    } else if extracts {
+                        self.touch(Access::Write, &member, name);
                     }
                 }
-                if !creates {
-                    for folder in option_values(args, "-C", "--directory") {
-                        self.write_within(&folder, name);
-                    }
+                if let Some(folder) = folder.filter(|_| !creates) {
+                    self.write_within(&folder, name);
                 }
                 for command in option_values(args, "", "--to-command").into_iter().chain(option_values(
                     args,
@@ -94,7 +107,13 @@ impl Shell<'_> {
                 }
             }
             "unzip" => {
-                for folder in option_values(args, "-d", "") {
+                let folder = option_values(args, "-d", "").into_iter().next_back();
+                let members = args.split(|arg| arg.known() == "-x").next().unwrap_or_default();
+                for member in operands(members, &["-d", "-P"]).into_iter().skip(1) {
+                    let member = self.below(folder.as_ref(), member);
+                    self.touch(Access::Write, &member, name);
+                }
+                if let Some(folder) = folder {
                     self.write_within(&folder, name);
                 }
             }

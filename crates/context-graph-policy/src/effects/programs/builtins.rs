@@ -6,6 +6,20 @@ use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Disclosure, Origin, Run, Text};
 
 impl Shell<'_> {
+    /// A subscript in the name of a variable is evaluated, commands in it and all, even where it was quoted.
+    pub(super) fn subscripts(&mut self, run: &Run) {
+        if !matches!(run.name.as_str(), "test" | "[" | "[[" | "printf" | "read" | "unset" | "let") {
+            return;
+        }
+        for arg in &run.args {
+            let inner = arg.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
+            if let Some((inner, _)) = inner.filter(|(inner, _)| inner.starts_with("$(")) {
+                let script = format!(": {inner}");
+                self.quietly(|shell| shell.script(&script));
+            }
+        }
+    }
+
     pub(super) fn builtin(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
         match run.name.as_str() {
             "cd" | "pushd" | "chdir" => self.change_folder(run),

@@ -1,7 +1,7 @@
 //! Containers: what they are given of this machine, and what runs inside.
 
 use super::{operands, option_values};
-use crate::effects::shell::{Flow, Shell};
+use crate::effects::shell::{Flow, Shell, VOLUMES};
 use crate::effects::{Access, Origin, Privilege, Run, Text};
 
 impl Shell<'_> {
@@ -91,6 +91,9 @@ impl Shell<'_> {
                     let ours = crate::effects::path::absolute(&source, self.cwd());
                     self.mounts.push((at, ours));
                 }
+                for (name, at) in volumes(run) {
+                    self.mounts.push((at, Text::lit(format!("{VOLUMES}{name}"))));
+                }
                 let flow = &mut inside;
                 self.elsewhere(|shell| {
                     // Where nothing else is said, only the image knows the working folder.
@@ -122,6 +125,17 @@ impl Shell<'_> {
             self.write_into(destination, source, &run.name);
         }
     }
+}
+
+/// The volumes that a container is given by name, and where it sees them.
+fn volumes(run: &Run) -> Vec<(String, String)> {
+    let named = |mount: &Text| {
+        let (name, at) = mount.known().split_once(':')?;
+        let at = at.split(':').next().unwrap_or(at);
+        (!name.is_empty() && !name.contains(['/', '.', '~']) && at.starts_with('/'))
+            .then(|| (name.to_owned(), at.to_owned()))
+    };
+    option_values(&run.args, "-v", "--volume").iter().filter_map(named).collect()
 }
 
 /// The folders of this machine that a container is given, and where it sees them.

@@ -80,8 +80,8 @@ impl Shell<'_> {
         let name = run.name.as_str();
         let args = &run.args;
         match name {
-            "rm" | "unlink" | "rmdir" | "shred" | "srm" | "trash" | "trash-put" | "rimraf" | "del-cli"
-            | "gio" | "wipe" => {
+            "rm" | "unlink" | "rmdir" | "shred" | "srm" | "trash" | "trash-put" | "trash-cli" | "rimraf"
+            | "del-cli" | "gio" | "wipe" => {
                 self.remove(run);
             }
             "mv" | "rename" => self.move_files(run),
@@ -195,7 +195,10 @@ impl Shell<'_> {
         let recursive = run.has_short('r')
             || run.has_short('R')
             || run.args.iter().any(|arg| arg.known().len() > 4 && "--recursive".starts_with(arg.known()))
-            || matches!(name, "rimraf" | "trash" | "trash-put" | "del-cli" | "srm" | "gio" | "wipe");
+            || matches!(
+                name,
+                "rimraf" | "trash" | "trash-put" | "trash-cli" | "del-cli" | "srm" | "gio" | "wipe"
+            );
         for target in operands(&run.args, if name == "shred" { &["-n", "-s"] } else { &[] }) {
             if name == "gio" && matches!(target.known(), "trash" | "remove") {
                 continue;

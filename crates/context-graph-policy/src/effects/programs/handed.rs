@@ -228,6 +228,15 @@ impl Shell<'_> {
             "vagrant" => &[("-c", "--command")],
             "fly" | "flyctl" => &[("-C", "--command")],
             "complete" => &[("-C", "")],
+            "go" => &[("", "-exec"), ("", "-toolexec"), ("", "-vettool")],
+            "cargo" => {
+                for setting in option_values(&run.args, "", "--config") {
+                    for line in string_literals(setting.known()) {
+                        self.handed_line(&Text::lit(line));
+                    }
+                }
+                return;
+            }
             _ => return,
         };
         for (short, long) in options {

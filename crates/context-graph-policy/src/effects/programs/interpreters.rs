@@ -54,13 +54,26 @@ impl Shell<'_> {
             "php" => self.language(run, stdin, &["-r"], &["-d"]),
             "lua" | "luajit" | "osascript" => self.language(run, stdin, &["-e"], &["-l"]),
             "Rscript" | "R" | "julia" | "elixir" | "scala" | "groovy" | "ghc" | "swift" | "tclsh"
-            | "wish" | "guile" | "racket" => self.language(run, stdin, &["-e", "--eval", "-E"], &[]),
+            | "wish" | "racket" | "bb" => self.language(run, stdin, &["-e", "--eval", "-E"], &[]),
+            "guile" => self.language(run, stdin, &["-c", "-e"], &["-L", "-l"]),
+            "erl" => self.language(run, stdin, &["-eval"], &[]),
             "pwsh" | "powershell" => {
                 let scripts = option_values(&run.args, "-c", "-Command").into_iter().chain(option_values(
                     &run.args,
                     "-command",
                     "-EncodedCommand",
                 ));
+                // Any beginning of `-Command` will do, and all that follows is its value.
+                let at = run.args.iter().position(|arg| {
+                    let option = arg.known().to_ascii_lowercase();
+                    option.len() > 1 && "-command".starts_with(&option)
+                });
+                let words = at.map_or(&[][..], |at| &run.args[at + 1..]);
+                if !words.is_empty() && words.iter().all(|word| word.literal().is_some()) {
+                    let line: Vec<String> = words.iter().map(Text::to_string).collect();
+                    crate::effects::powershell::script(self, &line.join(" "));
+                    return Some(Flow::default());
+                }
                 for script in scripts {
                     match script.literal() {
                         Some(script) => crate::effects::powershell::script(self, script),
@@ -73,7 +86,7 @@ impl Shell<'_> {
                 Some(Flow::default())
             }
             "ssh-agent" => {
-                let rest = operands(&run.args, &["-t", "-a"]);
+                let rest = super::wrappers::after_options(&run.args, &["-t", "-a"], 0);
                 let argv: Vec<Text> = rest.into_iter().cloned().collect();
                 (!argv.is_empty()).then(|| self.run(argv, Vec::new(), stdin))
             }
@@ -84,6 +97,7 @@ impl Shell<'_> {
     fn shell(&mut self, run: &Run, stdin: &Flow) -> Flow {
         let args = &run.args;
         let mut at = 0;
+        let mut traced = false;
         while at < args.len() {
             let arg = args[at].prefix();
             if arg == "--" {
@@ -119,6 +133,7 @@ impl Shell<'_> {
                 if arg.contains('s') {
                     return self.run_stream(stdin, &run.name);
                 }
+                traced |= arg.starts_with('-') && arg.contains(['x', 'v']);
                 at += 1;
                 continue;
             }
@@ -127,6 +142,10 @@ impl Shell<'_> {
         match args.get(at) {
             Some(file) => {
                 let file = file.clone();
+                if traced {
+                    // Every line of it is shown.
+                    self.touch(Access::Read, &file, &run.name);
+                }
                 self.run_file(&file, &args[at..], stdin, &run.name);
                 Flow { piped: true, from: run.name.clone(), ..Flow::default() }
             }

@@ -13,6 +13,7 @@ mod git;
 mod handed;
 mod interpreters;
 mod network;
+mod reading_options;
 mod requests;
 mod storage;
 mod texts;
@@ -107,6 +108,7 @@ impl Shell<'_> {
     }
 
     fn dispatch(&mut self, word: &Text, run: &Run, stdin: &Flow) -> Flow {
+        self.subscripts(run);
         if let Some(flow) = self.builtin(run, stdin) {
             return flow;
         }
@@ -117,11 +119,16 @@ impl Shell<'_> {
             return flow;
         }
         self.command_options(run);
+        self.reading_options(run);
         if let Some(flow) = self.interpreted(run, stdin) {
             return flow;
         }
         if matches!(run.name.as_str(), "docker" | "podman" | "nerdctl" | "kubectl" | "oc") {
             return self.container(run, stdin);
+        }
+        if names_alone(run) && !stdin.piped {
+            // Of a file of settings only the names are shown.
+            return Flow { piped: true, from: run.name.clone(), ..Flow::default() };
         }
         let text = self.text_output(&run.name, &run.args, stdin);
         let done = self.find(run, stdin)
@@ -270,7 +277,14 @@ fn every_name(run: &Run) -> Option<Text> {
 /// Whether of `NAME=value` only the name is let through.
 fn names_alone(run: &Run) -> bool {
     let has = |word: &str| run.args.iter().any(|arg| arg.known() == word);
+    // One program and one file, and nothing that writes.
+    if run.args.len() > 5
+        || run.args.iter().any(|arg| arg.prefix().starts_with("-i") || arg.prefix().starts_with("--"))
+    {
+        return false;
+    }
     match run.name.as_str() {
+        "grep" => has("-o") && (has("^[A-Z_]*") || has("^[^=]*") || has("^[A-Z_]\\+")),
         "cut" => has("-d=") && has("-f1") || has("-d") && has("=") && (has("-f1") || has("-f") && has("1")),
         "sed" => has("s/=.*//"),
         "awk" => (has("-F=") || has("-F") && has("=")) && has("{print $1}"),

@@ -214,11 +214,18 @@ impl Shell<'_> {
         // Options behind the host are the command's own.
         let at = run.args.iter().position(|arg| arg == *host).unwrap_or(0);
         let command = &run.args[at + 1..];
+        let command = command.strip_prefix(&[Text::lit("--")]).unwrap_or(command);
         let host = host.split_once('@').map_or((*host).clone(), |(_, host)| host);
         if stdin.cargo() > Cargo::Data {
             self.send(host.clone(), stdin.cargo(), "ssh");
         }
         if command.is_empty() {
+            if let Some(script) = stdin.literal().map(str::to_owned) {
+                self.elsewhere(|shell| {
+                    shell.set_cwd(Text::hole(Origin::Output));
+                    shell.script(&script);
+                });
+            }
             return;
         }
         let mut script = Text::default();
@@ -237,6 +244,7 @@ impl Shell<'_> {
         }
         let stdin = stdin.clone();
         self.elsewhere(|shell| {
+            shell.set_cwd(Text::hole(Origin::Output));
             shell.script_text(&script, &stdin, "ssh");
         });
     }

@@ -89,6 +89,7 @@ const RUNNERS: &[(&str, &str, &[&str])] = &[
     ("yarn", "exec", &[]),
     ("yarn", "dlx", &[]),
     ("npm", "exec", &[]),
+    ("npm", "explore", &[]),
     ("bun", "x", &[]),
     ("mise", "exec", &[]),
     ("mise", "x", &[]),
@@ -143,14 +144,6 @@ impl Shell<'_> {
                 return Some(self.run_rest(after_options(args, &["-t"], skip), run, stdin));
             }
             "xargs" | "gxargs" | "parallel" => return Some(self.xargs(run, stdin)),
-            "ansible" => {
-                for script in option_values(args, "-a", "--args") {
-                    self.elsewhere(|shell| {
-                        shell.script_text(&script, &Flow::default(), "ansible");
-                    });
-                }
-                return None;
-            }
             "make" | "gmake" => {
                 self.make(run, stdin);
                 return None;
@@ -201,13 +194,50 @@ impl Shell<'_> {
                         if run.name == "nix" { tail_after(args, &["-c", "--command"]) } else { script };
                     self.script_text(&script, stdin, &run.name);
                 }
+                if run.name == "pnpm" && run.arg(0) == "-c" && run.arg(1) == "exec" {
+                    return Some(self.script_text(&tail_after(args, &["exec"]), stdin, "pnpm"));
+                }
                 if run.name == "flock" {
                     return Some(self.run_rest(after_options(args, &["-w", "-E"], 1), run, stdin));
                 }
             }
             _ => {}
         }
-        self.tasked(run, stdin).or_else(|| self.tabled(run, stdin))
+        self.sent_elsewhere(run, stdin)
+            .or_else(|| self.tasked(run, stdin))
+            .or_else(|| self.tabled(run, stdin))
+    }
+
+    /// Commands for other machines, and tools of every system under one name.
+    fn sent_elsewhere(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        let args = &run.args;
+        match run.name.as_str() {
+            "lxc" | "incus" if run.arg(0) == "exec" => {
+                let at = args.iter().position(|arg| arg.known() == "--").map_or(2, |at| at + 1);
+                let command = args.get(at..).unwrap_or_default().to_vec();
+                let mut flow = Flow::default();
+                self.elsewhere(|shell| flow = shell.run(command, Vec::new(), stdin));
+                return Some(flow);
+            }
+            "cmake" if run.arg(0) == "-E" => return self.cmake_tool(run, stdin),
+            "ansible" => {
+                for script in option_values(args, "-a", "--args") {
+                    if script.known().contains("state=absent") {
+                        let path = script.known().split_whitespace().find_map(|word| {
+                            ["path=", "dest=", "name="].iter().find_map(|lead| word.strip_prefix(lead))
+                        });
+                        let path = Text::lit(path.unwrap_or_default());
+                        self.elsewhere(|shell| shell.delete(&path, "ansible", true));
+                        continue;
+                    }
+                    self.elsewhere(|shell| {
+                        shell.script_text(&script, &Flow::default(), "ansible");
+                    });
+                }
+            }
+            _ => {}
+        }
+        None
     }
 
     /// Scripts that a project gives names to, and programs it has installed.
@@ -252,8 +282,11 @@ impl Shell<'_> {
             RUNNERS.iter().find(|(name, sub, _)| *name == run.name && (sub.is_empty() || run.arg(0) == *sub));
         if let Some((_, sub, valued)) = runner {
             let args = if sub.is_empty() { &args[..] } else { &args[1..] };
-            let mut rest =
-                after_options(args, valued, usize::from(run.name == "aws-vault" || run.name == "rustup"));
+            let mut rest = after_options(
+                args,
+                valued,
+                usize::from(run.name == "aws-vault" || run.name == "rustup" || *sub == "explore"),
+            );
             if rest.first().and_then(|arg| arg.literal()) == Some("--") {
                 rest.remove(0);
             }
@@ -266,6 +299,23 @@ impl Shell<'_> {
             return Some(self.run_rest(rest, run, stdin));
         }
         None
+    }
+
+    /// `cmake -E`: a few tools of every system under one name.
+    fn cmake_tool(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        let rest = run.args.get(2..).unwrap_or_default();
+        match run.arg(1) {
+            "rm" | "remove" | "remove_directory" => {
+                let recursive = run.arg(1) == "remove_directory" || run.has_short('r');
+                for target in super::operands(rest, &[]) {
+                    self.delete(target, "cmake", recursive);
+                }
+                Some(Flow::default())
+            }
+            "env" | "time" => Some(self.run_rest(after_options(rest, &[], 0), run, stdin)),
+            "chdir" => Some(self.run_rest(after_options(rest, &[], 1), run, stdin)),
+            _ => None,
+        }
     }
 
     /// `script -c 'command' file`, and `script file command …` as other systems have it.
@@ -370,10 +420,10 @@ impl Shell<'_> {
 
     fn env(&mut self, run: &Run, stdin: &Flow) -> Flow {
         let mut flow = Flow::default();
-        for split in option_values(&run.args, "-S", "--split-string") {
-            flow = self.script_text(&split, stdin, "env");
+        if let Some(split) = split_string(&run.args) {
+            return self.script_text(&split, stdin, "env");
         }
-        let valued = ["-u", "--unset", "-C", "--chdir", "-S", "--split-string", "-P"];
+        let valued = ["-u", "--unset", "-C", "--chdir", "-P"];
         let rest = after_options(&run.args, &valued, 0);
         let command = rest.iter().any(|arg| arg.split_once('=').is_none());
         if command {
@@ -386,8 +436,10 @@ impl Shell<'_> {
             self.set_cwd(before);
             return flow;
         }
-        let shows = !run.args.iter().any(|arg| arg.prefix().starts_with("-S"));
-        Flow { environment: shows, piped: true, from: "env".to_owned(), ..flow }
+        flow.environment = true;
+        flow.piped = true;
+        "env".clone_into(&mut flow.from);
+        flow
     }
 }
 
@@ -406,6 +458,37 @@ pub(super) fn after_options<'t>(args: &'t [Text], valued: &[&str], skip: usize) 
         at += 1 + usize::from(args[at].literal().is_some_and(|text| valued.contains(&text)));
     }
     args.iter().skip(at + skip).collect()
+}
+
+/// The command line of `env -S`: its value, and all words behind it. The letter may end a cluster such as `-vS`.
+fn split_string(args: &[Text]) -> Option<Text> {
+    for (at, arg) in args.iter().enumerate() {
+        let text = arg.prefix();
+        if !text.starts_with('-') && arg.split_once('=').is_none() {
+            return None;
+        }
+        let attached = if let Some(value) = arg.strip_prefix("--split-string=") {
+            value
+        } else if text == "--split-string" {
+            Text::default()
+        } else if let Some(end) = text
+            .find('S')
+            .filter(|end| !text.starts_with("--") && text[1..*end].chars().all(|c| "iv0".contains(c)))
+        {
+            arg.strip_prefix(&text[..=end]).unwrap_or_default()
+        } else {
+            continue;
+        };
+        let mut line = attached;
+        for word in &args[at + 1..] {
+            if !line.is_empty() {
+                line.push_str(" ");
+            }
+            line.extend(word);
+        }
+        return Some(line);
+    }
+    None
 }
 
 fn tail_after(args: &[Text], marks: &[&str]) -> Text {

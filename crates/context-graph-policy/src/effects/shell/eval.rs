@@ -160,8 +160,13 @@ impl<'a> Shell<'a> {
         let mut text = self.home_expanded(written);
         if self.remote > 0 && !text.is_empty() {
             match self.mounted(&text) {
-                Some(ours) => text = ours,
-                None if text.literal().is_none_or(|path| path != "/" && path != self.places.home) => return,
+                Some(ours) => {
+                    if access != Access::Delete && ours.prefix().starts_with(VOLUMES) {
+                        return;
+                    }
+                    text = ours;
+                }
+                None if !self.matters_elsewhere(access, &text, recursive) => return,
                 None => {}
             }
         }
@@ -202,6 +207,23 @@ impl<'a> Shell<'a> {
     }
 
     /// What a path in a container is called outside of it, if it is one of ours.
+    /// Whether something on another machine or in a container is worth a look: the data it keeps, and its secrets.
+    fn matters_elsewhere(&self, access: Access, text: &Text, recursive: bool) -> bool {
+        let path = crate::effects::path::absolute(text, &self.frame.cwd);
+        let known = path.prefix();
+        match access {
+            Access::Read => path.literal().is_some(),
+            Access::Delete if recursive => {
+                let place = known.trim_end_matches('/');
+                path.literal() == Some("/")
+                    || KEPT_ELSEWHERE.iter().any(|kept| {
+                        place.strip_prefix(kept).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                    })
+            }
+            _ => text.literal().is_some_and(|path| path == "/" || path == self.places.home),
+        }
+    }
+
     fn mounted(&self, inside: &Text) -> Option<Text> {
         let path = crate::effects::path::absolute(inside, &self.frame.cwd);
         self.mounts.iter().rev().find_map(|(at, ours)| {
@@ -217,7 +239,7 @@ impl<'a> Shell<'a> {
     }
 
     /// A word of an option such as `of=~/x` may still hold a tilde.
-    fn home_expanded(&self, text: &Text) -> Text {
+    pub(crate) fn home_expanded(&self, text: &Text) -> Text {
         match crate::effects::path::home_of(text.prefix(), self.places.home) {
             Some((home, rest)) => {
                 let mut out = Text::lit(home);
@@ -492,6 +514,31 @@ impl<'a> Shell<'a> {
         self.remote -= 1;
     }
 }
+
+/// Where a container engine keeps the volumes that have names.
+pub(crate) const VOLUMES: &str = "/var/lib/docker/volumes/";
+
+/// Folders in which other machines and containers keep what has to last.
+const KEPT_ELSEWHERE: &[&str] = &[
+    "/etc",
+    "/var/lib",
+    "/var/www",
+    "/srv",
+    "/opt",
+    "/usr",
+    "/root",
+    "/home",
+    "/boot",
+    "/bin",
+    "/lib",
+    "/data",
+    "/mnt",
+    "/media",
+    "/backup",
+    "/backups",
+    "/var/backups",
+    "/Users",
+];
 
 /// An open file by its number. Anything longer, such as `/dev/fd/../x`, is a path like others.
 fn is_descriptor(path: &str) -> bool {

@@ -13,7 +13,7 @@ mod redirections;
 mod variables;
 mod word;
 
-pub(crate) use eval::Shell;
+pub(crate) use eval::{Shell, VOLUMES};
 pub(crate) use expand::names_credential;
 pub(crate) use flow::Flow;
 pub(crate) use redirect::Taint;
