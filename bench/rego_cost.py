@@ -17,7 +17,7 @@ import statistics
 import tempfile
 import time
 
-from hook_cost import ROOT, find_binary
+from hookbench.cases import ROOT, find_binary
 
 POLICIES = os.path.join(ROOT, "crates/context-graph-policy/tests/rego_policies")
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "", "tool_name": "Bash",
