@@ -18,7 +18,7 @@ use context_graph_policy::{
 use serde_json::{Map, Value, json};
 
 use crate::config::{parse_toml, place_in_toml};
-use crate::{Environment, crash, process};
+use crate::{Environment, allocator, crash, process};
 
 /// The name of a policy file.
 pub(crate) const FILE: &str = "policy.toml";
@@ -188,6 +188,7 @@ impl Guard {
             Event::PreToolUse(_) => Limits::default(),
             _ => Limits { time: PATIENCE },
         };
+        allocator::share_one_heap();
         let mut outcome = policies.evaluate_on(name, tool, &input, limits, crash::stand_by);
         for name in missing {
             let note = format!("a policy asks for the signal `{name}`, which is not configured");
