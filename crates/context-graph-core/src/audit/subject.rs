@@ -3,7 +3,7 @@
 use context_graph_events::Event;
 use serde_json::Value;
 
-use crate::session::{Dream, DreamCause, dream_of};
+use crate::session::{Dream, dream_of};
 
 /// How many characters a line has at most.
 const MAX: usize = 160;
@@ -75,12 +75,7 @@ pub(super) fn of_event(event: &Event) -> String {
 }
 
 fn told(dream: Dream) -> String {
-    let cause = match dream.cause {
-        DreamCause::Drift => "continuity was lost",
-        DreamCause::Loop => "the session repeated itself",
-        DreamCause::End => "the session ended",
-    };
-    format!("{cause} at {:.2}", dream.ic)
+    format!("{} at {:.2}", dream.cause.words(), dream.ic)
 }
 
 /// The first line that says anything, cut to size.

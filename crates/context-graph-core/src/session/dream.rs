@@ -32,6 +32,17 @@ pub enum DreamCause {
     End,
 }
 
+impl DreamCause {
+    /// What happened, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Drift => "continuity was lost",
+            Self::Loop => "the session repeated itself",
+            Self::End => "the session ended",
+        }
+    }
+}
+
 /// A dream.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dream {

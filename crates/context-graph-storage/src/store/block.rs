@@ -7,14 +7,13 @@
 //! ```
 
 use super::chain::Chain;
+use super::sealed::NO_CALL;
 use super::{LogContent, LogRecord};
 
 /// Tells a block from a record of the first format, which begins with the length of an id.
 const TAG: [u8; 2] = 0xFFFE_u16.to_le_bytes();
 const FORMAT: u8 = 1;
 const HEADER: usize = 2 + 1 + 32 + 32 + 4 + 4;
-/// Length that stands for "no tool call".
-const NO_CALL: u16 = u16::MAX;
 
 /// A block is closed when it has this many bytes.
 const FULL_BYTES: usize = 32 << 10;

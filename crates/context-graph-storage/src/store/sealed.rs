@@ -6,7 +6,7 @@ use super::LogContent;
 
 const SUM: usize = 8;
 /// Length that stands for "no tool call".
-const NO_CALL: u16 = u16::MAX;
+pub(super) const NO_CALL: u16 = u16::MAX;
 
 /// `content` as it is stored under `key`.
 pub(super) fn seal(key: &[u8], content: &[u8]) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! One event of a session's story, in a line.
 
-use context_graph_core::session::{Dream, DreamCause, EventRecord, dream_of};
+use context_graph_core::session::{Dream, EventRecord, dream_of};
 use context_graph_events::Event;
 use serde_json::{Value, json};
 
@@ -85,14 +85,12 @@ fn subject(event: &Event) -> String {
 }
 
 fn told(dream: Dream) -> String {
-    let cause = match dream.cause {
-        DreamCause::Drift => "continuity was lost",
-        DreamCause::Loop => "the session repeated itself",
-        DreamCause::End => "the session ended",
-    };
     format!(
-        "{cause} at {:.2}; kept {} vectors of its trajectory, dropped {}",
-        dream.ic, dream.kept, dream.dropped
+        "{} at {:.2}; kept {} vectors of its trajectory, dropped {}",
+        dream.cause.words(),
+        dream.ic,
+        dream.kept,
+        dream.dropped
     )
 }
 

@@ -2,12 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use context_graph_policy::rego::{PolicyFile, header, read_folder};
+use context_graph_policy::rego::{OTHER_AGENTS, PolicyFile, header, read_folder};
 
 use super::rulebook::Left;
 
-/// Folders of policies for other agents.
-const OTHER_AGENTS: [&str; 3] = ["cursor", "factory", "opencode"];
 const RULEBOOKS: [&str; 4] = ["rulebook.yml", "rulebook.yaml", "guidebook.yml", "guidebook.yaml"];
 /// Folders of Cupcake's own working.
 const WORKING: [&str; 5] = ["bin", "debug", "telemetry", "tmp", "wasm"];
