@@ -79,8 +79,9 @@ pub struct LmdbEngine {
 
 impl LmdbEngine {
     fn open(options: &LmdbOptions) -> Result<Self> {
-        let _creating = lmdb_file::prepare(options)?;
+        let opening = lmdb_file::prepare(options)?;
         let env = Self::map(options)?;
+        drop(opening);
         let engine = Self {
             env,
             folder: options.folder.clone(),

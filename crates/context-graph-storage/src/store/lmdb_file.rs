@@ -58,29 +58,31 @@ enum Verdict {
     Bad(&'static str),
 }
 
-/// Makes the folder ready to be opened. While a store is being created, the returned lock keeps others from taking
-/// it for damaged.
-pub(super) fn prepare(options: &LmdbOptions) -> Result<Option<File>> {
+/// Makes the folder ready to be opened. The returned lock is to be held until it is: one process opens it at a time.
+///
+/// While a store is being created, others would take it for damaged. And the first who opens one makes LMDB's lock file
+/// anew, which starts by saying that nothing was ever committed. Should it be killed there, whoever waits inside LMDB for
+/// it to finish believes that, and writes over the last commit. Who waits here instead comes next as the first himself:
+/// the kernel takes LMDB's locks from a dying process before it takes this one.
+pub(super) fn prepare(options: &LmdbOptions) -> Result<File> {
     let folder = &options.folder;
+    let alone = lock_folder(folder)?;
     let suspicions = suspicions(folder);
     if suspicions == 0 && matches!(inspect(folder)?, Verdict::Sound) && has_lock_file(folder) {
-        return Ok(None);
+        return Ok(alone);
     }
-    create_folder(folder)?;
-    let alone = File::open(folder).context("open", folder)?;
-    file_lock::alone(&alone).context("lock", folder)?;
     let reason = match inspect(folder)? {
         Verdict::Sound if suspicions > 0 && !is_whole(folder)? => "has damaged pages",
         Verdict::Sound if suspicions > PATIENCE => "keeps failing although its pages look whole",
         Verdict::New | Verdict::Sound => {
             reserve_lock_file(folder)?;
-            return Ok(Some(alone));
+            return Ok(alone);
         }
         Verdict::Short(bytes) if is_whole(folder)? => {
             let path = folder.join(DATA);
             let file = OpenOptions::new().write(true).open(&path).context("open", &path)?;
             file.set_len(bytes).context("extend", &path)?;
-            return Ok(Some(alone));
+            return Ok(alone);
         }
         Verdict::Short(_) => "is cut short",
         Verdict::Bad(reason) => reason,
@@ -90,6 +92,19 @@ pub(super) fn prepare(options: &LmdbOptions) -> Result<Option<File>> {
     let moved_to = quarantine.move_files(&format!("{name}-{}", options.now_ms), folder, &[DATA, LOCK])?;
     clear_suspicion(folder);
     Err(StorageError::Corrupted { what: format!("{} ({reason})", folder.join(DATA).display()), moved_to })
+}
+
+fn lock_folder(folder: &Path) -> Result<File> {
+    let alone = match File::open(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_folder(folder)?;
+            File::open(folder)
+        }
+        other => other,
+    };
+    let alone = alone.context("open", folder)?;
+    file_lock::alone(&alone).context("lock", folder)?;
+    Ok(alone)
 }
 
 /// How often a file whose pages look whole may fail before it is given up.
