@@ -109,7 +109,8 @@ impl JournalFile {
             }
         };
         if written < whole {
-            self.undo(file, written)?;
+            let entry = [&prefix[..], payload, &suffix].concat();
+            self.undo(file, &entry[..written])?;
             return Err(StorageError::DiskFull { action: "append to", path: self.path.clone() });
         }
         if self.durable {
@@ -118,13 +119,15 @@ impl JournalFile {
         Ok(u64::from_le_bytes(suffix))
     }
 
-    /// Takes back the start of an entry that did not fit, unless others have written behind it; then it stays
-    /// for the next reader to set aside.
-    fn undo(&self, mut file: &File, written: usize) -> Result<()> {
+    /// Takes back the start of an entry that did not fit, unless something else stands there by now; then it stays for
+    /// the next reader to set aside. The length alone does not tell: while we wait to be alone, a reader may cut our part
+    /// off and others may write, and on a full disk all of them stop at the end of the same block.
+    fn undo(&self, mut file: &File, part: &[u8]) -> Result<()> {
         let end = file.stream_position().context("inspect", &self.path)?;
         file_lock::alone(file).context("lock", &self.path)?;
-        if file.metadata().context("inspect", &self.path)?.len() == end {
-            file.set_len(end - written as u64).context("shorten", &self.path)?;
+        let Some(start) = end.checked_sub(part.len() as u64) else { return Ok(()) };
+        if self.read_to_end(file, start)? == part {
+            file.set_len(start).context("shorten", &self.path)?;
         }
         Ok(())
     }
@@ -191,5 +194,36 @@ impl Journal<'_> {
     fn ends_at(&self, position: Position) -> Result<bool> {
         let length = self.file.metadata().context("inspect", &self.place.path)?.len();
         Ok(position.generation == self.header.generation && position.offset == length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_one_has_written_oneself_is_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = JournalFile {
+            path: folder.path().join("s.journal"),
+            session_id: "s".to_owned(),
+            key: SessionKey::new("s").unwrap(),
+            quarantine: Quarantine::new(folder.path()),
+            durable: false,
+        };
+        journal.append(b"before").unwrap();
+        let before = std::fs::read(&journal.path).unwrap();
+
+        let mut file = journal.open_file().unwrap();
+        file.write_all(b"the start of").unwrap();
+        journal.undo(&file, b"the start of").unwrap();
+        assert_eq!(std::fs::read(&journal.path).unwrap(), before);
+
+        // Meanwhile somebody has cut it off and written as many bytes.
+        file.write_all(b"the start of").unwrap();
+        file.set_len(before.len() as u64).unwrap();
+        journal.open_file().unwrap().write_all(b"entry, start").unwrap();
+        journal.undo(&file, b"the start of").unwrap();
+        assert_eq!(std::fs::read(&journal.path).unwrap(), [&before[..], b"entry, start"].concat());
     }
 }

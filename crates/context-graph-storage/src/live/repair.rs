@@ -1,8 +1,7 @@
 //! What an exclusive holder does about a damaged journal: save the bytes, keep every entry that checks out.
 
-use std::fs::File;
-use std::io::Write;
-use std::os::unix::fs::FileExt;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -35,13 +34,13 @@ impl JournalFile {
         }
         let generation = generation.unwrap_or_else(header::new_generation);
         damage.push(self.damage(DamageKind::Header, 0, bytes.len(), Some(saved_to)));
-        self.rewrite(file, &bytes, |found| found == generation, generation, follows)
+        self.rewrite(&bytes, |found| found == generation, generation, follows)
     }
 
-    /// Replaces the content of `file` by a header and the whole entries among `bytes` that are `wanted`.
+    /// Replaces the content of the journal by a header and the whole entries among `bytes` that are `wanted`. Written
+    /// over what is there, which takes no space that a full disk would not have.
     fn rewrite(
         &self,
-        mut file: &File,
         bytes: &[u8],
         wanted: impl Fn(u64) -> bool,
         generation: u64,
@@ -57,8 +56,12 @@ impl JournalFile {
             }
             at = start + frame.size();
         }
-        file.set_len(0).context("shorten", &self.path)?;
-        file.write_all(&content).context("write", &self.path)?;
+        // Not through the journal's own handle: that one appends, wherever it is told to write.
+        let mut options = OpenOptions::new();
+        let file = options.write(true).custom_flags(libc::O_NOFOLLOW).open(&self.path);
+        let file = file.context("open", &self.path)?;
+        file.write_all_at(&content, 0).context("write", &self.path)?;
+        file.set_len(content.len() as u64).context("shorten", &self.path)?;
         Ok(header)
     }
 
@@ -105,8 +108,7 @@ impl Journal<'_> {
         let bytes = self.place.read_to_end(&self.file, 0)?;
         let (saved_to, _) = self.place.save(&bytes, 0)?;
         let old = self.header.generation;
-        self.header =
-            self.place.rewrite(&self.file, &bytes, |found| found == old, header::new_generation(), None)?;
+        self.header = self.place.rewrite(&bytes, |found| found == old, header::new_generation(), None)?;
         self.file.unlock().context("unlock", path)?;
         Ok(self.place.damage(DamageKind::Discontinuity, 0, bytes.len(), Some(saved_to)))
     }
