@@ -36,6 +36,9 @@ pub use context_graph_policy::config::schema as policy_schema;
 pub use environment::Environment;
 pub use exit_status::ExitStatus;
 
+#[global_allocator]
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
+
 /// Runs the command line of this process, the program's name included.
 pub fn main(args: &[OsString]) -> ExitStatus {
     let started = Instant::now();

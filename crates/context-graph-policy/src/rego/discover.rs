@@ -101,7 +101,8 @@ impl Walk {
         if self.files.len() >= MAX_FILES {
             return self.refuse(&path, format!("more than {MAX_FILES} policies in one folder"));
         }
-        let mut bytes = Vec::new();
+        // Room for most of them at once, or reading starts with a few bytes at a time.
+        let mut bytes = Vec::with_capacity(8 << 10);
         let read = fs::File::open(file).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
         if let Err(error) = read {
             return self.refuse(&path, format!("the file cannot be read: {error}"));

@@ -3,6 +3,8 @@
 //! Rego has no recursion. The interpreter notices rules that depend on themselves but follows a function into itself
 //! until the stack is full, which would end the whole process; so such a package is refused.
 
+use std::collections::BTreeMap;
+
 use regorus::Engine;
 use regorus::unstable::{Module, Rule, RuleHead};
 
@@ -23,7 +25,8 @@ pub(super) fn find(engine: &mut Engine) -> Option<RegoError> {
     for module in modules {
         add_functions(module, &mut functions);
     }
-    let on_circle = (0..functions.len()).find(|&at| reaches(&functions, at, at))?;
+    let callees = callees(&functions);
+    let on_circle = (0..functions.len()).find(|&at| reaches(&callees, at, at))?;
     let function = &functions[on_circle];
     let what = format!("the function `{}` calls itself, and Rego has no recursion", function.name);
     Some(RegoError::new(function.file, Some(function.line), RegoErrorKind::Compile(what)))
@@ -49,20 +52,35 @@ fn add_functions<'a>(module: &'a Module, into: &mut Vec<Function<'a>>) {
     }
 }
 
+/// Which functions each function calls.
+fn callees(functions: &[Function<'_>]) -> Vec<Vec<usize>> {
+    let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, function) in functions.iter().enumerate() {
+        named.entry(function.name).or_default().push(at);
+    }
+    let called_by = |caller: &Function<'_>| {
+        let mut found = Vec::new();
+        for call in &caller.calls {
+            let name = call.rsplit('.').next().unwrap_or(call);
+            let candidates = named.get(name).into_iter().flatten().copied();
+            found.extend(candidates.filter(|at| is_call_of(call, caller.package, &functions[*at])));
+        }
+        found
+    };
+    functions.iter().map(called_by).collect()
+}
+
 /// Whether a chain of calls leads from one function to another.
-fn reaches(functions: &[Function<'_>], from: usize, to: usize) -> bool {
-    let mut seen = vec![false; functions.len()];
+fn reaches(callees: &[Vec<usize>], from: usize, to: usize) -> bool {
+    let mut seen = vec![false; callees.len()];
     let mut queue = vec![from];
     while let Some(at) = queue.pop() {
-        let caller = &functions[at];
-        for (next, callee) in functions.iter().enumerate() {
-            if caller.calls.iter().any(|call| is_call_of(call, caller.package, callee)) {
-                if next == to {
-                    return true;
-                }
-                if !std::mem::replace(&mut seen[next], true) {
-                    queue.push(next);
-                }
+        for &next in &callees[at] {
+            if next == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[next], true) {
+                queue.push(next);
             }
         }
     }
