@@ -1,5 +1,6 @@
 //! `context-graph init` and `uninstall`: our hooks into the client's settings, and out again.
 
+mod changes;
 mod heading;
 mod uninstall;
 
@@ -43,7 +44,11 @@ pub(crate) struct WhereArgs {
     #[arg(long, short)]
     yes: bool,
 
-    /// Only show what would change
+    /// Show every line that would change, before asking
+    #[arg(long)]
+    diff: bool,
+
+    /// Only show what would change, every line of it
     #[arg(long)]
     dry_run: bool,
 
@@ -57,8 +62,9 @@ pub(crate) struct WhereArgs {
 #[command(
     after_help = "Every other key, hook and byte of the settings stays as it is, and a copy is kept. Events that the client \
                   does not know are left out, and those that a hook would only slow down; the output says which.\n\nExamples:\n  \
-                  context-graph init --dry-run            show what would change\n  \
-                  context-graph init                      show it, ask, and write .claude/settings.json\n  \
+                  context-graph init --dry-run            show every line that would change, and change nothing\n  \
+                  context-graph init                      say what would change, ask, and write .claude/settings.json\n  \
+                  context-graph init --diff               the same, and show every line before asking\n  \
                   context-graph init --user --yes         for every project, without asking\n  \
                   context-graph init --portable           for settings that others share: no path of this machine"
 )]
@@ -103,7 +109,8 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let before = file.read()?;
     let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
         .map_err(|error| file.refused(&error))?;
-    if !proceed(&args.place, &file, before.as_deref(), &edited, &Heading::of(&plan, client))? {
+    let heading = Heading::of(&plan, client);
+    if !proceed(&args.place, &file, &root, before.as_deref(), &edited, &heading)? {
         return Ok(());
     }
     StateFolder::open_or_create(&root, None)?;
@@ -163,6 +170,7 @@ pub(crate) fn bring_up_to_date(
 fn proceed(
     args: &WhereArgs,
     file: &SettingsFile,
+    root: &Path,
     before: Option<&str>,
     edited: &Edited,
     heading: &Heading,
@@ -173,10 +181,14 @@ fn proceed(
     if !args.json && !differs {
         done(args, &format!("nothing to do: {} is as it should be", file.path().display()))?;
     } else if !args.json {
-        let notes = edited.notes.iter().map(|note| format!("note: {note}"));
-        let changes = format!("changes to {}:", file.path().display());
-        table::print_lines(heading.lines().into_iter().chain([changes]).chain(notes))?;
-        terminal::print(terminal::plain(&difference, true).as_bytes());
+        let shows_all = args.diff || args.dry_run;
+        let more = if shows_all { "" } else { " (--diff shows every line)" };
+        let title = format!("changes to {}{more}:", file.path().display());
+        let changes = changes::lines(root, before, edited);
+        table::print_lines(heading.lines().into_iter().chain([title]).chain(changes))?;
+        if shows_all {
+            table::print_text(&terminal::plain(&difference, true))?;
+        }
     }
     let wanted = differs && !args.dry_run;
     if wanted && !terminal::agreed(args.yes, "Write this?") {

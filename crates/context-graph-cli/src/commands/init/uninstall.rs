@@ -11,6 +11,7 @@ use super::{WhereArgs, done, is_generated, proceed};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::settings_file::{Scope, SettingsFile};
+use crate::upkeep::Held;
 use crate::{Environment, clock, table, terminal};
 
 /// Take context-graph out of the settings again
@@ -43,7 +44,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
         let undo = file.undo();
         let edited = uninstall_where(&before, undo.as_ref(), &is_generated(&root))
             .map_err(|error| file.refused(&error))?;
-        if proceed(&args.place, &file, Some(&before), &edited, &Heading::default())? {
+        if proceed(&args.place, &file, &root, Some(&before), &edited, &Heading::default())? {
             file.replace(Some(&before), edited.text.as_deref(), clock::now_ms())?;
             file.forget();
         }
@@ -81,10 +82,19 @@ fn purge(place: &WhereArgs, remembered: &Path) -> Outcome {
             Failure::usage(format!("{} was left", remembered.display())).with_next_step("--yes says yes")
         );
     }
-    std::fs::remove_dir_all(remembered).map_err(|error| {
+    let failed = |error: std::io::Error| {
         Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", remembered.display()))
             .with_next_step("see that it is writable for you")
-    })?;
+    };
+    // An upkeep that a session's end has started would make the folder anew while it goes.
+    let Some(_held) = Held::for_removal(remembered).map_err(failed)? else {
+        let what = format!("{} was left: its upkeep is at work", remembered.display());
+        return Err(Failure::new(ErrorCode::Storage, what).with_next_step("try again in a moment"));
+    };
+    match std::fs::remove_dir_all(remembered) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
     done(place, &format!("removed {}", remembered.display()))
 }
 
