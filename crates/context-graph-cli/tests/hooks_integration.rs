@@ -289,6 +289,34 @@ fn a_session_survives_export_and_import() {
 }
 
 #[test]
+fn an_export_whose_end_is_missing_is_refused_and_replaces_nothing() {
+    let (here, there) = (Place::new(), Place::new());
+    start(&here, "s", "startup");
+    call(&here, "s", "t1", "ls");
+    end(&here, "s");
+    let exported = here.run(&["session", "export", "s"]).stdout;
+    let line_ends = exported.match_indices('\n').map(|(at, _)| at + 1);
+    for cut in line_ends.filter(|at| *at < exported.len()).chain([exported.len() - 2]) {
+        let run = there.send(&["session", "import", "-"], &exported[..cut]);
+        assert!(run.code == 1 && run.stderr.contains("not whole"), "{cut}: {run:?}");
+    }
+    assert!(there.run(&["session", "list"]).stdout.contains("no sessions"));
+
+    assert_eq!(there.send(&["session", "import", "-"], exported.trim_end()).code, 0);
+    let first_lines = exported.lines().take(2).collect::<Vec<_>>().join("\n");
+    assert_eq!(there.send(&["session", "import", "-", "--replace"], &first_lines).code, 1);
+    assert_eq!(there.run(&["session", "export", "s"]).stdout, exported);
+
+    // An export of a version that did not count its records is taken in, with a word about it.
+    let mut lines = exported.splitn(2, '\n');
+    let mut head: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
+    head.as_object_mut().unwrap().remove("records");
+    let earlier = format!("{head}\n{}", lines.next().unwrap());
+    let run = there.send(&["session", "import", "-", "--replace"], earlier);
+    assert!(run.code == 0 && run.stderr.contains("earlier version"), "{run:?}");
+}
+
+#[test]
 fn forgetting_leaves_nothing() {
     let place = Place::new();
     start(&place, "keep", "startup");

@@ -1,4 +1,5 @@
-//! `session export`: one JSON object a line, the session first and then its records.
+//! `session export`: one JSON object a line, the session first and then its records. The first line says how many there
+//! are, so that a file whose end is missing can be told from a whole one.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -31,9 +32,10 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
     let shelf = Shelf::open(&args.place, environment)?;
     let id = shelf.find(args.session_id.as_deref())?;
     let session = shelf.view(&id)?.session;
-    let mut text = json!({"context_graph_export": FORMAT, "session": session}).to_string();
-    text.push('\n');
-    for (seq, record) in shelf.sessions.records(shelf.store.as_ref(), &id)? {
+    let records = shelf.sessions.records(shelf.store.as_ref(), &id)?;
+    let head = json!({"context_graph_export": FORMAT, "records": records.len(), "session": session});
+    let mut text = format!("{head}\n");
+    for (seq, record) in records {
         text.push_str(&json!({"seq": seq, "record": record}).to_string());
         text.push('\n');
     }
