@@ -9,6 +9,7 @@ use context_graph_events::decode;
 use serde_json::{Map, Value};
 
 use super::hooks::input;
+use crate::summary::counted;
 use crate::{Environment, ExitStatus, terminal, watchdog};
 
 /// The client draws its screen meanwhile.
@@ -55,7 +56,7 @@ fn about(session: &Session) -> Vec<String> {
         parts.push(format!("looping {}× {}", found.times, tame(&found.what, 40)));
     }
     let counters = &session.state.counters;
-    parts.push(format!("{} calls", counters.calls_asked));
+    parts.push(counted(counters.calls_asked, "call", "calls"));
     if counters.calls_failed > 0 {
         parts.push(format!("{} failed", counters.calls_failed));
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::stage::Costs;
 use crate::commands::failure::Outcome;
+use crate::summary::counted;
 use crate::{Environment, cost, table, terminal};
 
 /// The widest line.
@@ -149,7 +150,11 @@ impl Story {
         self.line(&[]);
         self.line(&[(
             Tone::Plain,
-            &format!("{} hooks, {} each (median){beside}.", costs.processes, cost::ms(costs.median)),
+            &format!(
+                "{}, {} each (median){beside}.",
+                counted(costs.processes, "hook", "hooks"),
+                cost::ms(costs.median)
+            ),
         )]);
         self.line(&[(Tone::Plain, "In your own project: "), (Tone::Strong, "context-graph init")]);
     }

@@ -15,6 +15,7 @@ use super::{Patient, listed, sample};
 use crate::cost;
 use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
+use crate::summary::counted;
 
 const CHECK: &str = "canary";
 /// How often a cost is measured.
@@ -61,8 +62,10 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     if !failures.is_empty() {
         return failures.iter().map(|(trouble, events)| failed(trouble, events)).collect();
     }
-    let mut findings =
-        vec![Finding::ok(CHECK, format!("{} hooks were started as registered, and answered", tried.len()))];
+    let mut findings = vec![Finding::ok(
+        CHECK,
+        format!("{} started as registered, and answered", counted(tried.len(), "hook was", "hooks were")),
+    )];
     if let Some(guard) = ours.iter().find(|hook| hook.event == "PreToolUse") {
         findings.extend(denies(patient, guard, scratch.path()));
         findings.extend(wait(patient, guard, scratch.path()));

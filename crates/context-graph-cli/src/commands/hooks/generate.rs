@@ -15,6 +15,7 @@ use super::types::HookEventType;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::init::is_generated;
 use crate::settings_file::{Scope, SettingsFile};
+use crate::summary::counted;
 use crate::{Environment, clock, table};
 
 /// How a generated script says what it is.
@@ -157,7 +158,12 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     if gone > 0 {
         let _ = write!(
             told,
-            "\n{gone} hooks of ours that were registered otherwise were taken out; `context-graph init` puts them back"
+            "\n{} taken out; `context-graph init` puts back what it registers",
+            counted(
+                gone,
+                "hook of ours that was registered otherwise was",
+                "hooks of ours that were registered otherwise were"
+            )
         );
     }
     table::print_lines(told.lines())

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::player::EventSink;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::summary::counted;
 use crate::terminal;
 
 /// Plays every transcript that the paths name.
@@ -29,7 +30,7 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
         if progress {
             let done = (number + 1) * BAR / files.len();
             let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR - done));
-            let _ = write!(std::io::stderr(), "\r{bar} {} of {} transcripts ", number + 1, files.len());
+            let _ = write!(std::io::stderr(), "\r{bar} transcript {} of {} ", number + 1, files.len());
         }
         let opened = std::fs::File::open(file);
         skipped += opened.and_then(|opened| play(file, BufReader::new(opened), player)).map_err(|error| {
@@ -41,7 +42,8 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
     }
     if skipped > 0 {
         terminal::complain(&format!(
-            "{skipped} lines are of no kind that a replay knows, and were passed over"
+            "passed over, being of no kind that a replay knows: {}",
+            counted(skipped, "line", "lines")
         ));
     }
     Ok(())

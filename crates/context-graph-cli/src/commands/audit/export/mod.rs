@@ -23,6 +23,7 @@ use super::asked::AskedArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, Shelf};
+use crate::summary::counted;
 use crate::{Environment, table};
 
 /// Write calls and events for other programs: JSON lines, CSV, OpenTelemetry or SQLite
@@ -144,11 +145,11 @@ fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> Outcome {
         }));
     }
     table::print_lines([format!(
-        "{}: {} sessions, {} calls, {} other events",
+        "{}: {}, {}, {}",
         path.display(),
-        totals.sessions,
-        totals.calls,
-        totals.events
+        counted(totals.sessions, "session", "sessions"),
+        counted(totals.calls, "call", "calls"),
+        counted(totals.events, "other event", "other events")
     )])
 }
 
