@@ -4,12 +4,12 @@
 mod toml_errors;
 mod toml_text;
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use context_graph_core::gwt::ic_monitor::IC_CRITICAL_THRESHOLD;
 use context_graph_core::session::DIGEST_MAX;
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
@@ -131,21 +131,19 @@ impl Default for Inject {
 
 /// A value that must lie in `[0, 1]`.
 fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
-    let value = f32::deserialize(deserializer)?;
-    if (0.0..=1.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err(D::Error::custom(format_args!("{value} is not between 0 and 1")))
-    }
+    within(f32::deserialize(deserializer)?, 0.0, 1.0)
 }
 
 /// The client writes anything over 10,000 characters to a file and shows the model a preview.
 fn characters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
-    let value = usize::deserialize(deserializer)?;
-    if (200..=9000).contains(&value) {
+    within(usize::deserialize(deserializer)?, 200, 9000)
+}
+
+fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most: T) -> Result<T, E> {
+    if least <= value && value <= most {
         Ok(value)
     } else {
-        Err(D::Error::custom(format_args!("{value} is not between 200 and 9000")))
+        Err(E::custom(format_args!("{value} is not between {least} and {most}")))
     }
 }
 

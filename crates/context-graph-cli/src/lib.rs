@@ -27,6 +27,7 @@ mod table;
 mod terminal;
 mod time;
 mod timings;
+mod transcript_files;
 mod upkeep;
 mod visible_json;
 mod watchdog;
