@@ -25,6 +25,7 @@ pub(crate) mod failure;
 pub mod hooks;
 mod init;
 mod maintain;
+mod new_file;
 mod plugin;
 mod policy;
 mod reference;

@@ -23,6 +23,20 @@ pub(crate) const SIGNATURE: &str = "Made by `context-graph hooks generate-config
 
 /// `hooks generate-config`
 #[derive(Debug, Clone, PartialEq, Args)]
+#[command(after_help = "\
+What is named here is the client's event; each script calls the hook of ours for it:
+  --hooks             event             script                 calls
+  session-start       SessionStart      session_start.sh       context-graph hooks session-start
+  pre-tool-use        PreToolUse        pre_tool_use.sh        context-graph hooks pre-tool
+  post-tool-use       PostToolUse       post_tool_use.sh       context-graph hooks post-tool
+  user-prompt-submit  UserPromptSubmit  user_prompt_submit.sh  context-graph hooks prompt-submit
+  session-end         SessionEnd        session_end.sh         context-graph hooks session-end
+
+`context-graph init` registers all events without a script; this is for those who want a script to add to.
+
+Examples:
+  context-graph hooks generate-config                                   the five, for bash
+  context-graph hooks generate-config --hooks pre-tool-use --shell fish")]
 pub struct GenerateConfigArgs {
     /// Where the scripts go
     #[arg(long, default_value = ".claude/hooks", value_name = "DIR")]

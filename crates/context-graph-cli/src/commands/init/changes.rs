@@ -28,22 +28,28 @@ pub(super) fn lines(root: &Path, before: Option<&str>, edited: &Edited) -> Vec<S
             (!events.is_empty()).then(|| format!("{verb} {hooks} for {of}"))
         },
     ));
-    lines.extend(kept(root, before.unwrap_or("")));
+    lines.extend(kept(root, before.unwrap_or(""), edited.text.as_deref().unwrap_or("")));
     lines.extend(edited.notes.iter().map(|note| format!("note: {note}")));
     lines.iter().map(|line| format!("  {line}")).collect()
 }
 
-/// What else is in the file, which nobody touches.
-fn kept(root: &Path, before: &str) -> Option<String> {
-    let settings: Value = serde_json::from_str(before.trim_start_matches('\u{feff}')).ok()?;
-    let hooks = settings.get("hooks").map_or(0, entries);
+/// What else is in the file and stays in it.
+fn kept(root: &Path, before: &str, after: &str) -> Option<String> {
+    let [old, new] =
+        [before, after].map(|text| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok());
+    let (old, new): (Value, Value) = (old?, new?);
+    let all = old.get("hooks").map_or(0, entries);
     let ours = find_ours_where(before, &is_generated(root)).map_or(0, |found| found.len());
-    let others = hooks.saturating_sub(ours);
-    let keys = settings.as_object()?.keys().filter(|key| *key != "hooks").count();
-    (others + keys > 0).then(|| {
-        let hooks = counted(others, "other hook", "other hooks");
-        format!("keep {hooks} and {} as they are", counted(keys, "other setting", "other settings"))
-    })
+    let hooks = all.saturating_sub(ours);
+    let settings =
+        old.as_object()?.iter().filter(|(key, value)| *key != "hooks" && new.get(key) == Some(value)).count();
+    let parts = [(hooks, "other hook", "other hooks"), (settings, "other setting", "other settings")];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|part| part.0 > 0)
+        .map(|(count, one, more)| counted(count, one, more))
+        .collect();
+    (!parts.is_empty()).then(|| format!("keep {} as it was", parts.join(" and ")))
 }
 
 /// How many hooks there are under `hooks`.

@@ -10,6 +10,8 @@ use serde_json::json;
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::commands::new_file::NewFile;
+use crate::summary::counted;
 use crate::{Environment, table};
 
 /// The version of what is written.
@@ -26,6 +28,10 @@ pub(crate) struct ExportArgs {
     /// Write here instead of to stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Replace the file if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
 }
 
 pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
@@ -33,7 +39,8 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
     let id = shelf.find(args.session_id.as_deref())?;
     let session = shelf.view(&id)?.session;
     let records = shelf.sessions.records(shelf.store.as_ref(), &id)?;
-    let head = json!({"context_graph_export": FORMAT, "records": records.len(), "session": session});
+    let count = records.len();
+    let head = json!({"context_graph_export": FORMAT, "records": count, "session": session});
     let mut text = format!("{head}\n");
     for (seq, record) in records {
         text.push_str(&json!({"seq": seq, "record": record}).to_string());
@@ -42,8 +49,11 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
     let Some(path) = &args.output else {
         return table::print_json_lines(&text);
     };
-    std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+    let (new_file, mut file) = NewFile::create(path, args.force)?;
+    file.write_all(text.as_bytes()).map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-            .with_next_step("name a file that does not exist yet, in a folder that is writable")
-    })
+            .with_next_step("see that there is room on the disk")
+    })?;
+    new_file.place()?;
+    table::print_lines([format!("{}: {id}, {}", path.display(), counted(count, "record", "records"))])
 }

@@ -61,7 +61,8 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
         return table::print_json(&all.into());
     }
     if sessions.is_empty() {
-        return table::print_lines(["no sessions"]);
+        let is_all = query.since_ms.is_none() && query.until_ms.is_none() && query.project.is_none();
+        return table::print_lines([if is_all { NONE_YET } else { "no sessions that fit" }]);
     }
     let rows = sessions.iter().map(|session| {
         let counters = &session.state.counters;

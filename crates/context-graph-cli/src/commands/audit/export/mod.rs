@@ -3,7 +3,6 @@
 
 mod csv;
 mod jsonl;
-mod new_file;
 mod otlp;
 mod selection;
 mod sink;
@@ -16,12 +15,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use self::new_file::NewFile;
 use self::sink::{Sink, SinkError};
 use self::walk::{Totals, Walk};
 use super::asked::AskedArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::commands::new_file::NewFile;
 use crate::commands::session::{PlaceArgs, Shelf};
 use crate::summary::counted;
 use crate::{Environment, table};

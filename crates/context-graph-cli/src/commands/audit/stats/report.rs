@@ -15,15 +15,16 @@ const OWN: &str = "our hook, by event";
 /// All of it but what hooks cost others.
 pub(super) fn print(tally: &Tally) -> failure::Outcome {
     let total = &tally.total;
-    table::print_lines([
-        format!(
-            "{} in {}, {}",
-            summary::counted(total.calls, "tool call", "tool calls"),
-            summary::counted(tally.sessions, "session", "sessions"),
-            summary::counted(tally.records, "record", "records")
-        ),
-        outcomes(total),
-    ])?;
+    table::print_lines([format!(
+        "{} in {}, {}",
+        summary::counted(total.calls, "tool call", "tool calls"),
+        summary::counted(tally.sessions, "session", "sessions"),
+        summary::counted(tally.records, "record", "records")
+    )])?;
+    if tally.records == 0 {
+        return Ok(());
+    }
+    table::print_lines(Some(outcomes(total)).filter(|told| !told.is_empty()))?;
     section("by tool")?;
     let rows = tally.tools.iter().map(|(tool, counts, figures)| {
         let mut row = vec![
