@@ -166,3 +166,12 @@ fn uninstall_names_the_other_place_and_purges_the_users_copies() {
     assert!(run.code == 0 && run.stderr.is_empty(), "{run:?}");
     assert!(!copies.exists() && place.project().join(".context-graph").is_dir(), "the project's stays");
 }
+
+#[test]
+fn a_status_line_makes_nothing_in_a_project_that_has_nothing() {
+    let place = Place::new();
+    let said = json!({"session_id": "s", "workspace": {"project_dir": place.project()}});
+    let run = place.send(&["statusline"], said.to_string());
+    assert_eq!((run.code, run.stdout.as_str()), (0, "context-graph\n"));
+    assert!(!place.project().join(".context-graph").exists());
+}

@@ -169,7 +169,7 @@ fn init_says_in_a_few_lines_what_changes_and_every_line_only_when_asked() {
     for said in [
         settings.to_str().unwrap(),
         &format!("add {events} hooks for {events} events"),
-        "keep 1 other hook and 1 other setting as it was",
+        "leave alone: 1 other hook and 1 other setting",
         "--diff",
     ] {
         assert!(run.stdout.contains(said), "{said}: {run:?}");

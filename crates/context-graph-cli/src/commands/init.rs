@@ -179,7 +179,9 @@ fn proceed(
     let differs = after != before;
     let difference = diff(before.unwrap_or(""), after.unwrap_or(""));
     if !args.json && !differs {
-        done(args, &format!("nothing to do: {} is as it should be", file.path().display()))?;
+        if heading.is_of_an_installation() {
+            done(args, &format!("nothing to do: {} is as it should be", file.path().display()))?;
+        }
     } else if !args.json {
         let shows_all = args.diff || args.dry_run;
         let more = if shows_all { "" } else { " (--diff shows every line)" };

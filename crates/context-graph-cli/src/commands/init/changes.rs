@@ -49,7 +49,7 @@ fn kept(root: &Path, before: &str, after: &str) -> Option<String> {
         .filter(|part| part.0 > 0)
         .map(|(count, one, more)| counted(count, one, more))
         .collect();
-    (!parts.is_empty()).then(|| format!("keep {} as it was", parts.join(" and ")))
+    (!parts.is_empty()).then(|| format!("leave alone: {}", parts.join(" and ")))
 }
 
 /// How many hooks there are under `hooks`.

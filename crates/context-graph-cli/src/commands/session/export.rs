@@ -55,5 +55,8 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
             .with_next_step("see that there is room on the disk")
     })?;
     new_file.place()?;
+    if args.place.json {
+        return table::print_json(&json!({"output": path, "session_id": id, "records": count}));
+    }
     table::print_lines([format!("{}: {id}, {}", path.display(), counted(count, "record", "records"))])
 }
