@@ -97,11 +97,7 @@ impl WhereArgs {
 
 pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
-    let root = environment.project_root();
-    if !root.is_dir() {
-        return Err(Failure::usage(format!("{} is no folder", root.display()))
-            .with_next_step("name the folder of a project that is there"));
-    }
+    let root = existing_root(&environment)?;
     let client = Client::find(&environment).map(|client| client.version);
     let binary = if args.portable { PORTABLE.to_owned() } else { super::binary_path()? };
     let plan = plan(&environment, &binary, client, args.statusline);
@@ -113,7 +109,7 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     if !proceed(&args.place, &file, &root, before.as_deref(), &edited, &heading)? {
         return Ok(());
     }
-    StateFolder::open_or_create(&root, None)?;
+    make_state_folder(args.place.scope(), &root)?;
     file.apply(before.as_deref(), &edited, clock::now_ms())?;
     for trouble in doctor::what_disables_hooks(&environment) {
         terminal::complain(&trouble);
@@ -124,13 +120,32 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
         );
     }
     let (path, flag) = (file.path().display(), args.place.scope().flag());
+    let dir = args.place.dir.as_ref().map(|dir| format!(" {}", dir.display())).unwrap_or_default();
     done(
         &args.place,
         &format!(
-            "installed in {path}; new sessions use it, `context-graph doctor` says whether it works, \
-             `context-graph uninstall{flag}` takes it out again"
+            "installed in {path}; new sessions use it, `context-graph doctor{dir}` says whether it works, \
+             `context-graph uninstall{flag}{dir}` takes it out again"
         ),
     )
+}
+
+/// The project's folder, which must be there.
+fn existing_root(environment: &Environment) -> Result<PathBuf, Failure> {
+    let root = environment.project_root();
+    if root.is_dir() {
+        return Ok(root);
+    }
+    Err(Failure::usage(format!("{} is no folder", root.display()))
+        .with_next_step("name the folder of a project that is there"))
+}
+
+/// What a project remembers is its own; what is installed for the user has no project.
+fn make_state_folder(scope: Scope, root: &Path) -> Result<(), Failure> {
+    if scope != Scope::User {
+        StateFolder::open_or_create(root, None)?;
+    }
+    Ok(())
 }
 
 /// What should be in the settings.
@@ -160,7 +175,7 @@ pub(crate) fn bring_up_to_date(
     let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
         .map_err(|error| file.refused(&error))?;
     if edited.text != before {
-        StateFolder::open_or_create(&root, None)?;
+        make_state_folder(scope, &root)?;
         file.apply(before.as_deref(), &edited, clock::now_ms())?;
     }
     Ok(file.path().to_path_buf())

@@ -7,7 +7,7 @@ use context_graph_settings::{find_ours_where, uninstall_where};
 use serde_json::json;
 
 use super::heading::Heading;
-use super::{WhereArgs, done, is_generated, proceed};
+use super::{WhereArgs, done, existing_root, is_generated, proceed};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::settings_file::{Scope, SettingsFile};
@@ -34,7 +34,7 @@ pub(crate) struct UninstallArgs {
 
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
-    let root = environment.project_root();
+    let root = existing_root(&environment)?;
     let file = SettingsFile::new(&environment, args.place.scope());
     let remembered = match args.place.scope() {
         Scope::User => file.memory().to_path_buf(),
@@ -94,6 +94,10 @@ fn purge(place: &WhereArgs, remembered: &Path) -> Outcome {
     match std::fs::remove_dir_all(remembered) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
+    }
+    // The user's own lies in a folder that may have been made for it; one that holds something else stays.
+    if let Some(folder) = remembered.parent().filter(|_| place.scope() == Scope::User) {
+        let _ = std::fs::remove_dir(folder);
     }
     done(place, &format!("removed {}", remembered.display()))
 }
