@@ -191,3 +191,14 @@ fn a_status_line_makes_nothing_in_a_project_that_has_nothing() {
     assert_eq!((run.code, run.stdout.as_str()), (0, "context-graph\n"));
     assert!(!place.project().join(".context-graph").exists());
 }
+
+#[test]
+fn nobody_is_asked_about_removing_nothing() {
+    let place = Place::new();
+    prompt(&place, "s", "hello");
+    for more in [&[][..], &["--dry-run"], &["--yes"]] {
+        let run = place.run(&[&["session", "prune", "--older-than", "90d"][..], more].concat());
+        assert_eq!((run.code, run.stdout.as_str()), (0, "no session is that old\n"), "{run:?}");
+    }
+    assert!(list(&place, &["session", "prune", "--older-than", "90d", "--json"]).is_empty());
+}

@@ -168,17 +168,26 @@ pub(crate) fn bring_up_to_date(
     program: &str,
     client: Option<ClientVersion>,
 ) -> Result<PathBuf, Failure> {
+    let plan = plan(environment, program, client, false);
+    install_unasked(environment, scope, &plan).map(|(path, _)| path)
+}
+
+/// Brings what is planned into a settings file, without asking: which file, and what was changed.
+pub(crate) fn install_unasked(
+    environment: &Environment,
+    scope: Scope,
+    plan: &Plan,
+) -> Result<(PathBuf, Edited), Failure> {
     let root = environment.project_root();
     let file = SettingsFile::new(environment, scope);
     let before = file.read()?;
-    let plan = plan(environment, program, client, false);
-    let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
-        .map_err(|error| file.refused(&error))?;
+    let edited =
+        install_where(before.as_deref(), plan, &is_generated(&root)).map_err(|error| file.refused(&error))?;
     if edited.text != before {
         make_state_folder(scope, &root)?;
         file.apply(before.as_deref(), &edited, clock::now_ms())?;
     }
-    Ok(file.path().to_path_buf())
+    Ok((file.path().to_path_buf(), edited))
 }
 
 /// Shows what would change, and asks. False when there is nothing to do, or nothing is to be done.

@@ -32,6 +32,7 @@ mod reference;
 #[doc(hidden)]
 pub mod replay;
 mod session;
+mod span;
 mod statusline;
 
 /// One native binary behind every Claude Code hook

@@ -11,10 +11,11 @@ use clap::Args;
 use context_graph_storage::audit_index::Trail;
 use context_graph_storage::store::SessionEntry;
 
-use super::asked::{self, SpanArgs};
+use super::asked;
 use super::progress::IndexProgress;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::session::{NONE_YET, PlaceArgs, Shelf};
+use crate::commands::span::SpanArgs;
 use crate::{Environment, table};
 
 /// Count what happened: how often, how long, how often in vain
