@@ -42,11 +42,8 @@ impl Held {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };
-        while let Err(error) = folder.lock() {
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
-            }
-        }
+        // Where folders cannot be locked, the work goes on without.
+        while folder.lock().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
         // Whoever held it may have removed it.
         Ok(is_same(&folder, state_folder).then_some(Self { _lock: folder }))
     }
@@ -57,12 +54,11 @@ impl Held {
         let until = Instant::now() + PATIENCE;
         loop {
             match folder.try_lock() {
-                Ok(()) => return Ok(Some(Self { _lock: folder })),
+                Ok(()) | Err(TryLockError::Error(_)) => return Ok(Some(Self { _lock: folder })),
                 Err(TryLockError::WouldBlock) if Instant::now() < until => {
                     thread::sleep(Duration::from_millis(20));
                 }
                 Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(error),
             }
         }
     }
