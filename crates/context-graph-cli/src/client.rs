@@ -1,14 +1,13 @@
 //! The client on this machine: where it is, which version it has, where it keeps what it is told.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use context_graph_settings::ClientVersion;
 
 use crate::Environment;
-use crate::exchange::exchange;
 use crate::paths::System;
+use crate::process;
 
 /// The client that would be started here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +34,8 @@ fn usual_places(environment: &Environment) -> [PathBuf; 2] {
 }
 
 fn ask(program: &Path) -> Option<ClientVersion> {
-    let reply = exchange(Command::new(program).arg("--version"), b"", Duration::from_secs(10)).ok()?;
-    parse_version(&reply.stdout).filter(|_| reply.code == Some(0))
+    let said = process::version_of(program, Duration::from_secs(10))?;
+    parse_version(&said)
 }
 
 /// The version in what `claude --version` prints: `2.1.325 (Claude Code)`.

@@ -1,16 +1,19 @@
 //! `.context-graph/config.toml`: what a user may set. A key that is not known or a value that makes no sense is an
 //! error that names line and column.
 
+mod toml_errors;
+mod toml_text;
+
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use context_graph_core::gwt::ic_monitor::IC_CRITICAL_THRESHOLD;
 use context_graph_core::session::DIGEST_MAX;
-use context_graph_policy::config::Step;
-use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
-use toml::de::{DeTable, DeValue};
+
+pub(crate) use toml_text::{parse_toml, place_in_toml};
 
 /// The name of the file in the state folder.
 pub(crate) const FILE: &str = "config.toml";
@@ -128,21 +131,19 @@ impl Default for Inject {
 
 /// A value that must lie in `[0, 1]`.
 fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
-    let value = f32::deserialize(deserializer)?;
-    if (0.0..=1.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err(D::Error::custom(format_args!("{value} is not between 0 and 1")))
-    }
+    within(f32::deserialize(deserializer)?, 0.0, 1.0)
 }
 
 /// The client writes anything over 10,000 characters to a file and shows the model a preview.
 fn characters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
-    let value = usize::deserialize(deserializer)?;
-    if (200..=9000).contains(&value) {
+    within(usize::deserialize(deserializer)?, 200, 9000)
+}
+
+fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most: T) -> Result<T, E> {
+    if least <= value && value <= most {
         Ok(value)
     } else {
-        Err(D::Error::custom(format_args!("{value} is not between 200 and 9000")))
+        Err(E::custom(format_args!("{value} is not between {least} and {most}")))
     }
 }
 
@@ -232,45 +233,6 @@ impl Config {
     }
 }
 
-/// Reads TOML; the error says where it is wrong.
-pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    toml::from_str(text).map_err(|error| {
-        let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
-        format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
-    })
-}
-
-/// Line and column of a place in TOML that reads. A table is where its name is, anything else where its value is.
-pub(crate) fn place_in_toml(text: &str, way: &[Step]) -> Option<(usize, usize)> {
-    let top = DeTable::parse(text).ok()?;
-    let (first, rest) = way.split_first()?;
-    let Step::Key(key) = first else { return None };
-    let (mut name, mut here) = top.get_ref().iter().find(|(name, _)| name.get_ref() == key)?;
-    let mut start = name.span().start;
-    for step in rest {
-        match (step, here.get_ref()) {
-            (Step::Key(key), DeValue::Table(table)) => {
-                (name, here) = table.iter().find(|(name, _)| name.get_ref() == key)?;
-                start = name.span().start;
-            }
-            (Step::Nth(nth), DeValue::Array(items)) => {
-                here = items.get(*nth)?;
-                start = here.span().start;
-            }
-            _ => return None,
-        }
-    }
-    let at = if here.get_ref().is_table() { start } else { here.span().start };
-    Some(line_and_column(text, at))
-}
-
-fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(at.min(text.len()))];
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-    (line, column)
-}
-
 /// The configuration in JSON Schema.
 pub fn schema() -> Value {
     Config::schema()
@@ -307,11 +269,36 @@ mod tests {
     #[test]
     fn trouble_is_named_with_line_and_column() {
         for (text, place, word) in [
-            ("[inject]\nfoo = 1\n", "line 2, column 1", "foo"),
-            ("[inject]\nenabled = \"yes\"\n", "line 2, column 11", "boolean"),
+            (
+                "[inject]\nfoo = 1\n",
+                "line 2, column 1: `inject.foo`: there is no such setting",
+                "`enabled`, ",
+            ),
+            ("enabled = true\n", "line 1, column 1: `enabled`: there is no such setting", "`inject`"),
+            (
+                "[inject]\nenabled = \"yes\"\n",
+                "line 2, column 11: `inject.enabled`",
+                "expected true or false, found the text \"yes\"",
+            ),
+            ("inject = 3\n", "line 1, column 10: `inject`", "expected a table, found the number 3"),
+            (
+                "[audit]\nheads_file = true\n",
+                "line 2, column 14: `audit.heads_file`",
+                "expected a text in quotes, found true",
+            ),
+            (
+                "[retention]\nmax_age_days = -1\n",
+                "line 2, column 16: `retention.max_age_days`",
+                "expected a whole number, 0 or more, found the number -1",
+            ),
             ("\n[inject]\nhint_below = 7.0\n", "line 3, column 14", "between 0 and 1"),
             ("[inject]\nmax_characters = 5\n", "line 2, column 18", "between 200 and 9000"),
-            ("[storage]\nsync = \"never\"\n", "line 2, column 8", "never"),
+            (
+                "[storage]\nsync = \"never\"\n",
+                "line 2, column 8: `storage.sync`",
+                "`never` is not allowed; allowed: `turns` or `every_event`",
+            ),
+            ("[storage]\nsync = 1\n", "line 2, column 8: `storage.sync`", "expected a text in quotes"),
             ("nonsense", "line 1", ""),
             ("[inject\n", "line 1", ""),
         ] {

@@ -239,6 +239,21 @@ fn stats_count_what_the_log_lists() {
 }
 
 #[test]
+fn a_call_without_an_answer_counts_apart_and_took_no_time() {
+    let place = eventful();
+    let open = json!({"tool_use_id": "toolu_glob", "tool_name": "Glob", "tool_input": {"pattern": "*"}});
+    hook(&place, "PreToolUse", &open);
+    let text = place.run(&["audit", "stats"]).stdout;
+    let row =
+        text.lines().find(|line| line.trim_start().starts_with("Glob ")).unwrap_or_else(|| panic!("{text}"));
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells, ["Glob", "1", "0.0", "%", "0", "1", "-", "-", "-"], "{text}");
+    let stats = answer(&place, &["audit", "stats", "--json"]);
+    let tool = stats["tools"].as_array().unwrap().iter().find(|tool| tool["tool"] == "Glob").unwrap();
+    assert_eq!((&tool["outcomes"]["unanswered"], &tool["duration_ms"]["count"]), (&json!(1), &json!(0)));
+}
+
+#[test]
 fn every_hook_of_the_user_is_priced_from_the_clients_transcripts() {
     let place = Place::new();
     let transcript = place.project().join("transcripts/one.jsonl");

@@ -291,7 +291,7 @@ const FAULTS: &[Fault] = &[
         p.write("../home/.claude.json", &json!({"projects": projects}).to_string());
     }, "warning", "does not trust", "say that you trust it"),
     ("a script that talks", |p| {
-        let script = p.script(".claude/hooks/stop.sh", "");
+        let script = p.script(".claude/hooks/post_tool_use.sh", "");
         std::fs::remove_file(script).unwrap();
         assert_eq!(p.run(&["uninstall", "--yes"]).code, 0);
         assert_eq!(p.run(&["hooks", "generate-config"]).code, 0);
@@ -419,4 +419,26 @@ fn the_same_command_in_two_settings_files_is_run_once_and_so_is_no_fault() {
     assert_eq!(patient.run(&["init", "--yes", "--local"]).code, 0);
     assert!(patient.diagnosis().findings().is_empty());
     assert!(patient.home().is_dir());
+}
+
+#[test]
+fn a_process_that_a_hook_left_behind_cannot_hold_doctor_up() {
+    let patient = Patient::new();
+    // Away from the hook's group, and with the hook's outputs in its hands.
+    let script = |then: &str| format!("#!/bin/sh\n# context-graph hooks event\nsetsid sleep 40 &\n{then}\n");
+    let guard = patient
+        .script(".claude/hooks/pre_tool_use.sh", &script(&format!("exec {BINARY} hooks event --stdin")));
+    let silent = patient.script(".claude/hooks/post_tool_use.sh", &script("sleep 40"));
+    patient.edit(|settings| {
+        let events = settings["hooks"].as_object_mut().unwrap();
+        events.retain(|event, _| event == "PreToolUse" || event == "PostToolUse");
+        for (event, script, timeout) in [("PreToolUse", &guard, 5), ("PostToolUse", &silent, 1)] {
+            events[event][0]["hooks"][0] = json!({"type": "command", "command": script, "timeout": timeout});
+        }
+    });
+    let started = std::time::Instant::now();
+    let diagnosis = patient.diagnosis();
+    // Two tries of a second each for the one that never answers; the other answers at once.
+    assert!(started.elapsed().as_secs() < 30, "{:?}: {:#}", started.elapsed(), diagnosis.value);
+    diagnosis.assert_finds("broken", "the hook for PostToolUse gives no answer within 1000 ms", "by hand");
 }

@@ -158,11 +158,47 @@ fn errors_are_said_in_words_and_once() {
 fn uninstall_names_the_other_place_and_purges_the_users_copies() {
     let place = Place::new();
     assert_eq!(place.run(&["init", "--user", "--yes"]).code, 0);
+    let state = place.project().join(".context-graph");
+    assert!(!state.exists(), "the folder one happens to be in has nothing to do with it");
+    prompt(&place, "s", "hello");
     let run = place.run(&["uninstall", "--yes"]);
     assert!(run.code == 0 && run.stderr.contains("`context-graph uninstall --user`"), "{run:?}");
     let copies = place.project().with_file_name("home").join(".config/context-graph/install");
     assert!(copies.is_dir());
     let run = place.run(&["uninstall", "--user", "--purge", "--yes"]);
     assert!(run.code == 0 && run.stderr.is_empty(), "{run:?}");
-    assert!(!copies.exists() && place.project().join(".context-graph").is_dir(), "the project's stays");
+    assert!(!copies.parent().unwrap().exists() && state.is_dir(), "the project's stays");
+}
+
+#[test]
+fn a_project_that_is_named_is_named_in_the_next_steps_and_must_be_there() {
+    let place = Place::new();
+    std::fs::create_dir(place.project().join("sub")).unwrap();
+    let run = place.run(&["init", "sub", "--yes"]);
+    assert!(run.stdout.contains("`context-graph doctor sub`"), "{run:?}");
+    assert!(run.stdout.contains("`context-graph uninstall sub`"), "{run:?}");
+    for verb in ["init", "uninstall", "doctor"] {
+        let run = place.run(&[verb, "nowhere"]);
+        assert!(run.code == 1 && run.stderr.contains("nowhere is no folder"), "{verb}: {run:?}");
+    }
+}
+
+#[test]
+fn a_status_line_makes_nothing_in_a_project_that_has_nothing() {
+    let place = Place::new();
+    let said = json!({"session_id": "s", "workspace": {"project_dir": place.project()}});
+    let run = place.send(&["statusline"], said.to_string());
+    assert_eq!((run.code, run.stdout.as_str()), (0, "context-graph\n"));
+    assert!(!place.project().join(".context-graph").exists());
+}
+
+#[test]
+fn nobody_is_asked_about_removing_nothing() {
+    let place = Place::new();
+    prompt(&place, "s", "hello");
+    for more in [&[][..], &["--dry-run"], &["--yes"]] {
+        let run = place.run(&[&["session", "prune", "--older-than", "90d"][..], more].concat());
+        assert_eq!((run.code, run.stdout.as_str()), (0, "no session is that old\n"), "{run:?}");
+    }
+    assert!(list(&place, &["session", "prune", "--older-than", "90d", "--json"]).is_empty());
 }

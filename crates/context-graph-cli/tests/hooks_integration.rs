@@ -289,6 +289,34 @@ fn a_session_survives_export_and_import() {
 }
 
 #[test]
+fn an_export_whose_end_is_missing_is_refused_and_replaces_nothing() {
+    let (here, there) = (Place::new(), Place::new());
+    start(&here, "s", "startup");
+    call(&here, "s", "t1", "ls");
+    end(&here, "s");
+    let exported = here.run(&["session", "export", "s"]).stdout;
+    let line_ends = exported.match_indices('\n').map(|(at, _)| at + 1);
+    for cut in line_ends.filter(|at| *at < exported.len()).chain([exported.len() - 2]) {
+        let run = there.send(&["session", "import", "-"], &exported[..cut]);
+        assert!(run.code == 1 && run.stderr.contains("not whole"), "{cut}: {run:?}");
+    }
+    assert!(there.run(&["session", "list"]).stdout.contains("no sessions"));
+
+    assert_eq!(there.send(&["session", "import", "-"], exported.trim_end()).code, 0);
+    let first_lines = exported.lines().take(2).collect::<Vec<_>>().join("\n");
+    assert_eq!(there.send(&["session", "import", "-", "--replace"], &first_lines).code, 1);
+    assert_eq!(there.run(&["session", "export", "s"]).stdout, exported);
+
+    // An export of a version that did not count its records is taken in, with a word about it.
+    let mut lines = exported.splitn(2, '\n');
+    let mut head: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
+    head.as_object_mut().unwrap().remove("records");
+    let earlier = format!("{head}\n{}", lines.next().unwrap());
+    let run = there.send(&["session", "import", "-", "--replace"], earlier);
+    assert!(run.code == 0 && run.stderr.contains("earlier version"), "{run:?}");
+}
+
+#[test]
 fn forgetting_leaves_nothing() {
     let place = Place::new();
     start(&place, "keep", "startup");
@@ -345,7 +373,22 @@ fn status_and_inject_speak_of_the_newest_session() {
     let place = Place::new();
     assert_eq!(place.run(&["consciousness", "brief"]).stdout, "no session is open\n");
     assert!(place.run(&["session", "status"]).stdout.starts_with("this project has no sessions yet: "));
-    assert_eq!(place.run(&["consciousness", "status"]).code, 1);
+    for look in [
+        ["consciousness", "status"],
+        ["consciousness", "explain"],
+        ["audit", "trace"],
+        ["audit", "stats"],
+        ["session", "list"],
+    ] {
+        let run = place.run(&look);
+        assert!(
+            run.code == 0 && run.stdout.starts_with("this project has no sessions yet: "),
+            "{look:?}: {run:?}"
+        );
+    }
+    assert_eq!(place.run(&["consciousness", "status", "--json"]).code, 1);
+    std::fs::create_dir(place.project().join(".context-graph")).unwrap();
+    assert_eq!(place.run(&["audit", "stats"]).stdout, "0 tool calls in 0 sessions, 0 records\n");
     start(&place, "s", "startup");
     assert!(place.run(&["consciousness", "status"]).stdout.contains("continuity (IC)"));
     assert!(place.run(&["consciousness", "inject"]).stdout.contains("continuity"));
@@ -484,4 +527,33 @@ fn every_event_can_be_synced() {
     std::fs::write(config, "[storage]\nsync = \"every_event\"\n").unwrap();
     call(&place, "s", "t", "ls");
     assert_eq!(status(&place, "s")["counters"]["calls_succeeded"], 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_is_for_its_owner_alone_and_replaces_nothing_unasked() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    start(&place, "s", "startup");
+    let file = place.project().join("out.jsonl");
+    let run = place.run(&["session", "export", "--output", "out.jsonl"]);
+    assert!(run.code == 0 && run.stdout == "out.jsonl: s, 1 record\n", "{run:?}");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    std::fs::write(&file, "mine").unwrap();
+    let again = place.run(&["session", "export", "--output", "out.jsonl"]);
+    assert!(again.code == 1 && again.stderr.contains("--force"), "{again:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    assert_eq!(place.run(&["session", "export", "--output", "out.jsonl", "--force"]).code, 0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), place.run(&["session", "export"]).stdout);
+}
+
+#[test]
+fn a_sessions_story_says_what_was_refused() {
+    let place = Place::new();
+    start(&place, "s", "startup");
+    let event = json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "", "cwd": "/",
+        "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "t"});
+    assert_eq!(place.send(&["hooks", "event"], event.to_string()).code, 0);
+    let story = place.run(&["session", "show"]).stdout;
+    assert!(story.contains("Bash rm -rf / [deny: destructive-files/root"), "{story}");
 }

@@ -264,3 +264,42 @@ fn an_end_of_a_session_starts_the_upkeep_without_waiting_for_it() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn the_upkeep_makes_nothing_where_nothing_is() {
+    let place = Place::new();
+    let nowhere = place.run(&["maintain", "--project", "/no/such/folder"]);
+    assert!(nowhere.code == 1 && nowhere.stderr.contains("no such folder"), "{nowhere:?}");
+    let project = place.project();
+    let run = place.run(&["maintain", "--project", project.to_str().unwrap()]);
+    assert!(
+        run.code == 0 && run.stdout.contains("there is no ") && run.stdout.contains(".context-graph"),
+        "{run:?}"
+    );
+    assert!(!project.join(".context-graph").exists());
+}
+
+#[test]
+fn an_upkeep_and_a_purge_wait_for_each_other() {
+    let place = Place::new();
+    a_session(&place, "one");
+    let state = place.project().join(".context-graph");
+    let purge = ["uninstall", "--purge", "--yes"];
+
+    // As an upkeep that is at work: the purge waits for it.
+    let held = fs::File::open(&state).unwrap();
+    held.lock().unwrap();
+    let mut purging = place.command(&purge).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(state.exists() && purging.try_wait().unwrap().is_none());
+
+    // One that starts now waits, too, and finds nothing to do: nothing is made anew.
+    let upkeep = place.command(&["maintain"]).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    fs::remove_dir_all(&state).unwrap();
+    drop(held);
+    let upkeep = upkeep.wait_with_output().unwrap();
+    assert!(upkeep.status.success(), "{upkeep:?}");
+    purging.wait().unwrap();
+    assert!(!state.exists(), "it was made anew");
+}

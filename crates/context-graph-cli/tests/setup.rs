@@ -6,7 +6,7 @@ mod common;
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use common::Place;
+use common::{Place, Run};
 use context_graph_settings::{NEWEST_KNOWN_CLIENT, PlanOptions, default_plan};
 use serde_json::{Value, json};
 
@@ -148,6 +148,35 @@ fn init_says_which_events_it_leaves_out_and_why() {
     }
     let told = place.run(&["init", "--dry-run", "--json"]).json();
     assert_eq!(told["left_out"].as_object().unwrap().len(), 33 - plan.hooks.len());
+}
+
+#[test]
+fn init_says_in_a_few_lines_what_changes_and_every_line_only_when_asked() {
+    let place = Place::new();
+    let settings = place.project().join(".claude/settings.json");
+    std::fs::create_dir(settings.parent().unwrap()).unwrap();
+    let own = json!({"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}]}});
+    let own = format!("{own:#}\n");
+    std::fs::write(&settings, &own).unwrap();
+    let events = default_plan("x", Some(NEWEST_KNOWN_CLIENT), &PlanOptions::default()).hooks.len();
+    let every_line = |run: &Run| run.stdout.contains("\n+") && run.stdout.contains("@@");
+
+    for all in [["init", "--dry-run"], ["init", "--diff"]] {
+        assert!(every_line(&place.run(&all)), "{all:?}");
+    }
+    let run = place.run(&["init", "--yes"]);
+    assert!(run.code == 0 && !every_line(&run) && run.stdout.lines().count() < 30, "{run:?}");
+    for said in [
+        settings.to_str().unwrap(),
+        &format!("add {events} hooks for {events} events"),
+        "leave alone: 1 other hook and 1 other setting",
+        "--diff",
+    ] {
+        assert!(run.stdout.contains(said), "{said}: {run:?}");
+    }
+    let run = place.run(&["uninstall", "--yes"]);
+    assert!(run.stdout.contains("byte for byte") && !every_line(&run), "{run:?}");
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), own);
 }
 
 #[test]

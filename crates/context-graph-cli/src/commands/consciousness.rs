@@ -6,7 +6,7 @@ use context_graph_core::session::Session;
 use serde_json::json;
 
 use super::failure::{Failure, Outcome};
-use super::session::{PlaceArgs, Shelf};
+use super::session::{PlaceArgs, Shelf, look_up};
 use crate::config::Config;
 use crate::{Environment, explain, table};
 
@@ -77,14 +77,16 @@ fn newest_open(args: &WhichArgs, environment: &Environment) -> Result<Option<Ses
 }
 
 fn status(args: &WhichArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
-    let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
+    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+        return Ok(());
+    };
+    let session = shelf.view(&id)?.session;
     if args.place.json {
         return table::print_json(&measures(&session));
     }
     let state = ConsciousnessState::from_snapshot(&session.snapshot);
     let ic = session.classification();
-    table::print_lines([
+    let mut lines = vec![
         format!("session            {} ({})", session.snapshot.session_id, session.state.lifecycle),
         format!("continuity (IC)    {:.2}  {}: alignment with what the session is for", ic.value, ic.level),
         format!("integration        {:.2}  synchrony of the thirteen views", state.integration),
@@ -95,16 +97,19 @@ fn status(args: &WhichArgs, environment: &Environment) -> Outcome {
         ),
         format!("consciousness      {:.2}  the geometric mean of the last three", state.consciousness),
         format!("Johari quadrant    {}", state.johari_quadrant),
-        format!(
-            "cross-session IC   {:.2}  likeness to the session before",
-            session.snapshot.cross_session_ic
-        ),
-    ])
+    ];
+    if session.snapshot.previous_session_id.is_some() {
+        let likeness = session.snapshot.cross_session_ic;
+        lines.push(format!("cross-session IC   {likeness:.2}  likeness to the session before"));
+    }
+    table::print_lines(lines)
 }
 
 fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
-    let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
+    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+        return Ok(());
+    };
+    let session = shelf.view(&id)?.session;
     if args.place.json {
         let mut object = explain::to_json(&session);
         object["session_id"] = json!(session.snapshot.session_id);

@@ -1,5 +1,6 @@
 //! `context-graph init` and `uninstall`: our hooks into the client's settings, and out again.
 
+mod changes;
 mod heading;
 mod uninstall;
 
@@ -43,7 +44,11 @@ pub(crate) struct WhereArgs {
     #[arg(long, short)]
     yes: bool,
 
-    /// Only show what would change
+    /// Show every line that would change, before asking
+    #[arg(long)]
+    diff: bool,
+
+    /// Only show what would change, every line of it
     #[arg(long)]
     dry_run: bool,
 
@@ -57,8 +62,9 @@ pub(crate) struct WhereArgs {
 #[command(
     after_help = "Every other key, hook and byte of the settings stays as it is, and a copy is kept. Events that the client \
                   does not know are left out, and those that a hook would only slow down; the output says which.\n\nExamples:\n  \
-                  context-graph init --dry-run            show what would change\n  \
-                  context-graph init                      show it, ask, and write .claude/settings.json\n  \
+                  context-graph init --dry-run            show every line that would change, and change nothing\n  \
+                  context-graph init                      say what would change, ask, and write .claude/settings.json\n  \
+                  context-graph init --diff               the same, and show every line before asking\n  \
                   context-graph init --user --yes         for every project, without asking\n  \
                   context-graph init --portable           for settings that others share: no path of this machine"
 )]
@@ -91,11 +97,7 @@ impl WhereArgs {
 
 pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
-    let root = environment.project_root();
-    if !root.is_dir() {
-        return Err(Failure::usage(format!("{} is no folder", root.display()))
-            .with_next_step("name the folder of a project that is there"));
-    }
+    let root = existing_root(&environment)?;
     let client = Client::find(&environment).map(|client| client.version);
     let binary = if args.portable { PORTABLE.to_owned() } else { super::binary_path()? };
     let plan = plan(&environment, &binary, client, args.statusline);
@@ -103,10 +105,11 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let before = file.read()?;
     let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
         .map_err(|error| file.refused(&error))?;
-    if !proceed(&args.place, &file, before.as_deref(), &edited, &Heading::of(&plan, client))? {
+    let heading = Heading::of(&plan, client);
+    if !proceed(&args.place, &file, &root, before.as_deref(), &edited, &heading)? {
         return Ok(());
     }
-    StateFolder::open_or_create(&root, None)?;
+    make_state_folder(args.place.scope(), &root)?;
     file.apply(before.as_deref(), &edited, clock::now_ms())?;
     for trouble in doctor::what_disables_hooks(&environment) {
         terminal::complain(&trouble);
@@ -117,13 +120,32 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
         );
     }
     let (path, flag) = (file.path().display(), args.place.scope().flag());
+    let dir = args.place.dir.as_ref().map(|dir| format!(" {}", dir.display())).unwrap_or_default();
     done(
         &args.place,
         &format!(
-            "installed in {path}; new sessions use it, `context-graph doctor` says whether it works, \
-             `context-graph uninstall{flag}` takes it out again"
+            "installed in {path}; new sessions use it, `context-graph doctor{dir}` says whether it works, \
+             `context-graph uninstall{flag}{dir}` takes it out again"
         ),
     )
+}
+
+/// The project's folder, which must be there.
+fn existing_root(environment: &Environment) -> Result<PathBuf, Failure> {
+    let root = environment.project_root();
+    if root.is_dir() {
+        return Ok(root);
+    }
+    Err(Failure::usage(format!("{} is no folder", root.display()))
+        .with_next_step("name the folder of a project that is there"))
+}
+
+/// What a project remembers is its own; what is installed for the user has no project.
+fn make_state_folder(scope: Scope, root: &Path) -> Result<(), Failure> {
+    if scope != Scope::User {
+        StateFolder::open_or_create(root, None)?;
+    }
+    Ok(())
 }
 
 /// What should be in the settings.
@@ -146,23 +168,33 @@ pub(crate) fn bring_up_to_date(
     program: &str,
     client: Option<ClientVersion>,
 ) -> Result<PathBuf, Failure> {
+    let plan = plan(environment, program, client, false);
+    install_unasked(environment, scope, &plan).map(|(path, _)| path)
+}
+
+/// Brings what is planned into a settings file, without asking: which file, and what was changed.
+pub(crate) fn install_unasked(
+    environment: &Environment,
+    scope: Scope,
+    plan: &Plan,
+) -> Result<(PathBuf, Edited), Failure> {
     let root = environment.project_root();
     let file = SettingsFile::new(environment, scope);
     let before = file.read()?;
-    let plan = plan(environment, program, client, false);
-    let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
-        .map_err(|error| file.refused(&error))?;
+    let edited =
+        install_where(before.as_deref(), plan, &is_generated(&root)).map_err(|error| file.refused(&error))?;
     if edited.text != before {
-        StateFolder::open_or_create(&root, None)?;
+        make_state_folder(scope, &root)?;
         file.apply(before.as_deref(), &edited, clock::now_ms())?;
     }
-    Ok(file.path().to_path_buf())
+    Ok((file.path().to_path_buf(), edited))
 }
 
 /// Shows what would change, and asks. False when there is nothing to do, or nothing is to be done.
 fn proceed(
     args: &WhereArgs,
     file: &SettingsFile,
+    root: &Path,
     before: Option<&str>,
     edited: &Edited,
     heading: &Heading,
@@ -171,12 +203,18 @@ fn proceed(
     let differs = after != before;
     let difference = diff(before.unwrap_or(""), after.unwrap_or(""));
     if !args.json && !differs {
-        done(args, &format!("nothing to do: {} is as it should be", file.path().display()))?;
+        if heading.is_of_an_installation() {
+            done(args, &format!("nothing to do: {} is as it should be", file.path().display()))?;
+        }
     } else if !args.json {
-        let notes = edited.notes.iter().map(|note| format!("note: {note}"));
-        let changes = format!("changes to {}:", file.path().display());
-        table::print_lines(heading.lines().into_iter().chain([changes]).chain(notes))?;
-        terminal::print(terminal::plain(&difference, true).as_bytes());
+        let shows_all = args.diff || args.dry_run;
+        let more = if shows_all { "" } else { " (--diff shows every line)" };
+        let title = format!("changes to {}{more}:", file.path().display());
+        let changes = changes::lines(root, before, edited);
+        table::print_lines(heading.lines().into_iter().chain([title]).chain(changes))?;
+        if shows_all {
+            table::print_text(&terminal::plain(&difference, true))?;
+        }
     }
     let wanted = differs && !args.dry_run;
     if wanted && !terminal::agreed(args.yes, "Write this?") {

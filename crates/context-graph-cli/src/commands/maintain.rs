@@ -8,8 +8,12 @@ use context_graph_storage::audit_index::Trail;
 use context_graph_storage::sessions::{Limits, Pruned};
 use serde_json::{Value, json};
 
-use super::failure::Outcome;
+use super::failure::{Failure, Outcome};
+use super::hooks::error::ErrorCode;
+use super::project_folder;
 use crate::config::Config;
+use crate::summary::counted;
+use crate::upkeep::Held;
 use crate::{Environment, clock, table, terminal, upkeep};
 
 /// A session that was silent for this long is put away; it can go on all the same.
@@ -24,7 +28,7 @@ const SILENT_FOR: Duration = Duration::from_hours(24);
                         .context-graph/config.toml.")]
 pub(crate) struct MaintainArgs {
     /// The project, instead of the one around the current folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = project_folder())]
     project: Option<PathBuf>,
 
     /// The database, instead of the project's own
@@ -41,7 +45,11 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     let folder = environment.state_folder();
     let mut put_away = Vec::new();
     let mut pruned = Vec::new();
-    if folder.is_dir() {
+    let held = Held::for_upkeep(&folder).map_err(|error| {
+        Failure::new(ErrorCode::Storage, format!("cannot use {}: {error}", folder.display()))
+            .with_next_step("see that it is a folder, and readable for you")
+    })?;
+    if held.is_some() {
         let sessions = environment.sessions(args.db_path.as_deref())?;
         let now_ms = clock::now_ms();
         let mut store = sessions.store(now_ms)?;
@@ -63,9 +71,12 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     }
     let mut lines: Vec<String> = put_away.iter().map(|id| format!("put away {id}")).collect();
     lines.extend(pruned.iter().map(|gone| {
-        format!("removed {}: {} records, because of its {}", gone.session_id, gone.records, gone.why.as_str())
+        let records = counted(gone.records, "record", "records");
+        format!("removed {}: {records}, because of its {}", gone.session_id, gone.why.as_str())
     }));
-    if lines.is_empty() {
+    if held.is_none() {
+        lines.push(format!("nothing to do: there is no {}", folder.display()));
+    } else if lines.is_empty() {
         lines.push("nothing to do".to_owned());
     }
     table::print_lines(lines)

@@ -25,12 +25,14 @@ pub(crate) mod failure;
 pub mod hooks;
 mod init;
 mod maintain;
+mod new_file;
 mod plugin;
 mod policy;
 mod reference;
 #[doc(hidden)]
 pub mod replay;
 mod session;
+mod span;
 mod statusline;
 
 /// One native binary behind every Claude Code hook
@@ -91,6 +93,12 @@ pub(crate) enum Command {
     Completions(reference::CompletionsArgs),
     Man(reference::ManArgs),
     /// Print one line about a session, for the client's status line: its JSON on stdin
+    #[command(
+        after_help = "`context-graph init --statusline` registers it.\n\nWhat it says: how continuity stands (● well, ◐ \
+                            watch it, ○ in a crisis), whether the session loops, how many tool calls there were, how many failed \
+                            or were denied, and how full the context is.\n\nExample:\n  \
+                            ● healthy 0.92 · 14 calls · 1 failed · context 38 %"
+    )]
     Statusline,
     /// What tool calls are decided by
     Policy {

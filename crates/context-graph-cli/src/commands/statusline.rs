@@ -9,6 +9,7 @@ use context_graph_events::decode;
 use serde_json::{Map, Value};
 
 use super::hooks::input;
+use crate::summary::counted;
 use crate::{Environment, ExitStatus, terminal, watchdog};
 
 /// The client draws its screen meanwhile.
@@ -30,7 +31,9 @@ fn line(said: &Map<String, Value>, environment: &Environment) -> String {
     let environment =
         Environment { project_dir: environment.project_dir.clone().or(project), ..environment.clone() };
     let id = said.get("session_id").and_then(Value::as_str).unwrap_or("");
-    let session = environment.sessions(None).ok().and_then(|sessions| sessions.peek(id).ok().flatten());
+    // Looking must not make the folder: a status line of the user's own is shown in every project.
+    let sessions = environment.state_folder().is_dir().then(|| environment.sessions(None).ok()).flatten();
+    let session = sessions.and_then(|sessions| sessions.peek(id).ok().flatten());
     let mut parts = match &session {
         Some(session) => about(session),
         None => vec!["context-graph".to_owned()],
@@ -55,7 +58,7 @@ fn about(session: &Session) -> Vec<String> {
         parts.push(format!("looping {}× {}", found.times, tame(&found.what, 40)));
     }
     let counters = &session.state.counters;
-    parts.push(format!("{} calls", counters.calls_asked));
+    parts.push(counted(counters.calls_asked, "call", "calls"));
     if counters.calls_failed > 0 {
         parts.push(format!("{} failed", counters.calls_failed));
     }

@@ -79,3 +79,32 @@ fn a_signals_answer_is_json_or_text_and_its_failure_says_so() {
         json!({"success": false, "exit_code": 3, "output": "out", "error": "err"})
     );
 }
+
+fn asked(script: &str, stdin: &str, ms: u64) -> Reply {
+    ask(shell(script), stdin.as_bytes(), Duration::from_millis(ms))
+}
+
+#[test]
+fn both_outputs_and_the_code_of_who_is_asked_come_back() {
+    let reply = asked("cat; echo err >&2; exit 4", "hello", 5000);
+    assert_eq!((reply.stdout.as_str(), reply.stderr.as_str()), ("hello", "err\n"));
+    assert_eq!(reply.end, End::Exited(Some(4)));
+    let missing = ask(Command::new("/nowhere/at/all"), b"", Duration::from_secs(1));
+    assert!(matches!(missing.end, End::NotStarted(_)), "{missing:?}");
+}
+
+#[test]
+fn much_input_that_nobody_reads_and_much_output_do_not_block() {
+    let reply = asked("yes | head -c 300000; exit 0", &"x".repeat(1_000_000), 10_000);
+    assert_eq!((reply.end, reply.stdout.len()), (End::Exited(Some(0)), 300_000));
+}
+
+#[test]
+fn the_time_taken_is_that_of_the_program_alone() {
+    let quick = asked("setsid sleep 5 & exit 0", "", 10_000);
+    assert!(quick.succeeded() && quick.took < Duration::from_secs(1), "{quick:?}");
+    // Who says nothing more is still waited for.
+    let slow = asked("exec >&- 2>&-; sleep 0.3; exit 3", "", 10_000);
+    assert_eq!(slow.end, End::Exited(Some(3)));
+    assert!(slow.took >= Duration::from_millis(300), "{slow:?}");
+}

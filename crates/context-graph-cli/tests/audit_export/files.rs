@@ -136,7 +136,10 @@ fn a_damaged_session_is_left_out_and_said() {
     let run = run(&place, &["--output", "out", "--json"]);
     assert_eq!(run.code, 2, "{run:?}");
     assert_eq!((&run.json()["success"], &run.json()["damaged_sessions"]), (&json!(false), &json!(1)));
-    assert!(run.stderr.contains(SESSION) && run.stderr.contains("were left out"), "{run:?}");
+    assert!(
+        run.stderr.contains(SESSION) && run.stderr.contains("left out as damaged: 1 session,"),
+        "{run:?}"
+    );
     let written = fs::read_to_string(place.project().join("out")).unwrap();
     assert!(written.lines().all(|line| line.contains(OPEN)) && !written.is_empty(), "{written}");
 }

@@ -165,7 +165,9 @@ fn a_long_session_is_several_requests_of_one_trace() {
     let place = played();
     let exported = place.run(&["session", "export", SESSION]).stdout;
     let (head, _) = exported.split_once('\n').unwrap();
-    let mut text = format!("{}\n", head.replace(SESSION, "long"));
+    let mut head: Value = serde_json::from_str(&head.replace(SESSION, "long")).unwrap();
+    head["records"] = json!(450);
+    let mut text = format!("{head}\n");
     for number in 0..450 {
         let event =
             changed("PreToolUse", &json!({"session_id": "long", "tool_use_id": format!("t{number}")}));

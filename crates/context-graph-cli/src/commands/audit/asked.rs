@@ -7,7 +7,7 @@ use context_graph_storage::audit_index::Filter;
 
 use crate::commands::failure::Failure;
 use crate::commands::session::Shelf;
-use crate::{clock, time};
+use crate::commands::span::SpanArgs;
 
 /// Which entries.
 #[derive(Debug, Clone, Args)]
@@ -50,28 +50,6 @@ pub(crate) struct AskedArgs {
 
     #[command(flatten)]
     span: SpanArgs,
-}
-
-/// From when to when.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct SpanArgs {
-    /// Not older than this: `2h`, `3d`, `2026-11-01` or `2026-11-01T10:00:00Z`
-    #[arg(long, value_name = "WHEN")]
-    since: Option<String>,
-
-    /// Not newer than this
-    #[arg(long, value_name = "WHEN")]
-    until: Option<String>,
-}
-
-impl SpanArgs {
-    /// Both moments.
-    pub(super) fn moments(&self) -> Result<(Option<i64>, Option<i64>), Failure> {
-        let moment = |text: &Option<String>| {
-            text.as_deref().map(|text| time::parse(text, clock::now_ms()).map_err(Failure::usage)).transpose()
-        };
-        Ok((moment(&self.since)?, moment(&self.until)?))
-    }
 }
 
 /// Which entries, understood.

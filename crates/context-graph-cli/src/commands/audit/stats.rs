@@ -11,10 +11,11 @@ use clap::Args;
 use context_graph_storage::audit_index::Trail;
 use context_graph_storage::store::SessionEntry;
 
-use super::asked::{self, SpanArgs};
+use super::asked;
 use super::progress::IndexProgress;
 use crate::commands::failure::{Failure, Outcome};
-use crate::commands::session::{PlaceArgs, Shelf};
+use crate::commands::session::{NONE_YET, PlaceArgs, Shelf};
+use crate::commands::span::SpanArgs;
 use crate::{Environment, table};
 
 /// Count what happened: how often, how long, how often in vain
@@ -48,7 +49,12 @@ pub(crate) struct StatsArgs {
 }
 
 pub(super) fn run(args: &StatsArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
+    let shelf = match Shelf::open(&args.place, environment) {
+        Err(failure) if failure.is_nothing_there() && !args.place.json => {
+            return table::print_lines([NONE_YET]);
+        }
+        shelf => shelf?,
+    };
     let (since_ms, until_ms) = args.span.moments()?;
     let named = asked::sessions(&args.session, &shelf)?;
     let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::show::find::entries;
 use crate::Environment;
 use crate::commands::failure::Outcome;
-use crate::commands::session::{PlaceArgs, Shelf};
+use crate::commands::session::{PlaceArgs, look_up};
 use crate::{table, terminal, time};
 
 /// The width where there is no terminal to ask.
@@ -37,8 +37,9 @@ pub(crate) struct TraceArgs {
 }
 
 pub(super) fn run(args: &TraceArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
-    let id = shelf.find(args.session_id.as_deref())?;
+    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+        return Ok(());
+    };
     let mut entries = entries(&shelf, &id)?;
     if args.calls {
         entries.retain(|entry| matches!(entry, context_graph_core::audit::Entry::Call(_)));

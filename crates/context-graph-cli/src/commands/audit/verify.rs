@@ -14,6 +14,7 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, Shelf};
 use crate::config::Config;
 use crate::heads::{self, Head};
+use crate::summary::counted;
 use crate::{Environment, table, terminal};
 
 /// Check that the record is as it was written: every page, every record, every chain
@@ -157,24 +158,30 @@ fn compare_heads(
 
 fn told(findings: &Findings) -> Vec<String> {
     let chains = &findings.chains;
-    let mut lines = vec![format!("{} records of {} sessions followed", chains.records, chains.sessions)];
+    let mut lines = vec![format!(
+        "{} of {} followed",
+        counted(chains.records, "record", "records"),
+        counted(chains.sessions, "session", "sessions")
+    )];
     if chains.unchained > 0 {
         lines.push(format!(
-            "{} of them are older than the chain: only their checksums could be checked",
-            chains.unchained
+            "{} older than the chain: only the checksum could be checked",
+            counted(chains.unchained, "of them is", "of them are")
         ));
     }
     if findings.waiting > 0 {
         lines.push(format!(
-            "{} more wait in the journals of open sessions; they are chained when the turn ends",
-            findings.waiting
+            "{} in the journals of open sessions, to be chained when the turn ends",
+            counted(findings.waiting, "more waits", "more wait")
         ));
     }
     if !findings.tombstones.is_empty() {
-        lines.push(format!("{} sessions were removed and left a tombstone", findings.tombstones.len()));
+        let removed = counted(findings.tombstones.len(), "session was", "sessions were");
+        lines.push(format!("{removed} removed and left a tombstone"));
     }
     if findings.heads > 0 {
-        lines.push(format!("{} heads written down outside of the project compared", findings.heads));
+        let heads = counted(findings.heads, "head", "heads");
+        lines.push(format!("{heads} written down outside of the project compared"));
     }
     lines.push(match &findings.first_break {
         None => "the record holds".to_owned(),

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
-use crate::exchange::{Reply, exchange};
+use crate::cost;
+use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
 
 const SESSION: &str = "demo";
@@ -70,20 +71,24 @@ impl<'a> Stage<'a> {
         if let (Some(event), Value::Object(own)) = (event.as_object_mut(), own) {
             event.extend(own);
         }
-        let reply =
-            self.start(event.to_string().as_bytes()).map_err(|error| failed(&format!("{name}: {error}")))?;
+        let reply = self.start(event.to_string().as_bytes());
         self.took.push(reply.took);
         // Beside each other, so that a machine that is busy is so for both.
-        self.nothing.extend(nothing());
-        if reply.code != Some(0) {
-            return Err(failed(&format!("{name}: {}", reply.stderr.trim())));
+        self.nothing.extend(cost::of_nothing());
+        if !reply.succeeded() {
+            let why = match &reply.end {
+                End::Exited(_) => reply.stderr.trim(),
+                End::TimedOut => "no answer in time",
+                End::NotStarted(error) => error,
+            };
+            return Err(failed(&format!("{name}: {why}")));
         }
         // What is no JSON is plain text for the summariser.
         Ok(serde_json::from_str(&reply.stdout).unwrap_or_else(|_| json!({"context_injection": reply.stdout})))
     }
 
     /// Starts the program as the client starts a hook, with nothing of the user's in sight.
-    fn start(&self, event: &[u8]) -> std::io::Result<Reply> {
+    fn start(&self, event: &[u8]) -> Reply {
         let mut command = Command::new(self.program);
         command
             .args(["hooks", "event", "--stdin"])
@@ -91,27 +96,16 @@ impl<'a> Stage<'a> {
             .env("HOME", &self.home)
             .env("CLAUDE_PROJECT_DIR", &self.project)
             .current_dir(&self.project);
-        exchange(&mut command, event, PATIENCE)
+        process::ask(command, event, PATIENCE)
     }
 
     pub(super) fn costs(&self) -> Costs {
         Costs {
             processes: self.took.len(),
-            median: median(self.took.clone()),
-            nothing: (!self.nothing.is_empty()).then(|| median(self.nothing.clone())),
+            median: cost::median(self.took.clone()).unwrap_or_default(),
+            nothing: cost::median(self.nothing.clone()),
         }
     }
-}
-
-/// How long a program takes that does nothing; none where there is none.
-fn nothing() -> Option<Duration> {
-    let program = ["/bin/true", "/usr/bin/true"].into_iter().find(|path| Path::new(path).exists())?;
-    exchange(Command::new(program).env_clear(), b"", PATIENCE).ok().map(|reply| reply.took)
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
 fn failed(what: &str) -> Failure {

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::stage::Costs;
 use crate::commands::failure::Outcome;
-use crate::{Environment, table, terminal};
+use crate::summary::counted;
+use crate::{Environment, cost, table, terminal};
 
 /// The widest line.
 const WIDTH: usize = 78;
@@ -144,14 +145,16 @@ impl Story {
     }
 
     pub(super) fn ending(&mut self, costs: &Costs) {
-        let ms = |took: Duration| format!("{:.1} ms", took.as_secs_f64() * 1000.0);
-        let beside =
-            costs.nothing.map(|took| format!("; starting /bin/true takes {}", ms(took))).unwrap_or_default();
+        let beside = cost::beside(costs.nothing);
         self.pause(SCENE);
         self.line(&[]);
         self.line(&[(
             Tone::Plain,
-            &format!("{} hooks, {} each (median){beside}.", costs.processes, ms(costs.median)),
+            &format!(
+                "{}, {} each (median){beside}.",
+                counted(costs.processes, "hook", "hooks"),
+                cost::ms(costs.median)
+            ),
         )]);
         self.line(&[(Tone::Plain, "In your own project: "), (Tone::Strong, "context-graph init")]);
     }

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use super::Patient;
 use super::finding::{Finding, Mend};
 use super::sources::Ours;
 use crate::Environment;
-use crate::exchange::exchange;
 use crate::paths::System;
+use crate::process;
 use crate::settings_file::Scope;
 
 const CHECK: &str = "binary";
@@ -84,9 +83,7 @@ fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
 }
 
 fn version_of(path: &Path) -> Option<String> {
-    let reply = exchange(Command::new(path).arg("--version"), b"", Duration::from_secs(5)).ok()?;
-    let said = reply.stdout.trim();
-    (reply.code == Some(0) && said.starts_with("context-graph ")).then(|| said.to_owned())
+    process::version_of(path, Duration::from_secs(5)).filter(|said| said.starts_with("context-graph "))
 }
 
 fn is_bare(name: &str) -> bool {

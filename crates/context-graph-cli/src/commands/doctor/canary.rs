@@ -12,9 +12,10 @@ use serde_json::Value;
 use super::finding::Finding;
 use super::sources::Ours;
 use super::{Patient, listed, sample};
-use crate::exchange::{Reply, exchange};
-use crate::process;
+use crate::cost;
+use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
+use crate::summary::counted;
 
 const CHECK: &str = "canary";
 /// How often a cost is measured.
@@ -61,11 +62,13 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     if !failures.is_empty() {
         return failures.iter().map(|(trouble, events)| failed(trouble, events)).collect();
     }
-    let mut findings =
-        vec![Finding::ok(CHECK, format!("{} hooks were started as registered, and answered", tried.len()))];
+    let mut findings = vec![Finding::ok(
+        CHECK,
+        format!("{} started as registered, and answered", counted(tried.len(), "hook was", "hooks were")),
+    )];
     if let Some(guard) = ours.iter().find(|hook| hook.event == "PreToolUse") {
         findings.extend(denies(patient, guard, scratch.path()));
-        findings.extend(cost(patient, guard, scratch.path()));
+        findings.extend(wait(patient, guard, scratch.path()));
     }
     findings
 }
@@ -77,11 +80,11 @@ fn ask(patient: &Patient, hook: &Ours<'_>, event: &Value, folder: &Path) -> Resu
     let timeout = hook.entry.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0);
     let timeout =
         timeout.map_or(PATIENCE, |seconds| PATIENCE.min(Duration::from_secs_f64(seconds.min(3600.0))));
-    let reply = exchange(&mut command, event.to_string().as_bytes(), timeout);
-    match reply {
-        Ok(reply) if reply.timed_out => Err(format!("no answer within {} ms", timeout.as_millis())),
-        Ok(reply) => Ok(reply),
-        Err(error) => Err(format!("cannot be started: {error}")),
+    let reply = process::ask(command, event.to_string().as_bytes(), timeout);
+    match &reply.end {
+        End::Exited(_) => Ok(reply),
+        End::TimedOut => Err(format!("gives no answer within {} ms", timeout.as_millis())),
+        End::NotStarted(error) => Err(format!("cannot be started: {error}")),
     }
 }
 
@@ -101,8 +104,11 @@ fn command(patient: &Patient, hook: &Ours<'_>) -> Command {
 /// Whether an answer is one that the client can use and that came from us.
 fn answered(event: EventName, reply: &Reply) -> Result<(), String> {
     let complaint = reply.stderr.lines().next().unwrap_or("").trim();
-    if reply.code != Some(0) {
-        let code = reply.code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
+    if !reply.succeeded() {
+        let code = match reply.end {
+            End::Exited(Some(code)) => format!("exit code {code}"),
+            _ => "a signal".to_owned(),
+        };
         return Err(format!("ends with {code}{}{complaint}", if complaint.is_empty() { "" } else { ": " }));
     }
     // There the client takes plain text.
@@ -144,14 +150,13 @@ fn denies(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding>
     }
 }
 
-fn cost(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
+fn wait(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
     let event = sample::event(EventName::PreToolUse, folder);
-    let hook = median(|| Some(ask(patient, guard, &event, folder).ok()?.took))?;
-    let nothing = ["/bin/true", "/usr/bin/true"].into_iter().find(|path| Path::new(path).exists());
-    let nothing =
-        nothing.and_then(|path| median(|| Some(exchange(&mut Command::new(path), b"", PATIENCE).ok()?.took)));
-    let beside = nothing.map(|took| format!("; starting /bin/true takes {}", ms(took))).unwrap_or_default();
-    let what = format!("a tool call waits {} for its guard (median of {ROUNDS}){beside}", ms(hook));
+    let hook = (0..ROUNDS).map(|_| Some(ask(patient, guard, &event, folder).ok()?.took));
+    let hook = cost::median(hook.collect::<Option<Vec<_>>>()?)?;
+    let nothing = (0..ROUNDS).map(|_| cost::of_nothing()).collect::<Option<Vec<_>>>();
+    let beside = cost::beside(nothing.and_then(cost::median));
+    let what = format!("a tool call waits {} for its guard (median of {ROUNDS}){beside}", cost::ms(hook));
     Some(if hook > SLOW {
         Finding::warning(
             "cost",
@@ -161,14 +166,4 @@ fn cost(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
     } else {
         Finding::ok("cost", what)
     })
-}
-
-fn median(mut measure: impl FnMut() -> Option<Duration>) -> Option<Duration> {
-    let mut times = (0..ROUNDS).map(|_| measure()).collect::<Option<Vec<_>>>()?;
-    times.sort();
-    times.get(ROUNDS / 2).copied()
-}
-
-fn ms(took: Duration) -> String {
-    format!("{:.1} ms", took.as_secs_f64() * 1000.0)
 }

@@ -8,6 +8,7 @@ use super::finding::{Finding, Mend};
 use super::sources::{Origin, Ours, Source};
 use super::{Patient, entry, listed};
 use crate::commands::init::is_generated;
+use crate::summary::counted;
 
 pub(super) const HOOKS: &str = "hooks";
 
@@ -35,8 +36,8 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         findings.push(Finding::ok(
             HOOKS,
             format!(
-                "{} events are registered in {}",
-                events.len(),
+                "{} registered in {}",
+                counted(events.len(), "event is", "events are"),
                 listed(places.iter().map(String::as_str))
             ),
         ));
@@ -152,7 +153,7 @@ fn twice(ours: &[Ours<'_>]) -> Option<Finding> {
             "{} registered more than once (in {}): each event is answered, recorded and paid for twice",
             match by_event.len() {
                 1 => format!("{} is", hooks[0].event),
-                n => format!("{n} events are"),
+                n => counted(n, "event is", "events are"),
             },
             listed(places.iter().map(String::as_str)),
         ),

@@ -116,7 +116,7 @@ fn quarantine(sessions: &Sessions) -> Option<Finding> {
         let folder = quarantine.folder().display();
         Finding::warning(
             CHECK,
-            format!("{count} damaged pieces were put aside in {folder}"),
+            format!("{} put aside in {folder}", counted(count, "damaged piece was", "damaged pieces were")),
             format!("look at them, or remove {folder}: nothing needs it"),
         )
     })

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Patient;
 use super::finding::Finding;
 use crate::paths::transcript_folder_name;
+use crate::summary::counted;
 use crate::terminal;
 
 const CHECK: &str = "evidence";
@@ -48,8 +49,8 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         evidence.took.sort_unstable();
         let median = evidence.took.get(evidence.took.len() / 2).copied().unwrap_or(0);
         let what = format!(
-            "the latest session ran {} hooks of ours, {median} ms each by the client's clock",
-            evidence.good
+            "the latest session ran {} of ours, {median} ms each by the client's clock",
+            counted(evidence.good, "hook", "hooks")
         );
         return vec![Finding::ok(CHECK, what)];
     }

@@ -7,21 +7,35 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use context_graph_settings::{Change, HookEntry, OnFailure, Plan, PlannedHook, install_where};
-use context_graph_storage::StateFolder;
+use context_graph_settings::{Change, HookEntry, OnFailure, Plan, PlannedHook};
 
 use super::error::ErrorCode;
 use super::types::HookEventType;
 use crate::commands::failure::{Failure, Outcome};
-use crate::commands::init::is_generated;
-use crate::settings_file::{Scope, SettingsFile};
-use crate::{Environment, clock, table};
+use crate::commands::init::install_unasked;
+use crate::settings_file::Scope;
+use crate::summary::counted;
+use crate::{Environment, table};
 
 /// How a generated script says what it is.
 pub(crate) const SIGNATURE: &str = "Made by `context-graph hooks generate-config`";
 
 /// `hooks generate-config`
 #[derive(Debug, Clone, PartialEq, Args)]
+#[command(after_help = "\
+What is named here is the client's event; each script calls the hook of ours for it:
+  --hooks             event             script                 calls
+  session-start       SessionStart      session_start.sh       context-graph hooks session-start
+  pre-tool-use        PreToolUse        pre_tool_use.sh        context-graph hooks pre-tool
+  post-tool-use       PostToolUse       post_tool_use.sh       context-graph hooks post-tool
+  user-prompt-submit  UserPromptSubmit  user_prompt_submit.sh  context-graph hooks prompt-submit
+  session-end         SessionEnd        session_end.sh         context-graph hooks session-end
+
+`context-graph init` registers all events without a script; this is for those who want a script to add to.
+
+Examples:
+  context-graph hooks generate-config                                   the five, for bash
+  context-graph hooks generate-config --hooks pre-tool-use --shell fish")]
 pub struct GenerateConfigArgs {
     /// Where the scripts go
     #[arg(long, default_value = ".claude/hooks", value_name = "DIR")]
@@ -138,26 +152,23 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     for (hook, path) in &scripts {
         write_script(path, &args.shell.script(*hook, &binary)).map_err(|error| failed(path, &error))?;
     }
-    let file = SettingsFile::new(environment, Scope::Project);
-    let before = file.read()?;
-    let plan = plan(&scripts, args.shell);
-    let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
-        .map_err(|error| file.refused(&error))?;
-    if edited.text != before {
-        StateFolder::open_or_create(&root, None)?;
-        file.apply(before.as_deref(), &edited, clock::now_ms())?;
-    }
+    let (file, edited) = install_unasked(environment, Scope::Project, &plan(&scripts, args.shell))?;
     let mut told = String::new();
     for (_, path) in &scripts {
         // Writing to a String cannot fail.
         let _ = writeln!(told, "wrote {}", path.display());
     }
-    let _ = write!(told, "named in {}", file.path().display());
+    let _ = write!(told, "named in {}", file.display());
     let gone = edited.changes.iter().filter(|change| matches!(change, Change::HookRemoved { .. })).count();
     if gone > 0 {
         let _ = write!(
             told,
-            "\n{gone} hooks of ours that were registered otherwise were taken out; `context-graph init` puts them back"
+            "\n{} taken out; `context-graph init` puts back what it registers",
+            counted(
+                gone,
+                "hook of ours that was registered otherwise was",
+                "hooks of ours that were registered otherwise were"
+            )
         );
     }
     table::print_lines(told.lines())

@@ -39,6 +39,11 @@ impl Heading {
         }
     }
 
+    /// Whether it stands over an installation, not over taking one out.
+    pub(super) fn is_of_an_installation(&self) -> bool {
+        self.client.is_some()
+    }
+
     pub(super) fn lines(&self) -> Vec<String> {
         let Some(client) = &self.client else { return Vec::new() };
         let all = self.registered + self.left_out.len();

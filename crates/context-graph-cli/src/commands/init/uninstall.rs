@@ -7,10 +7,11 @@ use context_graph_settings::{find_ours_where, uninstall_where};
 use serde_json::json;
 
 use super::heading::Heading;
-use super::{WhereArgs, done, is_generated, proceed};
+use super::{WhereArgs, done, existing_root, is_generated, proceed};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::settings_file::{Scope, SettingsFile};
+use crate::upkeep::Held;
 use crate::{Environment, clock, table, terminal};
 
 /// Take context-graph out of the settings again
@@ -33,7 +34,7 @@ pub(crate) struct UninstallArgs {
 
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
-    let root = environment.project_root();
+    let root = existing_root(&environment)?;
     let file = SettingsFile::new(&environment, args.place.scope());
     let remembered = match args.place.scope() {
         Scope::User => file.memory().to_path_buf(),
@@ -43,7 +44,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
         let undo = file.undo();
         let edited = uninstall_where(&before, undo.as_ref(), &is_generated(&root))
             .map_err(|error| file.refused(&error))?;
-        if proceed(&args.place, &file, Some(&before), &edited, &Heading::default())? {
+        if proceed(&args.place, &file, &root, Some(&before), &edited, &Heading::default())? {
             file.replace(Some(&before), edited.text.as_deref(), clock::now_ms())?;
             file.forget();
         }
@@ -81,10 +82,23 @@ fn purge(place: &WhereArgs, remembered: &Path) -> Outcome {
             Failure::usage(format!("{} was left", remembered.display())).with_next_step("--yes says yes")
         );
     }
-    std::fs::remove_dir_all(remembered).map_err(|error| {
+    let failed = |error: std::io::Error| {
         Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", remembered.display()))
             .with_next_step("see that it is writable for you")
-    })?;
+    };
+    // An upkeep that a session's end has started would make the folder anew while it goes.
+    let Some(_held) = Held::for_removal(remembered).map_err(failed)? else {
+        let what = format!("{} was left: its upkeep is at work", remembered.display());
+        return Err(Failure::new(ErrorCode::Storage, what).with_next_step("try again in a moment"));
+    };
+    match std::fs::remove_dir_all(remembered) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    // The user's own lies in a folder that may have been made for it; one that holds something else stays.
+    if let Some(folder) = remembered.parent().filter(|_| place.scope() == Scope::User) {
+        let _ = std::fs::remove_dir(folder);
+    }
     done(place, &format!("removed {}", remembered.display()))
 }
 

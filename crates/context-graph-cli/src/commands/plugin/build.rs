@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::{binary_path, init};
+use crate::summary::counted;
 use crate::{Environment, table};
 
 /// Where a program of the plugin's own is; the client puts the plugin's folder in.
@@ -93,7 +94,8 @@ pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
         );
     }
     let mut lines: Vec<String> = written.iter().map(|path| format!("wrote {}", path.display())).collect();
-    lines.push(format!("{} events; `claude --plugin-dir {}` loads it", plan.hooks.len(), args.dir.display()));
+    let events = counted(plan.hooks.len(), "event", "events");
+    lines.push(format!("{events}; `claude --plugin-dir {}` loads it", args.dir.display()));
     table::print_lines(lines)
 }
 

@@ -12,6 +12,7 @@ use super::PlaceArgs;
 use crate::commands::failure::Outcome;
 use crate::commands::replay::{EventSink, transcript};
 use crate::guard::Guard;
+use crate::summary::counted;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
@@ -102,9 +103,9 @@ pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Outcome {
         }));
     }
     let mut lines = vec![format!(
-        "{} of {} calls would have been stopped; {} of these ran without an error",
+        "{} of {} would have been stopped; {} of these ran without an error",
         judge.stopped.len(),
-        judge.calls,
+        counted(judge.calls, "call", "calls"),
         judge.ran_well
     )];
     lines.extend(by_rule.iter().map(|(rules, count)| format!("{count:>6}  {rules}")));

@@ -11,6 +11,7 @@ use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::guard::Guard;
+use crate::summary::counted;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
@@ -71,8 +72,11 @@ pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
     }
     match failures.len() {
         0 => Ok(()),
-        n => Err(Failure::new(ErrorCode::Policy, format!("{n} cases were decided otherwise than expected"))
-            .answered()),
+        n => Err(Failure::new(
+            ErrorCode::Policy,
+            format!("{} decided otherwise than expected", counted(n, "case was", "cases were")),
+        )
+        .answered()),
     }
 }
 

@@ -6,30 +6,24 @@ use std::path::{Path, PathBuf};
 
 use chrono::DateTime;
 use context_graph_events::Event;
-use context_graph_policy::effects::glob;
 use serde_json::{Map, Value, json};
 
 use super::player::EventSink;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::terminal;
+use crate::summary::counted;
+use crate::{terminal, transcript_files};
 
 /// Plays every transcript that the paths name.
 pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome {
-    let mut files = Vec::new();
-    for path in paths {
-        expand(path, &mut files).map_err(|error| {
-            Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", path.display()))
-                .with_next_step("name a transcript (.jsonl) or a folder that has some")
-        })?;
-    }
+    let files = transcript_files::named(paths)?;
     let progress = std::io::stderr().is_terminal() && files.len() > 1;
     let mut skipped = 0;
     for (number, file) in files.iter().enumerate() {
         if progress {
             let done = (number + 1) * BAR / files.len();
             let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR - done));
-            let _ = write!(std::io::stderr(), "\r{bar} {} of {} transcripts ", number + 1, files.len());
+            let _ = write!(std::io::stderr(), "\r{bar} transcript {} of {} ", number + 1, files.len());
         }
         let opened = std::fs::File::open(file);
         skipped += opened.and_then(|opened| play(file, BufReader::new(opened), player)).map_err(|error| {
@@ -41,7 +35,8 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
     }
     if skipped > 0 {
         terminal::complain(&format!(
-            "{skipped} lines are of no kind that a replay knows, and were passed over"
+            "passed over, being of no kind that a replay knows: {}",
+            counted(skipped, "line", "lines")
         ));
     }
     Ok(())
@@ -49,40 +44,6 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
 
 /// The width of the progress bar.
 const BAR: usize = 30;
-
-/// Follows a path, or all that a pattern names where the shell has left it to us.
-fn expand(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    let pattern = path.to_string_lossy();
-    let Some(first) = pattern.find(['*', '?', '[']).filter(|_| !path.exists()) else {
-        return collect(path, files);
-    };
-    let fixed = pattern[..first].rfind('/').map_or(".", |end| &pattern[..=end]);
-    let mut all = Vec::new();
-    collect(Path::new(fixed), &mut all)?;
-    all.retain(|file| {
-        let file = file.to_string_lossy();
-        glob::matches(&pattern, file.strip_prefix("./").unwrap_or(&file))
-    });
-    files.append(&mut all);
-    Ok(())
-}
-
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if !path.is_dir() {
-        std::fs::metadata(path)?;
-        files.push(path.to_path_buf());
-        return Ok(());
-    }
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
-    entries.sort();
-    for entry in entries {
-        if entry.is_dir() || entry.extension().is_some_and(|extension| extension == "jsonl") {
-            collect(&entry, files)?;
-        }
-    }
-    Ok(())
-}
 
 /// Plays one transcript, which is in `file`. How many of its lines were passed over?
 pub(super) fn play(file: &Path, content: impl BufRead, player: &mut dyn EventSink) -> std::io::Result<usize> {

@@ -1,4 +1,5 @@
-//! `session export`: one JSON object a line, the session first and then its records.
+//! `session export`: one JSON object a line, the session first and then its records. The first line says how many there
+//! are, so that a file whose end is missing can be told from a whole one.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -9,6 +10,8 @@ use serde_json::json;
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::commands::new_file::NewFile;
+use crate::summary::counted;
 use crate::{Environment, table};
 
 /// The version of what is written.
@@ -25,23 +28,35 @@ pub(crate) struct ExportArgs {
     /// Write here instead of to stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Replace the file if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
 }
 
 pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
     let shelf = Shelf::open(&args.place, environment)?;
     let id = shelf.find(args.session_id.as_deref())?;
     let session = shelf.view(&id)?.session;
-    let mut text = json!({"context_graph_export": FORMAT, "session": session}).to_string();
-    text.push('\n');
-    for (seq, record) in shelf.sessions.records(shelf.store.as_ref(), &id)? {
+    let records = shelf.sessions.records(shelf.store.as_ref(), &id)?;
+    let count = records.len();
+    let head = json!({"context_graph_export": FORMAT, "records": count, "session": session});
+    let mut text = format!("{head}\n");
+    for (seq, record) in records {
         text.push_str(&json!({"seq": seq, "record": record}).to_string());
         text.push('\n');
     }
     let Some(path) = &args.output else {
         return table::print_json_lines(&text);
     };
-    std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+    let (new_file, mut file) = NewFile::create(path, args.force)?;
+    file.write_all(text.as_bytes()).map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-            .with_next_step("name a file that does not exist yet, in a folder that is writable")
-    })
+            .with_next_step("see that there is room on the disk")
+    })?;
+    new_file.place()?;
+    if args.place.json {
+        return table::print_json(&json!({"output": path, "session_id": id, "records": count}));
+    }
+    table::print_lines([format!("{}: {id}, {}", path.display(), counted(count, "record", "records"))])
 }

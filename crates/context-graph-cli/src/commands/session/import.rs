@@ -14,7 +14,7 @@ use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
 use crate::summary::counted;
-use crate::{Environment, clock, table};
+use crate::{Environment, clock, table, terminal};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -32,6 +32,8 @@ pub(crate) struct ImportArgs {
 #[derive(Deserialize)]
 struct Head {
     context_graph_export: u64,
+    /// How many lines follow; exports of earlier versions do not say.
+    records: Option<usize>,
     session: Session,
 }
 
@@ -63,10 +65,26 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
             Ok(LogRecord { tool_use_id: record.tool_use_id, bytes, source: None })
         })
         .collect::<Result<Vec<_>, Failure>>()?;
+    match head.records {
+        Some(told) if told != records.len() => {
+            let there = counted(records.len(), "record is", "records are");
+            return Err(Failure::new(
+                ErrorCode::Parse,
+                format!("the file is not whole: {there} there of {told}; nothing was imported"),
+            )
+            .with_next_step("copy or export it again"));
+        }
+        Some(_) => {}
+        None => terminal::complain(
+            "this export is of an earlier version and does not say how many records it has: whether its end is missing \
+             cannot be told",
+        ),
+    }
 
     let shelf = Shelf::open_or_create(&args.place, environment)?;
     let session = head.session;
     let id = session.snapshot.session_id.clone();
+    let state = encode_session(&session)?;
     if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {
         if !args.replace {
             return Err(Failure::new(ErrorCode::Validation, format!("there is a session `{id}` already"))
@@ -80,7 +98,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         None => shelf.sessions.folder().open_store(clock::now_ms())?,
     };
     store.commit_fold(&FoldBatch {
-        state: Some(encode_session(&session)?),
+        state: Some(state),
         records,
         project: Some(session.state.project.clone()),
         duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),
@@ -91,7 +109,12 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
 
 fn parse<T: for<'de> Deserialize<'de>>(number: usize, line: &str) -> Result<T, Failure> {
     serde_json::from_str(line).map_err(|error| {
-        Failure::new(ErrorCode::Parse, format!("line {}: {error}", number + 1))
-            .with_next_step("only what `session export` wrote can be imported")
+        let what = if error.is_eof() {
+            format!("the file is not whole: line {} breaks off; nothing was imported", number + 1)
+        } else {
+            format!("line {}: {error}", number + 1)
+        };
+        Failure::new(ErrorCode::Parse, what)
+            .with_next_step("only what `session export` wrote can be imported, and all of it")
     })
 }

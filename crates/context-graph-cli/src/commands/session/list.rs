@@ -5,8 +5,9 @@ use context_graph_storage::store::SessionQuery;
 use serde_json::json;
 
 use super::{NONE_YET, PlaceArgs, Shelf, to_json};
-use crate::commands::failure::{Failure, Outcome};
-use crate::{Environment, clock, summary, table, time};
+use crate::commands::failure::Outcome;
+use crate::commands::span::SpanArgs;
+use crate::{Environment, summary, table, time};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -17,13 +18,8 @@ pub(crate) struct ListArgs {
     #[arg(long, default_value_t = 20, value_name = "N")]
     limit: usize,
 
-    /// Not older than this: `2h`, `3d`, `2026-11-01` or `2026-11-01T10:00:00Z`
-    #[arg(long, value_name = "WHEN")]
-    since: Option<String>,
-
-    /// Not newer than this
-    #[arg(long, value_name = "WHEN")]
-    until: Option<String>,
+    #[command(flatten)]
+    span: SpanArgs,
 
     /// With a database that several projects share: of all of them, not only of this one
     #[arg(long)]
@@ -42,12 +38,10 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
         shelf => shelf?,
     };
     let shared = args.place.db_path.is_some() || environment.db_path.is_some();
-    let moment = |text: &Option<String>| {
-        text.as_deref().map(|text| time::parse(text, clock::now_ms()).map_err(Failure::usage)).transpose()
-    };
+    let (since_ms, until_ms) = args.span.moments()?;
     let query = SessionQuery {
-        since_ms: moment(&args.since)?,
-        until_ms: moment(&args.until)?,
+        since_ms,
+        until_ms,
         // A database of the project's own holds nobody else's sessions, but for those that were imported.
         project: (shared && !args.all_projects).then(|| shelf.sessions.project()),
         limit: (args.limit > 0).then_some(args.limit),
@@ -61,7 +55,8 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
         return table::print_json(&all.into());
     }
     if sessions.is_empty() {
-        return table::print_lines(["no sessions"]);
+        let is_all = query.since_ms.is_none() && query.until_ms.is_none() && query.project.is_none();
+        return table::print_lines([if is_all { NONE_YET } else { "no sessions that fit" }]);
     }
     let rows = sessions.iter().map(|session| {
         let counters = &session.state.counters;

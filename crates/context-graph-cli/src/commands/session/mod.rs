@@ -73,7 +73,7 @@ pub(crate) const NONE_YET: &str = "this project has no sessions yet: they begin 
 
 /// The shelf and the id of the session that was meant. Where none was named and there is none, people are told, and
 /// nothing is given; to a program that is a failure.
-fn look_up(
+pub(crate) fn look_up(
     place: &PlaceArgs,
     wanted: Option<&str>,
     environment: &Environment,

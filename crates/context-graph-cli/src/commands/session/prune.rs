@@ -40,6 +40,9 @@ pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
             ids.push(entry.session_id);
         }
     }
+    if ids.is_empty() && !args.place.json {
+        return table::print_lines(["no session is that old"]);
+    }
     if args.dry_run {
         if args.place.json {
             return table::print_json(&json!({"would_remove": ids}));
@@ -47,15 +50,16 @@ pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
         let lines = ids.iter().map(|id| format!("would remove {id}"));
         return table::print_lines(lines.chain([counted(ids.len(), "session", "sessions")]));
     }
-    if !terminal::agreed(args.yes, &format!("Remove {} for good?", counted(ids.len(), "session", "sessions")))
-    {
+    let is_agreed = ids.is_empty()
+        || terminal::agreed(
+            args.yes,
+            &format!("Remove {} for good?", counted(ids.len(), "session", "sessions")),
+        );
+    if !is_agreed {
         return Err(
             Failure::usage("nothing was removed").with_next_step("--yes says yes, --dry-run only shows")
         );
     }
     let removed = ids.iter().map(|id| shelf.remove(id, Why::Age)).collect::<Result<Vec<_>, _>>()?;
-    if removed.is_empty() && !args.place.json {
-        return table::print_lines(["no session is that old"]);
-    }
     tell(&removed, args.place.json)
 }

@@ -27,7 +27,7 @@ pub(super) fn line(seq: u64, record: &EventRecord) -> Line {
         seq,
         at_ms: record.at_ms,
         event: event.as_ref().map_or("unreadable", Event::name).to_owned(),
-        subject: event.as_ref().map(subject).unwrap_or_default(),
+        subject: event.as_ref().map(|event| ruled(subject(event), record)).unwrap_or_default(),
         tool_use_id: record.tool_use_id.clone(),
         agent_id: event.as_ref().and_then(Event::agent_id).map(str::to_owned),
     }
@@ -81,6 +81,14 @@ fn subject(event: &Event) -> String {
         Event::CwdChanged(p) => p.new_cwd.clone(),
         Event::Notification(p) => short(&p.message),
         other => dream_of(other).map(told).unwrap_or_default(),
+    }
+}
+
+/// What was decided about it is part of the story.
+fn ruled(subject: String, record: &EventRecord) -> String {
+    match record.ruling.as_ref().filter(|ruling| ruling.refuses() || ruling.verdict == "ask") {
+        Some(ruling) => format!("{subject} [{}: {}]", ruling.verdict, ruling.rules.join(", ")),
+        None => subject,
     }
 }
 

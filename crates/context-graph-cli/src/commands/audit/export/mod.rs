@@ -3,7 +3,6 @@
 
 mod csv;
 mod jsonl;
-mod new_file;
 mod otlp;
 mod selection;
 mod sink;
@@ -16,13 +15,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use self::new_file::NewFile;
 use self::sink::{Sink, SinkError};
 use self::walk::{Totals, Walk};
 use super::asked::AskedArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::commands::new_file::NewFile;
 use crate::commands::session::{PlaceArgs, Shelf};
+use crate::summary::counted;
 use crate::{Environment, table};
 
 /// Write calls and events for other programs: JSON lines, CSV, OpenTelemetry or SQLite
@@ -144,11 +144,11 @@ fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> Outcome {
         }));
     }
     table::print_lines([format!(
-        "{}: {} sessions, {} calls, {} other events",
+        "{}: {}, {}, {}",
         path.display(),
-        totals.sessions,
-        totals.calls,
-        totals.events
+        counted(totals.sessions, "session", "sessions"),
+        counted(totals.calls, "call", "calls"),
+        counted(totals.events, "other event", "other events")
     )])
 }
 

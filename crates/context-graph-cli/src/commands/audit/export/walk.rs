@@ -16,6 +16,7 @@ use super::sink::{Sink, Told};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
+use crate::summary::counted;
 
 /// The sessions to export, and what of them.
 pub(super) struct Walk<'a> {
@@ -115,8 +116,10 @@ impl Totals {
     /// What there is to say of sessions that could not be read.
     pub(super) fn damage(&self) -> Option<Failure> {
         let (id, why) = self.damaged.first()?;
-        let message =
-            format!("{} sessions are damaged and were left out, first {id}: {why}", self.damaged.len());
+        let message = format!(
+            "left out as damaged: {}, first {id}: {why}",
+            counted(self.damaged.len(), "session", "sessions")
+        );
         Some(Failure::new(ErrorCode::Corruption, message).with_next_step("all others were exported"))
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use chrono::DateTime;
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use super::gather::Span;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
+use crate::transcript_files;
 
 /// What one hook of the user's cost on one event.
 #[derive(Debug)]
@@ -48,16 +49,10 @@ pub(super) fn transcripts(
     named: &[PathBuf],
     sessions: Option<&[String]>,
 ) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    for path in named {
-        collect(path, &mut files).map_err(|error| {
-            Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", path.display()))
-                .with_next_step("name a transcript (.jsonl) or a folder that has some")
-        })?;
-    }
     if !named.is_empty() {
-        return Ok(files);
+        return transcript_files::named(named);
     }
+    let mut files = Vec::new();
     let transcript = |id: &str| shelf.view(id).map(|view| PathBuf::from(view.session.state.transcript_path));
     if let Some(sessions) = sessions {
         for id in sessions {
@@ -67,25 +62,10 @@ pub(super) fn transcripts(
         let newest = transcript(&shelf.find(None)?)?;
         // The client may have cleared it away, or the folder may be another machine's.
         if let Some(folder) = newest.parent().filter(|folder| folder.is_dir()) {
-            let _ = collect(folder, &mut files);
+            let _ = transcript_files::collect(folder, &mut files);
         }
     }
     Ok(files)
-}
-
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if !path.is_dir() {
-        std::fs::metadata(path)?;
-        files.push(path.to_path_buf());
-        return Ok(());
-    }
-    for entry in std::fs::read_dir(path)? {
-        let entry = entry?.path();
-        if entry.is_dir() || entry.extension().is_some_and(|extension| extension == "jsonl") {
-            collect(&entry, files)?;
-        }
-    }
-    Ok(())
 }
 
 /// What each hook cost, the most costly in all first.

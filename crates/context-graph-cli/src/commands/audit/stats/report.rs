@@ -15,15 +15,16 @@ const OWN: &str = "our hook, by event";
 /// All of it but what hooks cost others.
 pub(super) fn print(tally: &Tally) -> failure::Outcome {
     let total = &tally.total;
-    table::print_lines([
-        format!(
-            "{} in {}, {}",
-            several(total.calls, "tool call"),
-            several(tally.sessions, "session"),
-            several(tally.records, "record")
-        ),
-        outcomes(total),
-    ])?;
+    table::print_lines([format!(
+        "{} in {}, {}",
+        summary::counted(total.calls, "tool call", "tool calls"),
+        summary::counted(tally.sessions, "session", "sessions"),
+        summary::counted(tally.records, "record", "records")
+    )])?;
+    if tally.records == 0 {
+        return Ok(());
+    }
+    table::print_lines(Some(outcomes(total)).filter(|told| !told.is_empty()))?;
     section("by tool")?;
     let rows = tally.tools.iter().map(|(tool, counts, figures)| {
         let mut row = vec![
@@ -31,11 +32,14 @@ pub(super) fn print(tally: &Tally) -> failure::Outcome {
             counts.calls.to_string(),
             share(counts.of(Outcome::Failure), counts.calls),
             counts.of(Outcome::Denied).to_string(),
+            counts.of(Outcome::Unanswered).to_string(),
         ];
-        row.extend([figures.p50, figures.p95, figures.max].map(summary::duration));
+        // Of calls that nobody answered no time is known, which is not a time of 0.
+        let took = |ms| if figures.count == 0 { "-".to_owned() } else { summary::duration(ms) };
+        row.extend([figures.p50, figures.p95, figures.max].map(took));
         row
     });
-    table::print(&["tool", "calls", "failed", "denied", "p50", "p95", "max"], rows)?;
+    table::print(&["tool", "calls", "failed", "denied", "no answer", "p50", "p95", "max"], rows)?;
     section(OWN)?;
     print_own(tally)?;
     section("slowest calls")?;
@@ -76,7 +80,7 @@ pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> 
     print_own(tally)?;
     section(&format!(
         "all hooks, by the client's own clock, from {}",
-        several(transcripts as u64, "transcript")
+        summary::counted(transcripts, "transcript", "transcripts")
     ))?;
     if costs.is_empty() {
         return table::print_lines([
@@ -108,10 +112,6 @@ fn section(title: &str) -> failure::Outcome {
 
 fn counted(counts: &[(String, u64)]) -> impl Iterator<Item = Vec<String>> {
     counts.iter().map(|(what, count)| vec![count.to_string(), what.clone()])
-}
-
-fn several(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn outcomes(counts: &Counts) -> String {

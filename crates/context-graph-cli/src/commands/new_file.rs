@@ -9,7 +9,7 @@ use crate::commands::hooks::error::ErrorCode;
 
 /// A file on its way. What is not put in its place is removed.
 #[derive(Debug)]
-pub(super) struct NewFile {
+pub(crate) struct NewFile {
     path: PathBuf,
     part: PathBuf,
     force: bool,
@@ -17,7 +17,7 @@ pub(super) struct NewFile {
 
 impl NewFile {
     /// Begins one that is readable by its owner alone. What is there already is replaced only by `force`.
-    pub(super) fn create(path: &Path, force: bool) -> Result<(Self, File), Failure> {
+    pub(crate) fn create(path: &Path, force: bool) -> Result<(Self, File), Failure> {
         // A link stays a link, and what it names is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         refuse_to_replace(&path, force)?;
@@ -32,12 +32,12 @@ impl NewFile {
     }
 
     /// Where it is written.
-    pub(super) fn part(&self) -> &Path {
+    pub(crate) fn part(&self) -> &Path {
         &self.part
     }
 
     /// Puts it in its place, once it is on disk.
-    pub(super) fn place(self) -> Outcome {
+    pub(crate) fn place(self) -> Outcome {
         refuse_to_replace(&self.path, self.force)?;
         File::open(&self.part)
             .and_then(|file| file.sync_all())

@@ -1,0 +1,59 @@
+//! What would change in a settings file, in a few lines: whoever wants every line asks for the difference.
+
+use std::path::Path;
+
+use context_graph_settings::{Change, Edited, find_ours_where};
+use serde_json::Value;
+
+use super::is_generated;
+use crate::summary::counted;
+
+/// What changes, what stays, and how to see more.
+pub(super) fn lines(root: &Path, before: Option<&str>, edited: &Edited) -> Vec<String> {
+    let [mut added, mut updated, mut removed] = [Vec::new(), Vec::new(), Vec::new()];
+    let mut lines = Vec::new();
+    for change in &edited.changes {
+        match change {
+            Change::HookAdded { event } => added.push(event.as_str()),
+            Change::HookUpdated { event, .. } => updated.push(event.as_str()),
+            Change::HookRemoved { event } => removed.push(event.as_str()),
+            other => lines.push(other.to_string()),
+        }
+    }
+    lines.extend([("add", added), ("update", updated), ("remove", removed)].into_iter().filter_map(
+        |(verb, mut events)| {
+            let hooks = counted(events.len(), "hook", "hooks");
+            events.dedup();
+            let of = counted(events.len(), "event", "events");
+            (!events.is_empty()).then(|| format!("{verb} {hooks} for {of}"))
+        },
+    ));
+    lines.extend(kept(root, before.unwrap_or(""), edited.text.as_deref().unwrap_or("")));
+    lines.extend(edited.notes.iter().map(|note| format!("note: {note}")));
+    lines.iter().map(|line| format!("  {line}")).collect()
+}
+
+/// What else is in the file and stays in it.
+fn kept(root: &Path, before: &str, after: &str) -> Option<String> {
+    let [old, new] =
+        [before, after].map(|text| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok());
+    let (old, new): (Value, Value) = (old?, new?);
+    let all = old.get("hooks").map_or(0, entries);
+    let ours = find_ours_where(before, &is_generated(root)).map_or(0, |found| found.len());
+    let hooks = all.saturating_sub(ours);
+    let settings =
+        old.as_object()?.iter().filter(|(key, value)| *key != "hooks" && new.get(key) == Some(value)).count();
+    let parts = [(hooks, "other hook", "other hooks"), (settings, "other setting", "other settings")];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|part| part.0 > 0)
+        .map(|(count, one, more)| counted(count, one, more))
+        .collect();
+    (!parts.is_empty()).then(|| format!("leave alone: {}", parts.join(" and ")))
+}
+
+/// How many hooks there are under `hooks`.
+fn entries(hooks: &Value) -> usize {
+    let groups = hooks.as_object().into_iter().flat_map(|events| events.values()).filter_map(Value::as_array);
+    groups.flatten().filter_map(|group| Some(group.get("hooks")?.as_array()?.len())).sum()
+}

@@ -1,0 +1,56 @@
+//! What starting a program costs, in words and beside one that does nothing.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::process;
+
+/// The program that does nothing, where systems have it.
+const NOTHING: [&str; 2] = ["/bin/true", "/usr/bin/true"];
+/// Longer than any system takes to start it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a program takes that does nothing; none where there is none.
+pub(crate) fn of_nothing() -> Option<Duration> {
+    let program = NOTHING.into_iter().find(|path| Path::new(path).exists())?;
+    let mut command = Command::new(program);
+    command.env_clear();
+    let reply = process::ask(command, &[], PATIENCE);
+    reply.succeeded().then_some(reply.took)
+}
+
+/// The one in the middle; none of none.
+pub(crate) fn median(mut times: Vec<Duration>) -> Option<Duration> {
+    times.sort();
+    times.get(times.len() / 2).copied()
+}
+
+/// A time as people read it.
+pub(crate) fn ms(took: Duration) -> String {
+    format!("{:.1} ms", took.as_secs_f64() * 1000.0)
+}
+
+/// The end of a sentence about what a hook takes.
+pub(crate) fn beside(nothing: Option<Duration>) -> String {
+    nothing.map(|took| format!("; starting /bin/true takes {}", ms(took))).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_one_in_the_middle() {
+        let times = |ms: &[u64]| ms.iter().map(|ms| Duration::from_millis(*ms)).collect::<Vec<_>>();
+        assert_eq!(median(times(&[9, 1, 5])), Some(Duration::from_millis(5)));
+        assert_eq!(median(times(&[])), None);
+    }
+
+    #[test]
+    fn a_time_is_told_in_milliseconds() {
+        assert_eq!(ms(Duration::from_micros(1250)), "1.2 ms");
+        assert_eq!(beside(Some(Duration::from_millis(2))), "; starting /bin/true takes 2.0 ms");
+        assert_eq!(beside(None), "");
+    }
+}
