@@ -134,3 +134,12 @@ fn a_function_that_there_is_not_is_named() {
     let rule = "deny contains \"no\" if {\n  f(1)\n  not (1 == 2)\n  http.send({})\n  contains(\"a(\", \"b\") # g(\n}\nf(x) if x > 0";
     only(&remarks(BASH, rule), "p.rego:9: error: ", &["`http.send`"]);
 }
+
+#[test]
+fn a_wrong_name_is_found_in_the_file_and_on_the_line_that_states_it() {
+    let header = "# METADATA\n# custom:\n#   routing:\n#     required_events:\n#       - PreToolUse\n";
+    let good = format!("{header}#     required_tools: [Bash]\npackage p\n{DENY}");
+    let bad = format!("{header}#     required_tools: [Bsh]\npackage p\n{DENY}");
+    let found = remarks_on(&[("a.rego", &good), ("b.rego", &bad)], &Provided::default());
+    only(&found, "b.rego:6: error", &["`Bsh`", "Bash"]);
+}

@@ -97,6 +97,15 @@ impl PolicySet {
     }
 }
 
+/// The line of a file that names something, looked for from where its route is stated; else that one.
+fn line_that_names(set: &PolicySet, file: &str, routed_at: Option<u32>, name: &str) -> Option<u32> {
+    let from = routed_at?;
+    let source = set.sources().iter().find(|source| *source.path == *file)?;
+    let lines = (1..).zip(source.text.lines()).skip_while(|(number, _)| *number < from);
+    let mut header = lines.take_while(|(_, line)| line.trim_start().starts_with('#'));
+    header.find(|(_, line)| line.contains(name)).map_or(routed_at, |(number, _)| Some(number))
+}
+
 struct Lint<'a> {
     set: &'a PolicySet,
     provided: &'a Provided,
@@ -110,12 +119,13 @@ impl Lint<'_> {
 
     /// Events and tools that do not exist.
     fn routes(&mut self, unit: &Unit) {
-        for (route, line) in unit.routes.iter().zip(&unit.lines) {
+        for (route, (file, line)) in unit.routes.iter().zip(&unit.stated) {
+            let line_of = |name: &str| line_that_names(self.set, file, *line, name);
             for event in &route.events {
                 if events_named(event).is_empty() {
                     let names = EventName::ALL.map(EventName::as_str);
                     let what = format!("no event is called `{event}`{}", meant(event, &names));
-                    self.remark(&unit.file, *line, true, what);
+                    self.remark(file, line_of(event), true, what);
                 }
             }
             for tool in &route.tools {
@@ -124,19 +134,20 @@ impl Lint<'_> {
                 }
                 let meant = meant(tool, &TOOLS);
                 let what = format!("no tool known here is called `{tool}`{meant}");
-                self.remark(&unit.file, *line, !meant.is_empty(), what);
+                self.remark(file, line_of(tool), !meant.is_empty(), what);
             }
             let events = events_of(route);
             let is_any = route.tools.is_empty() || route.tools.iter().any(|tool| tool == "*");
             if !is_any && !events.is_empty() && !events.iter().any(|event| WITH_TOOL.contains(event)) {
                 let what =
                     format!("{} is about no tool, so with `required_tools` it is never run", listed(&events));
-                self.remark(&unit.file, *line, true, what);
+                self.remark(file, line_of("required_tools"), true, what);
             }
             for signal in route.signals.iter().filter(|signal| !self.provided.signals.contains(*signal)) {
                 let what =
                     format!("the signal `{signal}` is required and not configured; add it to `[[signals]]`");
-                self.found.insert(Remark { file: unit.file.to_string(), line: *line, is_error: true, what });
+                let line = line_of(signal);
+                self.found.insert(Remark { file: file.to_string(), line, is_error: true, what });
             }
         }
     }
@@ -162,7 +173,7 @@ impl Lint<'_> {
             }
         }
         if sets.is_empty() && !is_misnamed {
-            let line = unit.lines.first().copied().flatten();
+            let line = unit.stated.first().and_then(|(_, line)| *line);
             let what = format!("the policy decides nothing: it defines none of {}", DECISION_SETS.join(", "));
             self.remark(&unit.file, line, true, what);
         }

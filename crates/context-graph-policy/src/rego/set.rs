@@ -25,8 +25,8 @@ pub(super) struct Unit {
     /// The file that stands for the package in errors and default rule ids.
     pub(super) file: Arc<str>,
     pub(super) routes: Vec<Route>,
-    /// Where each route is stated.
-    pub(super) lines: Vec<Option<u32>>,
+    /// The file and line in which each route is stated.
+    pub(super) stated: Vec<(Arc<str>, Option<u32>)>,
 }
 
 /// All policies of a folder.
@@ -58,10 +58,10 @@ impl PolicySet {
                     package: header.package.clone(),
                     file: path.clone(),
                     routes: Vec::new(),
-                    lines: Vec::new(),
+                    stated: Vec::new(),
                 });
                 unit.routes.push(route);
-                unit.lines.push(header.routed_at);
+                unit.stated.push((path.clone(), header.routed_at));
             }
             set.sources.push(Source { path, text: file.text.into(), package: header.package });
         }
