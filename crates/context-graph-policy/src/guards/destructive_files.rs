@@ -25,6 +25,12 @@ pub(super) static GUARD: Guard = Guard {
 /// Folders at home whose loss is made good by the next download.
 const CACHES: &[&str] = &[
     "~/.cache/**",
+    "~/.gradle/caches",
+    "~/.npm/_cacache",
+    "~/Library/Caches",
+    "~/Library/Developer/Xcode/DerivedData",
+    "~/.m2/repository",
+    "~/.cargo/registry",
     "~/.npm/**",
     "~/.cargo/registry/**",
     "~/.cargo/git/**",
@@ -115,13 +121,21 @@ const ONLY_WRITTEN: &[&str] = &["src", "crates", "migrations"];
 fn sources(case: &Case<'_>, found: &mut Found) {
     let project = case.ctx.project.trim_end_matches('/');
     let removed = |effect: &PathEffect| {
-        // Moved or packed away, they are still there.
-        let kept = effect.by.ends_with("mv") || effect.by == "tar";
-        if effect.access != Access::Delete || !effect.recursive || kept {
+        if effect.access != Access::Delete {
             return None;
         }
-        let (folder, _) = folder_of(&effect.target.path)?;
+        let (folder, whole) = folder_of(&effect.target.path)?;
         let name = folder.strip_prefix(project)?.strip_prefix('/')?;
+        // Moved or packed away, they are still there, unless they are removed from where they went.
+        let kept = (effect.by.ends_with("mv") || effect.by == "tar")
+            && !case.effects.paths.iter().any(|other| {
+                other.access == Access::Delete
+                    && other.by == "rm"
+                    && other.target.literal().is_some_and(|path| path.rsplit('/').next() == Some(name))
+            });
+        if kept || !(effect.recursive || whole) {
+            return None;
+        }
         WRITTEN.iter().find(|known| **known == name).copied()
     };
     let mut names: Vec<&str> = case.effects.paths.iter().filter_map(removed).collect();
@@ -130,6 +144,35 @@ fn sources(case: &Case<'_>, found: &mut Found) {
     if names.len() > 1 || names.iter().any(|name| ONLY_WRITTEN.contains(name)) {
         found.add(&SOURCES, format!("This would remove what the project is made of ({}).", names.join(", ")));
     }
+    for effect in case.effects.paths.iter().filter(|effect| effect.access == Access::Delete) {
+        if is_every_source(project, &effect.target.path) {
+            let shown = effect.target.path.to_string();
+            found.add_at(
+                &SOURCES,
+                shown.as_str(),
+                format!("`{}` would remove every such file ({shown}).", effect.by),
+            );
+        }
+    }
+}
+
+/// Endings of what people write. What compilers make of it is made again.
+const SOURCE_ENDINGS: &[&str] = &[
+    "*.rs", "*.ts", "*.tsx", "*.jsx", "*.vue", "*.svelte", "*.py", "*.go", "*.java", "*.kt", "*.scala",
+    "*.c", "*.cc", "*.cpp", "*.h", "*.hpp", "*.cs", "*.rb", "*.php", "*.swift", "*.ex", "*.exs", "*.hs",
+    "*.ml", "*.lua", "*.sql", "*.tf", "*.md", "*.dart", "*.zig",
+];
+
+/// Whether all files of one language are meant, in the whole project or in a folder that people write.
+fn is_every_source(project: &str, path: &Text) -> bool {
+    if !path.has_origin(Origin::Below) {
+        return false;
+    }
+    let folder = path.prefix().trim_end_matches('/');
+    let Some(below) = folder.strip_prefix(project) else { return false };
+    let below = below.trim_start_matches('/');
+    (below.is_empty() || WRITTEN.contains(&below))
+        && SOURCE_ENDINGS.contains(&path.file_name().to_string().as_str())
 }
 
 fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
@@ -418,7 +461,9 @@ fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
 /// Every file of the project gets other content: `find . -type f -exec cp /dev/null {} \;`.
 fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let path = &effect.target.path;
-    if path.0.get(1..) != Some(&[Piece::Hole(Origin::Below)]) {
+    let tail = path.0.get(1..).unwrap_or_default();
+    let every = matches!(tail, [Piece::Hole(Origin::Below) | Piece::Star] | [Piece::Star, Piece::Star]);
+    if !every || !path.prefix().ends_with('/') {
         return;
     }
     if is_within(case.ctx.project, path.prefix().trim_end_matches('/')) {

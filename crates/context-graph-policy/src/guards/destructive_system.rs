@@ -1,6 +1,6 @@
 //! Disks, processes and the machine itself.
 
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Found, Guard, Rule, machine};
 use crate::decision::Severity;
 use crate::effects::{Access, Run, Text};
 
@@ -43,9 +43,45 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&DISK, format!("`{name}` would change a disk."));
         } else if kills_everything(run) || kills_all_listed(case, run) || stops_all_listed(case, run) {
             found.add(&PROCESSES, format!("`{name}` would end every process."));
+        } else if kills_parent(case, run) {
+            found.add(&PROCESSES, format!("`{name}` would end the program that runs this."));
+        } else if fills_disk(case, run) {
+            found.add(&MACHINE, format!("`{name}` would write without end."));
+        } else if machine::changes(run) {
+            found.add(&MACHINE, format!("`{name}` would change the machine or its packages."));
         } else if stops_machine(run) {
             found.add(&MACHINE, format!("`{name}` would change or stop the machine."));
         }
+    }
+}
+
+/// `kill $PPID`: the shell's own parent is the client.
+fn kills_parent(case: &Case<'_>, run: &Run) -> bool {
+    run.name == "kill" && ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
+}
+
+/// Whether a source that never ends goes into a file, with nothing to cut it off.
+fn fills_disk(case: &Case<'_>, run: &Run) -> bool {
+    let endless = |word: &str| matches!(word, "/dev/zero" | "/dev/urandom" | "/dev/random");
+    match run.name.as_str() {
+        "dd" => {
+            let named = |lead: &str| run.args.iter().find_map(|arg| arg.known().strip_prefix(lead));
+            named("if=").is_some_and(endless)
+                && named("count=").is_none()
+                && named("of=").is_some_and(|file| !file.starts_with("/dev/"))
+        }
+        "yes" | "cat" => {
+            (run.name == "yes" || run.args.iter().any(|arg| endless(arg.known())))
+                && !case.runs().any(|other| matches!(other.name.as_str(), "head" | "dd" | "timeout" | "tr"))
+                && case.effects.paths.iter().any(|effect| {
+                    effect.access == Access::Write
+                        && effect.by == ">"
+                        && !effect.target.path.prefix().starts_with("/dev/")
+                })
+                && !case.command.contains("yes |")
+                && !case.command.contains("yes '' |")
+        }
+        _ => false,
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) static GUARD: Guard = Guard {
 
 fn check(case: &Case<'_>, found: &mut Found) {
     for run in case.runs() {
-        if run.name == "git" {
+        if matches!(run.name.as_str(), "git" | "hub") {
             git(run, found);
         }
         let uninstalls = match run.name.as_str() {
@@ -35,6 +35,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if matches!(run.name.as_str(), "git" | "gh" | "npm" | "yarn" | "pnpm" | "gt" | "jj" | "make") {
             for (name, value) in &run.assigns {
                 variable(name, value, found);
+                if takes_other_settings(run, name, value) {
+                    found.add(&VARIABLE, format!("`{name}` has git commit by the settings of another file."));
+                }
             }
         }
         if matches!(run.name.as_str(), "export" | "declare" | "typeset" | "env") {
@@ -176,6 +179,14 @@ fn has_short_n(words: &[String]) -> bool {
         }
     }
     false
+}
+
+/// Whether git is given another file of settings where the project's hooks would speak.
+fn takes_other_settings(run: &Run, name: &str, value: &Text) -> bool {
+    matches!(name, "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG")
+        && run.name == "git"
+        && !matches!(value.known(), "" | "/dev/null")
+        && git_subcommand(&run.args).is_some_and(|(sub, _)| matches!(sub, "commit" | "push" | "merge" | "am"))
 }
 
 fn variable(name: &str, value: &Text, found: &mut Found) {

@@ -91,6 +91,14 @@ fn can_be_named(text: &Text, pattern: &str) -> bool {
     if !glob::overlaps(wanted, &name) {
         return false;
     }
+    // `.c*` takes every dotted name that begins so.
+    if let [Piece::Lit(known), Piece::Star] = name.0.as_slice()
+        && known.len() > 1
+        && known.starts_with('.')
+        && wanted.starts_with(&known.to_ascii_lowercase())
+    {
+        return true;
+    }
     if wanted.trim_matches('*').is_empty() {
         // Any name in a folder: then the folder must be known.
         let folder = pattern.trim_end_matches(['*', '/']);

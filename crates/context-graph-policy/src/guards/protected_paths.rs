@@ -48,6 +48,59 @@ const STARTUP_FILES: &[&str] = &[
     "~/.aws/**",
     "~/.kube/config",
     "~/.docker/config.json",
+    "~/.bash_aliases",
+    "~/.zlogin",
+    "~/.zlogout",
+    "~/.xprofile",
+    "~/.xsession",
+    "~/.config/environment.d/**",
+    "~/.config/nvim/init.*",
+    "~/.tmux.conf",
+    "~/.pip/pip.conf",
+    "~/.config/pip/pip.conf",
+    "~/.condarc",
+    "~/.yarnrc",
+    "~/.yarnrc.yml",
+    "**/usercustomize.py",
+    "**/sitecustomize.py",
+];
+
+/// Programs that everything else calls: another file of that name, found first, speaks for them.
+const CALLED: &[&str] = &[
+    "git",
+    "ls",
+    "cat",
+    "rm",
+    "cp",
+    "mv",
+    "grep",
+    "find",
+    "sudo",
+    "su",
+    "ssh",
+    "scp",
+    "sh",
+    "bash",
+    "zsh",
+    "env",
+    "python",
+    "python3",
+    "pip",
+    "node",
+    "npm",
+    "npx",
+    "cargo",
+    "rustc",
+    "make",
+    "curl",
+    "wget",
+    "docker",
+    "gh",
+    "gpg",
+    "kubectl",
+    "aws",
+    "claude",
+    "context-graph",
 ];
 
 const SYSTEM_FOLDERS: &[&str] = &[
@@ -110,7 +163,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown(),
                 format!("`{}` would change a file of secrets ({}).", effect.by, shown()),
             );
-        } else if any(STARTUP_FILES) {
+        } else if any(STARTUP_FILES) || stands_before(case, effect) {
             found.add_at(
                 &STARTUP,
                 shown(),
@@ -120,6 +173,20 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(&SYSTEM, shown(), format!("`{}` would change the system ({}).", effect.by, shown()));
         }
     }
+}
+
+/// Whether a file in the user's own folder of programs takes the name of one that everything calls.
+fn stands_before(case: &Case<'_>, effect: &PathEffect) -> bool {
+    let Some((folder, name)) = effect.target.literal().and_then(|path| path.rsplit_once('/')) else {
+        return false;
+    };
+    // A link says itself where it leads.
+    CALLED.contains(&name)
+        && effect.access == Access::Write
+        && effect.by != "ln"
+        && folder
+            .strip_prefix(case.ctx.home.trim_end_matches('/'))
+            .is_some_and(|folder| matches!(folder, "/.local/bin" | "/bin" | "/.bin"))
 }
 
 /// Whether what is done to a folder is done to what it holds, or opens another way to it.
