@@ -67,6 +67,7 @@ const COMMAND_FIELDS: &[&str] = &[
     "cell_source",
     "expression",
     "keys",
+    "text",
 ];
 /// Words by which a tool or its server is known to be one of a database.
 const DATABASES: &[&str] = &[
@@ -139,6 +140,8 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         remove_named(shell, tool, &words);
     }
     outward(shell, tool, &words, input);
+    forced_reference(shell, &words, input);
+    container(shell, tool, &all, input);
     let access = if any(REMOVING) {
         Access::Delete
     } else if any(WRITING) {
@@ -182,7 +185,9 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
 
 /// Commands in the fields of a tool: a line, or a list of words.
 fn run_fields(shell: &mut Shell<'_>, words: &[String], input: &Value) {
-    let runs = words.iter().any(|word| RUNNING.contains(&word.as_str()));
+    let typed = words.iter().any(|word| matches!(word.as_str(), "send" | "type" | "write"))
+        && words.iter().any(|word| matches!(word.as_str(), "keys" | "input" | "text" | "stdin" | "terminal"));
+    let runs = typed || words.iter().any(|word| RUNNING.contains(&word.as_str()));
     let is_code = words.iter().any(|word| {
         matches!(
             word.as_str(),
@@ -191,7 +196,9 @@ fn run_fields(shell: &mut Shell<'_>, words: &[String], input: &Value) {
     });
     for field in COMMAND_FIELDS {
         // Under these names other tools keep other things.
-        if !runs && matches!(*field, "input" | "code" | "source" | "script" | "expression" | "keys") {
+        if !runs && matches!(*field, "input" | "code" | "source" | "script" | "expression" | "keys")
+            || !typed && *field == "text"
+        {
             continue;
         }
         match input.get(*field) {
@@ -210,7 +217,7 @@ fn run_fields(shell: &mut Shell<'_>, words: &[String], input: &Value) {
                 let line = std::iter::once(command.clone())
                     .chain(extra.into_iter().flatten().map(|arg| quoted(&arg)));
                 let line = line.collect::<Vec<_>>().join(" ");
-                if runs {
+                if runs && !typed {
                     let flow = shell.script(&line);
                     shell.settle(&flow);
                 } else {
@@ -299,7 +306,8 @@ fn git_tool(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Val
                 command.push(Text::lit(format!("--{text}")));
             }
             Value::String(text) if option == "action" || option == "operation" => {
-                command.push(Text::lit(text.as_str()));
+                let removes = text == "delete" && command.get(1).is_some_and(|sub| sub.known() == "branch");
+                command.push(Text::lit(if removes { "-D" } else { text.as_str() }));
             }
             Value::String(text) if option == "remote" => operands.insert(0, Text::lit(text.as_str())),
             Value::String(text)
@@ -403,6 +411,25 @@ fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
     let sends = words
         .iter()
         .any(|word| matches!(word.as_str(), "send" | "mail" | "email" | "upload" | "post" | "reply"));
+    let says = sends
+        || words.iter().any(|word| {
+            matches!(
+                word.as_str(),
+                "fetch"
+                    | "navigate"
+                    | "goto"
+                    | "issue"
+                    | "comment"
+                    | "message"
+                    | "gist"
+                    | "search"
+                    | "request"
+                    | "page"
+            )
+        });
+    if says && carries_secret(input, &mut { MAX_VALUES }) {
+        shell.send(Text::hole(super::Origin::Output), super::Cargo::Credential, tool);
+    }
     let attached = ["attachments", "attachment", "files", "file_path", "file", "path"];
     for field in attached.iter().filter(|_| sends) {
         let listed = input.get(*field).and_then(strings).unwrap_or_default();
@@ -410,6 +437,54 @@ fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
         for path in listed.into_iter().chain(single) {
             shell.touch(Access::Read, &Text::lit(path), tool);
         }
+    }
+}
+
+/// A branch of a forge that is set to another commit whatever it pointed at: `update_ref` with `force`.
+fn forced_reference(shell: &mut Shell<'_>, words: &[String], input: &Value) {
+    let names = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let forced = input.get("force").and_then(Value::as_bool) == Some(true);
+    if !(forced && names(&["ref", "reference", "branch"]) && names(&["update", "set", "move", "push"])) {
+        return;
+    }
+    let branch =
+        ["ref", "branch", "branch_name"].iter().find_map(|field| input.get(*field).and_then(Value::as_str));
+    let branch = branch.unwrap_or("HEAD").trim_start_matches("refs/").trim_start_matches("heads/");
+    let command = ["git", "push", "--force", "origin", branch].map(Text::lit);
+    shell.run(command.to_vec(), Vec::new(), &Flow::default());
+}
+
+/// A container with the run of the machine, asked for by fields.
+fn container(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
+    if !words.iter().any(|word| matches!(word.as_str(), "docker" | "podman" | "container" | "containers")) {
+        return;
+    }
+    let is_root = |mount: &str| mount == "/" || mount.starts_with("/:") || mount.contains("docker.sock");
+    let mounts = ["volumes", "mounts", "binds"].iter().filter_map(|field| input.get(*field));
+    let whole = mounts.into_iter().any(|value| match value {
+        Value::Object(map) => map.keys().any(|key| is_root(key)),
+        Value::Array(items) => items.iter().any(|item| {
+            item.as_str().or_else(|| item.get("source").and_then(Value::as_str)).is_some_and(is_root)
+        }),
+        Value::String(text) => is_root(text),
+        _ => false,
+    });
+    if whole || input.get("privileged").and_then(Value::as_bool) == Some(true) {
+        shell.out.privileges.push(super::Privilege::Container(tool.to_owned()));
+    }
+}
+
+/// Whether a credential is written out in any field.
+fn carries_secret(value: &Value, left: &mut usize) -> bool {
+    if *left == 0 {
+        return false;
+    }
+    *left -= 1;
+    match value {
+        Value::String(text) => super::shapes::holds_secret(text),
+        Value::Array(items) => items.iter().any(|item| carries_secret(item, left)),
+        Value::Object(map) => map.values().any(|value| carries_secret(value, left)),
+        _ => false,
     }
 }
 

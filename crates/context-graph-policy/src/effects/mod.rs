@@ -11,6 +11,7 @@ mod mcp;
 pub mod path;
 mod powershell;
 mod programs;
+mod shapes;
 mod shell;
 pub mod text;
 mod tools;

@@ -6,6 +6,7 @@
 mod computed;
 mod environment;
 mod fetched;
+mod kits;
 mod literals;
 mod names;
 mod words;
@@ -98,14 +99,8 @@ impl<'c> Scan<'c> {
                 language,
                 "perl" | "ruby" | "php" | "lua" | "osascript" | "julia" | "scala" | "groovy"
             ),
-            renamed_run: renamed(&[
-                "import system",
-                "import popen",
-                "{execsync",
-                "{exec",
-                "{spawn",
-                "import run",
-            ]),
+            renamed_run: bare.contains("plumbum")
+                || renamed(&["import system", "import popen", "{execsync", "{exec", "{spawn", "import run"]),
             renamed_delete: renamed(&[
                 "import rmtree",
                 "import remove",
@@ -143,7 +138,8 @@ impl<'c> Scan<'c> {
         let connects = has(bare, &["socket", "connect(", "fsockopen"]);
         let gives_shell = has(bare, &["dup2", "pty.spawn"])
             || runs && string_literals(self.code).iter().any(|text| is_shell_path(text));
-        if connects && gives_shell {
+        let obeys = runs && has(bare, &["receive(", ".recv(", "readline("]);
+        if connects && (gives_shell || obeys) {
             shell.send(Text::from(""), Cargo::Shell, "inline code");
         }
         if self.operators || self.language == "tclsh" {
@@ -181,6 +177,7 @@ impl<'c> Scan<'c> {
             }
         }
         let globs = low.contains("glob") || low.contains("dir[");
+        let globs = globs || operands.iter().any(|operand| operand.contains("/*"));
         let mut targets: Vec<Text> = if globs {
             let words = operands.iter().flat_map(|text| text.split_whitespace());
             words.map(|word| target_of(word, text, true)).collect()
@@ -209,6 +206,7 @@ impl<'c> Scan<'c> {
             shell.set_cwd(to);
         }
         self.running(shell, &statement);
+        kits::scan(shell, &self.bare, &statement.low, &statement.literals);
         statements_for_database(shell, low, &statement.literals, self.code);
         let imported = low.trim_start().starts_with("import ") || low.trim_start().starts_with("from ");
         if !imported {
@@ -224,14 +222,24 @@ impl<'c> Scan<'c> {
                 shell.touch(Access::Write, target, "inline code");
             }
         }
+        if has(&self.bare, &["tarfile", "zipfile", "make_archive"])
+            && has(low, &[".add(", ".write(", "make_archive("])
+        {
+            for target in targets {
+                shell.touch_all(Access::Read, target, "tar", true);
+            }
+        }
         let reads = has(low, READS);
         for target in targets.iter().filter(|_| reads) {
             shell.touch(Access::Read, target, "inline code");
         }
-        if low.contains("dotenv_values()") {
+        if low.contains("dotenv_values()") || environment::shows_settings_file(text, low) {
             shell.touch(Access::Read, &Text::lit(".env"), "inline code");
         }
-        if shows_renamed_environment(&self.bare, low) || shows_environment(text, low, &statement.operands) {
+        if shows_renamed_environment(&self.bare, low)
+            || shows_environment(text, low, &statement.operands)
+            || environment::shows_setting(text, low)
+        {
             shell.disclose(super::Disclosure::Variable);
         }
         // Fetching a fixed address sends nothing.
@@ -271,12 +279,13 @@ impl<'c> Scan<'c> {
         let low = statement.low.as_str();
         let julia = self.language == "julia" && low.contains("rm(");
         let passed = statement.operands.iter().any(|text| text == "unlink" || text == "rimraf");
-        let removes = has(low, DELETES) || julia || passed || self.by_other_name(low, DELETES);
+        let groovy = self.language == "groovy" && low.trim_start().starts_with("delete ");
+        let removes = has(low, DELETES) || julia || groovy || passed || self.by_other_name(low, DELETES);
         if !removes && !self.renamed_delete {
             return;
         }
         let mut targets = statement.targets.clone();
-        let recursive = has(low, RECURSIVE) || self.renamed_delete || passed;
+        let recursive = has(low, RECURSIVE) || groovy || self.renamed_delete || passed;
         if targets.is_empty() {
             targets.extend(computed::place(low).map(Text::lit));
         }
@@ -355,7 +364,8 @@ fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
         }
     }
     let list = if list.iter().any(|text| plausible(text)) { list } else { all };
-    let words: Vec<&str> = list.iter().map(String::as_str).filter(|text| plausible(text)).collect();
+    let words: Vec<&str> =
+        list.iter().map(String::as_str).filter(|text| plausible(text) && !is_module(text)).collect();
     if let Some(first @ ("env" | "printenv")) = words.first().copied().filter(|_| words.len() > 1) {
         // The strings behind it may be options of the call.
         quiet_script(shell, first);
@@ -436,7 +446,19 @@ fn home_of_code(text: &str, statement: &str) -> String {
 /// Statements that code sends to a database are for the same rule as those of its clients.
 fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals: &[String], code: &str) {
     let sent = [".execute(", ".executescript(", ".query(", ".raw(", ".exec(", ".run("];
-    let whole = ["flushall(", "flushdb(", "drop_database(", "dropdatabase(", "drop_collection("];
+    let whole = [
+        "flushall(",
+        "flushdb(",
+        "drop_database(",
+        "dropdatabase(",
+        "drop_collection(",
+        "drop_all(",
+        "deletemany()",
+        "deletemany({})",
+        "updatemany({}",
+        "objects.all().delete(",
+        ".query.delete(",
+    ];
     if !sent.iter().chain(&whole).any(|word| low.contains(word)) {
         return;
     }

@@ -145,6 +145,9 @@ pub(super) const READS: &[&str] = &[
     "listdir",
     "for line in",
     "dotenv",
+    "upload_file",
+    "upload_from_filename",
+    "open_sftp",
 ];
 pub(super) const HIDES: &[&str] = &[
     "unpack1",
@@ -194,6 +197,19 @@ pub(super) const SENDS: &[&str] = &[
     "ftplib",
     "net.connect",
     "urllib",
+    "').post(",
+    "\").post(",
+    "').put(",
+    "\").put(",
+    "upload_file(",
+    "upload_fileobj(",
+    "upload_from_filename(",
+    "upload_blob(",
+    "put_object(",
+    "open_sftp(",
+    "putobjectcommand",
+    "websocket",
+    "telnetlib",
 ];
 
 /// Calls of a module that starts programs, under whatever name it was imported.

@@ -12,11 +12,16 @@ impl Shell<'_> {
             return;
         }
         for arg in &run.args {
-            let inner = arg.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
-            if let Some((inner, _)) = inner.filter(|(inner, _)| inner.starts_with("$(")) {
-                let script = format!(": {inner}");
-                self.quietly(|shell| shell.script(&script));
-            }
+            self.subscript(arg);
+        }
+    }
+
+    /// One word that may name a variable with a subscript.
+    pub(crate) fn subscript(&mut self, word: &Text) {
+        let inner = word.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
+        if let Some((inner, _)) = inner.filter(|(inner, _)| inner.starts_with("$(")) {
+            let script = format!(": {inner}");
+            self.quietly(|shell| shell.script(&script));
         }
     }
 
@@ -186,6 +191,7 @@ impl Shell<'_> {
                 crate::effects::Piece::Lit(text) => readable.push_str(text),
                 crate::effects::Piece::Star => readable.push('*'),
                 crate::effects::Piece::One => readable.push('?'),
+                crate::effects::Piece::Hole(Origin::Below) => readable.push_str("**"),
                 crate::effects::Piece::Hole(_) => readable.push_str("$__unknown"),
             }
         }
@@ -248,6 +254,7 @@ impl Shell<'_> {
         }
         self.touch(Access::Execute, file, by);
         self.run_tainted(file, by);
+        self.run_unpacked(file);
         if let Some(script) = self.content_of(file) {
             self.script_with(&script, argv.to_vec(), stdin);
         } else if file.has_origin(Origin::Computed) {
@@ -271,7 +278,7 @@ impl Shell<'_> {
             return self.script_text(&text, &Flow::default(), by);
         } else if stream.decoded {
             self.unknown(Unknown::Decoded);
-        } else if stream.piped && !stream.file {
+        } else if stream.piped && (!stream.file || picks_out(&stream.from)) {
             self.unknown(Unknown::Piped(if stream.from.is_empty() {
                 by.to_owned()
             } else {
@@ -280,4 +287,25 @@ impl Shell<'_> {
         }
         Flow { piped: true, from: by.to_owned(), ..Flow::default() }
     }
+}
+
+/// Programs that make something else of a file: what comes out is not what stands there.
+fn picks_out(program: &str) -> bool {
+    matches!(
+        program,
+        "sed"
+            | "gsed"
+            | "awk"
+            | "gawk"
+            | "mawk"
+            | "grep"
+            | "egrep"
+            | "rg"
+            | "cut"
+            | "tr"
+            | "rev"
+            | "tac"
+            | "jq"
+            | "paste"
+    )
 }

@@ -147,7 +147,9 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
             _ => {}
         }
     }
-    if matches!(name, Some("*" | "*.*" | ".*")) {
+    let removes =
+        run.args.iter().any(|arg| matches!(arg.known(), "-delete" | "rm" | "unlink" | "shred" | "mv"));
+    if matches!(name, Some("*" | "*.*")) || name == Some(".*") && removes {
         name = None;
     }
     let below = ending(name, path);

@@ -304,6 +304,22 @@ pub(super) fn listed(run: &Run) -> Option<Text> {
     Some(text)
 }
 
+/// What `git rev-parse` says of where the repository is.
+pub(super) fn place(run: &Run, project: &str) -> Option<Text> {
+    let (_, rest) = subcommand(&run.args)?;
+    let below = |name: &str| Some(Text::lit(format!("{}/{name}", project.trim_end_matches('/'))));
+    match rest {
+        [only] => match only.known() {
+            "--show-toplevel" => Some(Text::lit(project)),
+            "--git-dir" | "--absolute-git-dir" | "--git-common-dir" => below(".git"),
+            "--show-cdup" => Some(Text::default()),
+            _ => None,
+        },
+        [option, name] if option.known() == "--git-path" => below(&format!(".git/{}", name.literal()?)),
+        _ => None,
+    }
+}
+
 /// Whether a subcommand prints what files hold or held.
 pub(super) fn shows_content(sub: &str, run: &Run) -> bool {
     let brief =

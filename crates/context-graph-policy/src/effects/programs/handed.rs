@@ -228,6 +228,14 @@ impl Shell<'_> {
             "vagrant" => &[("-c", "--command")],
             "fly" | "flyctl" => &[("-C", "--command")],
             "complete" => &[("-C", "")],
+            "mvn" | "mvnw" => {
+                let named = |lead: &str| run.args.iter().find_map(|arg| arg.known().strip_prefix(lead));
+                if let Some(program) = named("-Dexec.executable=") {
+                    let line = format!("{program} {}", named("-Dexec.args=").unwrap_or(""));
+                    self.quietly(|shell| shell.script(&line));
+                }
+                return;
+            }
             "go" => &[("", "-exec"), ("", "-toolexec"), ("", "-vettool")],
             "cargo" => {
                 for setting in option_values(&run.args, "", "--config") {
@@ -271,6 +279,31 @@ impl Shell<'_> {
                 let command = run.args[at..].to_vec();
                 self.quietly(|shell| shell.run(command, Vec::new(), stdin));
                 return;
+            }
+        }
+    }
+
+    /// Code that a program nobody here knows is handed as a file which this very command writes: build and task files
+    /// in the languages of `gradle`, `gulp` or `cmake`.
+    pub(super) fn handed_code(&mut self, run: &Run) {
+        if self.written.is_empty() && self.descriptors.is_empty() {
+            return;
+        }
+        for arg in &run.args {
+            let file = arg
+                .split_once('=')
+                .filter(|(option, _)| option.prefix().starts_with('-'))
+                .map_or_else(|| arg.clone(), |(_, value)| value);
+            let code = self
+                .descriptor(&file)
+                .map_or_else(|| self.content_of(&file), |flow| flow.literal().map(str::to_owned));
+            let Some(code) = code.filter(|code| code.contains(['(', '"', '\''])) else { continue };
+            inline::scan(self, "groovy", &code, &[]);
+            // cmake writes its paths without quotes.
+            for rest in code.split("REMOVE_RECURSE").skip(1).take(16) {
+                for path in rest.split(')').next().unwrap_or("").split_whitespace() {
+                    self.delete(&Text::lit(path.trim_matches('"')), &run.name, true);
+                }
             }
         }
     }

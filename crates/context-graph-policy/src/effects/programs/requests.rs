@@ -156,6 +156,7 @@ impl Shell<'_> {
                     .is_none_or(|text| ["upload", "data", "form"].iter().any(|word| text.contains(word)))
             }) {
                 cargo = cargo.max(Cargo::File);
+                self.send(Text::hole(Origin::Output), Cargo::File, name);
             }
         }
         // These two take a value elsewhere, not in curl.
@@ -255,7 +256,7 @@ fn carried(name: &str, args: &[Text]) -> (Vec<Text>, Cargo) {
 
 /// What a piece of a request carries.
 fn of_text(text: &Text) -> Cargo {
-    if text.has_origin(Origin::Credential) {
+    if text.has_origin(Origin::Credential) || crate::effects::shapes::holds_secret(text.prefix()) {
         Cargo::Credential
     } else if text.has_origin(Origin::File) {
         Cargo::File

@@ -65,7 +65,7 @@ impl Shell<'_> {
             {
                 self.touch(Access::Write, &Text::from(file.trim()), "sed");
             }
-            if let Some(file) = command.strip_prefix("r ") {
+            if let Some(file) = command.strip_prefix("r ").or_else(|| command.strip_prefix("R ")) {
                 self.touch(Access::Read, &Text::from(file.trim()), "sed");
             }
             if let Some(script) = command.strip_prefix("e ") {

@@ -3,7 +3,7 @@
 use super::option_values;
 use crate::effects::inline::string_literals;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Privilege, Run, Text, Unknown};
+use crate::effects::{Origin, Privilege, Run, Text, Unknown};
 
 /// A wrapper that takes options, then a fixed number of words, then the command.
 struct Wrapper {
@@ -33,7 +33,6 @@ const WRAPPERS: &[Wrapper] = &[
             "chronic",
             "ifne",
             "eatmydata",
-            "dotenvx",
             "cross-env",
             "gtime",
             "grc",
@@ -69,6 +68,11 @@ const WRAPPERS: &[Wrapper] = &[
         skip: 0,
     },
     Wrapper { names: &["direnv"], valued: &[], skip: 2 },
+    Wrapper {
+        names: &["dotenv", "dotenv-cli", "env-cmd"],
+        valued: &["-e", "-f", "--file", "-c", "-v"],
+        skip: 0,
+    },
 ];
 
 /// `name sub … command`: the words after the subcommand are a command.
@@ -95,6 +99,8 @@ const RUNNERS: &[(&str, &str, &[&str])] = &[
     ("mise", "x", &[]),
     ("conda", "run", &["-n", "-p"]),
     ("op", "run", &["--env-file"]),
+    ("dotenvx", "run", &["-f", "--env-file", "-e"]),
+    ("dotenv", "run", &["-f", "--file"]),
     ("doppler", "run", &["-p", "-c"]),
     ("infisical", "run", &["--env"]),
     ("rustup", "run", &[]),
@@ -114,7 +120,8 @@ impl Shell<'_> {
             "sudo" | "doas"
                 if matches!(run.arg(0), "--version" | "-V" | "--help" | "-h" | "-K" | "-k")
                     && args.len() == 1 => {}
-            "sudo" | "doas" | "pkexec" | "gosu" | "su-exec" | "runas" => {
+            "sudo" | "doas" | "pkexec" | "gosu" | "su-exec" | "runas" | "run0" | "sudo-rs" | "dzdo"
+            | "calife" => {
                 self.out.privileges.push(Privilege::OtherUser(run.name.clone()));
                 let valued =
                     ["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "--user", "--group"];
@@ -212,6 +219,13 @@ impl Shell<'_> {
     fn sent_elsewhere(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
         let args = &run.args;
         match run.name.as_str() {
+            "lxc" | "incus"
+                if run.arg(0) == "config"
+                    && run.has("device")
+                    && args.iter().any(|arg| arg.known() == "source=/") =>
+            {
+                self.out.privileges.push(Privilege::Container(format!("{} mounts /", run.name)));
+            }
             "lxc" | "incus" if run.arg(0) == "exec" => {
                 let at = args.iter().position(|arg| arg.known() == "--").map_or(2, |at| at + 1);
                 let command = args.get(at..).unwrap_or_default().to_vec();
@@ -250,6 +264,15 @@ impl Shell<'_> {
                     self.handed_line(&script);
                 }
             }
+            // Without a script of that name, the environment is shown.
+            "npm" | "yarn" | "pnpm" if run.arg(0).starts_with("run") && run.arg(1) == "env" => {
+                return Some(Flow {
+                    environment: true,
+                    piped: true,
+                    from: run.name.clone(),
+                    ..Flow::default()
+                });
+            }
             "npm" if run.arg(0) != "exec" => self.written_tasks(run),
             "pnpm" | "yarn" if matches!(run.arg(0), "run" | "test" | "start") => self.written_tasks(run),
             "yarn" | "pnpm" if !run.arg(0).is_empty() && !is_manager_verb(run.arg(0)) => {
@@ -264,17 +287,32 @@ impl Shell<'_> {
     fn tabled(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
         let args = &run.args;
         if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&run.name.as_str())) {
-            if run.name == "direnv" && run.arg(0) != "exec" {
-                return None;
+            if run.name == "direnv" && run.arg(0) != "exec"
+                || run.name == "dotenv" && matches!(run.arg(0), "run" | "list" | "get" | "set" | "-p")
+            {
+                return self.ran(run, stdin);
             }
             return Some(self.run_rest(after_options(args, wrapper.valued, wrapper.skip), run, stdin));
         }
-        if matches!(run.name.as_str(), "npx" | "bunx" | "pnpx")
-            && args.iter().any(|arg| {
-                ["http://", "https://", "github:", "git+", "gist:"]
-                    .iter()
-                    .any(|lead| arg.prefix().starts_with(lead))
-            })
+        self.ran(run, stdin)
+    }
+
+    /// Programs of a project, or of a package fetched for it, by the subcommand that runs them.
+    fn ran(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        let args = &run.args;
+        let fetched = |arg: &Text| {
+            ["http://", "https://", "github:", "git+", "gist:"]
+                .iter()
+                .any(|lead| arg.prefix().split('@').any(|part| part.starts_with(lead)))
+                // Tools for python are often run straight from where they are developed.
+                && !(matches!(run.name.as_str(), "uvx" | "pipx")
+                    && ["git+https://github.com/", "git+https://gitlab.com/"].iter().any(|home| arg.prefix().contains(home)))
+        };
+        if matches!(run.name.as_str(), "npx" | "bunx" | "pnpx" | "uvx" | "pipx")
+            // Addresses further back are for the program itself.
+            && (args.iter().find(|arg| !arg.prefix().starts_with('-')).is_some_and(fetched)
+                || option_values(args, "--from", "--spec").iter().chain(&option_values(args, "-p", "--package")).any(fetched)
+                || run.name == "pipx" && args.get(1).is_some_and(fetched))
         {
             self.unknown(Unknown::Downloaded(run.name.clone()));
         }
@@ -427,6 +465,9 @@ impl Shell<'_> {
         let rest = after_options(&run.args, &valued, 0);
         let command = rest.iter().any(|arg| arg.split_once('=').is_none());
         if command {
+            // `env $(grep -v '^#' .env) program`: what a file of settings says is set, not run.
+            let set = rest.len() > 1 && rest[0].is_blank() && rest[0].has_origin(Origin::File);
+            let rest = if set { rest[1..].to_vec() } else { rest };
             let before = self.cwd().clone();
             for folder in option_values(&run.args, "-C", "--chdir") {
                 let folder = crate::effects::path::absolute(&folder, &before);

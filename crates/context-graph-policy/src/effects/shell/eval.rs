@@ -48,6 +48,8 @@ pub(crate) struct Shell<'a> {
     links: Vec<(String, Text)>,
     /// Files whose content this command fetches or decodes.
     pub(super) tainted: Vec<(String, Taint)>,
+    /// An archive from the network was unpacked.
+    pub(crate) unpacked: bool,
     /// Remotes that this command points elsewhere.
     pub(crate) remotes: Vec<String>,
     /// Commands run on another machine or in a container: their paths are not ours.
@@ -87,6 +89,7 @@ impl<'a> Shell<'a> {
             written: BTreeMap::new(),
             links: Vec::new(),
             tainted: Vec::new(),
+            unpacked: false,
             remotes: Vec::new(),
             remote: 0,
             mounts: Vec::new(),
@@ -383,8 +386,8 @@ impl<'a> Shell<'a> {
                 Flow::default()
             }
             Node::Words(words) => {
-                for word in words {
-                    self.fields(word);
+                for field in words.iter().flat_map(|word| self.fields(word)).collect::<Vec<_>>() {
+                    self.subscript(&field);
                 }
                 Flow::default()
             }
