@@ -128,7 +128,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         .filter_map(|field| input.get(*field))
         .filter(|value| value.is_object());
     for level in std::iter::once(input).chain(inner) {
-        run_fields(shell, &words, level);
+        run_fields(shell, &all, &words, level);
         send_statements(shell, &all, level);
         git_tool(shell, &all, &words, level);
         command_of_program(shell, &all, level);
@@ -184,9 +184,24 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
 }
 
 /// Commands in the fields of a tool: a line, or a list of words.
-fn run_fields(shell: &mut Shell<'_>, words: &[String], input: &Value) {
+fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
+    // What is typed into a terminal is run there; what is typed into a page is not.
     let typed = words.iter().any(|word| matches!(word.as_str(), "send" | "type" | "write"))
-        && words.iter().any(|word| matches!(word.as_str(), "keys" | "input" | "text" | "stdin" | "terminal"));
+        && all.iter().any(|word| {
+            matches!(
+                word.as_str(),
+                "terminal"
+                    | "tmux"
+                    | "shell"
+                    | "console"
+                    | "iterm"
+                    | "iterm2"
+                    | "screen"
+                    | "pty"
+                    | "ssh"
+                    | "process"
+            )
+        });
     let runs = typed || words.iter().any(|word| RUNNING.contains(&word.as_str()));
     let is_code = words.iter().any(|word| {
         matches!(

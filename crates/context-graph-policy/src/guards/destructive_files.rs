@@ -63,6 +63,7 @@ const HISTORY_PARTS: &[&str] = &[
     "**/.git/refs/**",
     "**/.git/HEAD",
     "**/.git/packed-refs",
+    "**/.git/worktrees",
     "**/.git/index",
 ];
 
@@ -86,7 +87,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     format!("`{}` would overwrite git's own store ({shown}).", effect.by),
                 );
             }
-            Access::Permissions if effect.recursive => permissions(case, effect, found),
+            Access::Permissions if effect.recursive || is_closed(case, effect) => {
+                permissions(case, effect, found)
+            }
             Access::Write if effect.by == "truncate" => truncation(case, effect, found),
             Access::Write if matches!(effect.by.as_str(), ">" | "cp" | "dd" | "tee") => {
                 overwriting(case, effect, found);
@@ -432,6 +435,15 @@ fn hits_str(place: &str, pattern: &str, ctx: &crate::Context<'_>) -> bool {
     super::places::matches_configured(pattern, place, ctx)
 }
 
+/// Whether a root, home or the project itself is opened or closed, which counts for all that is in it.
+fn is_closed(case: &Case<'_>, effect: &PathEffect) -> bool {
+    effect.by == "chmod"
+        && effect.target.literal().is_some_and(|place| {
+            is_root_like(place) || [case.ctx.home, case.ctx.project].contains(&place.trim_end_matches('/'))
+        })
+        && case.runs().any(|run| run.name == "chmod" && OPEN_MODES.contains(&run.arg(0)))
+}
+
 fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let ctx = case.ctx;
     let shown = effect.target.path.to_string();
@@ -461,6 +473,10 @@ fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
 /// Every file of the project gets other content: `find . -type f -exec cp /dev/null {} \;`.
 fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let path = &effect.target.path;
+    if let Some(file) = effect.target.literal().filter(|file| is_emptied(case, effect, file)) {
+        found.add_at(&TRUNCATE, file, format!("`{}` would empty {file}.", effect.by));
+        return;
+    }
     let tail = path.0.get(1..).unwrap_or_default();
     let every = matches!(tail, [Piece::Hole(Origin::Below) | Piece::Star] | [Piece::Star, Piece::Star]);
     if !every || !path.prefix().ends_with('/') {
@@ -473,6 +489,17 @@ fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
             format!("`{}` would overwrite every file in {path}.", effect.by),
         );
     }
+}
+
+/// Whether a file that people write gets nothing for its content: `cp /dev/null src/main.rs`.
+fn is_emptied(case: &Case<'_>, effect: &PathEffect, file: &str) -> bool {
+    let from_nothing = |run: &crate::effects::Run| {
+        run.name == effect.by && (run.has("/dev/null") || run.has("if=/dev/null"))
+    };
+    matches!(effect.by.as_str(), "cp" | "dd")
+        && is_within(file, case.ctx.project)
+        && SOURCE_ENDINGS.iter().any(|ending| file.ends_with(&ending[1..]))
+        && case.runs().any(from_nothing)
 }
 
 fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {

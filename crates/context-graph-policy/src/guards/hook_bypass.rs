@@ -111,6 +111,11 @@ fn git(run: &Run, found: &mut Found) {
                         word.contains("unset") || word.contains("add") || word.contains("replace")
                     })
             });
+            if words.iter().any(|word| word.to_ascii_lowercase().starts_with("alias."))
+                && words.iter().any(|word| word.contains("--no-verify"))
+            {
+                found.add(&NO_VERIFY, "This alias of git skips the project's hooks.");
+            }
             let includes =
                 words.iter().any(|word| word.to_ascii_lowercase().starts_with("include")) && words.len() > 1;
             if (sets || includes) && !reads {

@@ -24,6 +24,10 @@ pub(super) fn changes(run: &Run) -> bool {
                     pair[0].known().eq_ignore_ascii_case("http.sslverify") && pair[1].known() == "false"
                 })
         }),
+        "npm" | "yarn" | "pnpm" if first == "config" && has("script-shell") => {
+            let shells = ["sh", "bash", "zsh", "dash", "cmd", "pwsh", "powershell"];
+            !run.args.iter().any(|arg| shells.contains(&arg.file_name().known().trim_end_matches(".exe")))
+        }
         "npm" | "yarn" | "pnpm" => {
             first == "config"
                 && run.args.iter().any(|arg| arg.known().starts_with("strict-ssl"))

@@ -65,6 +65,9 @@ const STARTUP_FILES: &[&str] = &[
     "**/sitecustomize.py",
 ];
 
+/// Folders of the user's own settings and keys: with one of them moved away, nothing finds them.
+const OWN_FOLDERS: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube", "~/.config"];
+
 /// Programs that everything else calls: another file of that name, found first, speaks for them.
 const CALLED: &[&str] = &[
     "git",
@@ -163,7 +166,10 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown(),
                 format!("`{}` would change a file of secrets ({}).", effect.by, shown()),
             );
-        } else if any(STARTUP_FILES) || stands_before(case, effect) {
+        } else if any(STARTUP_FILES)
+            || effect.access == Access::Delete && any(OWN_FOLDERS)
+            || stands_before(case, effect)
+        {
             found.add_at(
                 &STARTUP,
                 shown(),

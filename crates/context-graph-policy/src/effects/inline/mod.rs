@@ -99,7 +99,7 @@ impl<'c> Scan<'c> {
                 language,
                 "perl" | "ruby" | "php" | "lua" | "osascript" | "julia" | "scala" | "groovy"
             ),
-            renamed_run: bare.contains("plumbum")
+            renamed_run: has(&bare, &["plumbum", "from invoke import", "import fabric", "from fabric"])
                 || renamed(&["import system", "import popen", "{execsync", "{exec", "{spawn", "import run"]),
             renamed_delete: renamed(&[
                 "import rmtree",
@@ -175,6 +175,11 @@ impl<'c> Scan<'c> {
                     operands.push(filled);
                 }
             }
+        }
+        if self.language == "perl" {
+            // Perl's own way to write a glob.
+            let listed = text.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
+            operands.extend(listed.filter(|(glob, _)| glob.contains('*')).map(|(glob, _)| glob.to_owned()));
         }
         let globs = low.contains("glob") || low.contains("dir[");
         let globs = globs || operands.iter().any(|operand| operand.contains("/*"));
@@ -262,6 +267,13 @@ impl<'c> Scan<'c> {
             if has(low, &["urlopen", "requests.", "fetch("]) {
                 shell.unknown(Unknown::Downloaded("inline code".to_owned()));
             }
+        }
+        if has(&self.bare, &["import sh;", "import sh\n", "from sh import"]) {
+            // The function is called as the program is.
+            let name = low.trim().trim_start_matches("sh.").split('(').next().unwrap_or("").to_owned();
+            let words: Vec<String> =
+                std::iter::once(name).chain(statement.literals.iter().cloned()).collect();
+            run_strings(shell, &words, &words);
         }
         if has(low, &["urlretrieve", "download("]) {
             for target in &statement.targets {

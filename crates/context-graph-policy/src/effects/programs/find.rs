@@ -135,8 +135,10 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     let mut narrowed = false;
     for (at, pair) in run.args.windows(2).enumerate() {
         // What is left out says nothing about what is taken.
-        let negated =
-            at.checked_sub(1).is_some_and(|before| matches!(run.args[before].known(), "!" | "-not"));
+        let negated = at
+            .checked_sub(1)
+            .is_some_and(|before| matches!(run.args[before].known(), "!" | "-not"))
+            || matches!(run.args.get(at + 2..), Some([prune, or, ..]) if prune.known() == "-prune" && or.known().starts_with("-o"));
         match pair[0].known() {
             _ if negated => {}
             "-name" | "-iname" => name = Some(pair[1].known()),

@@ -203,7 +203,7 @@ const SAYS: &[&str] = &[
 
 /// Programs that run the code they are fed.
 const CONSOLES: &[&str] =
-    &["irb", "pry", "iex", "jshell", "flask", "rails", "ghci", "clojure", "sbcl", "kotlinc", "scala"];
+    &["zx", "irb", "pry", "iex", "jshell", "flask", "rails", "ghci", "clojure", "sbcl", "kotlinc", "scala"];
 
 /// Words before a command in the little languages of debuggers, editors and `expect`.
 const LEADS: &[&str] = &[

@@ -110,6 +110,11 @@ impl Shell<'_> {
                 self.script_text(&script, &Flow::default(), name);
             }
         }
+        if let Some(lines) = stdin.literal().filter(|_| matches!(name, "ftp" | "sftp" | "lftp")) {
+            for line in lines.lines().filter_map(|line| line.trim_start().strip_prefix('!')) {
+                self.script(line);
+            }
+        }
         let words = operands(&run.args, &valued);
         let mut scripts =
             option_values(&run.args, "-e", "").into_iter().chain(option_values(&run.args, "-c", ""));

@@ -257,7 +257,7 @@ impl Shell<'_> {
     /// Scripts that a project gives names to, and programs it has installed.
     fn tasked(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
         match run.name.as_str() {
-            "just" | "task" | "bun" => self.written_tasks(run),
+            "just" | "task" | "bun" | "ninja" | "samu" => self.written_tasks(run),
             "npm" | "pnpm" if matches!(run.arg(0), "pkg" | "set-script") => {
                 for arg in &run.args[1..] {
                     let script = arg.split_once('=').map_or_else(|| arg.clone(), |(_, script)| script);
@@ -430,7 +430,13 @@ impl Shell<'_> {
         let content = |shell: &Self, files: &[&str]| {
             files.iter().find_map(|file| shell.content_of(&Text::lit(*file))).unwrap_or_default()
         };
-        if run.name == "just" || run.name == "task" {
+        if run.name == "ninja" || run.name == "samu" {
+            let rules = content(self, &["build.ninja"]);
+            let commands = rules.lines().filter_map(|line| line.trim_start().strip_prefix("command"));
+            for command in commands.filter_map(|rest| rest.trim_start().strip_prefix('=')) {
+                self.quietly(|shell| shell.script(command));
+            }
+        } else if run.name == "just" || run.name == "task" {
             let tasks = content(self, &["justfile", "Justfile", ".justfile"]);
             for line in tasks.lines().filter(|line| line.starts_with([' ', '\t'])) {
                 self.quietly(|shell| shell.script(line.trim_start_matches([' ', '\t', '@', '-'])));

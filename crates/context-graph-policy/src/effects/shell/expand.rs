@@ -274,6 +274,7 @@ impl Shell<'_> {
         }
         vec![match name {
             "HOME" => Text::lit(self.places.home),
+            "USER" | "LOGNAME" => Text::lit(self.places.home.rsplit('/').next().unwrap_or_default()),
             "PWD" => self.cwd().clone(),
             "CLAUDE_PROJECT_DIR" | "INIT_CWD" => Text::lit(self.project),
             "TMPDIR" | "TMP" | "TEMP" => Text::lit("/tmp"),

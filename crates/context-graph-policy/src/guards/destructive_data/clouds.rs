@@ -151,6 +151,7 @@ pub(super) fn removes_kept(run: &Run, words: &[&str]) -> bool {
         "borg" | "crane" | "skopeo" => first == "delete",
         "duplicity" => first.starts_with("remove-") && has("--force"),
         "velero" => has("delete"),
+        "vault" => first == "delete" || first == "kv" && (has("delete") || has("destroy") || has("metadata")),
         "helmfile" | "virsh" => matches!(first, "destroy" | "undefine"),
         "aws-nuke" | "cloud-nuke" => true,
         "VBoxManage" => first == "unregistervm" && has("--delete"),

@@ -178,6 +178,7 @@ pub(super) fn prints_settings(name: &str, words: &[&str]) -> bool {
         ("docker" | "podman", ["compose", ..]) | ("docker-compose", _) => has("config"),
         ("docker" | "podman", ["inspect", ..])
         | ("systemctl", ["show" | "cat", ..])
+        | ("terraform" | "tofu", ["show" | "state", ..])
         | ("git", ["config", "-l" | "--list", ..])
         | ("history" | "fc", _)
         | ("set" | "declare" | "export", [])
