@@ -88,9 +88,10 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 );
             }
             Access::Permissions if effect.recursive || is_closed(case, effect) => {
-                permissions(case, effect, found)
+                permissions(case, effect, found);
             }
             Access::Write if effect.by == "truncate" => truncation(case, effect, found),
+            Access::Write if effect.by == "sed" && deletes_lines(case) => truncation_of(effect, found),
             Access::Write if matches!(effect.by.as_str(), ">" | "cp" | "dd" | "tee") => {
                 overwriting(case, effect, found);
             }
@@ -174,8 +175,12 @@ fn is_every_source(project: &str, path: &Text) -> bool {
     let folder = path.prefix().trim_end_matches('/');
     let Some(below) = folder.strip_prefix(project) else { return false };
     let below = below.trim_start_matches('/');
-    (below.is_empty() || WRITTEN.contains(&below))
-        && SOURCE_ENDINGS.contains(&path.file_name().to_string().as_str())
+    (below.is_empty() || WRITTEN.contains(&below)) && is_all_of_a_language(path)
+}
+
+/// `*.rs` and its kin.
+fn is_all_of_a_language(path: &Text) -> bool {
+    SOURCE_ENDINGS.contains(&path.file_name().to_string().to_ascii_lowercase().as_str())
 }
 
 fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
@@ -477,12 +482,14 @@ fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         found.add_at(&TRUNCATE, file, format!("`{}` would empty {file}.", effect.by));
         return;
     }
-    let tail = path.0.get(1..).unwrap_or_default();
-    let every = matches!(tail, [Piece::Hole(Origin::Below) | Piece::Star] | [Piece::Star, Piece::Star]);
-    if !every || !path.prefix().ends_with('/') {
-        return;
-    }
-    if is_within(case.ctx.project, path.prefix().trim_end_matches('/')) {
+    let folder = match folder_of(path) {
+        Some((folder, true)) => folder,
+        _ if is_all_of_a_language(path) && path.has_glob() => path.prefix().trim_end_matches('/').to_owned(),
+        _ => return,
+    };
+    let project = case.ctx.project.trim_end_matches('/');
+    let written = folder.strip_prefix(project).and_then(|below| below.strip_prefix('/'));
+    if is_within(project, &folder) || written.is_some_and(|name| ONLY_WRITTEN.contains(&name)) {
         found.add_at(
             &TRUNCATE,
             path.to_string(),
@@ -500,6 +507,19 @@ fn is_emptied(case: &Case<'_>, effect: &PathEffect, file: &str) -> bool {
         && is_within(file, case.ctx.project)
         && SOURCE_ENDINGS.iter().any(|ending| file.ends_with(&ending[1..]))
         && case.runs().any(from_nothing)
+}
+
+/// `sed -i d`: every line is taken out.
+fn deletes_lines(case: &Case<'_>) -> bool {
+    case.runs().any(|run| {
+        matches!(run.name.as_str(), "sed" | "gsed")
+            && run.args.iter().any(|arg| matches!(arg.known(), "d" | "1,$d" | "/.*/d" | "/^/d"))
+    })
+}
+
+fn truncation_of(effect: &PathEffect, found: &mut Found) {
+    let shown = effect.target.path.to_string();
+    found.add_at(&TRUNCATE, shown.as_str(), format!("`{}` would empty {shown}.", effect.by));
 }
 
 fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {

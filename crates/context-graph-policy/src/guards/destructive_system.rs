@@ -70,19 +70,23 @@ fn fills_disk(case: &Case<'_>, run: &Run) -> bool {
                 && named("count=").is_none()
                 && named("of=").is_some_and(|file| !file.starts_with("/dev/"))
         }
-        "yes" | "cat" => {
-            (run.name == "yes" || run.args.iter().any(|arg| endless(arg.known())))
-                && !case.runs().any(|other| matches!(other.name.as_str(), "head" | "dd" | "timeout" | "tr"))
-                && case.effects.paths.iter().any(|effect| {
-                    effect.access == Access::Write
-                        && effect.by == ">"
-                        && !effect.target.path.prefix().starts_with("/dev/")
-                })
-                && !case.command.contains("yes |")
-                && !case.command.contains("yes '' |")
+        "yes" => writes_straight(case, &["yes >", "yes>"]),
+        "cat" => {
+            run.args.iter().any(|arg| endless(arg.known()))
+                && writes_straight(case, &["zero >", "zero>", "random >", "random>"])
         }
         _ => false,
     }
+}
+
+/// Whether what never ends goes straight into a file, with no program between that could end it.
+fn writes_straight(case: &Case<'_>, straight: &[&str]) -> bool {
+    straight.iter().any(|text| case.command.contains(text))
+        && case.effects.paths.iter().any(|effect| {
+            effect.access == Access::Write
+                && effect.by == ">"
+                && !effect.target.path.prefix().starts_with("/dev/")
+        })
 }
 
 fn is_device(place: &str) -> bool {

@@ -41,18 +41,16 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
     }
     if let Some(token) = sent_astray(case) {
-        found.add(&CREDENTIAL, format!("`{token}` would go to a host it is not for."));
+        found.add(&UPLOAD, format!("`{token}` would go to a host it is not for."));
     }
 }
 
 /// Variables that hold the token of one service, and what its hosts are called.
 const TOKENS: &[(&str, &[&str])] = &[
-    ("GITHUB_TOKEN", &["git", "ghcr"]),
-    ("GH_TOKEN", &["git", "ghcr"]),
+    ("GITHUB_TOKEN", &["git", "ghcr", "azure"]),
+    ("GH_TOKEN", &["git", "ghcr", "azure"]),
     ("GITLAB_TOKEN", &["git"]),
     ("NPM_TOKEN", &["npm", "registry", "pkg"]),
-    ("OPENAI_API_KEY", &["openai", "azure", "api"]),
-    ("ANTHROPIC_API_KEY", &["anthropic", "claude", "api"]),
     ("AWS_SECRET_ACCESS_KEY", &["amazonaws", "aws"]),
     ("AWS_SESSION_TOKEN", &["amazonaws", "aws"]),
     ("SLACK_TOKEN", &["slack"]),

@@ -49,17 +49,23 @@ fn tunnels(run: &Run, words: &[&str]) -> bool {
         "chisel" => first == "client" && words.iter().any(|word| word.starts_with("R:")),
         "frpc" | "rathole" | "playit" => true,
         "ssh" | "autossh" => {
-            let local = |word: &&str| matches!(*word, "localhost" | "127.0.0.1");
-            !words.iter().any(local)
-                && words.iter().take_while(|word| word.starts_with('-') || word.contains(':')).any(|word| {
-                    word.starts_with('-')
-                        && !word.starts_with("--")
-                        && !word.starts_with("-o")
-                        && word.contains('R')
-                })
+            !words.iter().any(|word| matches!(*word, "localhost" | "127.0.0.1")) && forwards_from_there(words)
         }
         _ => false,
     }
+}
+
+/// `ssh -R 80:localhost:3000 host`: the option may end a bundle or have its value attached.
+fn forwards_from_there(words: &[&str]) -> bool {
+    let is_forward = |value: &str| {
+        value.starts_with(|c: char| c.is_ascii_digit() || c == '*')
+            && value.chars().all(|c| c.is_ascii_alphanumeric() || ".:*-_[]".contains(c))
+    };
+    let bundle = |word: &str| word.starts_with('-') && !word.starts_with("--") && !word.starts_with("-o");
+    words.windows(2).any(|pair| bundle(pair[0]) && pair[0].ends_with('R') && is_forward(pair[1]))
+        || words
+            .iter()
+            .any(|word| word.strip_prefix("-R").is_some_and(|value| !value.is_empty() && is_forward(value)))
 }
 
 /// The folder that a server of files gives out.

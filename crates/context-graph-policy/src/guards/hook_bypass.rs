@@ -36,7 +36,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
             for (name, value) in &run.assigns {
                 variable(name, value, found);
                 if takes_other_settings(run, name, value) {
-                    found.add(&VARIABLE, format!("`{name}` has git commit by the settings of another file."));
+                    found
+                        .add(&HOOK_FILE, format!("`{name}` has git commit by the settings of another file."));
                 }
             }
         }

@@ -86,22 +86,9 @@ const CALLED: &[&str] = &[
     "bash",
     "zsh",
     "env",
-    "python",
-    "python3",
-    "pip",
-    "node",
-    "npm",
-    "npx",
-    "cargo",
-    "rustc",
-    "make",
     "curl",
     "wget",
-    "docker",
-    "gh",
     "gpg",
-    "kubectl",
-    "aws",
     "claude",
     "context-graph",
 ];
@@ -151,7 +138,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 format!("`{}` would touch {}, which is off limits here.", effect.by, shown()),
             );
         }
-        if !changes || effect.access == Access::Permissions && effect.by == "touch" {
+        if !changes || effect.access == Access::Permissions && (effect.by == "touch" || is_kept_private(case))
+        {
             continue;
         }
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
@@ -179,6 +167,14 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(&SYSTEM, shown(), format!("`{}` would change the system ({}).", effect.by, shown()));
         }
     }
+}
+
+/// `chmod 600 ~/.ssh/config`: what only takes rights away from others, as `ssh` asks for.
+fn is_kept_private(case: &Case<'_>) -> bool {
+    let mut modes = case.runs().filter(|run| run.name == "chmod").peekable();
+    modes.peek().is_some()
+        && modes
+            .all(|run| matches!(run.arg(0), "600" | "0600" | "700" | "0700" | "400" | "go-rwx" | "og-rwx"))
 }
 
 /// Whether a file in the user's own folder of programs takes the name of one that everything calls.

@@ -59,9 +59,21 @@ pub(super) fn shows_setting(statement: &str, low: &str) -> bool {
             .collect();
         let before = statement[..at].chars().next_back();
         before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ')')
-            && ["SECRET_KEY", "PASSWORD", "API_KEY", "_TOKEN", "_SECRET", "PRIVATE_KEY", "DATABASE_URL"]
-                .iter()
-                .any(|end| name.ends_with(end))
+            && [
+                "SECRET_KEY",
+                "PASSWORD",
+                "API_KEY",
+                "API_TOKEN",
+                "ACCESS_TOKEN",
+                "AUTH_TOKEN",
+                "BOT_TOKEN",
+                "REFRESH_TOKEN",
+                "_SECRET",
+                "PRIVATE_KEY",
+                "DATABASE_URL",
+            ]
+            .iter()
+            .any(|end| name.ends_with(end))
     })
 }
 

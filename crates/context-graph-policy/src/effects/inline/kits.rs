@@ -14,7 +14,6 @@ const CLOUDS: &[&str] = &[
     "kubernetes",
     "docker",
     "aws_sdk",
-    "client-",
     "octokit",
     "pygithub",
     "import github",

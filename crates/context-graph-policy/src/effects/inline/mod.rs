@@ -43,7 +43,10 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
     }
     shell.set_cwd(folder);
     if sends {
-        let host = string_literals(code).into_iter().find(|text| text.contains("://")).unwrap_or_default();
+        let host = string_literals(code)
+            .into_iter()
+            .find(|text| text.contains("://") || matches!(text.as_str(), "127.0.0.1" | "localhost"))
+            .unwrap_or_default();
         let loaded = reads_file || has(&scan.bare, &["environ", "process.env"]);
         shell.send(
             super::tools::host_of(&host),
@@ -138,7 +141,11 @@ impl<'c> Scan<'c> {
         let connects = has(bare, &["socket", "connect(", "fsockopen"]);
         let gives_shell = has(bare, &["dup2", "pty.spawn"])
             || runs && string_literals(self.code).iter().any(|text| is_shell_path(text));
-        let obeys = runs && has(bare, &["receive(", ".recv(", "readline("]);
+        // What talks to this very machine is most often a test of a server.
+        let obeys = runs
+            && self.code.contains("socket")
+            && has(bare, &["receive(", ".recv("])
+            && !has(self.code, &["127.0.0.1", "localhost"]);
         if connects && (gives_shell || obeys) {
             shell.send(Text::from(""), Cargo::Shell, "inline code");
         }

@@ -248,7 +248,14 @@ impl Shell<'_> {
             self.run_stream(&flow, by);
             return;
         }
-        if matches!(file.literal(), Some("/dev/stdin" | "-" | "/proc/self/fd/0" | "/dev/fd/0")) {
+        // By whatever number it is open, it was opened for this very command.
+        let open = |path: &str| {
+            path == "-"
+                || path == "/dev/stdin"
+                || path.starts_with("/proc/self/fd/")
+                || path.starts_with("/dev/fd/")
+        };
+        if file.literal().is_some_and(open) {
             self.run_stream(stdin, by);
             return;
         }

@@ -307,6 +307,8 @@ pub(super) fn listed(run: &Run) -> Option<Text> {
 /// What `git rev-parse` says of where the repository is.
 pub(super) fn place(run: &Run, project: &str) -> Option<Text> {
     let (_, rest) = subcommand(&run.args)?;
+    // Elsewhere it is another repository.
+    run.cwd.literal().filter(|cwd| cwd.starts_with(project.trim_end_matches('/')))?;
     let below = |name: &str| Some(Text::lit(format!("{}/{name}", project.trim_end_matches('/'))));
     match rest {
         [only] => match only.known() {

@@ -201,6 +201,24 @@ const SAYS: &[&str] = &[
     "--text",
 ];
 
+/// Programs that run the code in the file they are told to build by.
+const BUILDERS: &[&str] = &[
+    "gradle",
+    "gradlew",
+    "cmake",
+    "gulp",
+    "grunt",
+    "webpack",
+    "rollup",
+    "vite",
+    "rake",
+    "ant",
+    "scons",
+    "nox",
+    "fab",
+    "ansible-playbook",
+];
+
 /// Programs that run the code they are fed.
 const CONSOLES: &[&str] =
     &["zx", "irb", "pry", "iex", "jshell", "flask", "rails", "ghci", "clojure", "sbcl", "kotlinc", "scala"];
@@ -224,6 +242,7 @@ impl Shell<'_> {
             "tar" | "gtar" | "bsdtar" => {
                 &[("-F", "--info-script"), ("", "--new-volume-script"), ("", "--rsh-command")]
             }
+            "npm" | "pnpm" | "yarn" => &[("", "--script-shell")],
             "gcloud" => &[("", "--command")],
             "vagrant" => &[("-c", "--command")],
             "fly" | "flyctl" => &[("-C", "--command")],
@@ -294,9 +313,11 @@ impl Shell<'_> {
                 .split_once('=')
                 .filter(|(option, _)| option.prefix().starts_with('-'))
                 .map_or_else(|| arg.clone(), |(_, value)| value);
-            let code = self
-                .descriptor(&file)
-                .map_or_else(|| self.content_of(&file), |flow| flow.literal().map(str::to_owned));
+            let code = match self.descriptor(&file) {
+                Some(flow) => flow.literal().map(str::to_owned),
+                None if BUILDERS.contains(&run.name.as_str()) => self.content_of(&file),
+                None => None,
+            };
             let Some(code) = code.filter(|code| code.contains(['(', '"', '\''])) else { continue };
             inline::scan(self, "groovy", &code, &[]);
             // cmake writes its paths without quotes.

@@ -37,6 +37,10 @@ impl Shell<'_> {
                 self.unknown(Unknown::Downloaded("deno".to_owned()));
                 None
             }
+            "deno" if run.arg(0) == "run" && run.has("-") => {
+                self.stream_of_code(stdin, run, &[]);
+                Some(Flow::default())
+            }
             "ipython" if run.args.iter().any(|arg| arg.prefix().starts_with('!')) => {
                 for line in run.args.iter().filter_map(|arg| arg.strip_prefix("!")) {
                     self.script_text(&line, stdin, "ipython");

@@ -58,6 +58,8 @@ pub(crate) struct Shell<'a> {
     pub(crate) mounts: Vec<(String, Text)>,
     /// What process substitutions write, by number.
     pub(crate) descriptors: Vec<Flow>,
+    /// What can be read from open files, by their number.
+    pub(super) opened: Vec<(u32, Flow)>,
     /// The commands of those substitutions, for when they are written to.
     pub(super) substitutions: Vec<Rc<Node>>,
     /// Which of a variable's possible values is looked at.
@@ -94,6 +96,7 @@ impl<'a> Shell<'a> {
             remote: 0,
             mounts: Vec::new(),
             descriptors: Vec::new(),
+            opened: Vec::new(),
             substitutions: Vec::new(),
             choice: 0,
             most_choices: 1,

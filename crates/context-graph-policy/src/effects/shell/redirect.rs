@@ -45,7 +45,18 @@ impl Shell<'_> {
                     let text = self.joined(word);
                     input = Flow::text(text);
                 }
-                _ => {}
+                RedirectKind::Duplicate(word) => {
+                    let number = super::word::plain_text(word).and_then(|text| text.parse::<u32>().ok());
+                    let opened = self.opened.iter().rev().find(|(known, _)| Some(*known) == number);
+                    if let Some((_, flow)) = opened {
+                        input = flow.clone();
+                    }
+                    continue;
+                }
+                _ => continue,
+            }
+            if let Some(number) = redirect.fd.filter(|number| *number > 2 && self.opened.len() < 16) {
+                self.opened.push((number, input.clone()));
             }
         }
         input

@@ -171,7 +171,10 @@ fn shows_by_option(name: &str, words: &[&str]) -> bool {
 pub(super) fn prints_settings(name: &str, words: &[&str]) -> bool {
     let has = |word: &str| words.contains(&word);
     match (name, words) {
-        ("make" | "gmake", _) => words.iter().any(|word| word.starts_with('-') && word.contains('p')),
+        ("make" | "gmake", _) => words.iter().any(|word| {
+            *word == "--print-data-base"
+                || word.starts_with('-') && !word.starts_with("--") && word.contains('p')
+        }),
         ("pip" | "pip3" | "npm" | "yarn" | "poetry" | "composer", ["config", ..]) => {
             has("list") || has("ls") || has("--list") || has("debug")
         }
