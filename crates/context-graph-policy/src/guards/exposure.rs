@@ -112,3 +112,34 @@ fn is_too_much(case: &Case<'_>, run: &Run, folder: &str) -> bool {
     let hidden = place.strip_prefix(home).is_some_and(|below| below.starts_with("/."));
     !only_here && (is_within(home, &place) || hidden)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{passes, stops};
+
+    #[test]
+    fn doors_to_this_machine_are_asked_about() {
+        stops(&[
+            ("ngrok http 3000", "exfiltration/exposure"),
+            ("ssh -o StrictHostKeyChecking=no -R 80:localhost:3000 serveo.example", "exfiltration/exposure"),
+            ("ssh -fNR 2222:localhost:22 dev@x.example", "exfiltration/exposure"),
+            ("npx serve ~", "exfiltration/exposure"),
+            ("cd ~ && python3 -m http.server", "exfiltration/exposure"),
+            ("python3 -m http.server -d /home/dev/.ssh", "exfiltration/exposure"),
+            ("php -S 0.0.0.0:80 -t /", "exfiltration/exposure"),
+            ("ttyd bash", "exfiltration/exposure"),
+        ]);
+    }
+
+    #[test]
+    fn a_project_may_be_served() {
+        passes(&[
+            "npx serve dist -l 5000",
+            "python3 -m http.server 8000",
+            "python3 -m http.server -d ~ --bind 127.0.0.1",
+            "ssh -L 5432:localhost:5432 staging",
+            "ssh staging 'grep -R 80:x /srv'",
+            "ngrok config check",
+        ]);
+    }
+}

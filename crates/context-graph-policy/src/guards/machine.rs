@@ -62,3 +62,31 @@ fn removes_packages(run: &Run) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{passes, stops};
+
+    #[test]
+    fn the_machine_stays_as_it_is() {
+        stops(&[
+            ("apt-get purge -y python3", "destructive-system/machine"),
+            ("pacman -Rns base", "destructive-system/machine"),
+            ("date -s 2001-01-01", "destructive-system/machine"),
+            ("git config --global http.sslVerify false", "destructive-system/machine"),
+            ("rustup self uninstall -y", "destructive-system/machine"),
+        ]);
+    }
+
+    #[test]
+    fn installing_and_asking_are_fine() {
+        passes(&[
+            "apt-get install -y jq",
+            "apt-get remove --dry-run git",
+            "date -u +%F",
+            "timedatectl status",
+            "rustup toolchain uninstall nightly",
+            "npm uninstall left-pad",
+        ]);
+    }
+}

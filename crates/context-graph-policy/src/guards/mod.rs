@@ -19,7 +19,7 @@ mod protected_paths;
 mod secrets;
 mod self_protection;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod unknown;
 
 use serde_json::Value;

@@ -57,3 +57,19 @@ pub(super) fn rewrites(run: &Run) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{passes, stops};
+
+    #[test]
+    fn work_is_kept_in_any_of_them() {
+        stops(&[
+            ("hg update -C .", "destructive-git/discard-changes"),
+            ("svn revert -R .", "destructive-git/discard-changes"),
+            ("jj abandon 'all()'", "destructive-git/rewrite-history"),
+            ("svn delete -m x https://svn.example/trunk", "destructive-git/rewrite-history"),
+        ]);
+        passes(&["hg update default", "svn revert a.c", "jj abandon @-", "svn delete old.c", "hg log -l 3"]);
+    }
+}

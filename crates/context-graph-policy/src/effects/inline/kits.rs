@@ -112,3 +112,28 @@ fn git(shell: &mut Shell<'_>, bare: &str, low: &str, literals: &[String]) {
     }
     shell.run(command, Vec::new(), &Flow::default());
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::guards::testing::{passes, stops};
+
+    #[test]
+    fn a_library_does_what_its_program_does() {
+        stops(&[
+            ("python3 -c \"import git; git.Repo('.').git.reset('--hard')\"", "destructive-git/reset-hard"),
+            (
+                "python3 -c \"import git; git.Repo('.').git.push('origin','main',force=True)\"",
+                "destructive-git/force-push",
+            ),
+            ("node -e \"require('simple-git')().clean('f')\"", "destructive-git/clean"),
+            (
+                "python3 -c \"import boto3; boto3.client('ec2').terminate_instances(InstanceIds=['i'])\"",
+                "destructive-data/cloud",
+            ),
+        ]);
+        passes(&[
+            "python3 -c \"import git; print(git.Repo('.').git.log('-3'))\"",
+            "python3 -c \"import boto3; print(boto3.client('s3').list_buckets())\"",
+        ]);
+    }
+}

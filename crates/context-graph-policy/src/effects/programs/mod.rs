@@ -16,6 +16,7 @@ mod network;
 mod reading_options;
 mod requests;
 mod storage;
+mod tasks;
 mod texts;
 mod variables;
 mod wrappers;

@@ -50,3 +50,30 @@ fn opens_aws(verb: &str, words: &[&str]) -> bool {
         _ => verb.starts_with("attach-") && verb.ends_with("-policy") && any("AdministratorAccess"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::guards::testing::{passes, stops};
+
+    #[test]
+    fn power_is_not_given_away_unasked() {
+        stops(&[
+            (
+                "gcloud projects add-iam-policy-binding p --member=allUsers --role=roles/viewer",
+                "destructive-data/cloud",
+            ),
+            ("az role assignment create --assignee x --role Owner", "destructive-data/cloud"),
+            (
+                "kubectl create clusterrolebinding x --clusterrole=cluster-admin --user=y",
+                "destructive-data/cloud",
+            ),
+            ("aws s3api put-bucket-acl --bucket b --acl public-read", "destructive-data/cloud"),
+        ]);
+        passes(&[
+            "gcloud projects get-iam-policy p",
+            "az role assignment list",
+            "kubectl get clusterrolebindings",
+            "aws iam list-users",
+        ]);
+    }
+}
