@@ -82,11 +82,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
 /// `cat .*`: every dotted file of the project, those with its secrets among them.
 fn shows_all_dotted(effect: &PathEffect, case: &Case<'_>) -> bool {
     let path = &effect.target.path;
+    if effect.access != Access::Read || !path.has_glob() {
+        return false;
+    }
     let name = path.file_name();
     let [Piece::Lit(dot), rest @ ..] = name.0.as_slice() else { return false };
     let folder = path.prefix().rsplit_once('/').map_or("", |(folder, _)| folder);
-    effect.access == Access::Read
-        && dot == "."
+    dot == "."
         && !rest.is_empty()
         && rest.iter().all(|piece| matches!(piece, Piece::Star | Piece::One))
         && (folder == case.ctx.project.trim_end_matches('/') || folder == case.ctx.home.trim_end_matches('/'))
