@@ -370,7 +370,8 @@ fn words(statement: &str, shell: &Shell<'_>) -> Vec<Text> {
                 .collect();
             made.push_str(&rest);
         } else if bare {
-            made.push_globbed(&text);
+            // A backslash parts folders here and escapes nothing.
+            made.push_globbed(&text.replace('\\', "/"));
         } else {
             made.push_str(&text);
         }

@@ -109,7 +109,8 @@ fn can_be_named(text: &Text, pattern: &str) -> bool {
         return false;
     }
     // `.c*` takes every dotted name that begins so.
-    if let [Piece::Lit(known), Piece::Star] = name.0.as_slice()
+    if let [Piece::Lit(known), rest @ .., Piece::Star] = name.0.as_slice()
+        && rest.iter().all(|piece| matches!(piece, Piece::Star | Piece::One))
         && known.len() > 1
         && known.starts_with('.')
         && wanted.starts_with(&known.to_ascii_lowercase())

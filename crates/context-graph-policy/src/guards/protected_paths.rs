@@ -163,7 +163,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown(),
                 format!("`{}` would change what runs at every start ({}).", effect.by, shown()),
             );
-        } else if any(SYSTEM_FOLDERS) && !is_own(case, target.literal()) {
+        } else if any(SYSTEM_FOLDERS) && !is_own(case, target.literal()) || unpacks_at_root(effect) {
             found.add_at(&SYSTEM, shown(), format!("`{}` would change the system ({}).", effect.by, shown()));
         }
     }
@@ -213,6 +213,13 @@ fn is_new_from_template(case: &Case<'_>, effect: &PathEffect) -> bool {
         .literal()
         .is_some_and(|path| matches!(case.ctx.fs.entry(path), Some(Entry::File | Entry::Link(_))));
     effect.from_template && !exists && name.starts_with(".env")
+}
+
+/// An archive that is unpacked over the whole system.
+fn unpacks_at_root(effect: &PathEffect) -> bool {
+    matches!(effect.by.as_str(), "tar" | "bsdtar" | "gtar" | "unzip")
+        && effect.target.path.0.len() == 2
+        && effect.target.path.prefix() == "/"
 }
 
 fn is_own(case: &Case<'_>, path: Option<&str>) -> bool {

@@ -135,6 +135,12 @@ impl Shell<'_> {
                     let skip = rest.iter().take_while(|arg| arg.prefix().starts_with(['-', '+'])).count();
                     let Some(script) = rest.get(skip) else { return Flow::default() };
                     let positional = rest[skip + 1..].to_vec();
+                    // zsh keeps all of its variables in one array.
+                    if run.name == "zsh"
+                        && ["(kv)parameters", "(v)parameters"].iter().any(|all| script.known().contains(all))
+                    {
+                        self.disclose(crate::effects::Disclosure::Environment);
+                    }
                     return match script.literal() {
                         Some(known) => self.script_with(known, positional, stdin),
                         None => self.script_text(script, stdin, &run.name),

@@ -172,6 +172,9 @@ impl Shell<'_> {
             if keeps_name {
                 let mut saved = folder.clone();
                 saved.extend(&url.file_name());
+                if !folder.is_empty() {
+                    self.touch(Access::Write, &saved, name);
+                }
                 self.taint(&saved, Taint::Network);
             }
             // An address out of a list of them carries nothing.

@@ -98,6 +98,7 @@ const RUNNERS: &[(&str, &str, &[&str])] = &[
     ("mise", "x", &[]),
     ("conda", "run", &["-n", "-p"]),
     ("op", "run", &["--env-file"]),
+    ("railway", "run", &["-s", "-e"]),
     ("dotenvx", "run", &["-f", "--env-file", "-e"]),
     ("dotenv", "run", &["-f", "--file"]),
     ("doppler", "run", &["-p", "-c"]),
@@ -181,16 +182,13 @@ impl Shell<'_> {
                 }
                 return Some(self.run_stream(stdin, &run.name));
             }
+            // Without `-s` the words are a command as they stand.
+            "entr" if !run.has_short('s') => {
+                return Some(self.run_rest(after_options(args, &[], 0), run, stdin));
+            }
             "watch" | "entr" | "hyperfine" => {
                 let rest = after_options(args, &["-n", "-d", "--interval", "-w", "-r"], 0);
-                let mut script = Text::default();
-                for arg in rest {
-                    if !script.is_empty() {
-                        script.push_str(" ");
-                    }
-                    script.extend(arg);
-                }
-                return Some(self.script_text(&script, stdin, &run.name));
+                return Some(self.script_text(&line_of(rest), stdin, &run.name));
             }
             "flock" | "nix-shell" | "nix" | "npx" | "npm" | "pnpm" | "pwsh-run" => {
                 for script in
@@ -231,6 +229,16 @@ impl Shell<'_> {
                 let mut flow = Flow::default();
                 self.elsewhere(|shell| flow = shell.run(command, Vec::new(), stdin));
                 return Some(flow);
+            }
+            "heroku" if run.arg(0).starts_with("run") => {
+                let script = tail_after(args, &["run", "run:detached", "--"]);
+                self.elsewhere(|shell| {
+                    shell.quietly(|shell| shell.script_text(&script, stdin, "heroku"));
+                    // One word may be the whole line.
+                    if let Some(line) = args.get(1) {
+                        shell.quietly(|shell| shell.script_text(line, stdin, "heroku"));
+                    }
+                });
             }
             "cmake" if run.arg(0) == "-E" => return self.cmake_tool(run, stdin),
             "ansible" => {
@@ -436,12 +444,17 @@ fn split_string(args: &[Text]) -> Option<Text> {
 
 fn tail_after(args: &[Text], marks: &[&str]) -> Text {
     let at = args.iter().position(|arg| marks.contains(&arg.known())).unwrap_or(args.len());
-    let mut out = Text::default();
-    for arg in args.iter().skip(at + 1) {
-        if !out.is_empty() {
-            out.push_str(" ");
+    line_of(args.iter().skip(at + 1))
+}
+
+/// Words as one line.
+fn line_of<'t>(words: impl IntoIterator<Item = &'t Text>) -> Text {
+    let mut line = Text::default();
+    for word in words {
+        if !line.is_empty() {
+            line.push_str(" ");
         }
-        out.extend(arg);
+        line.extend(word);
     }
-    out
+    line
 }

@@ -38,7 +38,9 @@ pub(super) fn shows_variables(name: &str, words: &[&str]) -> bool {
         }
         ("php", [script, "config:show" | "env:decrypt", ..]) => script.ends_with("artisan"),
         ("stripe", ["config", ..]) => words.contains(&"--list"),
-        ("dotenv" | "dotenv-cli", ["-p", name, ..]) => crate::effects::names_credential(name),
+        ("dotenv" | "dotenv-cli", ["-p", name, ..]) | ("launchctl", ["getenv", name, ..]) => {
+            crate::effects::names_credential(name)
+        }
         _ => false,
     }
 }
