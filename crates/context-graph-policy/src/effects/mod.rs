@@ -18,7 +18,7 @@ mod tools;
 
 pub use fs::{Entry, FileSystem, ListedFileSystem, RealFileSystem};
 pub use path::Target;
-pub(crate) use programs::{git_settings, git_subcommand};
+pub(crate) use programs::{NARROWED, git_settings, git_subcommand};
 pub(crate) use shell::names_credential;
 pub use text::{Origin, Piece, Text};
 pub use tools::InputError;

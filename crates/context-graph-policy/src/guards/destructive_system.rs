@@ -70,6 +70,10 @@ fn fills_disk(case: &Case<'_>, run: &Run) -> bool {
                 && named("count=").is_none()
                 && named("of=").is_some_and(|file| !file.starts_with("/dev/"))
         }
+        "fallocate" => run.args.iter().any(|arg| {
+            let size = arg.known().trim_start_matches("-l").trim_end_matches(['B', 'i']);
+            size.ends_with('T') && size.starts_with(|c: char| c.is_ascii_digit())
+        }),
         "yes" => writes_straight(case, &["yes >", "yes>"]),
         "cat" => {
             run.args.iter().any(|arg| endless(arg.known()))
@@ -177,12 +181,22 @@ fn kills_everything(run: &Run) -> bool {
                 && !words.iter().any(|w| w == "-l")
         }
         "killall5" => true,
+        // Whoever uses a folder that everybody uses.
+        "fuser" => {
+            run.has_short('k')
+                && words.iter().any(|word| {
+                    matches!(word.as_str(), "/" | "/home" | "/usr" | "/etc" | "/tmp" | "/dev/null")
+                })
+        }
         _ => false,
     }
 }
 
 fn stops_machine(run: &Run) -> bool {
-    let first = run.arg(0);
+    let first = match run.arg(0) {
+        "--user" | "--system" | "--now" | "-q" => run.arg(1),
+        first => first,
+    };
     match run.name.as_str() {
         "shutdown" | "reboot" | "halt" | "poweroff" | "telinit" | "userdel" | "useradd" | "adduser"
         | "groupadd" | "groupdel" | "deluser" | "passwd" | "chpasswd" | "usermod" | "visudo" | "insmod"
@@ -249,6 +263,7 @@ fn changes_windows(name: &str, run: &Run) -> bool {
         "net" => has("/add") || has("/delete"),
         "schtasks" => has("/create") || has("/delete"),
         "takeown" => has("/r"),
+        "cipher" => run.args.iter().any(|arg| arg.known().to_ascii_lowercase().starts_with("/w")),
         "icacls" => has("/grant") && has("/T"),
         "remove-item" | "new-itemproperty" | "set-itemproperty" | "remove-itemproperty" => registry(),
         "set-executionpolicy" => has("localmachine"),

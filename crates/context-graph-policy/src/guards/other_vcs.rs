@@ -7,7 +7,7 @@ pub(super) fn discards(run: &Run) -> bool {
     let first = run.arg(0);
     let has = |word: &str| run.has(word);
     match run.name.as_str() {
-        "hg" | "chg" => match first {
+        "hg" | "chg" | "sl" => match first {
             "update" | "up" | "checkout" | "co" | "goto" => has("-C") || has("--clean"),
             "revert" => has("--all") || has("-a"),
             "purge" | "clean" => !has("--print") && !has("-p"),
@@ -33,7 +33,7 @@ pub(super) fn rewrites(run: &Run) -> bool {
     let first = run.arg(0);
     let all = || run.args.iter().any(|arg| arg.known().contains("all()") || arg.known().contains("::"));
     match run.name.as_str() {
-        "hg" | "chg" => {
+        "hg" | "chg" | "sl" => {
             matches!(first, "strip" | "rollback" | "histedit" | "uncommit" | "prune")
                 || first == "debugstrip"
                 || first == "push" && (run.has("-f") || run.has("--force"))

@@ -59,6 +59,7 @@ pub(super) const DELETES: &[&str] = &[
     "rmdir",
     "fs.rm",
     "fileutils.rm",
+    "rm_rf",
     "file.delete",
     "removedirs",
     "deno.remove",

@@ -4,6 +4,9 @@ use super::xargs::replaced;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Origin, Piece, Run, Text};
 
+/// Stands for the names of what `find` picks by age, size or owner.
+pub(crate) const NARROWED: &str = "picked-by-find";
+
 impl Shell<'_> {
     pub(super) fn find(&mut self, run: &Run, stdin: &Flow) -> bool {
         match run.name.as_str() {
@@ -134,6 +137,7 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     let mut names: Vec<String> = Vec::new();
     let mut path = None;
     let mut narrowed = false;
+    let mut empty = run.args.last().is_some_and(|arg| arg.known() == "-empty");
     for (at, pair) in run.args.windows(2).enumerate() {
         match pair[0].known() {
             // What is left out says nothing about what is taken.
@@ -143,7 +147,9 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
                 names.extend(by_ending(pair[1].known()));
             }
             "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" => path = Some(pair[1].known()),
-            "-mtime" | "-mmin" | "-newer" | "-size" | "-empty" | "-atime" | "-user" | "-perm" | "-ctime" => {
+            "-empty" => (narrowed, empty) = (true, true),
+            "-size" if matches!(pair[1].known(), "0" | "0c") => (narrowed, empty) = (true, true),
+            "-mtime" | "-mmin" | "-newer" | "-size" | "-atime" | "-user" | "-perm" | "-ctime" => {
                 narrowed = true;
             }
             _ => {}
@@ -168,7 +174,7 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
         start.push(Piece::Hole(Origin::Below));
         start.push_str("/");
         if below.is_empty() {
-            start.push_str("narrowed-by-find");
+            start.push_str(if empty { "empty" } else { NARROWED });
         } else {
             start.push_globbed(below);
         }

@@ -256,7 +256,19 @@ impl Shell<'_> {
                 return;
             }
             "go" => &[("", "-exec"), ("", "-toolexec"), ("", "-vettool")],
+            "pytest" => {
+                // It empties the folder before it begins.
+                for folder in option_values(&run.args, "", "--basetemp") {
+                    self.delete(&folder, "pytest", true);
+                }
+                return;
+            }
             "cargo" => {
+                if run.arg(0) == "clean" && !run.has("--dry-run") {
+                    for folder in option_values(&run.args, "", "--target-dir") {
+                        self.delete(&folder, "cargo clean", true);
+                    }
+                }
                 for setting in option_values(&run.args, "", "--config") {
                     for line in string_literals(setting.known()) {
                         self.handed_line(&Text::lit(line));

@@ -60,6 +60,7 @@ impl Shell<'_> {
                 &["-e", "-E", "-ne", "-pe", "-pi", "-i", "-lne", "-nle", "-ple", "-0pe", "-0777"],
                 &["-I", "-M"],
             ),
+            "rake" if run.has("-e") => self.language(run, stdin, &["-e"], &["-f"]),
             "ruby" => self.language(run, stdin, &["-e", "-ne", "-pe", "-pi"], &["-I", "-r"]),
             "php" => self.language(run, stdin, &["-r"], &["-d"]),
             "lua" | "luajit" | "osascript" => self.language(run, stdin, &["-e"], &["-l"]),

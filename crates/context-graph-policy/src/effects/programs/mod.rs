@@ -22,6 +22,7 @@ mod variables;
 mod wrappers;
 mod xargs;
 
+pub(crate) use find::NARROWED;
 pub(crate) use git::{settings as git_settings, subcommand as git_subcommand};
 pub(crate) use network::host_of;
 

@@ -151,7 +151,8 @@ impl Shell<'_> {
         }
         for file in option_values(args, "-K", "--config") {
             self.touch(Access::Read, &file, name);
-            if self.descriptor(&file).is_some_and(|flow| {
+            let given = if file.known() == "-" { Some(stdin.clone()) } else { self.descriptor(&file) };
+            if given.is_some_and(|flow| {
                 flow.literal()
                     .is_none_or(|text| ["upload", "data", "form"].iter().any(|word| text.contains(word)))
             }) {

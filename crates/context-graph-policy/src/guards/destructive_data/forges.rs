@@ -33,7 +33,7 @@ pub(super) fn unpublishes(run: &Run, words: &[&str]) -> bool {
                 || (first == "npm" && words.contains(&"unpublish"))
                 || (matches!(first, "dist-tag" | "owner") && words.contains(&"rm"))
                 || (first == "owner" && words.contains(&"add"))
-                || (first == "access" && words.contains(&"grant"))
+                || (first == "access" && words.iter().any(|word| matches!(*word, "grant" | "public")))
         }
         "cargo" => {
             first == "yank" && !words.contains(&"--undo")

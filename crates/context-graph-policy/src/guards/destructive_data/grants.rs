@@ -36,7 +36,7 @@ fn opens_aws(verb: &str, words: &[&str]) -> bool {
     let any = |text: &str| words.iter().any(|word| word.contains(text));
     match verb {
         "put-bucket-acl" | "put-object-acl" => any("public-read"),
-        "put-bucket-policy" => any("\"Principal\":\"*\"") || any("\"Principal\": \"*\""),
+        "put-bucket-policy" => any("file://") || any("\"Principal\":\"*\"") || any("\"Principal\": \"*\""),
         "put-public-access-block" => any("=false"),
         "add-permission" => words.windows(2).any(|pair| pair[0] == "--principal" && pair[1] == "*"),
         "modify-snapshot-attribute" | "modify-image-attribute" | "modify-db-snapshot-attribute" => any("all"),

@@ -2,7 +2,7 @@
 
 use super::removal::folder_of;
 use super::{Case, Found, SOURCES};
-use crate::effects::{Access, Origin, PathEffect, Text};
+use crate::effects::{Access, NARROWED, Origin, PathEffect, Text};
 
 /// Folders that people write, by the names they usually have.
 const WRITTEN: &[&str] = &[
@@ -79,6 +79,10 @@ fn is_every_source(project: &str, path: &Text) -> bool {
     let folder = path.prefix().trim_end_matches('/');
     let Some(below) = folder.strip_prefix(project) else { return false };
     let below = below.trim_start_matches('/');
+    if below.is_empty() && path.file_name().literal() == Some(NARROWED) {
+        // Whatever is old or new enough, of all there is.
+        return true;
+    }
     (below.is_empty() || WRITTEN.contains(&below)) && is_all_of_a_language(path)
 }
 

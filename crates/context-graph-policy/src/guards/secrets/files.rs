@@ -111,6 +111,8 @@ const KEYS: &[&str] = &[
     "~/.gemini/oauth_creds.json",
     "~/.electrum/wallets/**",
     "~/.ethereum/keystore/**",
+    "~/.gradle/gradle.properties",
+    "~/.config/heroku/**",
     "~/.python_history",
     "~/.mysql_history",
     "~/.psql_history",

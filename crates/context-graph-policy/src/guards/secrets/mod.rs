@@ -128,6 +128,7 @@ const TELLING: &[&str] = &[
     "apikey",
     "ghp_",
     "credential",
+    "_auth",
 ];
 
 /// Whether what another program says of its settings is searched for credentials.

@@ -77,12 +77,13 @@ pub(super) fn shows_store(name: &str, words: &[&str]) -> bool {
             | ["sts", "get-session-token" | "assume-role", ..]
             | ["configure", "export-credentials", ..]
             | ["iam", "create-access-key", ..]
+            | ["lambda", "get-function-configuration" | "get-function", ..]
             | ["ecr" | "ecr-public" | "codeartifact", "get-login-password" | "get-authorization-token", ..],
         )
         | ("bw", ["list", ..])
         | ("rclone", ["config", "show" | "dump", ..])
         | ("systemctl", ["show-environment", ..])
-        | ("rails", ["credentials:show", ..])
+        | ("rails", ["credentials:show" | "credentials:edit", ..])
         | ("secret-tool", ["lookup", ..])
         | ("vercel", ["env", "pull", ..])
         | ("netlify", ["env:list" | "env:get", ..])
@@ -157,7 +158,10 @@ fn shows_by_option(name: &str, words: &[&str]) -> bool {
         ("gpg" | "gpg2", _) => words
             .iter()
             .any(|word| word.starts_with("--export-secret") || matches!(*word, "-d" | "--decrypt")),
-        ("ssh-keygen", _) => has("-y"),
+        ("ssh-keygen", _) => has("-y") || has("-p"),
+        ("gdb", _) => {
+            words.iter().any(|word| word.starts_with("dump memory") || word.starts_with("generate-core"))
+        }
         ("npm", ["token", ..]) => !has("revoke"),
         ("terraform" | "tofu", ["output", ..]) => {
             has("-json")
