@@ -96,6 +96,12 @@ fn git(case: &Case<'_>, run: &Run, found: &mut Found) {
         "branch" if (short('D') || short('d') && short('f')) && is_mass(&words) => {
             found.add(&BRANCH, "`git branch -D` removes many branches, or ones that cannot be seen here.");
         }
+        "tag" if (short('d') || has("--delete")) && named(&words).any(|word| word.contains('…')) => {
+            found.add(&BRANCH, "`git tag -d` removes tags that cannot be seen here.");
+        }
+        "symbolic-ref" if has("--delete") || short('d') => {
+            found.add(&BRANCH, "`git symbolic-ref --delete` removes what says which branch is checked out.");
+        }
         "update-ref" if has("--stdin") => {
             found.add(&BRANCH, "`git update-ref --stdin` moves or removes branches.");
         }

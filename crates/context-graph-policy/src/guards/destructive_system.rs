@@ -111,6 +111,16 @@ fn is_disk_tool(run: &Run) -> bool {
             !run.has("status") && !run.has("list") && !is_on_file(run)
         }
         "fdisk" | "parted" => !run.has("-l") && !run.has("--list") && !run.has("print") && !is_on_file(run),
+        "grub-install" | "e2label" | "tune2fs" | "resize2fs" | "xfs_repair" | "xfs_admin" | "debugfs" => {
+            !is_on_file(run) && !run.args.is_empty()
+        }
+        "fsck" | "e2fsck" => {
+            (run.has_short('y') || run.has_short('p') || run.has_short('f')) && !is_on_file(run)
+        }
+        name if name.starts_with("fsck.") => run.has_short('y') && !is_on_file(run),
+        "dmsetup" => run.arg(0).starts_with("remove") || run.arg(0) == "wipe_table",
+        "losetup" => run.has("-D") || run.has("--detach-all"),
+        "efibootmgr" => run.has_short('B') || run.has_short('b') || run.has_short('o'),
         "zpool" | "zfs" => run.has("destroy") || run.has("labelclear") || run.has("rollback"),
         "btrfs" => run.has("delete"),
         "nvme" => run.has("format") || run.has("sanitize"),
@@ -237,6 +247,8 @@ fn stops_machine(run: &Run) -> bool {
         name if changes_windows(name, run) => true,
         "nmcli" | "networksetup" => run.has("off"),
         "setenforce" => first == "0",
+        "route" => run.has("del") || run.has("flush"),
+        "hostname" => !first.is_empty() && !first.starts_with('-'),
         "sysctl" => run.has("-w"),
         "defaults" => first == "delete",
         "mount" => !run.args.is_empty() && !run.has("-l"),

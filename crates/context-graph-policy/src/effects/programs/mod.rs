@@ -157,6 +157,11 @@ impl Shell<'_> {
         }
         self.handed(run, stdin);
         self.handed_code(run);
+        for file in option_values(&run.args, "-o", "--output") {
+            if file.prefix().starts_with(['/', '~', '.']) {
+                self.touch(Access::Write, &file, &run.name);
+            }
+        }
         for arg in operands(&run.args, &[]) {
             let text = arg.to_string();
             if text.contains('.') || text.contains('/') {

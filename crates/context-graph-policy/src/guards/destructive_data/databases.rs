@@ -39,6 +39,7 @@ pub(super) fn drops_database(run: &Run, words: &[&str]) -> bool {
                     || run.stdin.as_deref().is_some_and(deletes_data))
         }
         "sql" => words.iter().any(|word| deletes_data(word)),
+        "memcflush" => true,
         "etcdctl" => has("del"),
         "consul" => has("delete"),
         "rabbitmqctl" => has("reset") || has("force_reset") || has("delete_vhost") || has("delete_queue"),
@@ -185,6 +186,8 @@ fn deletes_data(sql: &str) -> bool {
         ]
         .iter()
         .any(|words| flat.contains(words))
+        || (flat.contains("ALTER USER ") || flat.contains("ALTER ROLE "))
+            && (flat.contains(" PASSWORD") || flat.contains(" SUPERUSER"))
         // The server itself runs a program then.
         || flat.contains(" TO PROGRAM ")
         || flat.contains(" FROM PROGRAM ")

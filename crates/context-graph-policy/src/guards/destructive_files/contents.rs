@@ -31,10 +31,13 @@ pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
 
 /// Whether a file that people write gets nothing for its content: `cp /dev/null src/main.rs`.
 fn is_emptied(case: &Case<'_>, effect: &PathEffect, file: &str) -> bool {
+    let worthless = ["/dev/null", "if=/dev/null", "if=/dev/zero", "if=/dev/random", "if=/dev/urandom"];
     let from_nothing = |run: &crate::effects::Run| {
-        run.name == effect.by && (run.has("/dev/null") || run.has("if=/dev/null"))
+        // What `tee` writes another program gives it.
+        (run.name == effect.by || effect.by == "tee" && run.name == "cat")
+            && worthless.iter().any(|source| run.has(source))
     };
-    matches!(effect.by.as_str(), "cp" | "dd")
+    matches!(effect.by.as_str(), "cp" | "dd" | "ln" | "tee")
         && is_within(file, case.ctx.project)
         && SOURCE_ENDINGS.iter().any(|ending| file.ends_with(&ending[1..]))
         && case.runs().any(from_nothing)
@@ -44,7 +47,10 @@ fn is_emptied(case: &Case<'_>, effect: &PathEffect, file: &str) -> bool {
 pub(super) fn deletes_lines(case: &Case<'_>) -> bool {
     case.runs().any(|run| {
         matches!(run.name.as_str(), "sed" | "gsed")
-            && run.args.iter().any(|arg| matches!(arg.known(), "d" | "1,$d" | "/.*/d" | "/^/d"))
+            && run
+                .args
+                .iter()
+                .any(|arg| matches!(arg.known(), "d" | "1,$d" | "/.*/d" | "/^/d" | "s/.*//" | "s/.*//g"))
     })
 }
 
