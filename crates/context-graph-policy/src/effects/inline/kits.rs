@@ -1,11 +1,11 @@
 //! Libraries that do in code what programs of their own do in a shell: git, clouds and containers.
 
-use super::has;
+use super::{Uses, has};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Run, Text};
 
 /// Libraries of clouds, clusters and forges.
-const CLOUDS: &[&str] = &[
+pub(super) const CLOUDS: &[&str] = &[
     "boto3",
     "botocore",
     "google.cloud",
@@ -46,12 +46,10 @@ const REMOVALS: &[&str] = &[
     "deletestackcommand",
 ];
 
-/// Notes what a statement does by way of a library. `bare` is the whole code without its strings, `low` the statement.
-pub(super) fn scan(shell: &mut Shell<'_>, bare: &str, low: &str, literals: &[String]) {
-    git(shell, bare, low, literals);
-    let imported =
-        has(bare, CLOUDS) || bare.contains("require(") && has(low, REMOVALS) && low.contains("command(");
-    if imported && has(low, REMOVALS) {
+/// Notes what a statement does by way of a library. `low` is the statement without its strings.
+pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
+    git(shell, uses, low, literals);
+    if has(low, REMOVALS) && (uses.clouds || low.contains("command(")) {
         let cwd = shell.cwd().clone();
         let args = vec![Text::lit("by a library")];
         shell.out.runs.push(Run {
@@ -65,7 +63,7 @@ pub(super) fn scan(shell: &mut Shell<'_>, bare: &str, low: &str, literals: &[Str
 }
 
 /// `Repo('.').git.reset('--hard')`, `simpleGit().clean('f')`: the method is the subcommand.
-fn git(shell: &mut Shell<'_>, bare: &str, low: &str, literals: &[String]) {
+fn git(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
     let mut command: Vec<Text> = vec![Text::lit("git")];
     let after = |lead: &str| low.split_once(lead).map(|(_, rest)| rest);
     if let Some(rest) = after(".git.") {
@@ -88,7 +86,7 @@ fn git(shell: &mut Shell<'_>, bare: &str, low: &str, literals: &[String]) {
         }
     } else if low.contains("git_reset_hard") || low.contains(".reset(") && low.contains("working_tree=true") {
         command.extend(["reset", "--hard"].map(Text::lit));
-    } else if bare.contains("simplegit") || literals.iter().any(|text| text == "simple-git") {
+    } else if uses.git || literals.iter().any(|text| text == "simple-git") {
         let Some(sub) = ["reset", "clean", "push", "checkout", "stash"]
             .into_iter()
             .find(|sub| low.contains(&format!(".{sub}(")))

@@ -73,9 +73,41 @@ struct Scan<'c> {
     renamed_run: bool,
     /// Something that removes was.
     renamed_delete: bool,
+    /// What the code as a whole makes use of.
+    uses: Uses,
     bindings: Vec<(String, String)>,
     other_names: Vec<(String, String)>,
     temporary: Vec<String>,
+}
+
+/// What code makes use of anywhere: looked for once, since there can be many statements.
+#[expect(clippy::struct_excessive_bools, reason = "each is a thing of its own, and any of them can hold")]
+struct Uses {
+    /// A module that starts programs.
+    programs: bool,
+    /// One that has a function for each program.
+    functions: bool,
+    /// Archives.
+    archives: bool,
+    /// The environment under another name.
+    renamed_environment: bool,
+    /// Libraries of clouds, clusters and forges.
+    clouds: bool,
+    /// One for git.
+    git: bool,
+}
+
+impl Uses {
+    fn of(bare: &str) -> Self {
+        Self {
+            programs: has(bare, &["subprocess", "child_process", "popen"]),
+            functions: has(bare, &["import sh;", "import sh\n", "from sh import"]),
+            archives: has(bare, &["tarfile", "zipfile", "make_archive"]),
+            renamed_environment: bare.contains("import environ as "),
+            clouds: has(bare, kits::CLOUDS),
+            git: bare.contains("simplegit"),
+        }
+    }
 }
 
 /// A statement without its strings, and what it acts on.
@@ -112,6 +144,7 @@ impl<'c> Scan<'c> {
                 "{unlink",
                 "{rm",
             ]),
+            uses: Uses::of(&bare),
             bindings: bindings(code),
             other_names: other_names(code),
             temporary: temporary_names(code),
@@ -218,7 +251,7 @@ impl<'c> Scan<'c> {
             shell.set_cwd(to);
         }
         self.running(shell, &statement);
-        kits::scan(shell, &self.bare, &statement.low, &statement.literals);
+        kits::scan(shell, &self.uses, &statement.low, &statement.literals);
         statements_for_database(shell, low, &statement.literals, self.code);
         let imported = low.trim_start().starts_with("import ") || low.trim_start().starts_with("from ");
         if !imported {
@@ -234,9 +267,7 @@ impl<'c> Scan<'c> {
                 shell.touch(Access::Write, target, "inline code");
             }
         }
-        if has(&self.bare, &["tarfile", "zipfile", "make_archive"])
-            && has(low, &[".add(", ".write(", "make_archive("])
-        {
+        if self.uses.archives && has(low, &[".add(", ".write(", "make_archive("]) {
             for target in targets {
                 shell.touch_all(Access::Read, target, "tar", true);
             }
@@ -248,7 +279,7 @@ impl<'c> Scan<'c> {
         if low.contains("dotenv_values()") || environment::shows_settings_file(text, low) {
             shell.touch(Access::Read, &Text::lit(".env"), "inline code");
         }
-        if shows_renamed_environment(&self.bare, low)
+        if self.uses.renamed_environment && shows_renamed_environment(&self.bare, low)
             || shows_environment(text, low, &statement.operands)
             || environment::shows_setting(text, low)
         {
@@ -262,7 +293,7 @@ impl<'c> Scan<'c> {
 
     fn running(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {
         let low = statement.low.as_str();
-        let spawns = has(&self.bare, &["subprocess", "child_process", "popen"]) && has(low, CALLS);
+        let spawns = self.uses.programs && has(low, CALLS);
         if self.runs(low) || spawns || self.renamed_run || self.by_other_name(low, RUNS) {
             run_strings(shell, &statement.literals, &statement.operands);
             let temporary = self.temporary.iter().any(|name| mentions(low, name));
@@ -275,7 +306,7 @@ impl<'c> Scan<'c> {
                 shell.unknown(Unknown::Downloaded("inline code".to_owned()));
             }
         }
-        if has(&self.bare, &["import sh;", "import sh\n", "from sh import"]) {
+        if self.uses.functions {
             // The function is called as the program is.
             let name = low.trim().trim_start_matches("sh.").split('(').next().unwrap_or("").to_owned();
             let words: Vec<String> =

@@ -162,7 +162,8 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     let removes =
         run.args.iter().any(|arg| matches!(arg.known(), "-delete" | "rm" | "unlink" | "shred" | "mv"));
     names.retain(|name| !(matches!(name.as_str(), "*" | "*.*") || name == ".*" && removes));
-    let mut endings: Vec<String> = names.iter().take(8).map(|name| ending(Some(name), path)).collect();
+    let most = if starts.len() > 8 { 1 } else { 8 };
+    let mut endings: Vec<String> = names.iter().take(most).map(|name| ending(Some(name), path)).collect();
     if endings.is_empty() {
         endings.push(ending(None, path));
     }

@@ -28,23 +28,27 @@ pub(super) const ONLY_WRITTEN: &[&str] = &["src", "crates", "migrations"];
 /// Whole folders of what the project is made of, removed at once.
 pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
     let project = case.ctx.project.trim_end_matches('/');
+    // What is removed by name, wherever it is: found once, since a call can name many.
+    let mut gone: Vec<&str> = Vec::new();
+    for effect in
+        case.effects.paths.iter().filter(|effect| effect.access == Access::Delete && effect.by == "rm")
+    {
+        let name = effect.target.literal().and_then(|path| path.rsplit('/').next());
+        gone.extend(name.filter(|name| WRITTEN.contains(name) && !gone.contains(name)));
+    }
     let removed = |effect: &PathEffect| {
         if effect.access != Access::Delete {
             return None;
         }
         let (folder, whole) = folder_of(&effect.target.path)?;
         let name = folder.strip_prefix(project)?.strip_prefix('/')?;
+        let name = WRITTEN.iter().find(|known| **known == name).copied()?;
         // Moved or packed away, they are still there, unless they are removed from where they went.
-        let kept = (effect.by.ends_with("mv") || effect.by == "tar")
-            && !case.effects.paths.iter().any(|other| {
-                other.access == Access::Delete
-                    && other.by == "rm"
-                    && other.target.literal().is_some_and(|path| path.rsplit('/').next() == Some(name))
-            });
+        let kept = (effect.by.ends_with("mv") || effect.by == "tar") && !gone.contains(&name);
         if kept || !(effect.recursive || whole) {
             return None;
         }
-        WRITTEN.iter().find(|known| **known == name).copied()
+        Some(name)
     };
     let mut names: Vec<&str> = case.effects.paths.iter().filter_map(removed).collect();
     names.sort_unstable();
