@@ -149,10 +149,14 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
         return false;
     }
     let narrows = |other: &Run| match other.name.as_str() {
-        "grep" | "rg" | "egrep" | "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat"
-        | "pidof" | "cat" => true,
+        // Numbers are what processes are listed by.
+        "grep" | "rg" | "egrep" => !other.args.iter().any(|arg| arg.known().contains("[0-9]")),
+        "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat" | "pidof" | "cat" => true,
         "pgrep" => {
-            other.args.iter().any(|arg| !arg.known().starts_with('-') && !arg.has_hole()) && !other.has("-u")
+            let looks_for = |arg: &Text| {
+                !arg.known().starts_with('-') && !matches!(arg.known(), "." | ".*") && !arg.has_hole()
+            };
+            other.args.iter().any(looks_for) && !other.has("-u")
         }
         "awk" | "gawk" => other.arg(0).contains(['/', '~', '=']) || other.args.len() > 1,
         "ps" => ["-p", "-C", "-t", "--ppid", "-g"].iter().any(|option| other.has(option)),
@@ -160,7 +164,8 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
     };
     let lists = |other: &Run| match other.name.as_str() {
         "ps" => true,
-        "pgrep" => other.has("-u") || other.has("-U"),
+        "pgrep" => other.has("-u") || other.has("-U") || other.has(".") || other.has(".*"),
+        "ls" => other.has("/proc"),
         _ => false,
     };
     case.runs().any(lists) && !case.runs().any(narrows)

@@ -22,6 +22,10 @@ pub(super) const CLOUDS: &[&str] = &[
     "stripe",
 ];
 
+/// The same by the names that they are loaded by.
+pub(super) const MODULES: &[&str] =
+    &["aws-sdk", "@google-cloud/", "@azure/", "dockerode", "@octokit/", "'octokit'"];
+
 /// Calls of theirs by which something is gone.
 const REMOVALS: &[&str] = &[
     ".delete_",

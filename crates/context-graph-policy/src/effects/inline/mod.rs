@@ -98,13 +98,13 @@ struct Uses {
 }
 
 impl Uses {
-    fn of(bare: &str) -> Self {
+    fn of(bare: &str, code: &str) -> Self {
         Self {
             programs: has(bare, &["subprocess", "child_process", "popen"]),
             functions: has(bare, &["import sh;", "import sh\n", "from sh import"]),
             archives: has(bare, &["tarfile", "zipfile", "make_archive"]),
             renamed_environment: bare.contains("import environ as "),
-            clouds: has(bare, kits::CLOUDS),
+            clouds: has(bare, kits::CLOUDS) || has(code, kits::MODULES),
             git: bare.contains("simplegit"),
         }
     }
@@ -144,7 +144,7 @@ impl<'c> Scan<'c> {
                 "{unlink",
                 "{rm",
             ]),
-            uses: Uses::of(&bare),
+            uses: Uses::of(&bare, code),
             bindings: bindings(code),
             other_names: other_names(code),
             temporary: temporary_names(code),
@@ -188,7 +188,7 @@ impl<'c> Scan<'c> {
         if bare.contains("fork") && has(bare, &["while", "loop", "iter(int"]) && !bare.contains("wait") {
             shell.out.fork_bomb = true;
         }
-        if bare.contains("kill(-1") {
+        if has(bare, &["kill(-1", "kill 9, -1", "kill 9,-1"]) {
             shell.script("kill -9 -1");
         }
         if runs_what_it_fetches(bare, self.code) {
@@ -267,7 +267,8 @@ impl<'c> Scan<'c> {
                 shell.touch(Access::Write, target, "inline code");
             }
         }
-        if self.uses.archives && has(low, &[".add(", ".write(", "make_archive("]) {
+        let packs = self.uses.archives && has(low, &[".add(", ".write(", "make_archive("]);
+        if packs || low.contains("copytree(") {
             for target in targets {
                 shell.touch_all(Access::Read, target, "tar", true);
             }

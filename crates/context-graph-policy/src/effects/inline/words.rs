@@ -149,6 +149,7 @@ pub(super) const READS: &[&str] = &[
     "upload_file",
     "upload_from_filename",
     "open_sftp",
+    "sqlite3.connect",
 ];
 pub(super) const HIDES: &[&str] = &[
     "unpack1",
