@@ -1,6 +1,7 @@
 //! Libraries that do in code what programs of their own do in a shell: git, clouds and containers.
 
-use super::{Uses, has};
+use super::has;
+use super::uses::Uses;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Run, Text};
 

@@ -9,6 +9,8 @@ mod fetched;
 mod kits;
 mod literals;
 mod names;
+mod queries;
+mod uses;
 mod words;
 
 use environment::{shows_environment, shows_renamed_environment};
@@ -17,10 +19,12 @@ use fetched::{has_assembled_name, is_module, runs_what_it_fetches};
 pub(crate) use literals::string_literals;
 use literals::{bindings, joined_paths, mentions, outside_strings, statements};
 use names::{filled_in, other_names, temporary_names};
+use queries::statements_for_database;
+use uses::Uses;
 use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WRITES};
 
 use super::shell::{Shell, Taint};
-use super::{Access, Cargo, Run, Text, Unknown};
+use super::{Access, Cargo, Text, Unknown};
 
 /// Longer code is not looked at.
 const MAX_CODE: usize = 64 * 1024;
@@ -78,36 +82,6 @@ struct Scan<'c> {
     bindings: Vec<(String, String)>,
     other_names: Vec<(String, String)>,
     temporary: Vec<String>,
-}
-
-/// What code makes use of anywhere: looked for once, since there can be many statements.
-#[expect(clippy::struct_excessive_bools, reason = "each is a thing of its own, and any of them can hold")]
-struct Uses {
-    /// A module that starts programs.
-    programs: bool,
-    /// One that has a function for each program.
-    functions: bool,
-    /// Archives.
-    archives: bool,
-    /// The environment under another name.
-    renamed_environment: bool,
-    /// Libraries of clouds, clusters and forges.
-    clouds: bool,
-    /// One for git.
-    git: bool,
-}
-
-impl Uses {
-    fn of(bare: &str, code: &str) -> Self {
-        Self {
-            programs: has(bare, &["subprocess", "child_process", "popen"]),
-            functions: has(bare, &["import sh;", "import sh\n", "from sh import"]),
-            archives: has(bare, &["tarfile", "zipfile", "make_archive"]),
-            renamed_environment: bare.contains("import environ as "),
-            clouds: has(bare, kits::CLOUDS) || has(code, kits::MODULES),
-            git: bare.contains("simplegit"),
-        }
-    }
 }
 
 /// A statement without its strings, and what it acts on.
@@ -492,34 +466,6 @@ fn home_of_code(text: &str, statement: &str) -> String {
         return format!("~/{}", text.trim_start_matches('/'));
     }
     text.to_owned()
-}
-
-/// Statements that code sends to a database are for the same rule as those of its clients.
-fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals: &[String], code: &str) {
-    let sent = [".execute(", ".executescript(", ".query(", ".raw(", ".exec(", ".run("];
-    let whole = [
-        "flushall(",
-        "flushdb(",
-        "drop_database(",
-        "dropdatabase(",
-        "drop_collection(",
-        "drop_all(",
-        "deletemany()",
-        "deletemany({})",
-        "updatemany({}",
-        "objects.all().delete(",
-        ".query.delete(",
-    ];
-    if !sent.iter().chain(&whole).any(|word| low.contains(word)) {
-        return;
-    }
-    if [":memory:", "/tmp/", "test.db", "_test"].iter().any(|word| code.contains(word)) {
-        return;
-    }
-    let mut args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();
-    args.extend(whole.iter().filter(|word| low.contains(**word)).map(|word| Text::lit(*word)));
-    let cwd = shell.cwd().clone();
-    shell.out.runs.push(Run { name: "sql".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
 }
 
 fn is_shell_path(text: &str) -> bool {
