@@ -11,13 +11,14 @@ mod mcp;
 pub mod path;
 mod powershell;
 mod programs;
+mod shapes;
 mod shell;
 pub mod text;
 mod tools;
 
 pub use fs::{Entry, FileSystem, ListedFileSystem, RealFileSystem};
 pub use path::Target;
-pub(crate) use programs::{git_settings, git_subcommand};
+pub(crate) use programs::{NARROWED, git_settings, git_subcommand};
 pub(crate) use shell::names_credential;
 pub use text::{Origin, Piece, Text};
 pub use tools::InputError;

@@ -69,7 +69,10 @@ pub(crate) fn absolute(written: &Text, cwd: &Text) -> Text {
     }
     let mut joined = Text::default();
     // An unknown beginning may be absolute or not; nothing is put before it.
-    if !written.prefix().starts_with('/') && !matches!(written.0.first(), Some(Piece::Hole(_))) {
+    if !written.prefix().starts_with('/')
+        && !is_on_drive(written.prefix())
+        && !matches!(written.0.first(), Some(Piece::Hole(_)))
+    {
         joined.extend(cwd);
         joined.push_str("/");
     }
@@ -83,14 +86,14 @@ fn uncleaned(written: &Text, cwd: &Text) -> Option<String> {
     if path.starts_with('/') { Some(path.to_owned()) } else { Some(format!("{}/{path}", cwd.literal()?)) }
 }
 
+/// `C:/x`: a path from the root of a drive.
+fn is_on_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic())
+}
+
 pub(crate) fn absolute_str(path: &str, cwd: &str) -> String {
     let mut out = String::with_capacity(cwd.len() + path.len() + 1);
-    let bytes = path.as_bytes();
-    if bytes.len() > 2
-        && bytes[1] == b':'
-        && matches!(bytes[2], b'/' | b'\\')
-        && bytes[0].is_ascii_alphabetic()
-    {
+    if is_on_drive(path) {
         push_components(&mut out, &path.replace('\\', "/"));
         return out.split_off(1);
     }

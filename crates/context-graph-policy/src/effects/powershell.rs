@@ -134,6 +134,9 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
                     shell.touch_all(Access::Read, file, &name, flag("-recurse"));
                 }
                 shell.touch(Access::Write, last, &name);
+                if let (true, Some(effect)) = (is_template(rest), shell.out.paths.last_mut()) {
+                    effect.from_template = true;
+                }
             }
         }
         "move-item" | "mv" | "move" | "mi" | "rename-item" | "ren" | "rni" => {
@@ -153,11 +156,8 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
             shell.out.privileges.push(Privilege::OtherUser("Start-Process -Verb RunAs".to_owned()));
         }
         "start-process" | "saps" => {
-            let line: Vec<Text> = files
-                .iter()
-                .flat_map(|file| file.known().split_whitespace().map(Text::lit).collect::<Vec<_>>())
-                .collect();
-            shell.run(line, Vec::new(), &Flow::default());
+            let line = files.iter().flat_map(|file| file.known().split_whitespace().map(Text::lit));
+            shell.run(line.collect(), Vec::new(), &Flow::default());
         }
         "robocopy" if args.iter().any(|arg| matches!(arg.known(), "/MIR" | "/mir" | "/PURGE" | "/purge")) => {
             if let Some(target) = files.get(1) {
@@ -169,9 +169,10 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
             shell.unknown(Unknown::Foreign(name.clone()));
         }
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "start-bitstransfer" => {
-            let uploads = flag("-infile");
-            let host = files.first().map(|url| super::tools::host_of(&url.to_string())).unwrap_or_default();
-            shell.send(host, if uploads { Cargo::File } else { Cargo::Data }, &name);
+            requested(shell, &name, &files, flag("-infile"));
+        }
+        "certutil" | "bitsadmin" | "mshta" | "regsvr32" | "rundll32" if fetches(args) => {
+            shell.unknown(Unknown::Downloaded(name.clone()));
         }
         "set-location" | "cd" | "sl" | "chdir" => {
             if let Some(to) = files.first() {
@@ -186,6 +187,26 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
             shell.run(words.to_vec(), Vec::new(), &Flow::default());
         }
     }
+}
+
+/// Programs of the system that are handed an address.
+fn fetches(args: &[Text]) -> bool {
+    args.iter().any(|arg| {
+        let arg = arg.known().to_ascii_lowercase();
+        arg.contains("://") || arg == "-urlcache" || arg == "/transfer"
+    })
+}
+
+/// Whether what is copied is a template.
+fn is_template(files: &[Text]) -> bool {
+    let endings = [".example", ".sample", ".template"];
+    files.iter().any(|file| endings.iter().any(|end| file.known().ends_with(end)))
+}
+
+/// Where a request of a cmdlet goes, and whether a file goes along.
+fn requested(shell: &mut Shell<'_>, name: &str, files: &[Text], uploads: bool) {
+    let host = files.first().map(|url| super::tools::host_of(&url.to_string())).unwrap_or_default();
+    shell.send(host, if uploads { Cargo::File } else { Cargo::Data }, name);
 }
 
 /// Files that output goes to.
@@ -349,7 +370,8 @@ fn words(statement: &str, shell: &Shell<'_>) -> Vec<Text> {
                 .collect();
             made.push_str(&rest);
         } else if bare {
-            made.push_globbed(&text);
+            // A backslash parts folders here and escapes nothing.
+            made.push_globbed(&text.replace('\\', "/"));
         } else {
             made.push_str(&text);
         }

@@ -59,12 +59,21 @@ pub(crate) fn of_tool_call(
         "NotebookEdit" => shell.touch(Access::Write, &literal(text("notebook_path")?), tool),
         "Grep" => grep(&mut shell, input),
         "WebFetch" => {
-            let host = host_of(text("url")?);
-            shell.send(host, Cargo::Nothing, tool);
+            let url = text("url")?;
+            let cargo = if super::shapes::holds_secret(url) { Cargo::Credential } else { Cargo::Nothing };
+            shell.send(host_of(url), cargo, tool);
+            if let Some(path) = url.strip_prefix("file://") {
+                shell.touch(Access::Read, &literal(path), tool);
+            }
+        }
+        "WebSearch" => {
+            if input.get("query").and_then(Value::as_str).is_some_and(super::shapes::holds_secret) {
+                shell.send(Text::lit("a search engine"), Cargo::Credential, tool);
+            }
         }
         // Names of files are no content, and what an agent or a search is asked is not done by asking.
-        "LS" | "Glob" | "WebSearch" | "Agent" | "Task" | "TodoWrite" | "Skill" | "AskUserQuestion"
-        | "ExitPlanMode" | "EnterPlanMode" => {}
+        "LS" | "Glob" | "Agent" | "Task" | "TodoWrite" | "Skill" | "AskUserQuestion" | "ExitPlanMode"
+        | "EnterPlanMode" => {}
         _ => match tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
             Some((_, name)) => mcp(&mut shell, tool, name, input),
             None => mcp(&mut shell, tool, tool, input),

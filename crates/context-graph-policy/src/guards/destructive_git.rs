@@ -1,9 +1,9 @@
 //! Work that git would throw away: uncommitted changes, and history that others build on.
 
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Found, Guard, Rule, other_vcs};
 use crate::decision::Severity;
 use crate::effects::path::absolute_str;
-use crate::effects::{Entry, Run, Text, git_subcommand};
+use crate::effects::{Entry, Run, Text, git_settings, git_subcommand};
 
 static RESET: Rule = Rule::ask("destructive-git/reset-hard", Severity::High);
 static CLEAN: Rule = Rule::ask("destructive-git/clean", Severity::High);
@@ -22,101 +22,124 @@ pub(super) static GUARD: Guard = Guard {
 };
 
 fn check(case: &Case<'_>, found: &mut Found) {
-    for run in case.runs().filter(|run| run.name == "git") {
-        let Some((sub, rest)) = git_subcommand(&run.args) else { continue };
-        let words: Vec<String> = rest.iter().map(Text::to_string).collect();
-        let has = |word: &str| words.iter().any(|known| known == word);
-        let short = |letter: char| {
-            words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
-        };
-        if moved_branch(sub, &words).is_some_and(|branch| case.config.protects_branch(branch)) {
-            found.add(&BRANCH, format!("`git {sub}` would move a protected branch elsewhere."));
-        }
-        match sub {
-            "reset"
-                if words
-                    .iter()
-                    .any(|word| abbreviates(word, "--hard", 3) || abbreviates(word, "--merge", 4)) =>
-            {
-                found.add(&RESET, "`git reset --hard` throws uncommitted changes away.");
-            }
-            "rm" | "reflog" | "prune" | "worktree" | "filter-repo"
-                if has("--dry-run") || has("-n") || sub == "filter-repo" && has("--analyze") => {}
-            "clean"
-                if (short('f') || has("--force"))
-                    && !short('n')
-                    && !has("--dry-run")
-                    && !is_only_built(&words) =>
-            {
-                found.add(&CLEAN, "`git clean -f` removes files that git does not know.");
-            }
-            "checkout" => checkout(case, &words, found),
-            "restore"
-                if (!(has("--staged") || short('S')) || has("--worktree") || short('W'))
-                    && named(&words).any(|word| is_everything(word) || is_many(case, word)) =>
-            {
-                found.add(&DISCARD, "`git restore .` throws all uncommitted changes away.");
-            }
-            "switch" if short('f') || has("--discard-changes") || has("--force") => {
-                found.add(&DISCARD, "`git switch -f` throws uncommitted changes away.");
-            }
-            "push" | "send-pack" => push(case, &words, found),
-            "fetch" | "pull" => fetch(case, &words, found),
-            "checkout-index" if (short('f') || has("--force")) && (short('a') || has("--all")) => {
-                found.add(&DISCARD, "`git checkout-index -f -a` throws all uncommitted changes away.");
-            }
-            "submodule" if (has("deinit") || has("update")) && (has("--force") || short('f')) => {
-                found.add(&DISCARD, "`git submodule` with `--force` throws changes in submodules away.");
-            }
-            "branch" if (short('D') || short('d') && short('f')) && is_mass(&words) => {
-                found
-                    .add(&BRANCH, "`git branch -D` removes many branches, or ones that cannot be seen here.");
-            }
-            "update-ref" if has("--stdin") => {
-                found.add(&BRANCH, "`git update-ref --stdin` moves or removes branches.");
-            }
-            "branch"
-                if (short('D') || ((has("--delete") || short('d')) && (has("--force") || short('f'))))
-                    && words.iter().any(|word| case.config.protects_branch(word)) =>
-            {
-                found.add(&BRANCH, "`git branch -D` removes a protected branch.");
-            }
-            "update-ref" if words.first().is_some_and(|name| case.config.protects_branch(name)) => {
-                found.add(&BRANCH, "`git update-ref` moves a protected branch.");
-            }
-            "update-ref" if short('d') || has("--delete") => {
-                found.add(&BRANCH, "`git update-ref -d` removes a branch.");
-            }
-            "stash" if has("drop") || has("clear") => {
-                found.add(&STASH, "`git stash drop` throws stashed changes away.");
-            }
-            "filter-branch" | "filter-repo" => found.add(&HISTORY, format!("`git {sub}` rewrites history.")),
-            "reflog" if has("expire") || has("delete") => {
-                found.add(&HISTORY, "`git reflog expire` removes the way back.");
-            }
-            "gc" if words.iter().any(|word| word.starts_with("--prune=") && word != "--prune=auto") => {
-                found.add(&HISTORY, "`git gc --prune` removes the way back.");
-            }
-            "config" if expires_at_once(&words) => {
-                found.add(&HISTORY, "`git config gc.pruneExpire` has git remove the way back.");
-            }
-            "prune" if !has("-n") && !has("--dry-run") => {
-                found.add(&HISTORY, "`git prune` removes the way back.");
-            }
-            "worktree" if has("remove") && (has("--force") || short('f')) => {
-                found.add(&DISCARD, "`git worktree remove --force` throws its uncommitted changes away.");
-            }
-            "rm" if !has("--cached") && words.iter().any(|word| is_everything(word)) => {
-                found.add(&DISCARD, "`git rm` of everything removes all tracked files.");
-            }
-            "read-tree" if has("-u") && (has("--reset") || has("-m")) => {
-                found.add(&RESET, "`git read-tree --reset -u` throws changes away.");
-            }
-            _ => {}
+    for run in case.runs() {
+        if matches!(run.name.as_str(), "git" | "hub") {
+            git(case, run, found);
+        } else if is_history_tool(run) {
+            found.add(&HISTORY, format!("`{}` rewrites history.", run.name));
+        } else if other_vcs::discards(run) {
+            found.add(&DISCARD, format!("`{} {}` throws changes away.", run.name, run.arg(0)));
+        } else if other_vcs::rewrites(run) {
+            found.add(&HISTORY, format!("`{} {}` removes history.", run.name, run.arg(0)));
         }
     }
-    for run in case.runs().filter(|run| is_history_tool(run)) {
-        found.add(&HISTORY, format!("`{}` rewrites history.", run.name));
+}
+
+/// Settings that have git throw away what is there, now or at every later push.
+fn settings(run: &Run, sub: &str, words: &[String], found: &mut Found) {
+    if git_settings(&run.args).iter().any(|(name, value)| expires(name, value.known())) {
+        found.add(&HISTORY, "`git -c gc.…Expire` has git remove the way back.");
+    }
+    if sub == "config" && forces_every_push(words) {
+        found.add(&PUSH, "`git config remote.….push +…` has every push overwrite what is there.");
+    } else if sub == "config" && expires_at_once(words) {
+        found.add(&HISTORY, "`git config gc.pruneExpire` has git remove the way back.");
+    }
+}
+
+fn git(case: &Case<'_>, run: &Run, found: &mut Found) {
+    let Some((sub, rest)) = git_subcommand(&run.args) else { return };
+    let words: Vec<String> = rest.iter().map(Text::to_string).collect();
+    settings(run, sub, &words, found);
+    let has = |word: &str| words.iter().any(|known| known == word);
+    let short = |letter: char| {
+        words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
+    if moved_branch(sub, &words).is_some_and(|branch| case.config.protects_branch(branch)) {
+        found.add(&BRANCH, format!("`git {sub}` would move a protected branch elsewhere."));
+    }
+    match sub {
+        "reset"
+            if words.iter().any(|word| abbreviates(word, "--hard", 3) || abbreviates(word, "--merge", 4)) =>
+        {
+            found.add(&RESET, "`git reset --hard` throws uncommitted changes away.");
+        }
+        "rm" | "reflog" | "prune" | "worktree" | "filter-repo"
+            if has("--dry-run") || has("-n") || sub == "filter-repo" && has("--analyze") => {}
+        "clean"
+            if (short('f') || has("--force"))
+                && !short('n')
+                && !has("--dry-run")
+                && !is_only_built(&words) =>
+        {
+            found.add(&CLEAN, "`git clean -f` removes files that git does not know.");
+        }
+        "checkout" => checkout(case, &words, found),
+        "restore"
+            if (!(has("--staged") || short('S')) || has("--worktree") || short('W'))
+                && (named(&words).any(|word| is_everything(word) || is_many(case, word))
+                    || words.iter().any(|word| word.starts_with("--pathspec-from-file"))) =>
+        {
+            found.add(&DISCARD, "`git restore .` throws all uncommitted changes away.");
+        }
+        "switch" if short('f') || has("--discard-changes") || has("--force") => {
+            found.add(&DISCARD, "`git switch -f` throws uncommitted changes away.");
+        }
+        "push" | "send-pack" => push(case, &words, found),
+        "fetch" | "pull" => fetch(case, &words, found),
+        "checkout-index" if (short('f') || has("--force")) && (short('a') || has("--all")) => {
+            found.add(&DISCARD, "`git checkout-index -f -a` throws all uncommitted changes away.");
+        }
+        "submodule" if (has("deinit") || has("update")) && (has("--force") || short('f')) => {
+            found.add(&DISCARD, "`git submodule` with `--force` throws changes in submodules away.");
+        }
+        "branch" if (short('D') || short('d') && short('f')) && is_mass(&words) => {
+            found.add(&BRANCH, "`git branch -D` removes many branches, or ones that cannot be seen here.");
+        }
+        "tag" if (short('d') || has("--delete")) && named(&words).any(|word| word.contains('…')) => {
+            found.add(&BRANCH, "`git tag -d` removes tags that cannot be seen here.");
+        }
+        "symbolic-ref" if has("--delete") || short('d') => {
+            found.add(&BRANCH, "`git symbolic-ref --delete` removes what says which branch is checked out.");
+        }
+        "update-ref" if has("--stdin") => {
+            found.add(&BRANCH, "`git update-ref --stdin` moves or removes branches.");
+        }
+        "branch"
+            if (short('D') || ((has("--delete") || short('d')) && (has("--force") || short('f'))))
+                && words.iter().any(|word| case.config.protects_branch(word)) =>
+        {
+            found.add(&BRANCH, "`git branch -D` removes a protected branch.");
+        }
+        "update-ref" if words.first().is_some_and(|name| case.config.protects_branch(name)) => {
+            found.add(&BRANCH, "`git update-ref` moves a protected branch.");
+        }
+        "update-ref" if short('d') || has("--delete") => {
+            found.add(&BRANCH, "`git update-ref -d` removes a branch.");
+        }
+        "stash" if has("drop") || has("clear") => {
+            found.add(&STASH, "`git stash drop` throws stashed changes away.");
+        }
+        "filter-branch" | "filter-repo" => found.add(&HISTORY, format!("`git {sub}` rewrites history.")),
+        "reflog" if has("expire") || has("delete") => {
+            found.add(&HISTORY, "`git reflog expire` removes the way back.");
+        }
+        "gc" if words.iter().any(|word| word.starts_with("--prune=") && word != "--prune=auto") => {
+            found.add(&HISTORY, "`git gc --prune` removes the way back.");
+        }
+        "prune" if !has("-n") && !has("--dry-run") => {
+            found.add(&HISTORY, "`git prune` removes the way back.");
+        }
+        "worktree" if has("remove") && (has("--force") || short('f')) => {
+            found.add(&DISCARD, "`git worktree remove --force` throws its uncommitted changes away.");
+        }
+        "rm" if !has("--cached") && words.iter().any(|word| is_everything(word)) => {
+            found.add(&DISCARD, "`git rm` of everything removes all tracked files.");
+        }
+        "read-tree" if has("-u") && (has("--reset") || has("-m")) => {
+            found.add(&RESET, "`git read-tree --reset -u` throws changes away.");
+        }
+        _ => {}
     }
 }
 
@@ -142,7 +165,27 @@ fn named(words: &[String]) -> impl Iterator<Item = &str> {
 fn expires_at_once(words: &[String]) -> bool {
     words.windows(2).any(|pair| {
         let key = pair[0].to_ascii_lowercase();
-        (key == "gc.pruneexpire" || key == "gc.reflogexpire") && matches!(pair[1].as_str(), "now" | "all")
+        expires(&key, &pair[1])
+    })
+}
+
+/// Whether a setting has git drop what no branch reaches before anybody can miss it.
+fn expires(key: &str, value: &str) -> bool {
+    key.starts_with("gc.")
+        && (key.ends_with("expire") || key.ends_with("expireunreachable"))
+        && matches!(value, "now" | "all" | "0")
+}
+
+/// A setting by which every later push overwrites what is there.
+fn forces_every_push(words: &[String]) -> bool {
+    words.windows(2).any(|pair| {
+        let key = pair[0].to_ascii_lowercase();
+        key.starts_with("remote.")
+            && match key.rsplit('.').next() {
+                Some("push") => pair[1].starts_with('+'),
+                Some("mirror") => pair[1] == "true",
+                _ => false,
+            }
     })
 }
 
@@ -206,7 +249,8 @@ fn fetch(case: &Case<'_>, words: &[String], found: &mut Found) {
 fn checkout(case: &Case<'_>, words: &[String], found: &mut Found) {
     let dashes = words.iter().position(|word| word == "--");
     let paths = dashes.map_or(words, |at| &words[at + 1..]);
-    if paths.iter().any(|word| is_everything(word) || dashes.is_some() && is_many(case, word)) {
+    let listed = words.iter().any(|word| word.starts_with("--pathspec-from-file"));
+    if listed || paths.iter().any(|word| is_everything(word) || dashes.is_some() && is_many(case, word)) {
         found.add(&DISCARD, "`git checkout -- .` throws all uncommitted changes away.");
     } else if words.iter().any(|word| word == "-f" || word == "--force") {
         found.add(&DISCARD, "`git checkout -f` throws uncommitted changes away.");
@@ -279,6 +323,8 @@ fn push(case: &Case<'_>, words: &[String], found: &mut Found) {
             found.add(&PUSH, format!("This push would overwrite or remove `{to}`, a protected branch."));
         } else if to.contains('*') && case.config.protects_some(to) {
             found.add(&PUSH, format!("This push would overwrite `{to}`, protected branches among them."));
+        } else if is_release(to) && (forced || plus) && !lease {
+            found.add(&PUSH_UNSEEN, format!("This push would move the tag `{to}`."));
         } else if to.contains('…') || matches!(to, "HEAD" | "@") && !lease {
             found.add(&PUSH_UNSEEN, "This push overwrites a branch that cannot be seen here.");
         }
@@ -290,6 +336,14 @@ fn push(case: &Case<'_>, words: &[String], found: &mut Found) {
     } else if (forced || lease) && words.iter().any(|word| word == "--all") {
         found.add(&PUSH, "`git push --force --all` overwrites every branch.");
     }
+}
+
+/// A tag, by its full name or because it reads as a version.
+fn is_release(to: &str) -> bool {
+    let name = to.strip_prefix("refs/tags/");
+    let version = to.strip_prefix('v').unwrap_or(to);
+    name.is_some()
+        || version.contains('.') && version.chars().all(|c| c.is_ascii_digit() || c == '.') && version != "."
 }
 
 #[cfg(test)]

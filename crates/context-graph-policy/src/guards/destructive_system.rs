@@ -1,6 +1,6 @@
 //! Disks, processes and the machine itself.
 
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Found, Guard, Rule, machine};
 use crate::decision::Severity;
 use crate::effects::{Access, Run, Text};
 
@@ -43,10 +43,54 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&DISK, format!("`{name}` would change a disk."));
         } else if kills_everything(run) || kills_all_listed(case, run) || stops_all_listed(case, run) {
             found.add(&PROCESSES, format!("`{name}` would end every process."));
+        } else if kills_parent(case, run) {
+            found.add(&PROCESSES, format!("`{name}` would end the program that runs this."));
+        } else if fills_disk(case, run) {
+            found.add(&MACHINE, format!("`{name}` would write without end."));
+        } else if machine::changes(run) {
+            found.add(&MACHINE, format!("`{name}` would change the machine or its packages."));
         } else if stops_machine(run) {
             found.add(&MACHINE, format!("`{name}` would change or stop the machine."));
         }
     }
+}
+
+/// `kill $PPID`: the shell's own parent is the client.
+fn kills_parent(case: &Case<'_>, run: &Run) -> bool {
+    run.name == "kill" && ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
+}
+
+/// Whether a source that never ends goes into a file, with nothing to cut it off.
+fn fills_disk(case: &Case<'_>, run: &Run) -> bool {
+    let endless = |word: &str| matches!(word, "/dev/zero" | "/dev/urandom" | "/dev/random");
+    match run.name.as_str() {
+        "dd" => {
+            let named = |lead: &str| run.args.iter().find_map(|arg| arg.known().strip_prefix(lead));
+            named("if=").is_some_and(endless)
+                && named("count=").is_none()
+                && named("of=").is_some_and(|file| !file.starts_with("/dev/"))
+        }
+        "fallocate" => run.args.iter().any(|arg| {
+            let size = arg.known().trim_start_matches("-l").trim_end_matches(['B', 'i']);
+            size.ends_with('T') && size.starts_with(|c: char| c.is_ascii_digit())
+        }),
+        "yes" => writes_straight(case, &["yes >", "yes>"]),
+        "cat" => {
+            run.args.iter().any(|arg| endless(arg.known()))
+                && writes_straight(case, &["zero >", "zero>", "random >", "random>"])
+        }
+        _ => false,
+    }
+}
+
+/// Whether what never ends goes straight into a file, with no program between that could end it.
+fn writes_straight(case: &Case<'_>, straight: &[&str]) -> bool {
+    straight.iter().any(|text| case.command.contains(text))
+        && case.effects.paths.iter().any(|effect| {
+            effect.access == Access::Write
+                && effect.by == ">"
+                && !effect.target.path.prefix().starts_with("/dev/")
+        })
 }
 
 fn is_device(place: &str) -> bool {
@@ -67,6 +111,16 @@ fn is_disk_tool(run: &Run) -> bool {
             !run.has("status") && !run.has("list") && !is_on_file(run)
         }
         "fdisk" | "parted" => !run.has("-l") && !run.has("--list") && !run.has("print") && !is_on_file(run),
+        "grub-install" | "e2label" | "tune2fs" | "resize2fs" | "xfs_repair" | "xfs_admin" | "debugfs" => {
+            !is_on_file(run) && !run.args.is_empty()
+        }
+        "fsck" | "e2fsck" => {
+            (run.has_short('y') || run.has_short('p') || run.has_short('f')) && !is_on_file(run)
+        }
+        name if name.starts_with("fsck.") => run.has_short('y') && !is_on_file(run),
+        "dmsetup" => run.arg(0).starts_with("remove") || run.arg(0) == "wipe_table",
+        "losetup" => run.has("-D") || run.has("--detach-all"),
+        "efibootmgr" => run.has_short('B') || run.has_short('b') || run.has_short('o'),
         "zpool" | "zfs" => run.has("destroy") || run.has("labelclear") || run.has("rollback"),
         "btrfs" => run.has("delete"),
         "nvme" => run.has("format") || run.has("sanitize"),
@@ -95,10 +149,14 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
         return false;
     }
     let narrows = |other: &Run| match other.name.as_str() {
-        "grep" | "rg" | "egrep" | "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat"
-        | "pidof" | "cat" => true,
+        // Numbers are what processes are listed by.
+        "grep" | "rg" | "egrep" => !other.args.iter().any(|arg| arg.known().contains("[0-9]")),
+        "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat" | "pidof" | "cat" => true,
         "pgrep" => {
-            other.args.iter().any(|arg| !arg.known().starts_with('-') && !arg.has_hole()) && !other.has("-u")
+            let looks_for = |arg: &Text| {
+                !arg.known().starts_with('-') && !matches!(arg.known(), "." | ".*") && !arg.has_hole()
+            };
+            other.args.iter().any(looks_for) && !other.has("-u")
         }
         "awk" | "gawk" => other.arg(0).contains(['/', '~', '=']) || other.args.len() > 1,
         "ps" => ["-p", "-C", "-t", "--ppid", "-g"].iter().any(|option| other.has(option)),
@@ -106,7 +164,8 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
     };
     let lists = |other: &Run| match other.name.as_str() {
         "ps" => true,
-        "pgrep" => other.has("-u") || other.has("-U"),
+        "pgrep" => other.has("-u") || other.has("-U") || other.has(".") || other.has(".*"),
+        "ls" => other.has("/proc"),
         _ => false,
     };
     case.runs().any(lists) && !case.runs().any(narrows)
@@ -137,12 +196,22 @@ fn kills_everything(run: &Run) -> bool {
                 && !words.iter().any(|w| w == "-l")
         }
         "killall5" => true,
+        // Whoever uses a folder that everybody uses.
+        "fuser" => {
+            run.has_short('k')
+                && words.iter().any(|word| {
+                    matches!(word.as_str(), "/" | "/home" | "/usr" | "/etc" | "/tmp" | "/dev/null")
+                })
+        }
         _ => false,
     }
 }
 
 fn stops_machine(run: &Run) -> bool {
-    let first = run.arg(0);
+    let first = match run.arg(0) {
+        "--user" | "--system" | "--now" | "-q" => run.arg(1),
+        first => first,
+    };
     match run.name.as_str() {
         "shutdown" | "reboot" | "halt" | "poweroff" | "telinit" | "userdel" | "useradd" | "adduser"
         | "groupadd" | "groupdel" | "deluser" | "passwd" | "chpasswd" | "usermod" | "visudo" | "insmod"
@@ -183,9 +252,12 @@ fn stops_machine(run: &Run) -> bool {
         name if changes_windows(name, run) => true,
         "nmcli" | "networksetup" => run.has("off"),
         "setenforce" => first == "0",
+        "route" => run.has("del") || run.has("flush"),
+        "hostname" => !first.is_empty() && !first.starts_with('-'),
         "sysctl" => run.has("-w"),
         "defaults" => first == "delete",
-        "mount" | "umount" => !run.args.is_empty() && !run.has("-l"),
+        "mount" => !run.args.is_empty() && !run.has("-l"),
+        "umount" => !run.args.is_empty(),
         "launchctl" => matches!(first, "load" | "bootstrap" | "unload" | "bootout" | "remove"),
         "tmutil" => first == "delete" || first == "disable",
         _ => false,
@@ -208,6 +280,7 @@ fn changes_windows(name: &str, run: &Run) -> bool {
         "net" => has("/add") || has("/delete"),
         "schtasks" => has("/create") || has("/delete"),
         "takeown" => has("/r"),
+        "cipher" => run.args.iter().any(|arg| arg.known().to_ascii_lowercase().starts_with("/w")),
         "icacls" => has("/grant") && has("/T"),
         "remove-item" | "new-itemproperty" | "set-itemproperty" | "remove-itemproperty" => registry(),
         "set-executionpolicy" => has("localmachine"),

@@ -1,17 +1,18 @@
 //! Files, archives and credentials that would leave the machine.
 
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Found, Guard, Rule, exposure};
 use crate::decision::Severity;
 use crate::effects::{Cargo, Text};
 
 static UPLOAD: Rule = Rule::ask("exfiltration/upload", Severity::High);
 static CREDENTIAL: Rule = Rule::deny("exfiltration/credential", Severity::Critical);
+static EXPOSURE: Rule = Rule::ask("exfiltration/exposure", Severity::High);
 static SHELL: Rule = Rule::deny("exfiltration/remote-shell", Severity::Critical);
 
 pub(super) static GUARD: Guard = Guard {
     id: "exfiltration",
     purpose: "files and credentials do not leave the machine unasked",
-    rules: &[&UPLOAD, &CREDENTIAL, &SHELL],
+    rules: &[&UPLOAD, &CREDENTIAL, &EXPOSURE, &SHELL],
     check,
 };
 
@@ -34,6 +35,51 @@ fn check(case: &Case<'_>, found: &mut Found) {
             ),
         }
     }
+    for run in case.runs() {
+        if let Some(what) = exposure::opened(case, run) {
+            found.add(&EXPOSURE, format!("`{}` would open {what} to others.", run.name));
+        }
+    }
+    if let Some(token) = sent_astray(case) {
+        found.add(&UPLOAD, format!("`{token}` would go to a host it is not for."));
+    }
+}
+
+/// Variables that hold the token of one service, and what its hosts are called.
+const TOKENS: &[(&str, &[&str])] = &[
+    ("GITHUB_TOKEN", &["git", "ghcr", "azure"]),
+    ("GH_TOKEN", &["git", "ghcr", "azure"]),
+    ("GITLAB_TOKEN", &["git"]),
+    ("NPM_TOKEN", &["npm", "registry", "pkg"]),
+    ("AWS_SECRET_ACCESS_KEY", &["amazonaws", "aws"]),
+    ("AWS_SESSION_TOKEN", &["amazonaws", "aws"]),
+    ("SLACK_TOKEN", &["slack"]),
+    ("SLACK_BOT_TOKEN", &["slack"]),
+    ("STRIPE_SECRET_KEY", &["stripe"]),
+    ("CLOUDFLARE_API_TOKEN", &["cloudflare"]),
+    ("HF_TOKEN", &["huggingface", "hf."]),
+];
+
+/// A token that goes along with a request, none of which is to its own service.
+fn sent_astray(case: &Case<'_>) -> Option<&'static str> {
+    if case.effects.sends.is_empty() || !case.command.contains("_TOKEN") && !case.command.contains("_KEY") {
+        return None;
+    }
+    let hosts: Vec<&str> = case
+        .effects
+        .sends
+        .iter()
+        .filter(|send| !is_local(&send.host))
+        .map(|send| send.host.literal().unwrap_or(""))
+        .collect();
+    if hosts.is_empty() || hosts.iter().any(|host| host.is_empty()) {
+        return None;
+    }
+    TOKENS.iter().find_map(|(name, services)| {
+        let used = case.command.match_indices(name).any(|(at, _)| case.command[..at].ends_with(['$', '{']));
+        let meant = hosts.iter().any(|host| services.iter().any(|service| host.contains(service)));
+        (used && !meant).then_some(*name)
+    })
 }
 
 fn is_local(host: &Text) -> bool {

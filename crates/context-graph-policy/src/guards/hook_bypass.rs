@@ -20,7 +20,7 @@ pub(super) static GUARD: Guard = Guard {
 
 fn check(case: &Case<'_>, found: &mut Found) {
     for run in case.runs() {
-        if run.name == "git" {
+        if matches!(run.name.as_str(), "git" | "hub") {
             git(run, found);
         }
         let uninstalls = match run.name.as_str() {
@@ -35,6 +35,10 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if matches!(run.name.as_str(), "git" | "gh" | "npm" | "yarn" | "pnpm" | "gt" | "jj" | "make") {
             for (name, value) in &run.assigns {
                 variable(name, value, found);
+                if takes_other_settings(run, name, value) {
+                    found
+                        .add(&HOOK_FILE, format!("`{name}` has git commit by the settings of another file."));
+                }
             }
         }
         if matches!(run.name.as_str(), "export" | "declare" | "typeset" | "env") {
@@ -54,7 +58,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(&effect.target, pattern, case.ctx));
         let shown = effect.target.path.to_string();
-        if any(&["**/.git/config", "**/.git/config.worktree"]) {
+        if any(&["**/.git/config", "**/.git/config.worktree", "**/.git/info/attributes"]) {
             found.add_at(
                 &HOOKS_PATH,
                 shown.as_str(),
@@ -108,6 +112,11 @@ fn git(run: &Run, found: &mut Found) {
                         word.contains("unset") || word.contains("add") || word.contains("replace")
                     })
             });
+            if words.iter().any(|word| word.to_ascii_lowercase().starts_with("alias."))
+                && words.iter().any(|word| word.contains("--no-verify"))
+            {
+                found.add(&NO_VERIFY, "This alias of git skips the project's hooks.");
+            }
             let includes =
                 words.iter().any(|word| word.to_ascii_lowercase().starts_with("include")) && words.len() > 1;
             if (sets || includes) && !reads {
@@ -176,6 +185,14 @@ fn has_short_n(words: &[String]) -> bool {
         }
     }
     false
+}
+
+/// Whether git is given another file of settings where the project's hooks would speak.
+fn takes_other_settings(run: &Run, name: &str, value: &Text) -> bool {
+    matches!(name, "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG")
+        && run.name == "git"
+        && !matches!(value.known(), "" | "/dev/null")
+        && git_subcommand(&run.args).is_some_and(|(sub, _)| matches!(sub, "commit" | "push" | "merge" | "am"))
 }
 
 fn variable(name: &str, value: &Text, found: &mut Found) {

@@ -9,14 +9,17 @@ mod destructive_files;
 mod destructive_git;
 mod destructive_system;
 mod exfiltration;
+mod exposure;
 mod hook_bypass;
+mod machine;
+mod other_vcs;
 mod places;
 mod privilege;
 mod protected_paths;
 mod secrets;
 mod self_protection;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod unknown;
 
 use serde_json::Value;

@@ -40,7 +40,24 @@ fn is_at(place: &str, pattern: &str, ctx: &Context<'_>) -> bool {
     if let Some(rest) = pattern.strip_prefix("./") {
         return below(ctx.project, rest);
     }
-    glob::matches(pattern, place)
+    match pattern.strip_prefix("**/") {
+        // Most patterns end in plain text, and most paths end in something else: that is seen at a glance.
+        Some(rest) => match rest.strip_prefix('*') {
+            Some(ending) if !ending.contains(['*', '?', '/']) => ends_in(place, ending),
+            None if !rest.contains(['*', '?']) => {
+                ends_in(place, rest)
+                    && matches!(place.as_bytes().get(..place.len() - rest.len()), Some([] | [.., b'/']))
+            }
+            _ => glob::matches(pattern, place),
+        },
+        None => glob::matches(pattern, place),
+    }
+}
+
+/// Whether a path ends in this text, in any case.
+fn ends_in(place: &str, ending: &str) -> bool {
+    let (place, ending) = (place.as_bytes(), ending.as_bytes());
+    place.len() >= ending.len() && place[place.len() - ending.len()..].eq_ignore_ascii_case(ending)
 }
 
 fn rooted(pattern: &str, ctx: &Context<'_>) -> String {
@@ -90,6 +107,15 @@ fn can_be_named(text: &Text, pattern: &str) -> bool {
     }
     if !glob::overlaps(wanted, &name) {
         return false;
+    }
+    // `.c*` takes every dotted name that begins so.
+    if let [Piece::Lit(known), rest @ .., Piece::Star] = name.0.as_slice()
+        && rest.iter().all(|piece| matches!(piece, Piece::Star | Piece::One))
+        && known.len() > 1
+        && known.starts_with('.')
+        && wanted.starts_with(&known.to_ascii_lowercase())
+    {
+        return true;
     }
     if wanted.trim_matches('*').is_empty() {
         // Any name in a folder: then the folder must be known.

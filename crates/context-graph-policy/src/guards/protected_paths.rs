@@ -48,6 +48,63 @@ const STARTUP_FILES: &[&str] = &[
     "~/.aws/**",
     "~/.kube/config",
     "~/.docker/config.json",
+    "~/.bash_aliases",
+    "~/.zlogin",
+    "~/.zlogout",
+    "~/.xprofile",
+    "~/.xsession",
+    "~/.config/environment.d/**",
+    "~/.config/nvim/init.*",
+    "~/.tmux.conf",
+    "~/.pip/pip.conf",
+    "~/.config/pip/pip.conf",
+    "~/.condarc",
+    "~/.pythonrc",
+    "~/.irbrc",
+    "~/.pryrc",
+    "~/.gdbinit",
+    "~/.lldbinit",
+    "~/.psqlrc",
+    "~/.sqliterc",
+    "~/.screenrc",
+    "~/.curlrc",
+    "~/.wgetrc",
+    "~/.hgrc",
+    "~/.emacs",
+    "~/.emacs.d/init.el",
+    "~/.Rprofile",
+    "~/.yarnrc",
+    "~/.yarnrc.yml",
+    "**/usercustomize.py",
+    "**/sitecustomize.py",
+];
+
+/// Folders of the user's own settings and keys: with one of them moved away, nothing finds them.
+const OWN_FOLDERS: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube", "~/.config"];
+
+/// Programs that everything else calls: another file of that name, found first, speaks for them.
+const CALLED: &[&str] = &[
+    "git",
+    "ls",
+    "cat",
+    "rm",
+    "cp",
+    "mv",
+    "grep",
+    "find",
+    "sudo",
+    "su",
+    "ssh",
+    "scp",
+    "sh",
+    "bash",
+    "zsh",
+    "env",
+    "curl",
+    "wget",
+    "gpg",
+    "claude",
+    "context-graph",
 ];
 
 const SYSTEM_FOLDERS: &[&str] = &[
@@ -95,7 +152,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 format!("`{}` would touch {}, which is off limits here.", effect.by, shown()),
             );
         }
-        if !changes || effect.access == Access::Permissions && effect.by == "touch" {
+        if !changes || effect.access == Access::Permissions && (effect.by == "touch" || is_kept_private(case))
+        {
             continue;
         }
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
@@ -110,16 +168,41 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown(),
                 format!("`{}` would change a file of secrets ({}).", effect.by, shown()),
             );
-        } else if any(STARTUP_FILES) {
+        } else if any(STARTUP_FILES)
+            || effect.access == Access::Delete && any(OWN_FOLDERS)
+            || stands_before(case, effect)
+        {
             found.add_at(
                 &STARTUP,
                 shown(),
                 format!("`{}` would change what runs at every start ({}).", effect.by, shown()),
             );
-        } else if any(SYSTEM_FOLDERS) && !is_own(case, target.literal()) {
+        } else if any(SYSTEM_FOLDERS) && !is_own(case, target.literal()) || unpacks_at_root(effect) {
             found.add_at(&SYSTEM, shown(), format!("`{}` would change the system ({}).", effect.by, shown()));
         }
     }
+}
+
+/// `chmod 600 ~/.ssh/config`: what only takes rights away from others, as `ssh` asks for.
+fn is_kept_private(case: &Case<'_>) -> bool {
+    let mut modes = case.runs().filter(|run| run.name == "chmod").peekable();
+    modes.peek().is_some()
+        && modes
+            .all(|run| matches!(run.arg(0), "600" | "0600" | "700" | "0700" | "400" | "go-rwx" | "og-rwx"))
+}
+
+/// Whether a file in the user's own folder of programs takes the name of one that everything calls.
+fn stands_before(case: &Case<'_>, effect: &PathEffect) -> bool {
+    let Some((folder, name)) = effect.target.literal().and_then(|path| path.rsplit_once('/')) else {
+        return false;
+    };
+    // A link says itself where it leads.
+    CALLED.contains(&name)
+        && effect.access == Access::Write
+        && effect.by != "ln"
+        && folder
+            .strip_prefix(case.ctx.home.trim_end_matches('/'))
+            .is_some_and(|folder| matches!(folder, "/.local/bin" | "/bin" | "/.bin"))
 }
 
 /// Whether what is done to a folder is done to what it holds, or opens another way to it.
@@ -144,6 +227,13 @@ fn is_new_from_template(case: &Case<'_>, effect: &PathEffect) -> bool {
         .literal()
         .is_some_and(|path| matches!(case.ctx.fs.entry(path), Some(Entry::File | Entry::Link(_))));
     effect.from_template && !exists && name.starts_with(".env")
+}
+
+/// An archive that is unpacked over the whole system.
+fn unpacks_at_root(effect: &PathEffect) -> bool {
+    matches!(effect.by.as_str(), "tar" | "bsdtar" | "gtar" | "unzip")
+        && effect.target.path.0.len() == 2
+        && effect.target.path.prefix() == "/"
 }
 
 fn is_own(case: &Case<'_>, path: Option<&str>) -> bool {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::effects::{Entry, ListedFileSystem};
 use crate::{Context, Decision, Policy, PolicyConfig, guards};
 
-pub(super) fn decide_with(config: PolicyConfig, tool: &str, input: &Value) -> Decision {
+pub(crate) fn decide_with(config: PolicyConfig, tool: &str, input: &Value) -> Decision {
     let fs = ListedFileSystem::default()
         .with("/proj", Entry::Folder)
         .with("/proj/app", Entry::Folder)
@@ -18,17 +18,17 @@ pub(super) fn decide_with(config: PolicyConfig, tool: &str, input: &Value) -> De
 }
 
 /// The rules that stop a shell command.
-pub(super) fn rules(command: &str) -> Vec<String> {
+pub(crate) fn rules(command: &str) -> Vec<String> {
     rules_of("Bash", &json!({ "command": command }))
 }
 
 /// The rules that stop a tool call.
-pub(super) fn rules_of(tool: &str, input: &Value) -> Vec<String> {
+pub(crate) fn rules_of(tool: &str, input: &Value) -> Vec<String> {
     decide_with(PolicyConfig::default(), tool, input).findings().map(|finding| finding.rule.clone()).collect()
 }
 
 /// Checks that each command meets the rule named with it.
-pub(super) fn stops(cases: &[(&str, &str)]) {
+pub(crate) fn stops(cases: &[(&str, &str)]) {
     for (command, rule) in cases {
         let found = rules(command);
         assert!(found.iter().any(|id| id == rule), "{command}: {found:?} lacks {rule}");
@@ -36,7 +36,7 @@ pub(super) fn stops(cases: &[(&str, &str)]) {
 }
 
 /// Checks that no rule of any guard minds these commands.
-pub(super) fn passes(commands: &[&str]) {
+pub(crate) fn passes(commands: &[&str]) {
     for command in commands {
         let found = rules(command);
         assert!(found.is_empty(), "{command}: {found:?}");

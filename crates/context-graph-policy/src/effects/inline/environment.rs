@@ -2,30 +2,85 @@
 
 use crate::effects::shell::names_credential;
 
-/// Printing a credential out of the environment, or all of it. `low` is the statement without its strings.
-pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String]) -> bool {
-    let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+/// Calls that print.
+const SHOWS: &[&str] = &[
+    "print(",
+    "console.log",
+    "puts ",
+    "print ",
+    "echo ",
+    "puts(",
+    "say ",
+    "print_r(",
+    "var_dump(",
+    "var_export(",
+    "sys.getenv()",
+    "stdout.write(",
+    "cat(",
+];
+
+/// Whether a statement prints something.
+fn prints(low: &str) -> bool {
     // `p x` prints in ruby; `p = x` is a variable in any language.
     let ruby = ["p ", "pp ", "p(", "pp("]
         .iter()
         .filter_map(|word| low.trim_start().strip_prefix(word))
         .any(|rest| !rest.trim_start().starts_with('='));
-    let shows = [
-        "print(",
-        "console.log",
-        "puts ",
-        "print ",
-        "echo ",
-        "puts(",
-        "say ",
-        "print_r(",
-        "var_dump(",
-        "var_export(",
-        "sys.getenv()",
-        "stdout.write(",
-        "cat(",
+    ruby || SHOWS.iter().any(|word| low.contains(word))
+}
+
+/// Whether a file of settings is loaded only to be printed.
+pub(super) fn shows_settings_file(statement: &str, low: &str) -> bool {
+    let text = statement.to_ascii_lowercase();
+    text.contains("dotenv")
+        && prints(low)
+        && [".config(", ".load", ".parse(", ".parsed"].iter().any(|word| low.contains(word))
+}
+
+/// Whether a setting is printed whose name says that it is a credential: `print(settings.SECRET_KEY)`.
+pub(super) fn shows_setting(statement: &str, low: &str) -> bool {
+    if !prints(low) {
+        return false;
+    }
+    let calls = [
+        "get_password(",
+        "get_credentials(",
+        ".application.credentials",
+        ".application.secrets",
+        "secret_key_base",
     ];
-    if !ruby && !any(low, &shows) {
+    if calls.iter().any(|call| low.contains(call)) {
+        return true;
+    }
+    statement.match_indices('.').any(|(at, _)| {
+        let name: String = statement[at + 1..]
+            .chars()
+            .take_while(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || *c == '_')
+            .collect();
+        let before = statement[..at].chars().next_back();
+        before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ')')
+            && [
+                "SECRET_KEY",
+                "PASSWORD",
+                "API_KEY",
+                "API_TOKEN",
+                "ACCESS_TOKEN",
+                "AUTH_TOKEN",
+                "BOT_TOKEN",
+                "REFRESH_TOKEN",
+                "_SECRET",
+                "PRIVATE_KEY",
+                "DATABASE_URL",
+            ]
+            .iter()
+            .any(|end| name.ends_with(end))
+    })
+}
+
+/// Printing a credential out of the environment, or all of it. `low` is the statement without its strings.
+pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String]) -> bool {
+    let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    if !prints(low) {
         return false;
     }
     if shows_all_of_env(statement, low, operands) {

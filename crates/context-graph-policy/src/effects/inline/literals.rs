@@ -69,6 +69,7 @@ pub(crate) fn string_literals(code: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut chars = code.char_indices().peekable();
     let mut last_end = 0;
+    let mut last_runs = false;
     while let Some((at, quote)) = chars.next() {
         if !matches!(quote, '\'' | '"' | '`') {
             continue;
@@ -106,8 +107,11 @@ pub(crate) fn string_literals(code: &str) -> Vec<String> {
         }
         let between = code.get(last_end..at).unwrap_or("").trim();
         match out.last_mut() {
+            // What stands in backquotes may be a command of its own.
             Some(last)
                 if last_end > 0
+                    && !last_runs
+                    && quote != '`'
                     && (between == "+" || between == "." || between == "/" || between.is_empty()) =>
             {
                 if between == "/" {
@@ -118,6 +122,7 @@ pub(crate) fn string_literals(code: &str) -> Vec<String> {
             _ => out.push(text),
         }
         last_end = end;
+        last_runs = quote == '`';
     }
     // Triple quotes leave empty neighbours.
     out.retain(|text| !text.is_empty());

@@ -6,8 +6,11 @@
 mod computed;
 mod environment;
 mod fetched;
+mod kits;
 mod literals;
 mod names;
+mod queries;
+mod uses;
 mod words;
 
 use environment::{shows_environment, shows_renamed_environment};
@@ -16,10 +19,12 @@ use fetched::{has_assembled_name, is_module, runs_what_it_fetches};
 pub(crate) use literals::string_literals;
 use literals::{bindings, joined_paths, mentions, outside_strings, statements};
 use names::{filled_in, other_names, temporary_names};
+use queries::statements_for_database;
+use uses::Uses;
 use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WRITES};
 
 use super::shell::{Shell, Taint};
-use super::{Access, Cargo, Run, Text, Unknown};
+use super::{Access, Cargo, Text, Unknown};
 
 /// Longer code is not looked at.
 const MAX_CODE: usize = 64 * 1024;
@@ -42,7 +47,10 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
     }
     shell.set_cwd(folder);
     if sends {
-        let host = string_literals(code).into_iter().find(|text| text.contains("://")).unwrap_or_default();
+        let host = string_literals(code)
+            .into_iter()
+            .find(|text| text.contains("://") || matches!(text.as_str(), "127.0.0.1" | "localhost"))
+            .unwrap_or_default();
         let loaded = reads_file || has(&scan.bare, &["environ", "process.env"]);
         shell.send(
             super::tools::host_of(&host),
@@ -69,6 +77,8 @@ struct Scan<'c> {
     renamed_run: bool,
     /// Something that removes was.
     renamed_delete: bool,
+    /// What the code as a whole makes use of.
+    uses: Uses,
     bindings: Vec<(String, String)>,
     other_names: Vec<(String, String)>,
     temporary: Vec<String>,
@@ -98,14 +108,8 @@ impl<'c> Scan<'c> {
                 language,
                 "perl" | "ruby" | "php" | "lua" | "osascript" | "julia" | "scala" | "groovy"
             ),
-            renamed_run: renamed(&[
-                "import system",
-                "import popen",
-                "{execsync",
-                "{exec",
-                "{spawn",
-                "import run",
-            ]),
+            renamed_run: has(&bare, &["plumbum", "from invoke import", "import fabric", "from fabric"])
+                || renamed(&["import system", "import popen", "{execsync", "{exec", "{spawn", "import run"]),
             renamed_delete: renamed(&[
                 "import rmtree",
                 "import remove",
@@ -114,6 +118,7 @@ impl<'c> Scan<'c> {
                 "{unlink",
                 "{rm",
             ]),
+            uses: Uses::of(&bare, code),
             bindings: bindings(code),
             other_names: other_names(code),
             temporary: temporary_names(code),
@@ -143,7 +148,12 @@ impl<'c> Scan<'c> {
         let connects = has(bare, &["socket", "connect(", "fsockopen"]);
         let gives_shell = has(bare, &["dup2", "pty.spawn"])
             || runs && string_literals(self.code).iter().any(|text| is_shell_path(text));
-        if connects && gives_shell {
+        // What talks to this very machine is most often a test of a server.
+        let obeys = runs
+            && self.code.contains("socket")
+            && has(bare, &["receive(", ".recv("])
+            && !has(self.code, &["127.0.0.1", "localhost"]);
+        if connects && (gives_shell || obeys) {
             shell.send(Text::from(""), Cargo::Shell, "inline code");
         }
         if self.operators || self.language == "tclsh" {
@@ -152,7 +162,7 @@ impl<'c> Scan<'c> {
         if bare.contains("fork") && has(bare, &["while", "loop", "iter(int"]) && !bare.contains("wait") {
             shell.out.fork_bomb = true;
         }
-        if bare.contains("kill(-1") {
+        if has(bare, &["kill(-1", "kill 9, -1", "kill 9,-1"]) {
             shell.script("kill -9 -1");
         }
         if runs_what_it_fetches(bare, self.code) {
@@ -180,7 +190,13 @@ impl<'c> Scan<'c> {
                 }
             }
         }
+        if self.language == "perl" {
+            // Perl's own way to write a glob.
+            let listed = text.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
+            operands.extend(listed.filter(|(glob, _)| glob.contains('*')).map(|(glob, _)| glob.to_owned()));
+        }
         let globs = low.contains("glob") || low.contains("dir[");
+        let globs = globs || operands.iter().any(|operand| operand.contains("/*"));
         let mut targets: Vec<Text> = if globs {
             let words = operands.iter().flat_map(|text| text.split_whitespace());
             words.map(|word| target_of(word, text, true)).collect()
@@ -209,6 +225,7 @@ impl<'c> Scan<'c> {
             shell.set_cwd(to);
         }
         self.running(shell, &statement);
+        kits::scan(shell, &self.uses, &statement.low, &statement.literals);
         statements_for_database(shell, low, &statement.literals, self.code);
         let imported = low.trim_start().starts_with("import ") || low.trim_start().starts_with("from ");
         if !imported {
@@ -224,14 +241,23 @@ impl<'c> Scan<'c> {
                 shell.touch(Access::Write, target, "inline code");
             }
         }
+        let packs = self.uses.archives && has(low, &[".add(", ".write(", "make_archive("]);
+        if packs || low.contains("copytree(") {
+            for target in targets {
+                shell.touch_all(Access::Read, target, "tar", true);
+            }
+        }
         let reads = has(low, READS);
         for target in targets.iter().filter(|_| reads) {
             shell.touch(Access::Read, target, "inline code");
         }
-        if low.contains("dotenv_values()") {
+        if low.contains("dotenv_values()") || environment::shows_settings_file(text, low) {
             shell.touch(Access::Read, &Text::lit(".env"), "inline code");
         }
-        if shows_renamed_environment(&self.bare, low) || shows_environment(text, low, &statement.operands) {
+        if self.uses.renamed_environment && shows_renamed_environment(&self.bare, low)
+            || shows_environment(text, low, &statement.operands)
+            || environment::shows_setting(text, low)
+        {
             shell.disclose(super::Disclosure::Variable);
         }
         // Fetching a fixed address sends nothing.
@@ -242,7 +268,7 @@ impl<'c> Scan<'c> {
 
     fn running(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {
         let low = statement.low.as_str();
-        let spawns = has(&self.bare, &["subprocess", "child_process", "popen"]) && has(low, CALLS);
+        let spawns = self.uses.programs && has(low, CALLS);
         if self.runs(low) || spawns || self.renamed_run || self.by_other_name(low, RUNS) {
             run_strings(shell, &statement.literals, &statement.operands);
             let temporary = self.temporary.iter().any(|name| mentions(low, name));
@@ -254,6 +280,13 @@ impl<'c> Scan<'c> {
             if has(low, &["urlopen", "requests.", "fetch("]) {
                 shell.unknown(Unknown::Downloaded("inline code".to_owned()));
             }
+        }
+        if self.uses.functions {
+            // The function is called as the program is.
+            let name = low.trim().trim_start_matches("sh.").split('(').next().unwrap_or("").to_owned();
+            let words: Vec<String> =
+                std::iter::once(name).chain(statement.literals.iter().cloned()).collect();
+            run_strings(shell, &words, &words);
         }
         if has(low, &["urlretrieve", "download("]) {
             for target in &statement.targets {
@@ -271,12 +304,13 @@ impl<'c> Scan<'c> {
         let low = statement.low.as_str();
         let julia = self.language == "julia" && low.contains("rm(");
         let passed = statement.operands.iter().any(|text| text == "unlink" || text == "rimraf");
-        let removes = has(low, DELETES) || julia || passed || self.by_other_name(low, DELETES);
+        let groovy = self.language == "groovy" && low.trim_start().starts_with("delete ");
+        let removes = has(low, DELETES) || julia || groovy || passed || self.by_other_name(low, DELETES);
         if !removes && !self.renamed_delete {
             return;
         }
         let mut targets = statement.targets.clone();
-        let recursive = has(low, RECURSIVE) || self.renamed_delete || passed;
+        let recursive = has(low, RECURSIVE) || groovy || self.renamed_delete || passed;
         if targets.is_empty() {
             targets.extend(computed::place(low).map(Text::lit));
         }
@@ -355,7 +389,8 @@ fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
         }
     }
     let list = if list.iter().any(|text| plausible(text)) { list } else { all };
-    let words: Vec<&str> = list.iter().map(String::as_str).filter(|text| plausible(text)).collect();
+    let words: Vec<&str> =
+        list.iter().map(String::as_str).filter(|text| plausible(text) && !is_module(text)).collect();
     if let Some(first @ ("env" | "printenv")) = words.first().copied().filter(|_| words.len() > 1) {
         // The strings behind it may be options of the call.
         quiet_script(shell, first);
@@ -431,22 +466,6 @@ fn home_of_code(text: &str, statement: &str) -> String {
         return format!("~/{}", text.trim_start_matches('/'));
     }
     text.to_owned()
-}
-
-/// Statements that code sends to a database are for the same rule as those of its clients.
-fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals: &[String], code: &str) {
-    let sent = [".execute(", ".executescript(", ".query(", ".raw(", ".exec(", ".run("];
-    let whole = ["flushall(", "flushdb(", "drop_database(", "dropdatabase(", "drop_collection("];
-    if !sent.iter().chain(&whole).any(|word| low.contains(word)) {
-        return;
-    }
-    if [":memory:", "/tmp/", "test.db", "_test"].iter().any(|word| code.contains(word)) {
-        return;
-    }
-    let mut args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();
-    args.extend(whole.iter().filter(|word| low.contains(**word)).map(|word| Text::lit(*word)));
-    let cwd = shell.cwd().clone();
-    shell.out.runs.push(Run { name: "sql".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
 }
 
 fn is_shell_path(text: &str) -> bool {

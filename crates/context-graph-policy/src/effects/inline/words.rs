@@ -59,6 +59,7 @@ pub(super) const DELETES: &[&str] = &[
     "rmdir",
     "fs.rm",
     "fileutils.rm",
+    "rm_rf",
     "file.delete",
     "removedirs",
     "deno.remove",
@@ -145,6 +146,10 @@ pub(super) const READS: &[&str] = &[
     "listdir",
     "for line in",
     "dotenv",
+    "upload_file",
+    "upload_from_filename",
+    "open_sftp",
+    "sqlite3.connect",
 ];
 pub(super) const HIDES: &[&str] = &[
     "unpack1",
@@ -194,6 +199,19 @@ pub(super) const SENDS: &[&str] = &[
     "ftplib",
     "net.connect",
     "urllib",
+    "').post(",
+    "\").post(",
+    "').put(",
+    "\").put(",
+    "upload_file(",
+    "upload_fileobj(",
+    "upload_from_filename(",
+    "upload_blob(",
+    "put_object(",
+    "open_sftp(",
+    "putobjectcommand",
+    "websocket",
+    "telnetlib",
 ];
 
 /// Calls of a module that starts programs, under whatever name it was imported.

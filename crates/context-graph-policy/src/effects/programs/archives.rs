@@ -94,6 +94,11 @@ impl Shell<'_> {
                     }
                 }
             }
+            "7z" | "7za" if matches!(first, "x" | "e") => {
+                for folder in option_values(args, "-o", "") {
+                    self.write_within(&folder, name);
+                }
+            }
             "zip" | "7z" | "7za" | "rar" => {
                 // `zip archive files`, but `7z command archive files`.
                 let skip = if name == "zip" { 1 } else { 2 };

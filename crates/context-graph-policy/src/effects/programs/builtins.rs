@@ -12,11 +12,16 @@ impl Shell<'_> {
             return;
         }
         for arg in &run.args {
-            let inner = arg.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
-            if let Some((inner, _)) = inner.filter(|(inner, _)| inner.starts_with("$(")) {
-                let script = format!(": {inner}");
-                self.quietly(|shell| shell.script(&script));
-            }
+            self.subscript(arg);
+        }
+    }
+
+    /// One word that may name a variable with a subscript.
+    pub(crate) fn subscript(&mut self, word: &Text) {
+        let inner = word.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
+        if let Some((inner, _)) = inner.filter(|(inner, _)| inner.starts_with("$(")) {
+            let script = format!(": {inner}");
+            self.quietly(|shell| shell.script(&script));
         }
     }
 
@@ -186,6 +191,7 @@ impl Shell<'_> {
                 crate::effects::Piece::Lit(text) => readable.push_str(text),
                 crate::effects::Piece::Star => readable.push('*'),
                 crate::effects::Piece::One => readable.push('?'),
+                crate::effects::Piece::Hole(Origin::Below) => readable.push_str("**"),
                 crate::effects::Piece::Hole(_) => readable.push_str("$__unknown"),
             }
         }
@@ -242,12 +248,20 @@ impl Shell<'_> {
             self.run_stream(&flow, by);
             return;
         }
-        if matches!(file.literal(), Some("/dev/stdin" | "-" | "/proc/self/fd/0" | "/dev/fd/0")) {
+        // By whatever number it is open, it was opened for this very command.
+        let open = |path: &str| {
+            path == "-"
+                || path == "/dev/stdin"
+                || path.starts_with("/proc/self/fd/")
+                || path.starts_with("/dev/fd/")
+        };
+        if file.literal().is_some_and(open) {
             self.run_stream(stdin, by);
             return;
         }
         self.touch(Access::Execute, file, by);
         self.run_tainted(file, by);
+        self.run_unpacked(file);
         if let Some(script) = self.content_of(file) {
             self.script_with(&script, argv.to_vec(), stdin);
         } else if file.has_origin(Origin::Computed) {
@@ -271,7 +285,7 @@ impl Shell<'_> {
             return self.script_text(&text, &Flow::default(), by);
         } else if stream.decoded {
             self.unknown(Unknown::Decoded);
-        } else if stream.piped && !stream.file {
+        } else if stream.piped && (!stream.file || picks_out(&stream.from)) {
             self.unknown(Unknown::Piped(if stream.from.is_empty() {
                 by.to_owned()
             } else {
@@ -280,4 +294,25 @@ impl Shell<'_> {
         }
         Flow { piped: true, from: by.to_owned(), ..Flow::default() }
     }
+}
+
+/// Programs that make something else of a file: what comes out is not what stands there.
+fn picks_out(program: &str) -> bool {
+    matches!(
+        program,
+        "sed"
+            | "gsed"
+            | "awk"
+            | "gawk"
+            | "mawk"
+            | "grep"
+            | "egrep"
+            | "rg"
+            | "cut"
+            | "tr"
+            | "rev"
+            | "tac"
+            | "jq"
+            | "paste"
+    )
 }

@@ -57,7 +57,14 @@ impl Shell<'_> {
             .trim_start_matches([':', ' ', '%'])
             .trim_start_matches("silent")
             .trim_start_matches(['!', ' ']);
-        if command.prefix().contains('!') {
+        let file = |leads: &[&str]| leads.iter().find_map(|lead| text.strip_prefix(lead));
+        if let Some(file) = file(&["w! ", "w ", "write! ", "write ", "saveas ", "saveas! "]) {
+            self.touch(Access::Write, &Text::from(file.trim()), "vim");
+        } else if let Some(file) =
+            file(&["r ", "read ", "e ", "edit ", "tabe "]).filter(|file| !file.starts_with('!'))
+        {
+            self.touch(Access::Read, &Text::from(file.trim()), "vim");
+        } else if command.prefix().contains('!') {
             self.quietly(|shell| shell.script(text));
         } else if text.contains('(') {
             inline::scan(self, "lua", text, &[]);
@@ -116,6 +123,20 @@ impl Shell<'_> {
 
     /// A client's own commands for the shell, and statements that come out of files this very command wrote.
     fn database_client(&mut self, run: &Run, stdin: &Flow) {
+        for text in run.args.iter().map(Text::known).filter(|text| text.contains("'/")) {
+            // The server reads and writes files where it is told to.
+            let upper = text.to_ascii_uppercase();
+            let writes = ["OUTFILE", "DUMPFILE", " TO '"].iter().any(|word| upper.contains(word));
+            let reads =
+                ["COPY ", "LOAD ", "READ", "OUTFILE", "DUMPFILE"].iter().any(|word| upper.contains(word));
+            for path in inline::string_literals(text).iter().filter(|path| reads && path.starts_with('/')) {
+                self.touch(
+                    if writes { Access::Write } else { Access::Read },
+                    &Text::from(path.as_str()),
+                    &run.name,
+                );
+            }
+        }
         if stdin.network {
             self.unknown(Unknown::Downloaded(run.name.clone()));
         }

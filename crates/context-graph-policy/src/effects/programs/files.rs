@@ -165,7 +165,7 @@ impl Shell<'_> {
                     self.touch(Access::Read, file, name);
                 }
                 for file in option_values(args, "-o", "--output") {
-                    if matches!(name, "sort" | "gpg" | "age" | "uniq") {
+                    if matches!(name, "sort" | "gpg" | "age" | "uniq" | "iconv" | "xmllint" | "plutil") {
                         self.touch(Access::Write, &file, name);
                     }
                 }

@@ -4,6 +4,9 @@ use super::xargs::replaced;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Origin, Piece, Run, Text};
 
+/// Stands for the names of what `find` picks by age, size or owner.
+pub(crate) const NARROWED: &str = "picked-by-find";
+
 impl Shell<'_> {
     pub(super) fn find(&mut self, run: &Run, stdin: &Flow) -> bool {
         match run.name.as_str() {
@@ -130,44 +133,73 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     if starts.is_empty() {
         starts.push(Text::lit("."));
     }
-    let mut name = None;
+    let either = run.args.iter().any(|arg| matches!(arg.known(), "-o" | "-or"));
+    let mut names: Vec<String> = Vec::new();
     let mut path = None;
     let mut narrowed = false;
+    let mut empty = run.args.last().is_some_and(|arg| arg.known() == "-empty");
     for (at, pair) in run.args.windows(2).enumerate() {
-        // What is left out says nothing about what is taken.
-        let negated =
-            at.checked_sub(1).is_some_and(|before| matches!(run.args[before].known(), "!" | "-not"));
         match pair[0].known() {
-            _ if negated => {}
-            "-name" | "-iname" => name = Some(pair[1].known()),
+            // What is left out says nothing about what is taken.
+            _ if is_left_out(run, at) => {}
+            "-name" | "-iname" => names.push(pair[1].known().to_owned()),
+            "-regex" | "-iregex" if by_ending(pair[1].known()).is_some() => {
+                names.extend(by_ending(pair[1].known()));
+            }
             "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" => path = Some(pair[1].known()),
-            "-mtime" | "-mmin" | "-newer" | "-size" | "-empty" | "-atime" | "-user" | "-perm" | "-ctime" => {
+            "-empty" => (narrowed, empty) = (true, true),
+            "-size" if matches!(pair[1].known(), "0" | "0c") => (narrowed, empty) = (true, true),
+            "-mtime" | "-mmin" | "-newer" | "-size" | "-atime" | "-user" | "-perm" | "-ctime" => {
                 narrowed = true;
             }
             _ => {}
         }
     }
-    if matches!(name, Some("*" | "*.*" | ".*")) {
-        name = None;
+    // Of names that must all fit the last is as good as any; of those that may, each counts.
+    if !either && names.len() > 1 {
+        names.drain(..names.len() - 1);
     }
-    let below = ending(name, path);
-    starts
-        .into_iter()
-        .map(|mut start| {
-            if below.is_empty() && !narrowed {
-                return start;
-            }
-            start.push_str("/");
-            start.push(Piece::Hole(Origin::Below));
-            start.push_str("/");
-            if below.is_empty() {
-                start.push_str("narrowed-by-find");
-            } else {
-                start.push_globbed(&below);
-            }
-            start
-        })
-        .collect()
+    let removes =
+        run.args.iter().any(|arg| matches!(arg.known(), "-delete" | "rm" | "unlink" | "shred" | "mv"));
+    names.retain(|name| !(matches!(name.as_str(), "*" | "*.*") || name == ".*" && removes));
+    let most = if starts.len() > 8 { 1 } else { 8 };
+    let mut endings: Vec<String> = names.iter().take(most).map(|name| ending(Some(name), path)).collect();
+    if endings.is_empty() {
+        endings.push(ending(None, path));
+    }
+    let reports = |mut start: Text, below: &str| {
+        if below.is_empty() && !narrowed {
+            return start;
+        }
+        start.push_str("/");
+        start.push(Piece::Hole(Origin::Below));
+        start.push_str("/");
+        if below.is_empty() {
+            start.push_str(if empty { "empty" } else { NARROWED });
+        } else {
+            start.push_globbed(below);
+        }
+        start
+    };
+    let each =
+        |start: Text| endings.iter().map(move |below| reports(start.clone(), below)).collect::<Vec<_>>();
+    starts.into_iter().flat_map(each).collect()
+}
+
+/// Whether a test says what is not taken: `! -name x`, `-path x -prune -o`.
+fn is_left_out(run: &Run, at: usize) -> bool {
+    let negated = at.checked_sub(1).is_some_and(|before| matches!(run.args[before].known(), "!" | "-not"));
+    let pruned = run.args.get(at + 2..).is_some_and(|after| match after {
+        [prune, or, ..] => prune.known() == "-prune" && or.known().starts_with("-o"),
+        _ => false,
+    });
+    negated || pruned
+}
+
+/// The glob that a pattern such as `.*\.rs` comes to.
+fn by_ending(pattern: &str) -> Option<String> {
+    let ending = pattern.strip_prefix(".*\\.")?.trim_end_matches('$');
+    (!ending.is_empty() && ending.chars().all(char::is_alphanumeric)).then(|| format!("*.{ending}"))
 }
 
 /// How the reported paths end: `-path` says the folders, `-name` the name.

@@ -120,31 +120,7 @@ impl Shell<'_> {
                 if rest.iter().any(|arg| matches!(arg.known(), "--staged" | "-S"))
                     && !rest.iter().any(|arg| matches!(arg.known(), "--worktree" | "-W")) => {}
             "checkout" | "restore" | "stash" => self.git_checkout(sub, rest),
-            "clone" | "fetch" | "pull" | "ls-remote" | "push" | "remote" => {
-                // A push to an address, not to a remote the project knows, takes the history elsewhere.
-                if sub == "push" {
-                    let words = operands(rest, &["-o"]);
-                    let to = words.first().map_or_else(|| Text::lit("origin"), |to| (*to).clone());
-                    if is_address(&to) || self.remotes.iter().any(|name| to.literal() == Some(name)) {
-                        let host = super::host_of(&to);
-                        self.send(host, crate::effects::Cargo::Archive, "git push");
-                    }
-                }
-                if let ("remote", [verb, name, address, ..]) = (sub, operands(rest, &["-t", "-m"]).as_slice())
-                    && matches!(verb.known(), "add" | "set-url")
-                    && is_address(address)
-                {
-                    self.remotes.push(name.known().to_owned());
-                }
-                // git runs what stands behind `ext::`.
-                for script in rest
-                    .iter()
-                    .filter_map(|arg| arg.known().split_once("ext::"))
-                    .map(|(_, script)| script.to_owned())
-                {
-                    self.script(&script);
-                }
-            }
+            "clone" | "fetch" | "pull" | "ls-remote" | "push" | "remote" => self.git_remote(sub, rest),
             "apply" | "am" => {
                 for folder in option_values(rest, "", "--directory") {
                     self.write_within(&folder, "git apply");
@@ -186,6 +162,32 @@ impl Shell<'_> {
             for script in option_values(rest, short, long) {
                 self.script_text(&script, &Flow::default(), "git");
             }
+        }
+    }
+
+    /// What goes to other repositories, comes from them, or is run to reach them.
+    fn git_remote(&mut self, sub: &str, rest: &[Text]) {
+        self.unpacked |= sub == "clone" && rest.iter().any(is_address);
+        // A push to an address, not to a remote the project knows, takes the history elsewhere.
+        if sub == "push" {
+            let words = operands(rest, &["-o"]);
+            let to = words.first().map_or_else(|| Text::lit("origin"), |to| (*to).clone());
+            if is_address(&to) || self.remotes.iter().any(|name| to.literal() == Some(name)) {
+                let host = super::host_of(&to);
+                self.send(host, crate::effects::Cargo::Archive, "git push");
+            }
+        }
+        if let ("remote", [verb, name, address, ..]) = (sub, operands(rest, &["-t", "-m"]).as_slice())
+            && matches!(verb.known(), "add" | "set-url")
+            && is_address(address)
+        {
+            self.remotes.push(name.known().to_owned());
+        }
+        // git runs what stands behind `ext::`.
+        for script in
+            rest.iter().filter_map(|arg| arg.known().split_once("ext::")).map(|(_, script)| script.to_owned())
+        {
+            self.script(&script);
         }
     }
 
@@ -266,6 +268,8 @@ impl Shell<'_> {
             self.script(script);
         } else if runs && text != "true" && text != "false" && text.contains(' ') {
             self.script(text);
+        } else if runs && ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|folder| text.starts_with(folder)) {
+            self.unknown(crate::effects::Unknown::Foreign(format!("git would run {text}")));
         }
     }
 }
@@ -302,6 +306,24 @@ pub(super) fn listed(run: &Run) -> Option<Text> {
         _ => return None,
     }
     Some(text)
+}
+
+/// What `git rev-parse` says of where the repository is.
+pub(super) fn place(run: &Run, project: &str) -> Option<Text> {
+    let (_, rest) = subcommand(&run.args)?;
+    // Elsewhere it is another repository.
+    run.cwd.literal().filter(|cwd| cwd.starts_with(project.trim_end_matches('/')))?;
+    let below = |name: &str| Some(Text::lit(format!("{}/{name}", project.trim_end_matches('/'))));
+    match rest {
+        [only] => match only.known() {
+            "--show-toplevel" => Some(Text::lit(project)),
+            "--git-dir" | "--absolute-git-dir" | "--git-common-dir" => below(".git"),
+            "--show-cdup" => Some(Text::default()),
+            _ => None,
+        },
+        [option, name] if option.known() == "--git-path" => below(&format!(".git/{}", name.literal()?)),
+        _ => None,
+    }
 }
 
 /// Whether a subcommand prints what files hold or held.

@@ -201,9 +201,27 @@ const SAYS: &[&str] = &[
     "--text",
 ];
 
+/// Programs that run the code in the file they are told to build by.
+const BUILDERS: &[&str] = &[
+    "gradle",
+    "gradlew",
+    "cmake",
+    "gulp",
+    "grunt",
+    "webpack",
+    "rollup",
+    "vite",
+    "rake",
+    "ant",
+    "scons",
+    "nox",
+    "fab",
+    "ansible-playbook",
+];
+
 /// Programs that run the code they are fed.
 const CONSOLES: &[&str] =
-    &["irb", "pry", "iex", "jshell", "flask", "rails", "ghci", "clojure", "sbcl", "kotlinc", "scala"];
+    &["zx", "irb", "pry", "iex", "jshell", "flask", "rails", "ghci", "clojure", "sbcl", "kotlinc", "scala"];
 
 /// Words before a command in the little languages of debuggers, editors and `expect`.
 const LEADS: &[&str] = &[
@@ -224,12 +242,33 @@ impl Shell<'_> {
             "tar" | "gtar" | "bsdtar" => {
                 &[("-F", "--info-script"), ("", "--new-volume-script"), ("", "--rsh-command")]
             }
+            "npm" | "pnpm" | "yarn" => &[("", "--script-shell")],
             "gcloud" => &[("", "--command")],
             "vagrant" => &[("-c", "--command")],
             "fly" | "flyctl" => &[("-C", "--command")],
             "complete" => &[("-C", "")],
+            "mvn" | "mvnw" => {
+                let named = |lead: &str| run.args.iter().find_map(|arg| arg.known().strip_prefix(lead));
+                if let Some(program) = named("-Dexec.executable=") {
+                    let line = format!("{program} {}", named("-Dexec.args=").unwrap_or(""));
+                    self.quietly(|shell| shell.script(&line));
+                }
+                return;
+            }
             "go" => &[("", "-exec"), ("", "-toolexec"), ("", "-vettool")],
+            "pytest" => {
+                // It empties the folder before it begins.
+                for folder in option_values(&run.args, "", "--basetemp") {
+                    self.delete(&folder, "pytest", true);
+                }
+                return;
+            }
             "cargo" => {
+                if run.arg(0) == "clean" && !run.has("--dry-run") {
+                    for folder in option_values(&run.args, "", "--target-dir") {
+                        self.delete(&folder, "cargo clean", true);
+                    }
+                }
                 for setting in option_values(&run.args, "", "--config") {
                     for line in string_literals(setting.known()) {
                         self.handed_line(&Text::lit(line));
@@ -271,6 +310,33 @@ impl Shell<'_> {
                 let command = run.args[at..].to_vec();
                 self.quietly(|shell| shell.run(command, Vec::new(), stdin));
                 return;
+            }
+        }
+    }
+
+    /// Code that a program nobody here knows is handed as a file which this very command writes: build and task files
+    /// in the languages of `gradle`, `gulp` or `cmake`.
+    pub(super) fn handed_code(&mut self, run: &Run) {
+        if self.written.is_empty() && self.descriptors.is_empty() {
+            return;
+        }
+        for arg in &run.args {
+            let file = arg
+                .split_once('=')
+                .filter(|(option, _)| option.prefix().starts_with('-'))
+                .map_or_else(|| arg.clone(), |(_, value)| value);
+            let code = match self.descriptor(&file) {
+                Some(flow) => flow.literal().map(str::to_owned),
+                None if BUILDERS.contains(&run.name.as_str()) => self.content_of(&file),
+                None => None,
+            };
+            let Some(code) = code.filter(|code| code.contains(['(', '"', '\''])) else { continue };
+            inline::scan(self, "groovy", &code, &[]);
+            // cmake writes its paths without quotes.
+            for rest in code.split("REMOVE_RECURSE").skip(1).take(16) {
+                for path in rest.split(')').next().unwrap_or("").split_whitespace() {
+                    self.delete(&Text::lit(path.trim_matches('"')), &run.name, true);
+                }
             }
         }
     }

@@ -12,9 +12,15 @@ impl Shell<'_> {
         match base {
             _ if super::variables::is_shell(base) => Some(self.shell(run, stdin)),
             "cmd" if run.arg(0).eq_ignore_ascii_case("/c") || run.arg(0).eq_ignore_ascii_case("/k") => {
-                let line: Vec<String> = run.args[1..].iter().map(Text::to_string).collect();
+                let line: Vec<String> = run.args[1..].iter().map(|arg| rooted(&arg.to_string())).collect();
                 crate::effects::powershell::script(self, &line.join(" "));
                 Some(Flow::default())
+            }
+            "osascript"
+                if run.args.iter().any(|arg| arg.known().contains("with administrator privileges")) =>
+            {
+                self.out.privileges.push(crate::effects::Privilege::OtherUser("osascript".to_owned()));
+                self.language(run, stdin, &["-e"], &["-l"])
             }
             "go" if run.arg(0) == "run" => {
                 for file in &run.args[1..] {
@@ -30,6 +36,10 @@ impl Shell<'_> {
             "deno" if run.args.iter().any(|arg| arg.prefix().starts_with("http")) => {
                 self.unknown(Unknown::Downloaded("deno".to_owned()));
                 None
+            }
+            "deno" if run.arg(0) == "run" && run.has("-") => {
+                self.stream_of_code(stdin, run, &[]);
+                Some(Flow::default())
             }
             "ipython" if run.args.iter().any(|arg| arg.prefix().starts_with('!')) => {
                 for line in run.args.iter().filter_map(|arg| arg.strip_prefix("!")) {
@@ -50,6 +60,7 @@ impl Shell<'_> {
                 &["-e", "-E", "-ne", "-pe", "-pi", "-i", "-lne", "-nle", "-ple", "-0pe", "-0777"],
                 &["-I", "-M"],
             ),
+            "rake" if run.has("-e") => self.language(run, stdin, &["-e"], &["-f"]),
             "ruby" => self.language(run, stdin, &["-e", "-ne", "-pe", "-pi"], &["-I", "-r"]),
             "php" => self.language(run, stdin, &["-r"], &["-d"]),
             "lua" | "luajit" | "osascript" => self.language(run, stdin, &["-e"], &["-l"]),
@@ -125,6 +136,12 @@ impl Shell<'_> {
                     let skip = rest.iter().take_while(|arg| arg.prefix().starts_with(['-', '+'])).count();
                     let Some(script) = rest.get(skip) else { return Flow::default() };
                     let positional = rest[skip + 1..].to_vec();
+                    // zsh keeps all of its variables in one array.
+                    if run.name == "zsh"
+                        && ["(kv)parameters", "(v)parameters"].iter().any(|all| script.known().contains(all))
+                    {
+                        self.disclose(crate::effects::Disclosure::Environment);
+                    }
                     return match script.literal() {
                         Some(known) => self.script_with(known, positional, stdin),
                         None => self.script_text(script, stdin, &run.name),
@@ -260,8 +277,9 @@ impl Shell<'_> {
                     inline::scan(self, &run.name, &code, rest);
                 }
                 // `manage.py shell -c 'code'`, `artisan tinker --execute='code'`.
-                for code in rest.iter().skip(1).filter(|arg| inline::acts(arg.prefix())) {
-                    inline::scan(self, &run.name, &code.to_string(), &[]);
+                let handed = |at: usize| matches!(rest[at - 1].known(), "-c" | "--command" | "--execute");
+                for at in (1..rest.len()).filter(|at| handed(*at) || inline::acts(rest[*at].prefix())) {
+                    inline::scan(self, &run.name, &rest[at].to_string(), &[]);
                 }
             }
             _ if stdin.piped => self.stream_of_code(stdin, run, rest),
@@ -344,4 +362,15 @@ fn attached_to_e(option: &str) -> Option<&str> {
     let before = &letters[..at];
     (!code.is_empty() && before.chars().all(|c| c.is_ascii_digit() || "nplawsStTuUWX".contains(c)))
         .then_some(code)
+}
+
+/// `C:\\Users` loses its backslash to the shell; what is left means the drive's root all the same.
+fn rooted(word: &str) -> String {
+    let bytes = word.as_bytes();
+    let drive = bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
+    if drive && !matches!(bytes[2], b'/' | b'\\') {
+        format!("{}/{}", &word[..2], &word[2..])
+    } else {
+        word.to_owned()
+    }
 }

@@ -16,11 +16,13 @@ mod network;
 mod reading_options;
 mod requests;
 mod storage;
+mod tasks;
 mod texts;
 mod variables;
 mod wrappers;
 mod xargs;
 
+pub(crate) use find::NARROWED;
 pub(crate) use git::{settings as git_settings, subcommand as git_subcommand};
 pub(crate) use network::host_of;
 
@@ -141,7 +143,9 @@ impl Shell<'_> {
         if !done {
             self.executed(word, run, stdin);
         }
-        flow_of(run, text, stdin, done)
+        self.unpacked |=
+            stdin.network && matches!(run.name.as_str(), "tar" | "bsdtar" | "gtar" | "unzip" | "cpio");
+        flow_of(run, text, stdin, done, self.project)
     }
 
     /// A program of which we know nothing but its name.
@@ -149,12 +153,28 @@ impl Shell<'_> {
         if word.known().contains('/') {
             self.touch(Access::Execute, word, &run.name);
             self.run_tainted(word, &run.name);
+            self.run_unpacked(word);
         }
         self.handed(run, stdin);
+        self.handed_code(run);
+        for file in option_values(&run.args, "-o", "--output") {
+            if file.prefix().starts_with(['/', '~', '.']) {
+                self.touch(Access::Write, &file, &run.name);
+            }
+        }
         for arg in operands(&run.args, &[]) {
             let text = arg.to_string();
             if text.contains('.') || text.contains('/') {
                 self.touch(Access::Mention, arg, &run.name);
+            }
+            // Little languages name files in quotes of their own: `document('/x')`.
+            if text.contains("('") || text.contains("(\"") {
+                for path in super::inline::string_literals(&text)
+                    .iter()
+                    .filter(|path| path.starts_with(['/', '~', '.']))
+                {
+                    self.touch(Access::Mention, &Text::from(path.as_str()), &run.name);
+                }
             }
         }
     }
@@ -169,7 +189,7 @@ fn interpreter_named(script: &str) -> Option<&'static str> {
 }
 
 /// What a program lets through or makes.
-fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
+fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool, project: &str) -> Flow {
     let name = run.name.as_str();
     if let Some(mut flow) = text {
         name.clone_into(&mut flow.from);
@@ -205,10 +225,23 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
             };
             flow.file = stdin.file || git::shows_content(sub, run);
             flow.network = stdin.network;
-            if matches!(sub, "ls-files" | "ls-tree") {
-                flow.text = git::listed(run);
+            match sub {
+                "ls-files" | "ls-tree" => flow.text = git::listed(run),
+                "rev-parse" => flow.text = git::place(run, project),
+                _ => {}
             }
         }
+        "locate" | "plocate" | "mlocate" | "mdfind" => {
+            flow.text = operands(&run.args, &["-l", "-n", "-name", "-onlyin"]).first().map(|name| {
+                let mut text = Text::lit("/");
+                text.push(super::Piece::Hole(Origin::Below));
+                text.push_str("/");
+                text.extend(name);
+                text
+            });
+        }
+        "redis-cli" | "valkey-cli" if run.has("--rdb") => flow.archive = true,
+        "jq" | "yq" if run.has_short('n') || run.has("--null-input") => flow.environment = stdin.environment,
         "sqlite3" if run.args.iter().any(|arg| arg.known().contains(".dump")) => flow.archive = true,
         "openssl" if run.arg(0) == "s_client" => flow.network = true,
         "telnet" => flow.network = true,
@@ -246,6 +279,7 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool) -> Flow {
 fn filtered_names(run: &Run, stdin: &Flow) -> Option<Text> {
     let lists = matches!(stdin.from.as_str(), "ls" | "git" | "fd" | "rg" | "tree");
     let word = operands(&run.args, &[]).first().and_then(|word| word.literal())?;
+    let word = word.trim_start_matches(['^', '\\']).trim_end_matches('$');
     let plain = word.len() > 2 && word.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c));
     // With some names taken out, the rest is still all of it.
     if run.has_short('v') && stdin.text.as_ref().is_some_and(Text::has_glob) {

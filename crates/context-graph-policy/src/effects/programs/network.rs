@@ -46,6 +46,11 @@ impl Shell<'_> {
                 self.send(host, stdin.cargo(), &run.name);
             }
             "gh" => {
+                if matches!(run.arg(0), "pr" | "issue" | "gist" | "release" | "discussion")
+                    && run.args.iter().any(|arg| arg.has_origin(Origin::Credential))
+                {
+                    self.send(Text::lit("github.com"), Cargo::Credential, "gh");
+                }
                 if run.arg(0) == "gist" && run.arg(1) == "create" {
                     for file in operands(&run.args[2..], &["-d", "--desc", "-f"]) {
                         self.touch(Access::Read, file, "gh gist");
@@ -105,6 +110,11 @@ impl Shell<'_> {
                 self.script_text(&script, &Flow::default(), name);
             }
         }
+        if let Some(lines) = stdin.literal().filter(|_| matches!(name, "ftp" | "sftp" | "lftp")) {
+            for line in lines.lines().filter_map(|line| line.trim_start().strip_prefix('!')) {
+                self.script(line);
+            }
+        }
         let words = operands(&run.args, &valued);
         let mut scripts =
             option_values(&run.args, "-e", "").into_iter().chain(option_values(&run.args, "-c", ""));
@@ -129,12 +139,15 @@ impl Shell<'_> {
                     )
                 }))
         {
+            let mut built = !sources.is_empty();
             for source in sources.iter().filter(|source| !remote(source)) {
                 self.touch_all(Access::Read, source, name, true);
+                built &= self.is_built(source);
             }
             let host = last.split_once(':').map_or_else(|| (*last).clone(), |(host, _)| host);
             let host = host.split_once('@').map_or(host.clone(), |(_, host)| host);
-            self.send(host, Cargo::File, name);
+            // What was built to be published may go where it is published.
+            self.send(host, if built { Cargo::Data } else { Cargo::File }, name);
         } else if name == "rsync" || name == "scp" {
             for source in sources {
                 self.touch_all(Access::Read, source, name, true);

@@ -151,11 +151,13 @@ impl Shell<'_> {
         }
         for file in option_values(args, "-K", "--config") {
             self.touch(Access::Read, &file, name);
-            if self.descriptor(&file).is_some_and(|flow| {
+            let given = if file.known() == "-" { Some(stdin.clone()) } else { self.descriptor(&file) };
+            if given.is_some_and(|flow| {
                 flow.literal()
                     .is_none_or(|text| ["upload", "data", "form"].iter().any(|word| text.contains(word)))
             }) {
                 cargo = cargo.max(Cargo::File);
+                self.send(Text::hole(Origin::Output), Cargo::File, name);
             }
         }
         // These two take a value elsewhere, not in curl.
@@ -171,6 +173,9 @@ impl Shell<'_> {
             if keeps_name {
                 let mut saved = folder.clone();
                 saved.extend(&url.file_name());
+                if !folder.is_empty() {
+                    self.touch(Access::Write, &saved, name);
+                }
                 self.taint(&saved, Taint::Network);
             }
             // An address out of a list of them carries nothing.
@@ -255,7 +260,7 @@ fn carried(name: &str, args: &[Text]) -> (Vec<Text>, Cargo) {
 
 /// What a piece of a request carries.
 fn of_text(text: &Text) -> Cargo {
-    if text.has_origin(Origin::Credential) {
+    if text.has_origin(Origin::Credential) || crate::effects::shapes::holds_secret(text.prefix()) {
         Cargo::Credential
     } else if text.has_origin(Origin::File) {
         Cargo::File

@@ -119,7 +119,7 @@ impl Shell<'_> {
     }
 
     /// Whether a file lies in a folder of the project that a build fills.
-    fn is_built(&self, file: &Text) -> bool {
+    pub(super) fn is_built(&self, file: &Text) -> bool {
         let path = absolute(file, self.cwd());
         path.prefix()
             .strip_prefix(self.project)

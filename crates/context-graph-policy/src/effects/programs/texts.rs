@@ -65,8 +65,11 @@ impl Shell<'_> {
             {
                 self.touch(Access::Write, &Text::from(file.trim()), "sed");
             }
-            if let Some(file) = command.strip_prefix("r ") {
+            if let Some(file) = command.strip_prefix("r ").or_else(|| command.strip_prefix("R ")) {
                 self.touch(Access::Read, &Text::from(file.trim()), "sed");
+            }
+            if command == "e" {
+                self.unknown(crate::effects::Unknown::Decoded);
             }
             if let Some(script) = command.strip_prefix("e ") {
                 self.script(script);
@@ -138,6 +141,11 @@ impl Shell<'_> {
                 // What is joined to it is not known here.
                 let joined = if text.ends_with(' ') { format!("{text}$__unknown") } else { text.clone() };
                 self.script(&joined);
+            }
+            if strings.len() > 1 {
+                // Strings side by side are one.
+                let joined = strings.concat();
+                self.quietly(|shell| shell.script(&joined));
             }
         }
         for (at, _) in program.match_indices('>') {

@@ -27,10 +27,14 @@ impl Shell<'_> {
                     self.script(script.trim_start_matches('|'));
                 }
             }
+            // Programs that build call these.
+            "RUSTC_WRAPPER" | "RUSTC" | "CC" | "CXX" | "LD" | "AR" | "RUSTC_WORKSPACE_WRAPPER" => {
+                self.handed_line(value);
+            }
             // A shell reads this file before anything else.
             "BASH_ENV" | "ENV" if is_shell(program) => self.run_file(value, &[], &Flow::default(), program),
             // With `-x`, a shell expands this before each command.
-            "PS4" if value.prefix().contains(['$', '`']) => {
+            "PS4" | "PS1" | "PS0" | "PS2" if value.prefix().contains(['$', '`']) => {
                 self.script(&format!(": \"{}\"", value.known()));
             }
             "LD_PRELOAD" | "DYLD_INSERT_LIBRARIES" | "LD_AUDIT" => {

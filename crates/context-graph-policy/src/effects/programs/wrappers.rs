@@ -1,9 +1,8 @@
 //! Programs that run another program: taken off until the one that acts is seen.
 
 use super::option_values;
-use crate::effects::inline::string_literals;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Privilege, Run, Text, Unknown};
+use crate::effects::{Origin, Privilege, Run, Text, Unknown};
 
 /// A wrapper that takes options, then a fixed number of words, then the command.
 struct Wrapper {
@@ -33,7 +32,6 @@ const WRAPPERS: &[Wrapper] = &[
             "chronic",
             "ifne",
             "eatmydata",
-            "dotenvx",
             "cross-env",
             "gtime",
             "grc",
@@ -69,6 +67,11 @@ const WRAPPERS: &[Wrapper] = &[
         skip: 0,
     },
     Wrapper { names: &["direnv"], valued: &[], skip: 2 },
+    Wrapper {
+        names: &["dotenv", "dotenv-cli", "env-cmd"],
+        valued: &["-e", "-f", "--file", "-c", "-v"],
+        skip: 0,
+    },
 ];
 
 /// `name sub … command`: the words after the subcommand are a command.
@@ -95,6 +98,9 @@ const RUNNERS: &[(&str, &str, &[&str])] = &[
     ("mise", "x", &[]),
     ("conda", "run", &["-n", "-p"]),
     ("op", "run", &["--env-file"]),
+    ("railway", "run", &["-s", "-e"]),
+    ("dotenvx", "run", &["-f", "--env-file", "-e"]),
+    ("dotenv", "run", &["-f", "--file"]),
     ("doppler", "run", &["-p", "-c"]),
     ("infisical", "run", &["--env"]),
     ("rustup", "run", &[]),
@@ -114,7 +120,8 @@ impl Shell<'_> {
             "sudo" | "doas"
                 if matches!(run.arg(0), "--version" | "-V" | "--help" | "-h" | "-K" | "-k")
                     && args.len() == 1 => {}
-            "sudo" | "doas" | "pkexec" | "gosu" | "su-exec" | "runas" => {
+            "sudo" | "doas" | "pkexec" | "gosu" | "su-exec" | "runas" | "run0" | "sudo-rs" | "dzdo"
+            | "calife" => {
                 self.out.privileges.push(Privilege::OtherUser(run.name.clone()));
                 let valued =
                     ["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "--user", "--group"];
@@ -156,6 +163,10 @@ impl Shell<'_> {
                 }
             }
             "sg" | "newgrp" => {
+                // Whoever is in these groups has the run of the machine.
+                if matches!(run.arg(0), "docker" | "sudo" | "wheel" | "root" | "disk" | "shadow") {
+                    self.out.privileges.push(Privilege::OtherUser(format!("{} {}", run.name, run.arg(0))));
+                }
                 for script in args.iter().skip(1).filter(|arg| arg.known() != "-c") {
                     self.script_text(script, stdin, &run.name);
                 }
@@ -175,16 +186,13 @@ impl Shell<'_> {
                 }
                 return Some(self.run_stream(stdin, &run.name));
             }
+            // Without `-s` the words are a command as they stand.
+            "entr" if !run.has_short('s') => {
+                return Some(self.run_rest(after_options(args, &[], 0), run, stdin));
+            }
             "watch" | "entr" | "hyperfine" => {
                 let rest = after_options(args, &["-n", "-d", "--interval", "-w", "-r"], 0);
-                let mut script = Text::default();
-                for arg in rest {
-                    if !script.is_empty() {
-                        script.push_str(" ");
-                    }
-                    script.extend(arg);
-                }
-                return Some(self.script_text(&script, stdin, &run.name));
+                return Some(self.script_text(&line_of(rest), stdin, &run.name));
             }
             "flock" | "nix-shell" | "nix" | "npx" | "npm" | "pnpm" | "pwsh-run" => {
                 for script in
@@ -212,12 +220,29 @@ impl Shell<'_> {
     fn sent_elsewhere(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
         let args = &run.args;
         match run.name.as_str() {
+            "lxc" | "incus"
+                if run.arg(0) == "config"
+                    && run.has("device")
+                    && args.iter().any(|arg| arg.known() == "source=/") =>
+            {
+                self.out.privileges.push(Privilege::Container(format!("{} mounts /", run.name)));
+            }
             "lxc" | "incus" if run.arg(0) == "exec" => {
                 let at = args.iter().position(|arg| arg.known() == "--").map_or(2, |at| at + 1);
                 let command = args.get(at..).unwrap_or_default().to_vec();
                 let mut flow = Flow::default();
                 self.elsewhere(|shell| flow = shell.run(command, Vec::new(), stdin));
                 return Some(flow);
+            }
+            "heroku" if run.arg(0).starts_with("run") => {
+                let script = tail_after(args, &["run", "run:detached", "--"]);
+                self.elsewhere(|shell| {
+                    shell.quietly(|shell| shell.script_text(&script, stdin, "heroku"));
+                    // One word may be the whole line.
+                    if let Some(line) = args.get(1) {
+                        shell.quietly(|shell| shell.script_text(line, stdin, "heroku"));
+                    }
+                });
             }
             "cmake" if run.arg(0) == "-E" => return self.cmake_tool(run, stdin),
             "ansible" => {
@@ -240,41 +265,36 @@ impl Shell<'_> {
         None
     }
 
-    /// Scripts that a project gives names to, and programs it has installed.
-    fn tasked(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
-        match run.name.as_str() {
-            "just" | "task" | "bun" => self.written_tasks(run),
-            "npm" | "pnpm" if matches!(run.arg(0), "pkg" | "set-script") => {
-                for arg in &run.args[1..] {
-                    let script = arg.split_once('=').map_or_else(|| arg.clone(), |(_, script)| script);
-                    self.handed_line(&script);
-                }
-            }
-            "npm" if run.arg(0) != "exec" => self.written_tasks(run),
-            "pnpm" | "yarn" if matches!(run.arg(0), "run" | "test" | "start") => self.written_tasks(run),
-            "yarn" | "pnpm" if !run.arg(0).is_empty() && !is_manager_verb(run.arg(0)) => {
-                return Some(self.run_rest(run.args.iter().collect(), run, stdin));
-            }
-            _ => {}
-        }
-        None
-    }
-
     /// Wrappers and runners that the tables describe.
     fn tabled(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
         let args = &run.args;
         if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&run.name.as_str())) {
-            if run.name == "direnv" && run.arg(0) != "exec" {
-                return None;
+            if run.name == "direnv" && run.arg(0) != "exec"
+                || run.name == "dotenv" && matches!(run.arg(0), "run" | "list" | "get" | "set" | "-p")
+            {
+                return self.ran(run, stdin);
             }
             return Some(self.run_rest(after_options(args, wrapper.valued, wrapper.skip), run, stdin));
         }
-        if matches!(run.name.as_str(), "npx" | "bunx" | "pnpx")
-            && args.iter().any(|arg| {
-                ["http://", "https://", "github:", "git+", "gist:"]
-                    .iter()
-                    .any(|lead| arg.prefix().starts_with(lead))
-            })
+        self.ran(run, stdin)
+    }
+
+    /// Programs of a project, or of a package fetched for it, by the subcommand that runs them.
+    fn ran(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        let args = &run.args;
+        let fetched = |arg: &Text| {
+            ["http://", "https://", "github:", "git+", "gist:"]
+                .iter()
+                .any(|lead| arg.prefix().split('@').any(|part| part.starts_with(lead)))
+                // Tools for python are often run straight from where they are developed.
+                && !(matches!(run.name.as_str(), "uvx" | "pipx")
+                    && ["git+https://github.com/", "git+https://gitlab.com/"].iter().any(|home| arg.prefix().contains(home)))
+        };
+        if matches!(run.name.as_str(), "npx" | "bunx" | "pnpx" | "uvx" | "pipx")
+            // Addresses further back are for the program itself.
+            && (args.iter().find(|arg| !arg.prefix().starts_with('-')).is_some_and(fetched)
+                || option_values(args, "--from", "--spec").iter().chain(&option_values(args, "-p", "--package")).any(fetched)
+                || run.name == "pipx" && args.get(1).is_some_and(fetched))
         {
             self.unknown(Unknown::Downloaded(run.name.clone()));
         }
@@ -336,75 +356,7 @@ impl Shell<'_> {
         if rest.is_empty() { Flow::default() } else { self.run_rest(rest, run, stdin) }
     }
 
-    /// Recipes of a makefile that this very command wrote or feeds, and what its variables run.
-    fn make(&mut self, run: &Run, stdin: &Flow) {
-        for arg in &run.args {
-            let Some((name, value)) = arg.split_once('=').filter(|(name, _)| !name.prefix().starts_with('-'))
-            else {
-                continue;
-            };
-            let program = value.file_name();
-            if name.known() == "SHELL" && !program.literal().is_some_and(super::variables::is_shell) {
-                self.script_text(&value, stdin, "make");
-                self.unknown(Unknown::Foreign(
-                    "make runs its recipes by another program than a shell".to_owned(),
-                ));
-            } else {
-                self.handed_line(&value);
-            }
-        }
-        for rules in option_values(&run.args, "-E", "--eval") {
-            self.recipes(rules.known());
-        }
-        let named = option_values(&run.args, "-f", "--file").into_iter().next();
-        let flow = named.as_ref().and_then(|file| match file.known() {
-            "-" | "/dev/stdin" => Some(stdin.clone()),
-            _ => self.descriptor(file),
-        });
-        if flow.as_ref().is_some_and(|flow| flow.network || flow.decoded) {
-            self.unknown(Unknown::Downloaded("make".to_owned()));
-        }
-        let content = match (&flow, &named) {
-            (Some(flow), _) => flow.literal().map(str::to_owned),
-            (None, Some(file)) => self.content_of(file),
-            (None, None) => ["Makefile", "makefile", "GNUmakefile"]
-                .iter()
-                .find_map(|file| self.content_of(&Text::lit(*file))),
-        };
-        self.recipes(&content.unwrap_or_default());
-    }
-
-    /// The commands in the text of a makefile.
-    fn recipes(&mut self, rules: &str) {
-        for line in rules.lines() {
-            let recipe = line.strip_prefix('\t').or_else(|| line.split_once(';').map(|(_, recipe)| recipe));
-            if let Some(recipe) = recipe {
-                self.script(recipe.trim_start_matches(['@', '-', '+', ' ']));
-            }
-        }
-    }
-
-    /// The scripts of a `package.json` or `justfile` that this very command wrote.
-    fn written_tasks(&mut self, run: &Run) {
-        if self.written.is_empty() {
-            return;
-        }
-        let content = |shell: &Self, files: &[&str]| {
-            files.iter().find_map(|file| shell.content_of(&Text::lit(*file))).unwrap_or_default()
-        };
-        if run.name == "just" || run.name == "task" {
-            let tasks = content(self, &["justfile", "Justfile", ".justfile"]);
-            for line in tasks.lines().filter(|line| line.starts_with([' ', '\t'])) {
-                self.quietly(|shell| shell.script(line.trim_start_matches([' ', '\t', '@', '-'])));
-            }
-        } else {
-            for line in string_literals(&content(self, &["package.json"])).into_iter().take(256) {
-                self.handed_line(&Text::lit(line));
-            }
-        }
-    }
-
-    fn run_rest(&mut self, rest: Vec<&Text>, run: &Run, stdin: &Flow) -> Flow {
+    pub(super) fn run_rest(&mut self, rest: Vec<&Text>, run: &Run, stdin: &Flow) -> Flow {
         let mut rest: Vec<Text> = rest.into_iter().cloned().collect();
         let mut assigns = run.assigns.clone();
         while let Some((name, value)) = rest.first().and_then(|arg| arg.split_once('=')) {
@@ -427,6 +379,9 @@ impl Shell<'_> {
         let rest = after_options(&run.args, &valued, 0);
         let command = rest.iter().any(|arg| arg.split_once('=').is_none());
         if command {
+            // `env $(grep -v '^#' .env) program`: what a file of settings says is set, not run.
+            let set = rest.len() > 1 && rest[0].is_blank() && rest[0].has_origin(Origin::File);
+            let rest = if set { rest[1..].to_vec() } else { rest };
             let before = self.cwd().clone();
             for folder in option_values(&run.args, "-C", "--chdir") {
                 let folder = crate::effects::path::absolute(&folder, &before);
@@ -493,80 +448,17 @@ fn split_string(args: &[Text]) -> Option<Text> {
 
 fn tail_after(args: &[Text], marks: &[&str]) -> Text {
     let at = args.iter().position(|arg| marks.contains(&arg.known())).unwrap_or(args.len());
-    let mut out = Text::default();
-    for arg in args.iter().skip(at + 1) {
-        if !out.is_empty() {
-            out.push_str(" ");
-        }
-        out.extend(arg);
-    }
-    out
+    line_of(args.iter().skip(at + 1))
 }
 
-/// Subcommands of yarn and pnpm. Any other word is a script of the project or a program it has installed.
-fn is_manager_verb(word: &str) -> bool {
-    word.starts_with('-')
-        || matches!(
-            word,
-            "add"
-                | "install"
-                | "i"
-                | "ci"
-                | "run"
-                | "test"
-                | "start"
-                | "remove"
-                | "rm"
-                | "un"
-                | "uninstall"
-                | "up"
-                | "upgrade"
-                | "update"
-                | "why"
-                | "list"
-                | "ls"
-                | "exec"
-                | "dlx"
-                | "workspace"
-                | "workspaces"
-                | "config"
-                | "init"
-                | "link"
-                | "unlink"
-                | "publish"
-                | "unpublish"
-                | "pack"
-                | "cache"
-                | "audit"
-                | "outdated"
-                | "npm"
-                | "set"
-                | "plugin"
-                | "dedupe"
-                | "version"
-                | "info"
-                | "create"
-                | "import"
-                | "licenses"
-                | "patch"
-                | "rebuild"
-                | "store"
-                | "prune"
-                | "fetch"
-                | "deploy"
-                | "env"
-                | "pkg"
-                | "set-script"
-                | "node"
-                | "deprecate"
-                | "owner"
-                | "dist-tag"
-                | "x"
-                | "setup"
-                | "self-update"
-                | "approve-builds"
-                | "bin"
-                | "root"
-                | "access"
-        )
+/// Words as one line.
+fn line_of<'t>(words: impl IntoIterator<Item = &'t Text>) -> Text {
+    let mut line = Text::default();
+    for word in words {
+        if !line.is_empty() {
+            line.push_str(" ");
+        }
+        line.extend(word);
+    }
+    line
 }

@@ -29,6 +29,13 @@ impl Shell<'_> {
         }
         if let Some(at) = rest.iter().position(|arg| arg.literal() == Some(":::")) {
             let fed: Vec<Text> = rest.split_off(at).into_iter().skip(1).collect();
+            if rest.is_empty() {
+                // With no command of its own, each is one.
+                for script in &fed {
+                    self.script_text(script, &Flow::default(), "parallel");
+                }
+                return Flow::default();
+            }
             rest.extend(fed);
         }
         // With `-I`, `-0` or `-d` a whole line or record is one argument.

@@ -8,7 +8,7 @@ use super::flow::{Flow, merge};
 use super::parse::{ParseError, parse};
 use super::redirect::Taint;
 use crate::effects::path::Places;
-use crate::effects::{Access, Cargo, Disclosure, Effects, Origin, PathEffect, Send, Target, Text, Unknown};
+use crate::effects::{Effects, Origin, Text, Unknown};
 
 /// Longer commands are not read.
 const MAX_LENGTH: usize = 256 * 1024;
@@ -29,7 +29,7 @@ const MAX_VALUES: usize = 4;
 pub(super) struct Frame {
     pub(super) vars: BTreeMap<String, Vec<Text>>,
     pub(super) arrays: BTreeMap<String, Vec<Text>>,
-    cwd: Text,
+    pub(super) cwd: Text,
     pub(super) positional: Vec<Text>,
 }
 
@@ -45,9 +45,11 @@ pub(crate) struct Shell<'a> {
     pub(super) calls: Vec<String>,
     /// Files whose content this very command wrote.
     pub(crate) written: BTreeMap<String, String>,
-    links: Vec<(String, Text)>,
+    pub(super) links: Vec<(String, Text)>,
     /// Files whose content this command fetches or decodes.
     pub(super) tainted: Vec<(String, Taint)>,
+    /// An archive from the network was unpacked.
+    pub(crate) unpacked: bool,
     /// Remotes that this command points elsewhere.
     pub(crate) remotes: Vec<String>,
     /// Commands run on another machine or in a container: their paths are not ours.
@@ -56,6 +58,8 @@ pub(crate) struct Shell<'a> {
     pub(crate) mounts: Vec<(String, Text)>,
     /// What process substitutions write, by number.
     pub(crate) descriptors: Vec<Flow>,
+    /// What can be read from open files, by their number.
+    pub(super) opened: Vec<(u32, Flow)>,
     /// The commands of those substitutions, for when they are written to.
     pub(super) substitutions: Vec<Rc<Node>>,
     /// Which of a variable's possible values is looked at.
@@ -87,10 +91,12 @@ impl<'a> Shell<'a> {
             written: BTreeMap::new(),
             links: Vec::new(),
             tainted: Vec::new(),
+            unpacked: false,
             remotes: Vec::new(),
             remote: 0,
             mounts: Vec::new(),
             descriptors: Vec::new(),
+            opened: Vec::new(),
             substitutions: Vec::new(),
             choice: 0,
             most_choices: 1,
@@ -144,133 +150,6 @@ impl<'a> Shell<'a> {
         let flow = self.script_fed(source, stdin);
         self.frame = saved;
         flow
-    }
-
-    pub(crate) fn unknown(&mut self, unknown: Unknown) {
-        if !self.out.unknowns.contains(&unknown) {
-            self.out.unknowns.push(unknown);
-        }
-    }
-
-    pub(crate) fn touch(&mut self, access: Access, written: &Text, by: &str) {
-        self.touch_all(access, written, by, false);
-    }
-
-    pub(crate) fn touch_all(&mut self, access: Access, written: &Text, by: &str, recursive: bool) {
-        let mut text = self.home_expanded(written);
-        if self.remote > 0 && !text.is_empty() {
-            match self.mounted(&text) {
-                Some(ours) => {
-                    if access != Access::Delete && ours.prefix().starts_with(VOLUMES) {
-                        return;
-                    }
-                    text = ours;
-                }
-                None if !self.matters_elsewhere(access, &text, recursive) => return,
-                None => {}
-            }
-        }
-        if text.is_empty() {
-            return;
-        }
-        if matches!(
-            text.literal(),
-            Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty")
-        ) {
-            return;
-        }
-        if text.literal().is_some_and(is_descriptor) {
-            return;
-        }
-        let target = Target::new(&text, &self.frame.cwd, self.places);
-        let linked = target
-            .literal()
-            .and_then(|path| self.links.iter().find(|(link, _)| link == path))
-            .map(|(_, to)| to.clone());
-        let linked = linked.map(|to| Target { written: text, path: to, real: Vec::new() });
-        self.out.paths.extend(linked.into_iter().chain([target]).map(|target| PathEffect {
-            access,
-            target,
-            recursive,
-            by: by.to_owned(),
-            from_template: false,
-        }));
-    }
-
-    /// A link that this very command makes.
-    pub(crate) fn link(&mut self, from: &Text, to: &Text) {
-        let from = crate::effects::path::absolute(from, &self.frame.cwd);
-        if let Some(from) = from.literal() {
-            let to = crate::effects::path::absolute(&self.home_expanded(to), &self.frame.cwd);
-            self.links.push((from.to_owned(), to));
-        }
-    }
-
-    /// What a path in a container is called outside of it, if it is one of ours.
-    /// Whether something on another machine or in a container is worth a look: the data it keeps, and its secrets.
-    fn matters_elsewhere(&self, access: Access, text: &Text, recursive: bool) -> bool {
-        let path = crate::effects::path::absolute(text, &self.frame.cwd);
-        let known = path.prefix();
-        match access {
-            Access::Read => path.literal().is_some(),
-            Access::Delete if recursive => {
-                let place = known.trim_end_matches('/');
-                path.literal() == Some("/")
-                    || KEPT_ELSEWHERE.iter().any(|kept| {
-                        place.strip_prefix(kept).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-                    })
-            }
-            _ => text.literal().is_some_and(|path| path == "/" || path == self.places.home),
-        }
-    }
-
-    fn mounted(&self, inside: &Text) -> Option<Text> {
-        let path = crate::effects::path::absolute(inside, &self.frame.cwd);
-        self.mounts.iter().rev().find_map(|(at, ours)| {
-            let below = path.strip_prefix(at)?;
-            if !at.ends_with('/') && !below.is_empty() && !below.prefix().starts_with('/') {
-                return None;
-            }
-            let mut outside = ours.clone();
-            outside.push_str("/");
-            outside.extend(&below);
-            Some(outside)
-        })
-    }
-
-    /// A word of an option such as `of=~/x` may still hold a tilde.
-    pub(crate) fn home_expanded(&self, text: &Text) -> Text {
-        match crate::effects::path::home_of(text.prefix(), self.places.home) {
-            Some((home, rest)) => {
-                let mut out = Text::lit(home);
-                out.push_str(rest);
-                for piece in text.0.iter().skip(1) {
-                    out.push(piece.clone());
-                }
-                out
-            }
-            None => text.clone(),
-        }
-    }
-
-    pub(crate) fn send(&mut self, host: Text, cargo: Cargo, by: &str) {
-        self.out.sends.push(Send { host, cargo, by: by.to_owned() });
-    }
-
-    /// What reaches the end of a pipeline is shown.
-    pub(crate) fn settle(&mut self, flow: &Flow) {
-        if flow.environment {
-            self.disclose(Disclosure::Environment);
-        }
-        if flow.has_credential() {
-            self.disclose(Disclosure::Variable);
-        }
-    }
-
-    pub(crate) fn disclose(&mut self, disclosure: Disclosure) {
-        if !self.out.disclosures.contains(&disclosure) {
-            self.out.disclosures.push(disclosure);
-        }
     }
 
     /// One program within another; false where that goes deeper than anybody wraps.
@@ -383,8 +262,8 @@ impl<'a> Shell<'a> {
                 Flow::default()
             }
             Node::Words(words) => {
-                for word in words {
-                    self.fields(word);
+                for field in words.iter().flat_map(|word| self.fields(word)).collect::<Vec<_>>() {
+                    self.subscript(&field);
                 }
                 Flow::default()
             }
@@ -513,37 +392,6 @@ impl<'a> Shell<'a> {
         self.frame = saved;
         self.remote -= 1;
     }
-}
-
-/// Where a container engine keeps the volumes that have names.
-pub(crate) const VOLUMES: &str = "/var/lib/docker/volumes/";
-
-/// Folders in which other machines and containers keep what has to last.
-const KEPT_ELSEWHERE: &[&str] = &[
-    "/etc",
-    "/var/lib",
-    "/var/www",
-    "/srv",
-    "/opt",
-    "/usr",
-    "/root",
-    "/home",
-    "/boot",
-    "/bin",
-    "/lib",
-    "/data",
-    "/mnt",
-    "/media",
-    "/backup",
-    "/backups",
-    "/var/backups",
-    "/Users",
-];
-
-/// An open file by its number. Anything longer, such as `/dev/fd/../x`, is a path like others.
-fn is_descriptor(path: &str) -> bool {
-    path.strip_prefix("/dev/fd/")
-        .is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
 }
 
 /// Of many numbers a few stand for all: loops over `{1..500}` do the same each time.

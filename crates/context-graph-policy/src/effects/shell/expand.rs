@@ -75,9 +75,14 @@ impl Shell<'_> {
                             fields.open().push_str(&home);
                             rest
                         }
-                        _ => match text.strip_prefix("~+") {
-                            Some(rest) if index == 0 => {
+                        // The folder a shell is in, and the one it came from.
+                        _ => match (text.strip_prefix("~+"), text.strip_prefix("~-")) {
+                            (Some(rest), _) if index == 0 => {
                                 fields.open().extend(self.cwd());
+                                rest
+                            }
+                            (_, Some(rest)) if index == 0 && (rest.is_empty() || rest.starts_with('/')) => {
+                                fields.open().push(Piece::Hole(Origin::Output));
                                 rest
                             }
                             _ => text,
@@ -274,6 +279,7 @@ impl Shell<'_> {
         }
         vec![match name {
             "HOME" => Text::lit(self.places.home),
+            "USER" | "LOGNAME" => Text::lit(self.places.home.rsplit('/').next().unwrap_or_default()),
             "PWD" => self.cwd().clone(),
             "CLAUDE_PROJECT_DIR" | "INIT_CWD" => Text::lit(self.project),
             "TMPDIR" | "TMP" | "TEMP" => Text::lit("/tmp"),

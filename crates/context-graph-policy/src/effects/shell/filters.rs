@@ -91,6 +91,9 @@ impl Shell<'_> {
             return None;
         }
         let file = args.iter().rfind(|arg| !arg.prefix().starts_with('-'))?;
+        if let Some(flow) = self.descriptor(file).filter(|_| whole) {
+            return Some(Flow { piped: true, ..flow });
+        }
         let taint = self.taint_of(file);
         let content = self.content_to_copy(file);
         if taint.is_none() && content.is_none() {

@@ -67,7 +67,13 @@ impl Flow {
             }
             return text;
         }
-        Text::hole(if self.environment || self.credential {
+        if self.environment {
+            // More than a token that is meant for a server: as good as a file of them.
+            let mut text = Text::hole(Origin::Credential);
+            text.push(Piece::Hole(Origin::File));
+            return text;
+        }
+        Text::hole(if self.credential {
             Origin::Credential
         } else if self.decoded {
             Origin::Computed

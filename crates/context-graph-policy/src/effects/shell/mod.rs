@@ -7,13 +7,15 @@ mod eval;
 mod expand;
 mod filters;
 mod flow;
+mod notes;
 mod parse;
 mod redirect;
 mod redirections;
 mod variables;
 mod word;
 
-pub(crate) use eval::{Shell, VOLUMES};
+pub(crate) use eval::Shell;
 pub(crate) use expand::names_credential;
 pub(crate) use flow::Flow;
+pub(crate) use notes::VOLUMES;
 pub(crate) use redirect::Taint;

@@ -17,6 +17,10 @@ impl Shell<'_> {
                         input = flow;
                         continue;
                     }
+                    if path.literal() == Some("/dev/null") {
+                        input = Flow::text(Text::default());
+                        continue;
+                    }
                     let known = self.content_of(&path);
                     self.touch(Access::Read, &path, "<");
                     if self.network_device(&path, &Flow::default()) {
@@ -41,7 +45,18 @@ impl Shell<'_> {
                     let text = self.joined(word);
                     input = Flow::text(text);
                 }
-                _ => {}
+                RedirectKind::Duplicate(word) => {
+                    let number = super::word::plain_text(word).and_then(|text| text.parse::<u32>().ok());
+                    let opened = self.opened.iter().rev().find(|(known, _)| Some(*known) == number);
+                    if let Some((_, flow)) = opened {
+                        input = flow.clone();
+                    }
+                    continue;
+                }
+                _ => continue,
+            }
+            if let Some(number) = redirect.fd.filter(|number| *number > 2 && self.opened.len() < 16) {
+                self.opened.push((number, input.clone()));
             }
         }
         input
@@ -186,6 +201,15 @@ impl Shell<'_> {
             let path = path.literal().filter(|path| is_system_program(path))?;
             Some(format!("{CALLS_PROGRAM}{path} \"$@\""))
         })
+    }
+
+    /// An installer out of an archive that this very command fetched.
+    pub(crate) fn run_unpacked(&mut self, file: &Text) {
+        let name = file.file_name();
+        let installs = || ["install", "setup", "bootstrap"].iter().any(|word| name.known().starts_with(word));
+        if self.unpacked && installs() {
+            self.unknown(Unknown::Downloaded(name.to_string()));
+        }
     }
 
     /// The script that a program's name stands for because this very command put it there.

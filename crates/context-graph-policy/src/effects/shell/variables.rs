@@ -41,6 +41,9 @@ impl Shell<'_> {
             return;
         }
         let mut value = value.pop().unwrap_or_default();
+        if let Some(at) = assign.index.as_ref().and_then(|index| index.parse::<usize>().ok()) {
+            self.set_element(name, at, value.clone());
+        }
         if assign.append {
             let mut old = self.variable(name).unwrap_or_default();
             old.extend(&value);
@@ -64,6 +67,18 @@ impl Shell<'_> {
     pub(crate) fn set_array(&mut self, name: &str, mut values: Vec<Text>) {
         values.truncate(MAX_VARIABLES);
         self.frame.arrays.insert(name.to_owned(), values);
+    }
+
+    /// One element of an array: `x[1]=y`.
+    fn set_element(&mut self, name: &str, at: usize, value: Text) {
+        if at >= MAX_VARIABLES {
+            return;
+        }
+        let array = self.frame.arrays.entry(name.to_owned()).or_default();
+        if array.len() <= at {
+            array.resize(at + 1, Text::default());
+        }
+        array[at] = value;
     }
 
     pub(crate) fn set_positional(&mut self, values: Vec<Text>) {

@@ -1,0 +1,142 @@
+//! Libraries that do in code what programs of their own do in a shell: git, clouds and containers.
+
+use super::has;
+use super::uses::Uses;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Run, Text};
+
+/// Libraries of clouds, clusters and forges.
+pub(super) const CLOUDS: &[&str] = &[
+    "boto3",
+    "botocore",
+    "google.cloud",
+    "googleapiclient",
+    "azure.",
+    "kubernetes",
+    "docker",
+    "aws_sdk",
+    "octokit",
+    "pygithub",
+    "import github",
+    "digitalocean",
+    "pulumi",
+    "stripe",
+];
+
+/// The same by the names that they are loaded by.
+pub(super) const MODULES: &[&str] =
+    &["aws-sdk", "@google-cloud/", "@azure/", "dockerode", "@octokit/", "'octokit'"];
+
+/// Calls of theirs by which something is gone.
+const REMOVALS: &[&str] = &[
+    ".delete_",
+    ".terminate_",
+    ".deregister_",
+    ".delete()",
+    ".begin_delete",
+    ".prune(",
+    ".remove(force",
+    ".deletebucket",
+    ".deletetable",
+    ".deleteobjects",
+    ".deletefunction",
+    ".terminateinstances",
+    ".repos.delete(",
+    ".purge_",
+    "deletebucketcommand",
+    "deletetablecommand",
+    "deleteobjectscommand",
+    "deletedbinstancecommand",
+    "terminateinstancescommand",
+    "deletestackcommand",
+];
+
+/// Notes what a statement does by way of a library. `low` is the statement without its strings.
+pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
+    git(shell, uses, low, literals);
+    if has(low, REMOVALS) && (uses.clouds || low.contains("command(")) {
+        let cwd = shell.cwd().clone();
+        let args = vec![Text::lit("by a library")];
+        shell.out.runs.push(Run {
+            name: "sdk-delete".to_owned(),
+            args,
+            assigns: Vec::new(),
+            stdin: None,
+            cwd,
+        });
+    }
+}
+
+/// `Repo('.').git.reset('--hard')`, `simpleGit().clean('f')`: the method is the subcommand.
+fn git(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
+    let mut command: Vec<Text> = vec![Text::lit("git")];
+    let after = |lead: &str| low.split_once(lead).map(|(_, rest)| rest);
+    if let Some(rest) = after(".git.") {
+        let sub: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        if sub.is_empty() || !rest[sub.len()..].starts_with('(') {
+            return;
+        }
+        command.push(Text::lit(sub.replace('_', "-")));
+        // The folder of the repository may be among the strings.
+        let own = literals.iter().filter(|text| !matches!(text.as_str(), "." | "./" | "git"));
+        command.extend(own.map(|text| Text::lit(text.as_str())));
+        for option in ["force", "hard", "f", "d", "x"] {
+            if rest.contains(&format!("{option}=true")) {
+                command.push(Text::lit(if option.len() > 1 {
+                    format!("--{option}")
+                } else {
+                    format!("-{option}")
+                }));
+            }
+        }
+    } else if low.contains("git_reset_hard") || low.contains(".reset(") && low.contains("working_tree=true") {
+        command.extend(["reset", "--hard"].map(Text::lit));
+    } else if uses.git || literals.iter().any(|text| text == "simple-git") {
+        let Some(sub) = ["reset", "clean", "push", "checkout", "stash"]
+            .into_iter()
+            .find(|sub| low.contains(&format!(".{sub}(")))
+        else {
+            return;
+        };
+        command.push(Text::lit(sub));
+        command.extend(literals.iter().filter(|text| *text != "simple-git").map(|text| {
+            let option = matches!(text.as_str(), "hard" | "mixed" | "soft");
+            let letters = sub == "clean" && text.len() < 4;
+            Text::lit(if option {
+                format!("--{text}")
+            } else if letters {
+                format!("-{text}")
+            } else {
+                text.clone()
+            })
+        }));
+    } else {
+        return;
+    }
+    shell.run(command, Vec::new(), &Flow::default());
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guards::testing::{passes, stops};
+
+    #[test]
+    fn a_library_does_what_its_program_does() {
+        stops(&[
+            ("python3 -c \"import git; git.Repo('.').git.reset('--hard')\"", "destructive-git/reset-hard"),
+            (
+                "python3 -c \"import git; git.Repo('.').git.push('origin','main',force=True)\"",
+                "destructive-git/force-push",
+            ),
+            ("node -e \"require('simple-git')().clean('f')\"", "destructive-git/clean"),
+            (
+                "python3 -c \"import boto3; boto3.client('ec2').terminate_instances(InstanceIds=['i'])\"",
+                "destructive-data/cloud",
+            ),
+        ]);
+        passes(&[
+            "python3 -c \"import git; print(git.Repo('.').git.log('-3'))\"",
+            "python3 -c \"import boto3; print(boto3.client('s3').list_buckets())\"",
+        ]);
+    }
+}

@@ -1,0 +1,32 @@
+//! Statements that code sends to a database.
+
+use crate::effects::shell::Shell;
+use crate::effects::{Run, Text};
+
+/// Statements that code sends to a database are for the same rule as those of its clients.
+pub(super) fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals: &[String], code: &str) {
+    let sent = [".execute(", ".executescript(", ".query(", ".raw(", ".exec(", ".run("];
+    let whole = [
+        "flushall(",
+        "flushdb(",
+        "drop_database(",
+        "dropdatabase(",
+        "drop_collection(",
+        "drop_all(",
+        "deletemany()",
+        "deletemany({})",
+        "updatemany({}",
+        "objects.all().delete(",
+        ".query.delete(",
+    ];
+    if !sent.iter().chain(&whole).any(|word| low.contains(word)) {
+        return;
+    }
+    if [":memory:", "/tmp/", "test.db", "_test"].iter().any(|word| code.contains(word)) {
+        return;
+    }
+    let mut args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();
+    args.extend(whole.iter().filter(|word| low.contains(**word)).map(|word| Text::lit(*word)));
+    let cwd = shell.cwd().clone();
+    shell.out.runs.push(Run { name: "sql".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
+}

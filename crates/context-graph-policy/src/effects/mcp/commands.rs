@@ -1,0 +1,223 @@
+//! Tools that run something: a command line in a field, or a program's own subcommand by another road.
+
+use serde_json::Value;
+
+use super::{strings, words_of};
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Text, inline};
+
+const RUNNING: &[&str] = &[
+    "execute",
+    "exec",
+    "run",
+    "shell",
+    "bash",
+    "command",
+    "terminal",
+    "cmd",
+    "process",
+    "powershell",
+    "eval",
+    "evaluate",
+    "repl",
+];
+
+/// Fields that hold a command, whatever the tool is called.
+const COMMAND_FIELDS: &[&str] = &[
+    "command",
+    "cmd",
+    "script",
+    "commandLine",
+    "command_line",
+    "code",
+    "input",
+    "argv",
+    "shell",
+    "cli_command",
+    "source",
+    "commands",
+    "cell_source",
+    "expression",
+    "keys",
+    "text",
+];
+
+/// Commands in the fields of a tool: a line, or a list of words.
+pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
+    // What is typed into a terminal is run there; what is typed into a page is not.
+    let typed = words.iter().any(|word| matches!(word.as_str(), "send" | "type" | "write"))
+        && all.iter().any(|word| {
+            matches!(
+                word.as_str(),
+                "terminal"
+                    | "tmux"
+                    | "shell"
+                    | "console"
+                    | "iterm"
+                    | "iterm2"
+                    | "screen"
+                    | "pty"
+                    | "ssh"
+                    | "process"
+            )
+        });
+    let runs = typed || words.iter().any(|word| RUNNING.contains(&word.as_str()));
+    let is_code = words.iter().any(|word| {
+        matches!(
+            word.as_str(),
+            "python" | "code" | "js" | "javascript" | "cell" | "notebook" | "jupyter" | "node"
+        )
+    });
+    for field in COMMAND_FIELDS {
+        // Under these names other tools keep other things.
+        if !runs && matches!(*field, "input" | "code" | "source" | "script" | "expression" | "keys")
+            || !typed && *field == "text"
+        {
+            continue;
+        }
+        match input.get(*field) {
+            Some(Value::String(code))
+                if is_code || matches!(*field, "code" | "cell_source" | "expression") =>
+            {
+                inline::scan(shell, "python", code, &[]);
+                // Cells take a shell's lines too, and some tools nothing else.
+                for line in code.lines().take(64) {
+                    let line = line.trim_start().trim_start_matches('!');
+                    shell.quietly(|shell| shell.script(line));
+                }
+            }
+            Some(Value::String(command)) => {
+                let extra = ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?));
+                let line = std::iter::once(command.clone())
+                    .chain(extra.into_iter().flatten().map(|arg| quoted(&arg)));
+                let line = line.collect::<Vec<_>>().join(" ");
+                if runs && !typed {
+                    let flow = shell.script(&line);
+                    shell.settle(&flow);
+                } else {
+                    shell.quietly(|shell| shell.script(&line));
+                }
+            }
+            Some(value) => {
+                let Some(argv) = strings(value).filter(|argv| !argv.is_empty()) else { continue };
+                if argv.len() == 1 || *field == "commands" {
+                    for line in &argv {
+                        shell.quietly(|shell| shell.script(line));
+                    }
+                } else {
+                    let flow =
+                        shell.run(argv.into_iter().map(Text::lit).collect(), Vec::new(), &Flow::default());
+                    shell.settle(&flow);
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// A tool that is a git command by another road: its name is the subcommand, its fields the options.
+pub(super) fn git_tool(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
+    if !all.iter().any(|word| word == "git") {
+        return;
+    }
+    let known = [
+        "push", "reset", "clean", "commit", "branch", "checkout", "restore", "stash", "rebase", "merge",
+        "gc", "reflog", "switch", "rm", "tag", "worktree",
+    ];
+    let sub = words.iter().rev().find(|word| known.contains(&word.as_str())).cloned();
+    let args =
+        ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?)).unwrap_or_default();
+    if sub.is_none() && args.is_empty() {
+        return;
+    }
+    let mut command: Vec<Text> = vec![Text::lit("git")];
+    command.extend(sub.map(Text::lit));
+    let mut operands: Vec<Text> = Vec::new();
+    for (key, value) in input.as_object().into_iter().flatten() {
+        let option = words_of(key).join("-");
+        match value {
+            Value::Bool(true) => command.push(Text::lit(format!("--{option}"))),
+            Value::String(text) if matches!(option.as_str(), "mode" | "type") => {
+                command.push(Text::lit(format!("--{text}")));
+            }
+            Value::String(text) if option == "action" || option == "operation" => {
+                let removes = text == "delete" && command.get(1).is_some_and(|sub| sub.known() == "branch");
+                command.push(Text::lit(if removes { "-D" } else { text.as_str() }));
+            }
+            Value::String(text) if option == "remote" => operands.insert(0, Text::lit(text.as_str())),
+            Value::String(text)
+                if matches!(
+                    option.as_str(),
+                    "branch" | "name" | "ref" | "target" | "refspec" | "branch-name" | "commit"
+                ) =>
+            {
+                operands.push(Text::lit(text.as_str()));
+            }
+            Value::Array(_) if matches!(option.as_str(), "paths" | "files" | "pathspec") => {
+                operands.push(Text::lit("--"));
+                operands.extend(strings(value).unwrap_or_default().into_iter().map(Text::lit));
+            }
+            _ => {}
+        }
+    }
+    command.extend(args.into_iter().map(Text::lit));
+    command.extend(operands);
+    shell.run(command, Vec::new(), &Flow::default());
+}
+
+/// Programs that tools are named after, where a field holds the program's subcommand.
+const PROGRAMS: &[&str] = &[
+    "kubectl",
+    "terraform",
+    "tofu",
+    "helm",
+    "docker",
+    "aws",
+    "gcloud",
+    "az",
+    "redis",
+    "pulumi",
+    "gh",
+    "kubernetes",
+];
+
+/// A tool that is a program by another road: `{"command": "destroy"}` of a terraform tool.
+pub(super) fn command_of_program(shell: &mut Shell<'_>, words: &[String], input: &Value) {
+    let Some(program) = words.iter().rev().find(|word| PROGRAMS.contains(&word.as_str())) else { return };
+    let program = match program.as_str() {
+        "kubernetes" => "kubectl",
+        "redis" => "redis-cli",
+        other => other,
+    };
+    let verb = ["command", "subcommand", "operation", "action", "verb"]
+        .iter()
+        .find_map(|field| input.get(*field).and_then(Value::as_str));
+    let args =
+        ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?)).unwrap_or_default();
+    let line: Vec<String> =
+        verb.into_iter().flat_map(str::split_whitespace).map(str::to_owned).chain(args).collect();
+    if line.is_empty() || line.first().is_some_and(|first| first == program) {
+        return;
+    }
+    let command: Vec<Text> =
+        std::iter::once(Text::lit(program)).chain(line.into_iter().map(Text::lit)).collect();
+    shell.quietly(|shell| shell.run(command, Vec::new(), &Flow::default()));
+}
+
+/// A branch of a forge that is set to another commit whatever it pointed at: `update_ref` with `force`.
+pub(super) fn forced_reference(shell: &mut Shell<'_>, words: &[String], input: &Value) {
+    let names = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let forced = input.get("force").and_then(Value::as_bool) == Some(true);
+    if !(forced && names(&["ref", "reference", "branch"]) && names(&["update", "set", "move", "push"])) {
+        return;
+    }
+    let branch =
+        ["ref", "branch", "branch_name"].iter().find_map(|field| input.get(*field).and_then(Value::as_str));
+    let branch = branch.unwrap_or("HEAD").trim_start_matches("refs/").trim_start_matches("heads/");
+    let command = ["git", "push", "--force", "origin", branch].map(Text::lit);
+    shell.run(command.to_vec(), Vec::new(), &Flow::default());
+}

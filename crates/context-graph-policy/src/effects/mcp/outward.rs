@@ -1,0 +1,65 @@
+//! What tools fetch, attach and say to others.
+
+use serde_json::Value;
+
+use super::{MAX_VALUES, strings};
+use crate::effects::shell::Shell;
+use crate::effects::{Access, Cargo, Origin, Text, shapes, tools};
+
+/// What a tool fetches or attaches: files of this machine by their address, and the cloud's own address.
+pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
+    for field in ["url", "uri", "href", "address"] {
+        let Some(url) = input.get(field).and_then(Value::as_str) else { continue };
+        if let Some(path) = url.strip_prefix("file://") {
+            shell.touch(Access::Read, &Text::lit(path), tool);
+        }
+        let host = tools::host_of(url);
+        if host.known().starts_with("169.254.") || host.known() == "metadata.google.internal" {
+            shell.send(host, Cargo::Nothing, tool);
+        }
+    }
+    let sends = words
+        .iter()
+        .any(|word| matches!(word.as_str(), "send" | "mail" | "email" | "upload" | "post" | "reply"));
+    let says = sends
+        || words.iter().any(|word| {
+            matches!(
+                word.as_str(),
+                "fetch"
+                    | "navigate"
+                    | "goto"
+                    | "issue"
+                    | "comment"
+                    | "message"
+                    | "gist"
+                    | "search"
+                    | "request"
+                    | "page"
+            )
+        });
+    if says && carries_secret(input, &mut { MAX_VALUES }) {
+        shell.send(Text::hole(Origin::Output), Cargo::Credential, tool);
+    }
+    let attached = ["attachments", "attachment", "files", "file_path", "file", "path"];
+    for field in attached.iter().filter(|_| sends) {
+        let listed = input.get(*field).and_then(strings).unwrap_or_default();
+        let single = input.get(*field).and_then(Value::as_str).map(str::to_owned);
+        for path in listed.into_iter().chain(single) {
+            shell.touch(Access::Read, &Text::lit(path), tool);
+        }
+    }
+}
+
+/// Whether a credential is written out in any field.
+fn carries_secret(value: &Value, left: &mut usize) -> bool {
+    if *left == 0 {
+        return false;
+    }
+    *left -= 1;
+    match value {
+        Value::String(text) => shapes::holds_secret(text),
+        Value::Array(items) => items.iter().any(|item| carries_secret(item, left)),
+        Value::Object(map) => map.values().any(|value| carries_secret(value, left)),
+        _ => false,
+    }
+}

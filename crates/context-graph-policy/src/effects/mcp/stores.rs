@@ -1,0 +1,133 @@
+//! Tools of databases, clouds and containers: statements they send, what they take away, what they are given.
+
+use serde_json::Value;
+
+use super::strings;
+use crate::effects::shell::Shell;
+use crate::effects::{Privilege, Run, Text};
+
+/// Words by which a tool or its server is known to be one of a database.
+const DATABASES: &[&str] = &[
+    "db",
+    "database",
+    "sql",
+    "postgres",
+    "postgresql",
+    "pg",
+    "mysql",
+    "mariadb",
+    "sqlite",
+    "supabase",
+    "neon",
+    "mssql",
+    "clickhouse",
+    "duckdb",
+    "bigquery",
+    "snowflake",
+    "mongodb",
+    "mongo",
+    "redis",
+    "prisma",
+    "dbhub",
+    "toolbox",
+];
+
+/// What a tool's name may say it takes away for good.
+const LOST: &[&str] = &[
+    "database",
+    "table",
+    "collection",
+    "schema",
+    "repository",
+    "repo",
+    "branch",
+    "namespace",
+    "bucket",
+    "project",
+    "stack",
+    "instance",
+    "cluster",
+    "volume",
+    "deployment",
+    "index",
+    "environment",
+    "release",
+    "secret",
+];
+
+/// Statements for a database, for the rule that looks at those of its clients.
+pub(super) fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &Value) {
+    let database = words.iter().any(|word| DATABASES.contains(&word.as_str()));
+    let fields = ["sql", "query", "statement", "statements", "queries", "migration"];
+    let mut args: Vec<Text> = Vec::new();
+    for field in fields.iter().filter(|field| database || **field == "sql") {
+        match input.get(*field) {
+            Some(Value::String(text)) => args.push(Text::lit(text.as_str())),
+            Some(other) => args.extend(strings(other).unwrap_or_default().into_iter().map(Text::lit)),
+            None => {}
+        }
+    }
+    let verb = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
+    if database
+        && (verb(&["flushall", "flushdb", "flush"])
+            || verb(&["delete"]) && verb(&["many"]) && matches_all(input))
+    {
+        args.push(Text::lit("flushall("));
+    }
+    if !args.is_empty() {
+        let cwd = shell.cwd().clone();
+        shell.out.runs.push(Run { name: "sql".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
+    }
+}
+
+/// A filter that leaves nothing out.
+fn matches_all(input: &Value) -> bool {
+    input.get("filter").is_none_or(|filter| filter.as_object().is_some_and(serde_json::Map::is_empty))
+}
+
+/// A tool whose very name is that something is gone afterwards.
+pub(super) fn remove_named(shell: &mut Shell<'_>, tool: &str, words: &[String]) {
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let removes = any(&[
+        "delete",
+        "remove",
+        "drop",
+        "destroy",
+        "purge",
+        "terminate",
+        "wipe",
+        "truncate",
+        "reset",
+        "uninstall",
+    ]);
+    if removes && (any(LOST) || any(&["kubectl", "helm", "terraform", "docker"])) {
+        let cwd = shell.cwd().clone();
+        shell.out.runs.push(Run {
+            name: "mcp-delete".to_owned(),
+            args: vec![Text::lit(tool)],
+            assigns: Vec::new(),
+            stdin: None,
+            cwd,
+        });
+    }
+}
+
+/// A container with the run of the machine, asked for by fields.
+pub(super) fn container(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
+    if !words.iter().any(|word| matches!(word.as_str(), "docker" | "podman" | "container" | "containers")) {
+        return;
+    }
+    let is_root = |mount: &str| mount == "/" || mount.starts_with("/:") || mount.contains("docker.sock");
+    let mounts = ["volumes", "mounts", "binds"].iter().filter_map(|field| input.get(*field));
+    let whole = mounts.into_iter().any(|value| match value {
+        Value::Object(map) => map.keys().any(|key| is_root(key)),
+        Value::Array(items) => items.iter().any(|item| {
+            item.as_str().or_else(|| item.get("source").and_then(Value::as_str)).is_some_and(is_root)
+        }),
+        Value::String(text) => is_root(text),
+        _ => false,
+    });
+    if whole || input.get("privileged").and_then(Value::as_bool) == Some(true) {
+        shell.out.privileges.push(Privilege::Container(tool.to_owned()));
+    }
+}

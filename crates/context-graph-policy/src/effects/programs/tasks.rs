@@ -1,0 +1,179 @@
+//! Task runners: `make`, `npm run`, `just` and `ninja`, with what this very command wrote for them to do.
+
+use super::option_values;
+use crate::effects::inline::string_literals;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Run, Text, Unknown};
+
+impl Shell<'_> {
+    /// Scripts that a project gives names to, and programs it has installed.
+    pub(super) fn tasked(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+        match run.name.as_str() {
+            "just" | "task" | "bun" | "ninja" | "samu" => self.written_tasks(run),
+            "npm" | "pnpm" if matches!(run.arg(0), "pkg" | "set-script") => {
+                for arg in &run.args[1..] {
+                    let script = arg.split_once('=').map_or_else(|| arg.clone(), |(_, script)| script);
+                    self.handed_line(&script);
+                }
+            }
+            // Without a script of that name, the environment is shown.
+            "npm" | "yarn" | "pnpm" if run.arg(0).starts_with("run") && run.arg(1) == "env" => {
+                return Some(Flow {
+                    environment: true,
+                    piped: true,
+                    from: run.name.clone(),
+                    ..Flow::default()
+                });
+            }
+            "npm" if run.arg(0) != "exec" => self.written_tasks(run),
+            "pnpm" | "yarn" if matches!(run.arg(0), "run" | "test" | "start") => self.written_tasks(run),
+            "yarn" | "pnpm" if !run.arg(0).is_empty() && !is_manager_verb(run.arg(0)) => {
+                return Some(self.run_rest(run.args.iter().collect(), run, stdin));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Recipes of a makefile that this very command wrote or feeds, and what its variables run.
+    pub(super) fn make(&mut self, run: &Run, stdin: &Flow) {
+        for arg in &run.args {
+            let Some((name, value)) = arg.split_once('=').filter(|(name, _)| !name.prefix().starts_with('-'))
+            else {
+                continue;
+            };
+            let program = value.file_name();
+            if name.known() == "SHELL" && !program.literal().is_some_and(super::variables::is_shell) {
+                self.script_text(&value, stdin, "make");
+                self.unknown(Unknown::Foreign(
+                    "make runs its recipes by another program than a shell".to_owned(),
+                ));
+            } else {
+                self.handed_line(&value);
+            }
+        }
+        for rules in option_values(&run.args, "-E", "--eval") {
+            self.recipes(rules.known());
+        }
+        let named = option_values(&run.args, "-f", "--file").into_iter().next();
+        let flow = named.as_ref().and_then(|file| match file.known() {
+            "-" | "/dev/stdin" => Some(stdin.clone()),
+            _ => self.descriptor(file),
+        });
+        if flow.as_ref().is_some_and(|flow| flow.network || flow.decoded) {
+            self.unknown(Unknown::Downloaded("make".to_owned()));
+        }
+        let content = match (&flow, &named) {
+            (Some(flow), _) => flow.literal().map(str::to_owned),
+            (None, Some(file)) => self.content_of(file),
+            (None, None) => ["Makefile", "makefile", "GNUmakefile"]
+                .iter()
+                .find_map(|file| self.content_of(&Text::lit(*file))),
+        };
+        self.recipes(&content.unwrap_or_default());
+    }
+
+    /// The commands in the text of a makefile.
+    fn recipes(&mut self, rules: &str) {
+        for line in rules.lines() {
+            let recipe = line.strip_prefix('\t').or_else(|| line.split_once(';').map(|(_, recipe)| recipe));
+            if let Some(recipe) = recipe {
+                self.script(recipe.trim_start_matches(['@', '-', '+', ' ']));
+            }
+        }
+    }
+
+    /// The scripts of a `package.json` or `justfile` that this very command wrote.
+    fn written_tasks(&mut self, run: &Run) {
+        if self.written.is_empty() {
+            return;
+        }
+        let content = |shell: &Self, files: &[&str]| {
+            files.iter().find_map(|file| shell.content_of(&Text::lit(*file))).unwrap_or_default()
+        };
+        if run.name == "ninja" || run.name == "samu" {
+            let rules = content(self, &["build.ninja"]);
+            let commands = rules.lines().filter_map(|line| line.trim_start().strip_prefix("command"));
+            for command in commands.filter_map(|rest| rest.trim_start().strip_prefix('=')) {
+                self.quietly(|shell| shell.script(command));
+            }
+        } else if run.name == "just" || run.name == "task" {
+            let tasks = content(self, &["justfile", "Justfile", ".justfile"]);
+            for line in tasks.lines().filter(|line| line.starts_with([' ', '\t'])) {
+                self.quietly(|shell| shell.script(line.trim_start_matches([' ', '\t', '@', '-'])));
+            }
+        } else {
+            for line in string_literals(&content(self, &["package.json"])).into_iter().take(256) {
+                self.handed_line(&Text::lit(line));
+            }
+        }
+    }
+}
+
+/// Subcommands of yarn and pnpm. Any other word is a script of the project or a program it has installed.
+fn is_manager_verb(word: &str) -> bool {
+    word.starts_with('-')
+        || matches!(
+            word,
+            "add"
+                | "install"
+                | "i"
+                | "ci"
+                | "run"
+                | "test"
+                | "start"
+                | "remove"
+                | "rm"
+                | "un"
+                | "uninstall"
+                | "up"
+                | "upgrade"
+                | "update"
+                | "why"
+                | "list"
+                | "ls"
+                | "exec"
+                | "dlx"
+                | "workspace"
+                | "workspaces"
+                | "config"
+                | "init"
+                | "link"
+                | "unlink"
+                | "publish"
+                | "unpublish"
+                | "pack"
+                | "cache"
+                | "audit"
+                | "outdated"
+                | "npm"
+                | "set"
+                | "plugin"
+                | "dedupe"
+                | "version"
+                | "info"
+                | "create"
+                | "import"
+                | "licenses"
+                | "patch"
+                | "rebuild"
+                | "store"
+                | "prune"
+                | "fetch"
+                | "deploy"
+                | "env"
+                | "pkg"
+                | "set-script"
+                | "node"
+                | "deprecate"
+                | "owner"
+                | "dist-tag"
+                | "x"
+                | "setup"
+                | "self-update"
+                | "approve-builds"
+                | "bin"
+                | "root"
+                | "access"
+        )
+}

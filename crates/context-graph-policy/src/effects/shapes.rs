@@ -1,0 +1,60 @@
+//! What tokens and keys look like where they are written out.
+
+/// How the tokens of well-known services begin, and how many characters follow at least.
+const LEADS: &[(&str, usize)] = &[
+    ("ghp_", 20),
+    ("gho_", 20),
+    ("ghs_", 20),
+    ("ghu_", 20),
+    ("github_pat_", 20),
+    ("glpat-", 16),
+    ("sk-ant-", 20),
+    ("sk-proj-", 20),
+    ("sk_live_", 16),
+    ("rk_live_", 16),
+    ("xoxb-", 16),
+    ("xoxp-", 16),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("AIza", 30),
+    ("npm_", 30),
+    ("pypi-AgEI", 16),
+    ("hf_", 30),
+    ("dop_v1_", 30),
+];
+
+/// Whether a credential is written out in a text.
+pub(crate) fn holds_secret(text: &str) -> bool {
+    (text.contains("-----BEGIN") && text.contains("PRIVATE KEY-----"))
+        || LEADS.iter().any(|(lead, least)| {
+            text.match_indices(lead).any(|(at, _)| {
+                let before = text[..at].chars().next_back();
+                let after = &text[at + lead.len()..];
+                let length = after
+                    .bytes()
+                    .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-'))
+                    .count();
+                !before.is_some_and(char::is_alphanumeric)
+                    && length >= *least
+                    && (lead.len() != 4
+                        || lead.contains('_')
+                        || *lead == "AIza"
+                        || after.bytes().take(16).all(|c| c.is_ascii_uppercase() || c.is_ascii_digit()))
+            })
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds_secret;
+
+    #[test]
+    fn tokens_are_told_from_words() {
+        assert!(holds_secret("k=ghp_abcdefghijklmnopqrstuvwxyz0123456789"));
+        assert!(holds_secret("AKIAIOSFODNN7EXAMPLE"));
+        assert!(holds_secret("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl"));
+        assert!(!holds_secret("what is a ghp_ token"));
+        assert!(!holds_secret("ASIAN markets and their openings"));
+        assert!(!holds_secret("-----BEGIN CERTIFICATE-----"));
+    }
+}

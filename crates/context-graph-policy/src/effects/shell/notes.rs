@@ -1,0 +1,178 @@
+//! What a walk notes down: paths that are touched, hosts that are sent something, what is shown and what is unseen.
+
+use super::eval::Shell;
+use super::flow::Flow;
+use crate::effects::{Access, Cargo, Disclosure, PathEffect, Send, Target, Text, Unknown};
+
+/// Where a container engine keeps the volumes that have names.
+pub(crate) const VOLUMES: &str = "/var/lib/docker/volumes/";
+
+/// Folders in which other machines and containers keep what has to last.
+const KEPT_ELSEWHERE: &[&str] = &[
+    "/etc",
+    "/var/lib",
+    "/var/www",
+    "/srv",
+    "/opt",
+    "/usr",
+    "/root",
+    "/home",
+    "/boot",
+    "/bin",
+    "/lib",
+    "/data",
+    "/mnt",
+    "/media",
+    "/backup",
+    "/backups",
+    "/var/backups",
+    "/Users",
+];
+
+/// An open file by its number. Anything longer, such as `/dev/fd/../x`, is a path like others.
+fn is_descriptor(path: &str) -> bool {
+    path.strip_prefix("/dev/fd/")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
+}
+
+impl Shell<'_> {
+    pub(crate) fn unknown(&mut self, unknown: Unknown) {
+        if !self.out.unknowns.contains(&unknown) {
+            self.out.unknowns.push(unknown);
+        }
+    }
+
+    pub(crate) fn touch(&mut self, access: Access, written: &Text, by: &str) {
+        self.touch_all(access, written, by, false);
+    }
+
+    pub(crate) fn touch_all(&mut self, access: Access, written: &Text, by: &str, recursive: bool) {
+        let mut text = self.home_expanded(written);
+        if self.remote > 0 && !text.is_empty() {
+            match self.mounted(&text) {
+                Some(ours) => {
+                    if access != Access::Delete && ours.prefix().starts_with(VOLUMES) {
+                        return;
+                    }
+                    text = ours;
+                }
+                None if !self.matters_elsewhere(access, &text, recursive) => return,
+                None => {}
+            }
+        }
+        if text.is_empty() {
+            return;
+        }
+        if matches!(
+            text.literal(),
+            Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty")
+        ) {
+            return;
+        }
+        if text.literal().is_some_and(is_descriptor) {
+            return;
+        }
+        let target = Target::new(&text, &self.frame.cwd, self.places);
+        let linked = self.linked(&target.path);
+        let linked = linked.map(|to| Target { written: text, path: to, real: Vec::new() });
+        self.out.paths.extend(linked.into_iter().chain([target]).map(|target| PathEffect {
+            access,
+            target,
+            recursive,
+            by: by.to_owned(),
+            from_template: false,
+        }));
+    }
+
+    /// A link that this very command makes.
+    pub(crate) fn link(&mut self, from: &Text, to: &Text) {
+        let from = crate::effects::path::absolute(from, &self.frame.cwd);
+        if let Some(from) = from.literal() {
+            let to = crate::effects::path::absolute(&self.home_expanded(to), &self.frame.cwd);
+            self.links.push((from.to_owned(), to));
+        }
+    }
+
+    /// Where a path leads by a link that this very command made.
+    fn linked(&self, path: &Text) -> Option<Text> {
+        self.links.iter().find_map(|(link, to)| {
+            let below = path.strip_prefix(link)?;
+            if !below.is_empty() && !below.prefix().starts_with('/') {
+                return None;
+            }
+            let mut place = to.clone();
+            if !below.is_empty() {
+                let below = if to.literal() == Some("/") { below.strip_prefix("/")? } else { below };
+                place.extend(&below);
+            }
+            Some(place)
+        })
+    }
+
+    /// Whether something on another machine or in a container is worth a look: the data it keeps, and its secrets.
+    fn matters_elsewhere(&self, access: Access, text: &Text, recursive: bool) -> bool {
+        let path = crate::effects::path::absolute(text, &self.frame.cwd);
+        let known = path.prefix();
+        match access {
+            Access::Read => path.literal().is_some(),
+            Access::Delete if recursive => {
+                let place = known.trim_end_matches('/');
+                path.literal() == Some("/")
+                    || KEPT_ELSEWHERE.iter().any(|kept| {
+                        place.strip_prefix(kept).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                    })
+            }
+            _ => text.literal().is_some_and(|path| path == "/" || path == self.places.home),
+        }
+    }
+
+    /// What a path in a container is called outside of it, if it is one of ours.
+    fn mounted(&self, inside: &Text) -> Option<Text> {
+        let path = crate::effects::path::absolute(inside, &self.frame.cwd);
+        self.mounts.iter().rev().find_map(|(at, ours)| {
+            let below = path.strip_prefix(at)?;
+            if !at.ends_with('/') && !below.is_empty() && !below.prefix().starts_with('/') {
+                return None;
+            }
+            let mut outside = ours.clone();
+            outside.push_str("/");
+            outside.extend(&below);
+            Some(outside)
+        })
+    }
+
+    /// A word of an option such as `of=~/x` may still hold a tilde.
+    pub(crate) fn home_expanded(&self, text: &Text) -> Text {
+        match crate::effects::path::home_of(text.prefix(), self.places.home) {
+            Some((home, rest)) => {
+                let mut out = Text::lit(home);
+                out.push_str(rest);
+                for piece in text.0.iter().skip(1) {
+                    out.push(piece.clone());
+                }
+                out
+            }
+            None => text.clone(),
+        }
+    }
+
+    pub(crate) fn send(&mut self, host: Text, cargo: Cargo, by: &str) {
+        self.out.sends.push(Send { host, cargo, by: by.to_owned() });
+    }
+
+    /// What reaches the end of a pipeline is shown.
+    pub(crate) fn settle(&mut self, flow: &Flow) {
+        if flow.environment {
+            self.disclose(Disclosure::Environment);
+        }
+        if flow.has_credential() {
+            self.disclose(Disclosure::Variable);
+        }
+    }
+
+    pub(crate) fn disclose(&mut self, disclosure: Disclosure) {
+        if !self.out.disclosures.contains(&disclosure) {
+            self.out.disclosures.push(disclosure);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Files that stay and lose what they hold.
+
+use super::removal::folder_of;
+use super::sources::{ONLY_WRITTEN, SOURCE_ENDINGS, is_all_of_a_language};
+use super::{Case, Found, TRUNCATE};
+use crate::effects::PathEffect;
+use crate::guards::places::{has_extension, is_temporary, is_within};
+
+/// Every file of the project gets other content: `find . -type f -exec cp /dev/null {} \;`.
+pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let path = &effect.target.path;
+    if let Some(file) = effect.target.literal().filter(|file| is_emptied(case, effect, file)) {
+        found.add_at(&TRUNCATE, file, format!("`{}` would empty {file}.", effect.by));
+        return;
+    }
+    let folder = match folder_of(path) {
+        Some((folder, true)) => folder,
+        _ if is_all_of_a_language(path) && path.has_glob() => path.prefix().trim_end_matches('/').to_owned(),
+        _ => return,
+    };
+    let project = case.ctx.project.trim_end_matches('/');
+    let written = folder.strip_prefix(project).and_then(|below| below.strip_prefix('/'));
+    if is_within(project, &folder) || written.is_some_and(|name| ONLY_WRITTEN.contains(&name)) {
+        found.add_at(
+            &TRUNCATE,
+            path.to_string(),
+            format!("`{}` would overwrite every file in {path}.", effect.by),
+        );
+    }
+}
+
+/// Whether a file that people write gets nothing for its content: `cp /dev/null src/main.rs`.
+fn is_emptied(case: &Case<'_>, effect: &PathEffect, file: &str) -> bool {
+    let worthless = ["/dev/null", "if=/dev/null", "if=/dev/zero", "if=/dev/random", "if=/dev/urandom"];
+    let from_nothing = |run: &crate::effects::Run| {
+        // What `tee` writes another program gives it.
+        run.args.len() < 16
+            && (run.name == effect.by || effect.by == "tee" && run.name == "cat")
+            && worthless.iter().any(|source| run.has(source))
+    };
+    matches!(effect.by.as_str(), "cp" | "dd" | "ln" | "tee")
+        && is_within(file, case.ctx.project)
+        && SOURCE_ENDINGS.iter().any(|ending| file.ends_with(&ending[1..]))
+        && case.runs().any(from_nothing)
+}
+
+/// `sed -i d`: every line is taken out.
+pub(super) fn deletes_lines(case: &Case<'_>) -> bool {
+    case.runs().any(|run| {
+        matches!(run.name.as_str(), "sed" | "gsed")
+            && run
+                .args
+                .iter()
+                .take(8)
+                .any(|arg| matches!(arg.known(), "d" | "1,$d" | "/.*/d" | "/^/d" | "s/.*//" | "s/.*//g"))
+    })
+}
+
+pub(super) fn truncation_of(effect: &PathEffect, found: &mut Found) {
+    let shown = effect.target.path.to_string();
+    found.add_at(&TRUNCATE, shown.as_str(), format!("`{}` would empty {shown}.", effect.by));
+}
+
+pub(super) fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let shown = effect.target.path.to_string();
+    let passing = has_extension(&shown, &["log"])
+        || is_temporary(&shown)
+        || shown.contains("/target/")
+        || shown.contains("/logs/");
+    let shrinks = case.runs().any(|run| {
+        run.name == "truncate"
+            && !run.args.iter().any(|arg| {
+                // A size with a unit makes room; a small number or nothing takes it away.
+                let size = arg.to_string();
+                let size =
+                    size.trim_start_matches("--size=").trim_start_matches("-s").trim_start_matches('+');
+                size.starts_with(|c: char| c.is_ascii_digit() && c != '0')
+                    && size.ends_with(|c: char| c.is_alphabetic())
+            })
+    });
+    if shrinks && !passing {
+        found.add_at(&TRUNCATE, shown.as_str(), format!("`truncate` would empty {shown}."));
+    }
+}

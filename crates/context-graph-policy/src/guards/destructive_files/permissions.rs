@@ -1,0 +1,47 @@
+//! Rights to a whole tree, given to everybody or taken from everybody.
+
+use super::removal::{begins_unknown, folder_of, is_root_like, is_system};
+use super::{Case, Found, PERMISSIONS};
+use crate::effects::PathEffect;
+use crate::guards::places::{is_temporary, is_within};
+
+/// Modes that give a tree to everybody, or to nobody.
+const OPEN_MODES: &[&str] = &[
+    "777", "0777", "776", "766", "666", "0666", "000", "0000", "0", "a+w", "o+w", "a+rwx", "a=rwx",
+    "ugo+rwx", "+rwx", "a-r", "a-x", "-rwx", "ugo-rwx", "a-rwx", "o+rwx", "go+w", "a=", "ugo=",
+];
+
+/// Whether a root, home or the project itself is opened or closed, which counts for all that is in it.
+pub(super) fn is_closed(case: &Case<'_>, effect: &PathEffect) -> bool {
+    effect.by == "chmod"
+        && effect.target.literal().is_some_and(|place| {
+            is_root_like(place) || [case.ctx.home, case.ctx.project].contains(&place.trim_end_matches('/'))
+        })
+        && case.runs().any(|run| run.name == "chmod" && OPEN_MODES.contains(&run.arg(0)))
+}
+
+pub(super) fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let ctx = case.ctx;
+    let shown = effect.target.path.to_string();
+    let open = case.runs().any(|run| {
+        run.name == "chmod" && run.args.iter().any(|arg| OPEN_MODES.contains(&arg.to_string().as_str()))
+    });
+    let broad = match folder_of(&effect.target.path) {
+        Some((folder, _)) => {
+            is_root_like(&folder)
+                || is_system(&folder)
+                || is_within(ctx.home, &folder)
+                || (!is_within(&folder, ctx.project) && !is_temporary(&folder))
+        }
+        None => begins_unknown(&effect.target.path),
+    };
+    let whole_project =
+        folder_of(&effect.target.path).is_some_and(|(folder, _)| is_within(ctx.project, &folder));
+    if open || broad || (whole_project && effect.by != "chmod") {
+        found.add_at(
+            &PERMISSIONS,
+            shown.as_str(),
+            format!("`{}` would change the permissions of a whole tree ({shown}).", effect.by),
+        );
+    }
+}

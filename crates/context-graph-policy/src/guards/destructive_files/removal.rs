@@ -1,0 +1,298 @@
+//! Which removals take what cannot be made again: roots, homes, the project, its history, trees outside of it.
+
+use super::{Case, Found, HISTORY, HOME, OUTSIDE, PROJECT, ROOT};
+use crate::effects::path::follow;
+use crate::effects::{Origin, PathEffect, Piece, Text};
+use crate::guards::places::{hits, is_temporary, is_within, matches_configured};
+
+/// Folders at home whose loss is made good by the next download.
+const CACHES: &[&str] = &[
+    "~/.cache/**",
+    "~/.gradle/caches",
+    "~/.npm/_cacache",
+    "~/Library/Caches",
+    "~/Library/Developer/Xcode/DerivedData",
+    "~/.m2/repository",
+    "~/.cargo/registry",
+    "~/.npm/**",
+    "~/.cargo/registry/**",
+    "~/.cargo/git/**",
+    "~/Library/Caches/**",
+    "~/Library/Developer/Xcode/DerivedData/**",
+    "~/.gradle/caches/**",
+    "~/.m2/repository/**",
+    "~/.pnpm-store/**",
+    "~/.yarn/**",
+    "~/go/pkg/**",
+    "~/.rustup/tmp/**",
+    "~/.local/share/Trash/**",
+    "~/.claude/projects/**",
+    "~/.claude/plans/**",
+    "~/.claude/skills/**",
+];
+
+/// Parts of `.git` that are the history itself.
+const HISTORY_PARTS: &[&str] = &[
+    "**/.git",
+    "**/.git/objects",
+    "**/.git/objects/**",
+    "**/.git/refs",
+    "**/.git/refs/**",
+    "**/.git/HEAD",
+    "**/.git/packed-refs",
+    "**/.git/worktrees",
+    "**/.git/index",
+];
+
+pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let ctx = case.ctx;
+    let target = &effect.target;
+    let shown = target.path.to_string();
+    let by = &effect.by;
+    if effect.by != "git rm"
+        && effect.by != "git mv"
+        && (HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
+            || target.path.prefix().ends_with("/.git/") && target.path.has_origin(Origin::Below))
+    {
+        found.add_at(&HISTORY, shown.as_str(), format!("`{by}` would remove git's own store ({shown})."));
+        return;
+    }
+    if effect.recursive && is_found_project(case, &target.path) {
+        found.add_at(&PROJECT, shown.as_str(), format!("`{by}` would remove the whole project ({shown})."));
+        return;
+    }
+    let Some((folder, whole)) = folder_of(&target.path) else {
+        let unseen =
+            effect.recursive && (begins_unknown(&target.path) || is_unknown_child(case, &target.path));
+        if unseen || is_found_outside(case, &target.path) {
+            found.add_at(
+                &OUTSIDE,
+                shown.as_str(),
+                format!("`{by}` would remove something that cannot be seen ({shown})."),
+            );
+        }
+        return;
+    };
+    // Where links lead, the project and home are compared by where they really are, too.
+    let real_root = |root: &str| if target.real.is_empty() { None } else { follow(root, ctx.fs) };
+    let (real_project, real_home) = (real_root(ctx.project), real_root(ctx.home));
+    let own = |root: &str, real: &Option<String>, place: &str| {
+        is_within(root, place) || real.as_deref().is_some_and(|real| is_within(real, place))
+    };
+    let places: Vec<&str> =
+        std::iter::once(folder.as_str()).chain(target.real.iter().map(String::as_str)).collect();
+    for place in places {
+        let contents = whole && place == folder;
+        if !effect.recursive && !contents && !is_root_like(place) {
+            continue;
+        }
+        if is_root_like(place) || is_system(place) {
+            found.add_at(
+                &ROOT,
+                shown.as_str(),
+                format!("`{by}` would remove {shown}, a part of the system."),
+            );
+        } else if own(ctx.home, &real_home, place) {
+            found.add_at(&HOME, shown.as_str(), format!("`{by}` would remove the home folder ({shown})."));
+        } else if own(ctx.project, &real_project, place) && !is_temporary_project(ctx.project, place) {
+            found.add_at(
+                &PROJECT,
+                shown.as_str(),
+                format!("`{by}` would remove the whole project ({shown})."),
+            );
+        } else if effect.recursive && !by.ends_with("mv") && is_foreign(case, place) {
+            found.add_at(
+                &OUTSIDE,
+                shown.as_str(),
+                format!("`{by}` would remove a tree outside the project ({shown})."),
+            );
+        } else {
+            continue;
+        }
+        return;
+    }
+}
+
+/// Whether a known path is the history itself.
+pub(super) fn is_history(case: &Case<'_>, effect: &PathEffect) -> bool {
+    effect.target.literal().is_some()
+        && HISTORY_PARTS.iter().any(|pattern| hits(&effect.target, pattern, case.ctx))
+}
+
+/// Whether what `find` looks for by name can be the project itself.
+fn is_found_project(case: &Case<'_>, path: &Text) -> bool {
+    let name = case.ctx.project.rsplit('/').next();
+    let folder = path.prefix().trim_end_matches('/');
+    path.has_origin(Origin::Below)
+        && path.file_name().literal() == name
+        && is_within(case.ctx.project, folder)
+        && case.ctx.project != folder
+}
+
+/// Whether `find` goes through home or the folders around the project for what is not made again by itself.
+fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
+    const REMADE: &[&str] = &[
+        ".DS_Store",
+        "*.pyc",
+        "__pycache__",
+        "node_modules",
+        "*.log",
+        "*.tmp",
+        "*.swp",
+        "*~",
+        "*.bak",
+        "*.orig",
+        ".pytest_cache",
+        "target",
+        "dist",
+        "build",
+        "Thumbs.db",
+        "*.rej",
+        ".mypy_cache",
+        ".ruff_cache",
+    ];
+    let folder = path.prefix().trim_end_matches('/');
+    path.0.get(1) == Some(&Piece::Hole(Origin::Below))
+        && is_within(case.ctx.project, folder)
+        && folder != case.ctx.project
+        && !REMADE.contains(&path.file_name().to_string().as_str())
+}
+
+/// A removal of a folder, or of everything in it: `x/*` counts as `x`.
+pub(super) fn folder_of(path: &Text) -> Option<(String, bool)> {
+    if let Some(known) = path.literal() {
+        return Some((known.to_owned(), false));
+    }
+    let name = path.file_name();
+    let all = name.0.iter().all(|piece| {
+        matches!(piece, Piece::Star | Piece::One)
+            || matches!(piece, Piece::Lit(dot) if dot == "." || dot == "..")
+    });
+    let known = path.prefix();
+    let below = path.0.len() == 2 && all && known.ends_with(['/', '.']);
+    if below {
+        let folder = known.trim_end_matches('.').trim_end_matches('/');
+        return Some((if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, true));
+    }
+    // All that lies below a folder, at any depth.
+    let tail = path.0.get(1..).unwrap_or_default();
+    if tail == [Piece::Hole(Origin::Below)]
+        || tail.first() == Some(&Piece::Star)
+            && known.ends_with('/')
+            && tail.iter().all(|piece| match piece {
+                Piece::Star => true,
+                Piece::Lit(text) => text == "/",
+                _ => false,
+            })
+    {
+        let folder = known.trim_end_matches('/');
+        return Some((if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, true));
+    }
+    if path.has_hole() {
+        // `find / … -name x -delete`: everything below is within reach, but only what the names allow.
+        let below = path.0.get(1) == Some(&Piece::Hole(Origin::Below));
+        let folder = known.trim_end_matches('/');
+        if below && (folder.is_empty() || is_root_like(folder)) {
+            return Some(("/".to_owned(), true));
+        }
+        return None;
+    }
+    // `/u*` or `/home/*/x`: judged by where the glob begins.
+    let at = known.rfind('/')?;
+    let depth = known[..=at].matches('/').count();
+    (depth <= 1).then(|| ("/".to_owned(), true))
+}
+
+/// `$x`, `$x/` and `$x/*`: with nothing known before or after, it may be anything.
+pub(super) fn begins_unknown(path: &Text) -> bool {
+    let Some(Piece::Hole(origin)) = path.0.first() else { return false };
+    if matches!(origin, Origin::Temporary | Origin::Below) {
+        return false;
+    }
+    path.0[1..].iter().all(|piece| match piece {
+        Piece::Lit(text) => text.trim_matches(['/', '.']).is_empty(),
+        Piece::Star | Piece::One | Piece::Hole(_) => true,
+    })
+}
+
+/// `~/$x` and `/$x`: with an empty or unlucky value, that is the folder itself or anything in it.
+fn is_unknown_child(case: &Case<'_>, path: &Text) -> bool {
+    let [Piece::Lit(known), Piece::Hole(origin), rest @ ..] = path.0.as_slice() else { return false };
+    let Some(folder) = known.strip_suffix('/') else { return false };
+    let tail = rest
+        .iter()
+        .all(|piece| matches!(piece, Piece::Lit(text) if text.trim_matches(['/', '.']).is_empty()));
+    let broad =
+        folder.is_empty() || is_root_like(folder) || folder == case.ctx.home || folder == case.ctx.project;
+    tail && broad && !matches!(origin, Origin::Temporary | Origin::Below)
+}
+
+pub(super) fn is_root_like(place: &str) -> bool {
+    matches!(place, "/" | "/home" | "/Users" | "/root" | "/c" | "/mnt" | "/mnt/c" | "C:" | "C:/")
+}
+
+pub(super) fn is_system(place: &str) -> bool {
+    const FOLDERS: &[&str] = &[
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/opt",
+        "/proc",
+        "/run",
+        "/sbin",
+        "/srv",
+        "/sys",
+        "/usr",
+        "/var",
+        "/System",
+        "/Library",
+        "/Applications",
+        "/private",
+        "/var/lib",
+        "/var/log",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/local",
+        "/usr/sbin",
+        "/usr/share",
+        "/Volumes",
+        "C:/Windows",
+        "C:/Users",
+        "/nix",
+        "/snap",
+        "/media",
+    ];
+    FOLDERS.contains(&place)
+        || is_within(place, "/etc")
+        || is_within(place, "/boot")
+        || is_within(place, "/System")
+        || is_within(place, "/bin")
+}
+
+/// A project that itself lives in a temporary folder may be cleared away from there.
+fn is_temporary_project(project: &str, place: &str) -> bool {
+    is_temporary(project) && place != project && !is_within(project, place)
+}
+
+fn is_foreign(case: &Case<'_>, place: &str) -> bool {
+    let ctx = case.ctx;
+    let start = ctx.cwd;
+    if is_within(place, ctx.project) || is_temporary(place) && !matches!(place, "/tmp" | "/var/tmp") {
+        return false;
+    }
+    if follow(ctx.project, ctx.fs).is_some_and(|real| is_within(place, &real)) {
+        return false;
+    }
+    // The folder the session works in may be another one than the project's, but not all of home.
+    if is_within(place, start) && start.matches('/').count() > 2 && start != ctx.home {
+        return false;
+    }
+    if CACHES.iter().any(|pattern| matches_configured(pattern, place, ctx)) {
+        return false;
+    }
+    place.starts_with('/') || place.as_bytes().get(1) == Some(&b':')
+}

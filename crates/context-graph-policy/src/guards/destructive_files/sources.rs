@@ -1,0 +1,96 @@
+//! What the project is made of: its folders, and all files of a language, removed at once.
+
+use super::removal::folder_of;
+use super::{Case, Found, SOURCES};
+use crate::effects::{Access, NARROWED, Origin, PathEffect, Text};
+
+/// Folders that people write, by the names they usually have.
+const WRITTEN: &[&str] = &[
+    "src",
+    "crates",
+    "migrations",
+    "tests",
+    "test",
+    "docs",
+    "lib",
+    "app",
+    "packages",
+    "scripts",
+    "cmd",
+    "internal",
+    "include",
+    "spec",
+];
+
+/// Folders of these names are never made by a build.
+pub(super) const ONLY_WRITTEN: &[&str] = &["src", "crates", "migrations"];
+
+/// Whole folders of what the project is made of, removed at once.
+pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
+    let project = case.ctx.project.trim_end_matches('/');
+    // What is removed by name, wherever it is: found once, since a call can name many.
+    let mut gone: Vec<&str> = Vec::new();
+    for effect in
+        case.effects.paths.iter().filter(|effect| effect.access == Access::Delete && effect.by == "rm")
+    {
+        let name = effect.target.literal().and_then(|path| path.rsplit('/').next());
+        gone.extend(name.filter(|name| WRITTEN.contains(name) && !gone.contains(name)));
+    }
+    let removed = |effect: &PathEffect| {
+        if effect.access != Access::Delete {
+            return None;
+        }
+        let (folder, whole) = folder_of(&effect.target.path)?;
+        let name = folder.strip_prefix(project)?.strip_prefix('/')?;
+        let name = WRITTEN.iter().find(|known| **known == name).copied()?;
+        // Moved or packed away, they are still there, unless they are removed from where they went.
+        let kept = (effect.by.ends_with("mv") || effect.by == "tar") && !gone.contains(&name);
+        if kept || !(effect.recursive || whole) {
+            return None;
+        }
+        Some(name)
+    };
+    let mut names: Vec<&str> = case.effects.paths.iter().filter_map(removed).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() > 1 || names.iter().any(|name| ONLY_WRITTEN.contains(name)) {
+        found.add(&SOURCES, format!("This would remove what the project is made of ({}).", names.join(", ")));
+    }
+    for effect in case.effects.paths.iter().filter(|effect| effect.access == Access::Delete) {
+        if is_every_source(project, &effect.target.path) {
+            let shown = effect.target.path.to_string();
+            found.add_at(
+                &SOURCES,
+                shown.as_str(),
+                format!("`{}` would remove every such file ({shown}).", effect.by),
+            );
+        }
+    }
+}
+
+/// Endings of what people write. What compilers make of it is made again.
+pub(super) const SOURCE_ENDINGS: &[&str] = &[
+    "*.rs", "*.ts", "*.tsx", "*.jsx", "*.vue", "*.svelte", "*.py", "*.go", "*.java", "*.kt", "*.scala",
+    "*.c", "*.cc", "*.cpp", "*.h", "*.hpp", "*.cs", "*.rb", "*.php", "*.swift", "*.ex", "*.exs", "*.hs",
+    "*.ml", "*.lua", "*.sql", "*.tf", "*.md", "*.dart", "*.zig",
+];
+
+/// Whether all files of one language are meant, in the whole project or in a folder that people write.
+fn is_every_source(project: &str, path: &Text) -> bool {
+    if !path.has_origin(Origin::Below) {
+        return false;
+    }
+    let folder = path.prefix().trim_end_matches('/');
+    let Some(below) = folder.strip_prefix(project) else { return false };
+    let below = below.trim_start_matches('/');
+    if below.is_empty() && path.file_name().literal() == Some(NARROWED) {
+        // Whatever is old or new enough, of all there is.
+        return true;
+    }
+    (below.is_empty() || WRITTEN.contains(&below)) && is_all_of_a_language(path)
+}
+
+/// `*.rs` and its kin.
+pub(super) fn is_all_of_a_language(path: &Text) -> bool {
+    SOURCE_ENDINGS.contains(&path.file_name().to_string().to_ascii_lowercase().as_str())
+}

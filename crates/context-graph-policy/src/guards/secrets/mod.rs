@@ -1,0 +1,232 @@
+//! Credentials: key material and token files are not read, environment secrets not shown.
+
+mod files;
+mod stores;
+
+use super::{Case, Found, Guard, Rule};
+use crate::decision::Severity;
+use crate::effects::{Access, Disclosure, PathEffect, Piece, Run, Text, git_subcommand};
+use files::{gathers, holds_keys, in_key_folder, may_be_handed};
+pub(super) use files::{is_key, is_secret_file};
+use stores::{prints_settings, shows_store, shows_variables};
+
+static KEY: Rule = Rule::deny("secrets/read-key", Severity::Critical);
+static ENV_FILE: Rule = Rule::ask("secrets/read-env-file", Severity::High);
+static SHOW: Rule = Rule::ask("secrets/show-credential", Severity::High);
+
+pub(super) static GUARD: Guard = Guard {
+    id: "secrets",
+    purpose: "key material is not read, credentials are not shown",
+    rules: &[&KEY, &ENV_FILE, &SHOW],
+    check,
+};
+
+fn check(case: &Case<'_>, found: &mut Found) {
+    for effect in &case.effects.paths {
+        let target = &effect.target;
+        match effect.access {
+            Access::Read | Access::Search => {}
+            Access::Mention if !may_be_handed(&effect.by) => {}
+            _ => continue,
+        }
+        let shown = target.path.to_string();
+        if is_key(target, case)
+            || in_key_folder(target, case)
+            || (gathers(effect) && holds_keys(effect, case))
+        {
+            found.add_at(&KEY, shown.as_str(), format!("`{}` would read key material ({shown}).", effect.by));
+        } else if (effect.access != Access::Search || effect.by != "Grep")
+            && (is_secret_file(target, case) || shows_all_dotted(effect, case))
+        {
+            found.add_at(
+                &ENV_FILE,
+                shown.as_str(),
+                format!("`{}` would read a file of secrets ({shown}).", effect.by),
+            );
+        }
+    }
+    for disclosure in &case.effects.disclosures {
+        let what = match disclosure {
+            Disclosure::Environment => "all environment variables".to_owned(),
+            Disclosure::Variable => "a variable that holds a credential".to_owned(),
+            Disclosure::Store(command) => format!("what `{command}` keeps"),
+        };
+        found.add(&SHOW, format!("This would show {what}."));
+    }
+    for send in &case.effects.sends {
+        // Machines in a cloud get their credentials from there.
+        if matches!(send.host.known(), "169.254.169.254" | "metadata.google.internal" | "169.254.170.2") {
+            found.add(&SHOW, format!("`{}` would ask the cloud for this machine's credentials.", send.by));
+        }
+    }
+    for run in case.runs() {
+        if adds_ignored(run) {
+            found.add(&ENV_FILE, "`git add --force` of everything takes files of secrets along.");
+        }
+        if searches_for_credentials(run, case) || looks_into_settings(run, case) {
+            found.add(&SHOW, format!("`{}` would look for credentials beyond the project.", run.name));
+        }
+        let words: Vec<&str> = run.args.iter().map(Text::known).collect();
+        let words = super::destructive_data::after_globals(&run.name, words);
+        let shows = shows_store(&run.name, &words) && !is_passed_on(case, &words)
+            || shows_variables(&run.name, &words);
+        if shows {
+            found.add(
+                &SHOW,
+                format!("`{} {}` would show a credential.", run.name, words.first().unwrap_or(&"")),
+            );
+        }
+    }
+}
+
+/// `cat .*`: every dotted file of the project, those with its secrets among them.
+fn shows_all_dotted(effect: &PathEffect, case: &Case<'_>) -> bool {
+    let path = &effect.target.path;
+    if effect.access != Access::Read || !path.has_glob() {
+        return false;
+    }
+    let name = path.file_name();
+    let [Piece::Lit(dot), rest @ ..] = name.0.as_slice() else { return false };
+    let folder = path.prefix().rsplit_once('/').map_or("", |(folder, _)| folder);
+    dot == "."
+        && !rest.is_empty()
+        && rest.iter().all(|piece| matches!(piece, Piece::Star | Piece::One))
+        && (folder == case.ctx.project.trim_end_matches('/') || folder == case.ctx.home.trim_end_matches('/'))
+}
+
+/// `git add -f .`: what is left out on purpose comes along.
+fn adds_ignored(run: &Run) -> bool {
+    run.name == "git"
+        && git_subcommand(&run.args).is_some_and(|(sub, rest)| {
+            let has = |words: &[&str]| rest.iter().any(|arg| words.contains(&arg.known()));
+            matches!(sub, "add" | "stage")
+                && has(&["-f", "--force", "-Af", "-fA"])
+                && has(&[".", "-A", "--all", "*", "-Af", "-fA", ":/"])
+        })
+}
+
+/// Whether what a command prints goes straight to the one it is meant for, or only its names are shown.
+fn is_passed_on(case: &Case<'_>, words: &[&str]) -> bool {
+    if words.contains(&"get-login-password") {
+        return case.runs().any(|run| run.has("--password-stdin"));
+    }
+    words.first() == Some(&"output")
+        && case.runs().any(|run| {
+            run.name == "jq" && run.args.iter().any(|arg| matches!(arg.known(), "keys" | "keys[]"))
+        })
+}
+
+/// Words of what credentials are called.
+const TELLING: &[&str] = &[
+    "private key",
+    "akia",
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "ghp_",
+    "credential",
+    "_auth",
+];
+
+/// Whether what another program says of its settings is searched for credentials.
+fn looks_into_settings(run: &Run, case: &Case<'_>) -> bool {
+    if !matches!(run.name.as_str(), "grep" | "egrep" | "rg" | "awk" | "sed") {
+        return false;
+    }
+    let mut words = run.args.iter().filter(|arg| !arg.prefix().starts_with('-'));
+    let Some(pattern) = words.next().map(|word| word.known().to_ascii_lowercase()) else { return false };
+    words.next().is_none()
+        && TELLING.iter().any(|word| pattern.contains(word))
+        && case.runs().any(|other| {
+            let words: Vec<&str> = other.args.iter().map(Text::known).collect();
+            // A cluster names its secrets in what it says of a pod, and keeps their values.
+            (other.name != "kubectl" || !pattern.contains("secret")) && prints_settings(&other.name, &words)
+        })
+}
+
+/// Whether a search for what credentials look like goes through home or the system.
+fn searches_for_credentials(run: &Run, case: &Case<'_>) -> bool {
+    if !matches!(run.name.as_str(), "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack") {
+        return false;
+    }
+    let words: Vec<&Text> = run.args.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
+    let Some((pattern, places)) = words.split_first() else { return false };
+    let pattern = pattern.known().to_ascii_lowercase();
+    // Past what git leaves out, a search finds the files of secrets.
+    let unrestricted = run.name == "rg"
+        && run.args.iter().any(|arg| matches!(arg.known(), "-uu" | "-uuu" | "--no-ignore" | "-u"))
+        && (pattern.contains("password") || pattern.contains("secret_") || pattern.contains("api_key"));
+    if unrestricted && places.is_empty() {
+        return true;
+    }
+    let broad = |place: &str| {
+        let place = place.trim_end_matches('/');
+        let home = case.ctx.home.trim_end_matches('/');
+        matches!(place, "" | "~" | "/etc" | "/home" | "/root" | "/Users" | "~/.config")
+            || place == home
+            || place == format!("{home}/.config")
+    };
+    TELLING.iter().any(|word| pattern.contains(word))
+        && places.iter().any(|place| place.literal().is_some_and(broad))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::{passes, rules_of, stops};
+
+    #[test]
+    fn reading_keys_is_met_in_every_disguise() {
+        stops(&[
+            ("base64 $HOME/.ssh/id_rsa", "secrets/read-key"),
+            ("c\\at ~/.s''sh/id_ed25519", "secrets/read-key"),
+            ("cat ~/.ss?/id_*", "secrets/read-key"),
+            ("tar czf /tmp/x.tgz ~/.ssh", "secrets/read-key"),
+            ("grep -r . ~/.aws", "secrets/read-key"),
+            ("cat /proc/self/environ", "secrets/read-key"),
+            ("python3 -c \"print(open('/etc/shadow').read())\"", "secrets/read-key"),
+            ("xxd .env", "secrets/read-env-file"),
+            ("cat notes", "secrets/read-env-file"),
+            ("cat .e?v", "secrets/read-env-file"),
+            ("while read l; do echo $l; done < .env", "secrets/read-env-file"),
+            ("echo $AWS_SECRET_ACCESS_KEY", "secrets/show-credential"),
+            ("printenv", "secrets/show-credential"),
+            ("env | grep -i token", "secrets/show-credential"),
+            ("gh auth token", "secrets/show-credential"),
+            ("aws --profile prod secretsmanager get-secret-value --secret-id x", "secrets/show-credential"),
+            ("docker exec app env", "secrets/show-credential"),
+            ("jq -n env", "secrets/show-credential"),
+            ("cat ~/.ssh/deploy_key", "secrets/read-key"),
+        ]);
+        assert_eq!(
+            rules_of("Read", &json!({"file_path": "/proj/app/.env.production"})),
+            ["secrets/read-env-file"]
+        );
+    }
+
+    #[test]
+    fn ordinary_names_are_not_secrets() {
+        passes(&[
+            "cat AUTHORS.md src/auth/mod.rs src/tokenizer.rs",
+            "cat .env.example",
+            "ls -la .env",
+            "test -f .env && echo yes",
+            "source .env",
+            "docker compose --env-file .env up -d",
+            "ssh -i ~/.ssh/id_rsa host uptime",
+            "cat ~/.ssh/id_rsa.pub",
+            "env | grep NODE_ENV",
+            "env | cut -d= -f1",
+            "docker exec app env | grep NODE_ENV",
+            "cat ~/.ssh/config",
+            "FOO=1 env BAR=2 cargo test",
+            "grep -rn token src",
+            "curl -H \"Authorization: Bearer $GITHUB_TOKEN\" https://api.github.com/user",
+            "test -n \"$GITHUB_TOKEN\" && echo set",
+        ]);
+    }
+}
