@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use crate::error::{IoContext, Result, StorageError};
 use crate::live::{LiveSession, live_sessions};
 use crate::quarantine::Quarantine;
-use crate::store::{LmdbOptions, LmdbStore};
+use crate::store::{Glance, LmdbOptions, LmdbStore};
 
 /// The name of the state folder.
 pub const STATE_FOLDER: &str = ".context-graph";
@@ -107,6 +107,15 @@ impl StateFolder {
         }
         let quarantine = self.quarantine().folder().to_path_buf();
         LmdbStore::open(&LmdbOptions { quarantine, ..LmdbOptions::new(folder, now_ms) })
+    }
+
+    /// The store, looked at without opening it; an error where that cannot be done.
+    pub fn glance(&self) -> Result<Glance> {
+        let folder = self.database();
+        if self.named.is_none() {
+            database::examine(&folder, &self.folder)?;
+        }
+        Glance::glance(&folder)
     }
 
     fn create(&self, folder: &Path) -> Result<()> {

@@ -8,11 +8,13 @@ pub mod chain;
 mod check;
 pub mod engine;
 mod forget;
+mod glance;
 mod keyed;
 mod keys;
 mod ledger;
 mod lmdb;
 mod lmdb_file;
+mod lmdb_page;
 mod lmdb_pages;
 mod lmdb_scrub;
 mod lmdb_txn;
@@ -25,6 +27,7 @@ mod tombstone;
 mod verify;
 
 pub use chain::Chain;
+pub use glance::GlanceEngine;
 pub use keyed::KeyedStore;
 pub use lmdb::{LmdbEngine, LmdbOptions};
 pub use lmdb_file::SUSPICION;
@@ -41,6 +44,9 @@ use crate::live::Position;
 
 /// Sessions in LMDB: the store of the product.
 pub type LmdbStore = KeyedStore<LmdbEngine>;
+
+/// Sessions in LMDB's file, looked at without opening it.
+pub type Glance = KeyedStore<GlanceEngine>;
 
 /// Sessions in memory, for tests and as the second subject of the conformance suite.
 pub type MemoryStore = KeyedStore<MemoryEngine>;

@@ -78,15 +78,19 @@ impl Sessions {
         record.took_us = took_us;
         let mut previous = None;
         if let Event::SessionStart(start) = &event {
-            // The first session of a project needs no store yet.
-            let store = if self.has_store() { Some(self.opened(&mut store, at_ms)?) } else { None };
-            if let Some((id, origin)) =
-                self.find_previous(store, session_id, &start.source, previous_session_id)?
-            {
-                previous = match store.map(|store| stored(store, &id)).transpose()?.flatten() {
+            let found = self.look(&mut store, at_ms, |store| {
+                let named = previous_session_id.clone();
+                let Some((id, origin)) = self.find_previous(store, session_id, &start.source, named)? else {
+                    return Ok(None);
+                };
+                let session = match store.map(|store| stored(store, &id)).transpose()?.flatten() {
                     Some((session, _)) => Some(session),
                     None => self.peek(&id)?,
                 };
+                Ok(Some((id, origin, session)))
+            })?;
+            if let Some((id, origin, session)) = found {
+                previous = session;
                 // A session that we never saw can still be named.
                 let purpose_vector = previous.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
                 record.link = Some(Link { session_id: id, origin, purpose_vector });
@@ -177,14 +181,34 @@ impl Sessions {
         {
             return Ok(Loaded { session, applied: Some(state.applied) });
         }
-        if store.is_some() || self.has_store() {
-            let store = self.opened(store, at_ms)?;
-            if let Some((session, applied)) = stored(store, session_id)? {
-                return Ok(Loaded { session, applied });
-            }
+        let found =
+            self.look(store, at_ms, |store| store.map_or(Ok(None), |store| stored(store, session_id)))?;
+        if let Some((session, applied)) = found {
+            return Ok(Loaded { session, applied });
         }
         let session = Session::new(session_id, self.project(), at_ms);
         Ok(Loaded { session, applied: None })
+    }
+
+    /// Asks the store something, if there is one. It is only opened for that where a glance does not do.
+    fn look<T>(
+        &self,
+        store: &mut Option<LmdbStore>,
+        at_ms: i64,
+        ask: impl Fn(Option<&dyn SessionStore>) -> Result<T>,
+    ) -> Result<T> {
+        if store.is_none() {
+            // The first session of a project needs no store yet.
+            if !self.has_store() {
+                return ask(None);
+            }
+            if let Ok(glance) = self.folder.glance()
+                && let Ok(answer) = ask(Some(&glance))
+            {
+                return Ok(answer);
+            }
+        }
+        ask(Some(self.opened(store, at_ms)?))
     }
 
     pub(super) fn opened<'a>(&self, store: &'a mut Option<LmdbStore>, now_ms: i64) -> Result<&'a LmdbStore> {
@@ -199,7 +223,7 @@ impl Sessions {
     /// latest session of the project is the best guess there is.
     fn find_previous(
         &self,
-        store: Option<&LmdbStore>,
+        store: Option<&dyn SessionStore>,
         session_id: &str,
         source: &SessionSource,
         named: Option<String>,
@@ -228,7 +252,7 @@ impl Sessions {
     /// turn.
     fn latest_unstored(
         &self,
-        store: Option<&LmdbStore>,
+        store: Option<&dyn SessionStore>,
         excluding: &str,
         than_ms: i64,
     ) -> Result<Option<String>> {
@@ -256,7 +280,10 @@ pub(super) struct Loaded {
 }
 
 /// A session as the store has it.
-pub(super) fn stored(store: &LmdbStore, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
+pub(super) fn stored(
+    store: &dyn SessionStore,
+    session_id: &str,
+) -> Result<Option<(Session, Option<Position>)>> {
     let Some(snapshot) = store.snapshot(session_id)? else { return Ok(None) };
     let folded_to = store.session(session_id)?.and_then(|entry| entry.folded_to);
     let state = store.state(session_id)?.map(|bytes| decode_session(&bytes)).transpose()?;

@@ -29,7 +29,7 @@ const PAGE_IS_META: u16 = 8;
 const META_BYTES: usize = PAGE_HEADER + 136;
 
 /// What one of the two meta pages says.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Meta {
     pub(super) page_bytes: u64,
     pub(super) free: Tree,
@@ -39,7 +39,7 @@ pub(super) struct Meta {
 }
 
 /// What is recorded of a tree.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tree {
     pub(super) depth: u16,
     pub(super) entries: u64,

@@ -9,15 +9,9 @@ use std::os::unix::fs::FileExt;
 
 use super::engine::Table;
 use super::lmdb_file::{Meta, TREE_BYTES, Tree, read_metas};
+use super::lmdb_page::{BIG, Page, SUBTREE};
 
 const NO_PAGE: u64 = u64::MAX;
-const PAGE_HEADER: usize = 16;
-const NODE_HEADER: usize = 8;
-const BRANCH: u16 = 1;
-const LEAF: u16 = 2;
-const OVERFLOW: u16 = 4;
-const BIG: u16 = 1;
-const SUBTREE: u16 = 2;
 /// Deeper than any tree of this size can be.
 const MAX_DEPTH: u16 = 32;
 
@@ -150,39 +144,27 @@ impl<'a> Walk<'a> {
     }
 
     fn page(&mut self, number: u64, depth: u16, level: &mut Level) -> Result<(), Flaw> {
-        let page = self.read(number)?;
-        let expected = if depth == 1 { LEAF } else { BRANCH };
-        let (lower, upper) = (usize::from(short(&page, 12)), usize::from(short(&page, 14)));
-        let bounds = lower >= PAGE_HEADER && lower <= upper && upper <= page.len() && lower.is_multiple_of(2);
-        if short(&page, 10) != expected || !bounds {
-            return found(format!("page {number} has a damaged header"));
-        }
-        let start = number * self.meta.page_bytes;
-        self.gaps.push(start + lower as u64..start + upper as u64);
+        let bytes = self.read(number)?;
+        let page = Page::parse(&bytes, number, depth)
+            .ok_or_else(|| Flaw::Found(format!("page {number} has a damaged header")))?;
+        let (start, gap) = (number * self.meta.page_bytes, page.gap());
+        self.gaps.push(start + gap.start as u64..start + gap.end as u64);
         let damaged = || Flaw::Found(format!("page {number} has a damaged entry"));
-        for at in (PAGE_HEADER..lower).step_by(2) {
-            let node = usize::from(short(&page, at));
-            let header = page.get(node..node + NODE_HEADER).filter(|_| node >= upper).ok_or_else(damaged)?;
-            let size = usize::from(short(header, 0)) | usize::from(short(header, 2)) << 16;
-            let (flags, key_size) = (short(header, 4), usize::from(short(header, 6)));
-            let rest = &page[node + NODE_HEADER..];
-            let (key, rest) = rest.split_at_checked(key_size).ok_or_else(damaged)?;
-            if expected == BRANCH {
+        for at in 0..page.len() {
+            let entry = page.entry(at).ok_or_else(damaged)?;
+            let (key, flags) = (entry.key, entry.flags);
+            if depth > 1 {
                 // The first key of a branch is not used: everything smaller goes there.
-                if at > PAGE_HEADER {
+                if at > 0 {
                     level.separator(key).map_err(|()| damaged())?;
                 }
-                let child = size as u64 | u64::from(flags) << 32;
-                self.page(child, depth - 1, level)?;
+                self.page(entry.child(), depth - 1, level)?;
                 continue;
             }
             level.next_key(key).map_err(|()| damaged())?;
             let value = match flags {
-                BIG => {
-                    let first = rest.split_first_chunk::<8>().ok_or_else(damaged)?.0;
-                    self.overflow(u64::from_ne_bytes(*first), size)?
-                }
-                0 | SUBTREE => rest.get(..size).ok_or_else(damaged)?.to_vec(),
+                BIG => self.overflow(entry.overflow().ok_or_else(damaged)?, entry.size)?,
+                0 | SUBTREE => entry.value().ok_or_else(damaged)?.to_vec(),
                 _ => return Err(damaged()),
             };
             match (level.kind, flags & SUBTREE != 0) {
@@ -212,11 +194,11 @@ impl<'a> Walk<'a> {
     /// A value on pages of its own.
     fn overflow(&mut self, first: u64, size: usize) -> Result<Vec<u8>, Flaw> {
         let head = self.read(first)?;
-        let count = (PAGE_HEADER as u64 + size as u64).div_ceil(self.meta.page_bytes);
-        let recorded = u64::from(u32::from_ne_bytes(std::array::from_fn(|index| head[12 + index])));
-        if short(&head, 10) != OVERFLOW || recorded < count {
+        let count = (Page::HEADER as u64 + size as u64).div_ceil(self.meta.page_bytes);
+        let Some((_, recorded)) = Page::overflow(&head, first).filter(|(_, recorded)| *recorded >= count)
+        else {
             return found(format!("page {first} has a damaged header"));
-        }
+        };
         for number in first + 1..first.saturating_add(recorded) {
             self.claim(number)?;
             if number >= self.pages {
@@ -224,9 +206,9 @@ impl<'a> Walk<'a> {
             }
         }
         let start = first * self.meta.page_bytes;
-        self.gaps.push(start + (PAGE_HEADER + size) as u64..start + recorded * self.meta.page_bytes);
+        self.gaps.push(start + (Page::HEADER + size) as u64..start + recorded * self.meta.page_bytes);
         let mut value = vec![0; size];
-        self.file.read_exact_at(&mut value, first * self.meta.page_bytes + PAGE_HEADER as u64)?;
+        self.file.read_exact_at(&mut value, first * self.meta.page_bytes + Page::HEADER as u64)?;
         Ok(value)
     }
 
@@ -283,10 +265,6 @@ fn is_table(name: &[u8]) -> bool {
 
 fn found<T>(what: impl Into<String>) -> Result<T, Flaw> {
     Err(Flaw::Found(what.into()))
-}
-
-fn short(bytes: &[u8], at: usize) -> u16 {
-    u16::from_ne_bytes([bytes[at], bytes[at + 1]])
 }
 
 fn word(bytes: &[u8], at: usize) -> u64 {
