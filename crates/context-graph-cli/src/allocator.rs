@@ -2,11 +2,13 @@
 //!
 //! Small pieces are taken one behind the other and kept, when they are given back, in a list of those of their size;
 //! everything else is left to the C library. Nothing is merged, split or searched for. What is given back serves the same
-//! size again, so that a long command stays as small as it ever needed to be at once.
+//! size again on the same thread. A thread that ends has to leave what it has at hand, or it is lost to the others, which is
+//! no matter for the few threads that a command starts, but is for one that starts a thread at every event.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Sizes are rounded up to a multiple of this, which is also as far as they are aligned.
 const STEP: usize = 16;
@@ -29,13 +31,65 @@ struct AtHand {
 }
 
 thread_local! {
-    static AT_HAND: AtHand = const {
-        AtHand {
-            free: [const { Cell::new(ptr::null_mut()) }; SIZES],
-            rest: Cell::new(ptr::null_mut()),
-            rest_bytes: Cell::new(0),
+    static AT_HAND: AtHand = const { AtHand::new() };
+}
+
+/// What threads that ended have left.
+struct Left {
+    is_some: AtomicBool,
+    busy: AtomicBool,
+    pieces: AtHand,
+}
+
+#[expect(unsafe_code, reason = "it is shared by threads")]
+// SAFETY: the pieces are only touched by the one who has made it busy.
+unsafe impl Sync for Left {}
+
+static LEFT: Left =
+    Left { is_some: AtomicBool::new(false), busy: AtomicBool::new(false), pieces: AtHand::new() };
+
+/// Leaves what this thread has at hand to the next one that runs out, which is to be the last thing it does.
+pub(crate) fn leave() {
+    AT_HAND.with(|own| {
+        LEFT.alone(|left| {
+            left.take_over(own);
+            LEFT.is_some.store(true, Ordering::Relaxed);
+        });
+    });
+}
+
+impl Left {
+    fn alone(&self, work: impl FnOnce(&AtHand)) {
+        while self.busy.swap(true, Ordering::Acquire) {
+            std::thread::yield_now();
         }
-    };
+        work(&self.pieces);
+        self.busy.store(false, Ordering::Release);
+    }
+}
+
+/// One list of two, in the time that the shorter takes.
+#[expect(unsafe_code, reason = "the list runs through the free pieces themselves")]
+#[expect(clippy::cast_ptr_alignment, reason = "every piece is aligned for an address")]
+fn join(one: *mut u8, other: *mut u8) -> *mut u8 {
+    if one.is_null() || other.is_null() {
+        return if one.is_null() { other } else { one };
+    }
+    let (mut at_one, mut at_other) = (one.cast::<*mut u8>(), other.cast::<*mut u8>());
+    loop {
+        // SAFETY: both are pieces of lists, so each holds the address of the next one or null.
+        unsafe {
+            if at_one.read().is_null() {
+                at_one.write(other);
+                return one;
+            }
+            if at_other.read().is_null() {
+                at_other.write(one);
+                return other;
+            }
+            (at_one, at_other) = (at_one.read().cast(), at_other.read().cast());
+        }
+    }
 }
 
 /// Which of the small sizes, counted from 0.
@@ -59,11 +113,8 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         match small(layout) {
-            Some(size) => AT_HAND.with(|at_hand| {
-                let first = at_hand.free[size].replace(piece);
-                // SAFETY: the piece is ours again and has room for one address.
-                unsafe { piece.cast::<*mut u8>().write(first) }
-            }),
+            // SAFETY: the piece is ours again.
+            Some(size) => AT_HAND.with(|at_hand| unsafe { at_hand.put(size, piece) }),
             // SAFETY: as the caller promised.
             None => unsafe { System.dealloc(piece, layout) },
         }
@@ -105,30 +156,87 @@ unsafe impl GlobalAlloc for Allocator {
 }
 
 impl AtHand {
-    /// A free piece of a size, else the next of the chunk; null when there is no memory.
-    fn take(&self, size: usize) -> *mut u8 {
-        let first = self.free[size].get();
-        if first.is_null() {
-            return self.cut_off((size + 1) * STEP);
+    const fn new() -> Self {
+        Self {
+            free: [const { Cell::new(ptr::null_mut()) }; SIZES],
+            rest: Cell::new(ptr::null_mut()),
+            rest_bytes: Cell::new(0),
         }
-        #[expect(unsafe_code, reason = "the list runs through the free pieces themselves")]
-        #[expect(clippy::cast_ptr_alignment, reason = "every piece is aligned for an address")]
-        // SAFETY: a piece in the list holds the address of the next.
-        self.free[size].set(unsafe { first.cast::<*mut u8>().read() });
-        first
     }
 
-    fn cut_off(&self, bytes: usize) -> *mut u8 {
-        if self.rest_bytes.get() < bytes {
-            #[expect(unsafe_code, reason = "the C library hands out raw memory")]
-            // SAFETY: the layout is that of a number of aligned pieces.
-            let chunk = unsafe { System.alloc(Layout::from_size_align_unchecked(CHUNK, STEP)) };
-            if chunk.is_null() {
-                return chunk;
+    /// A piece of a size; null when there is no memory.
+    fn take(&self, size: usize) -> *mut u8 {
+        let bytes = (size + 1) * STEP;
+        loop {
+            let first = self.free[size].get();
+            if !first.is_null() {
+                #[expect(unsafe_code, reason = "the list runs through the free pieces themselves")]
+                #[expect(clippy::cast_ptr_alignment, reason = "every piece is aligned for an address")]
+                // SAFETY: a piece in the list holds the address of the next.
+                self.free[size].set(unsafe { first.cast::<*mut u8>().read() });
+                return first;
             }
-            self.rest.set(chunk);
-            self.rest_bytes.set(CHUNK);
+            if self.rest_bytes.get() >= bytes {
+                return self.cut_off(bytes);
+            }
+            if !self.refill() {
+                return ptr::null_mut();
+            }
         }
+    }
+
+    /// Takes what others have left, else a new chunk; false when there is no memory.
+    #[cold]
+    fn refill(&self) -> bool {
+        if LEFT.is_some.swap(false, Ordering::Relaxed) {
+            LEFT.alone(|left| self.take_over(left));
+            return true;
+        }
+        #[expect(unsafe_code, reason = "the C library hands out raw memory")]
+        // SAFETY: the layout is that of a number of aligned pieces.
+        let chunk = unsafe { System.alloc(Layout::from_size_align_unchecked(CHUNK, STEP)) };
+        self.cut_up_rest(self);
+        self.rest.set(chunk);
+        self.rest_bytes.set(if chunk.is_null() { 0 } else { CHUNK });
+        !chunk.is_null()
+    }
+
+    #[expect(unsafe_code, reason = "the list runs through the free pieces themselves")]
+    #[expect(clippy::cast_ptr_alignment, reason = "every piece is aligned for an address")]
+    unsafe fn put(&self, size: usize, piece: *mut u8) {
+        let first = self.free[size].replace(piece);
+        // SAFETY: the caller promises that the piece is of that size and nobody's; it has room for one address.
+        unsafe { piece.cast::<*mut u8>().write(first) }
+    }
+
+    /// Takes everything that another has.
+    fn take_over(&self, other: &Self) {
+        for size in 0..SIZES {
+            let joined = join(self.free[size].get(), other.free[size].replace(ptr::null_mut()));
+            self.free[size].set(joined);
+        }
+        if self.rest_bytes.get() < other.rest_bytes.get() {
+            self.rest.swap(&other.rest);
+            self.rest_bytes.swap(&other.rest_bytes);
+        }
+        other.cut_up_rest(self);
+    }
+
+    /// Cuts up what is left of the chunk, largest pieces first, and gives the pieces to `taker`.
+    fn cut_up_rest(&self, taker: &Self) {
+        while self.rest_bytes.get() >= STEP {
+            let size = (self.rest_bytes.get() / STEP).min(SIZES) - 1;
+            let piece = self.cut_off((size + 1) * STEP);
+            #[expect(unsafe_code, reason = "the list runs through the free pieces themselves")]
+            // SAFETY: it was just cut off, in that size.
+            unsafe {
+                taker.put(size, piece);
+            }
+        }
+    }
+
+    /// The next so many bytes of the chunk, which has them.
+    fn cut_off(&self, bytes: usize) -> *mut u8 {
         let piece = self.rest.get();
         #[expect(unsafe_code, reason = "the chunk is raw memory")]
         // SAFETY: that much is left of the chunk.

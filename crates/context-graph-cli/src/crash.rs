@@ -21,9 +21,9 @@ pub(crate) fn leave_behind() {
     imp::leave_behind();
 }
 
-/// Gives the calling thread a second stack, for the case that its own is full when it is brought down.
-pub(crate) fn stand_by() {
-    imp::stand_by();
+/// Does `work` with a second stack at hand, for the case that the thread's own is full when it is brought down.
+pub(crate) fn with_second_stack(work: &mut dyn FnMut()) {
+    imp::with_second_stack(work);
 }
 
 #[cfg(unix)]
@@ -90,13 +90,28 @@ mod imp {
     /// Enough for the handler and what the processor saves.
     const SECOND_STACK: usize = 64 * 1024;
 
-    pub(super) fn stand_by() {
-        let stack = Vec::leak(vec![0_u8; SECOND_STACK]);
-        let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: SECOND_STACK };
-        // SAFETY: the memory was leaked for this alone and is as large as is said.
+    /// Takes the second stack from the thread before its memory goes.
+    struct SecondStack(Vec<u8>);
+
+    impl Drop for SecondStack {
+        fn drop(&mut self) {
+            let none = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+            // SAFETY: the description outlives the call.
+            unsafe {
+                libc::sigaltstack(&raw const none, std::ptr::null_mut());
+            }
+        }
+    }
+
+    pub(super) fn with_second_stack(work: &mut dyn FnMut()) {
+        let mut memory = SecondStack(vec![0; SECOND_STACK]);
+        let start = memory.0.as_mut_ptr().cast();
+        let stack = libc::stack_t { ss_sp: start, ss_flags: 0, ss_size: SECOND_STACK };
+        // SAFETY: the memory is as large as is said, is for this alone, and stays until the thread has it no more.
         unsafe {
             libc::sigaltstack(&raw const stack, std::ptr::null_mut());
         }
+        work();
     }
 
     pub(super) fn arm(note: Option<&Path>, answer: Vec<u8>, complaint: &str) {
@@ -127,5 +142,7 @@ mod imp {
 
     pub(super) fn leave_behind() {}
 
-    pub(super) fn stand_by() {}
+    pub(super) fn with_second_stack(work: &mut dyn FnMut()) {
+        work();
+    }
 }

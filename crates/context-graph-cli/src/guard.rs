@@ -189,7 +189,10 @@ impl Guard {
             _ => Limits { time: PATIENCE },
         };
         allocator::share_one_heap();
-        let mut outcome = policies.evaluate_on(name, tool, &input, limits, crash::stand_by);
+        let mut outcome = policies.evaluate_on(name, tool, &input, limits, |work| {
+            crash::with_second_stack(work);
+            allocator::leave();
+        });
         for name in missing {
             let note = format!("a policy asks for the signal `{name}`, which is not configured");
             outcome.decision = outcome.decision.with_note(note);

@@ -23,7 +23,7 @@ const LAST_COMMIT: u64 = 8;
 fn opener() {
     let Some(work) = work() else { return };
     let place = Place::at(Path::new(&work[0]));
-    let opening = File::open(place.data()).unwrap();
+    let opening = File::open(place.data().join("opening")).unwrap();
     opening.lock().unwrap();
     let lock = OpenOptions::new().read(true).write(true).open(place.data().join("lock.mdb")).unwrap();
     lock_first_byte(&lock);

@@ -27,6 +27,9 @@ pub const THREAD: &str = "rego";
 
 const STACK: usize = 64 << 20;
 
+/// Does the work that it is given, with whatever has to be done before and after.
+pub type Around = fn(&mut dyn FnMut());
+
 /// How far the policies of one event may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -77,18 +80,18 @@ struct Answer {
 impl PolicySet {
     /// Runs what an event is routed to.
     pub fn evaluate(&self, event: &str, tool: Option<&str>, input: &Input, limits: Limits) -> Outcome {
-        self.evaluate_on(event, tool, input, limits, || {})
+        self.evaluate_on(event, tool, input, limits, |work| work())
     }
 
-    /// The same, with something done first on the thread that does the work. A chain of rules can be longer than any stack,
-    /// and what then becomes of the process is the caller's to prepare for.
+    /// The same, with something done around it on the thread that does the work. A chain of rules can be longer than any
+    /// stack, and what then becomes of the process is the caller's to prepare for.
     pub fn evaluate_on(
         &self,
         event: &str,
         tool: Option<&str>,
         input: &Input,
         limits: Limits,
-        at_start: fn(),
+        around: Around,
     ) -> Outcome {
         let mut outcome = Outcome { errors: self.errors().to_vec(), ..Outcome::default() };
         let jobs: Vec<Job> = self
@@ -107,7 +110,7 @@ impl PolicySet {
         let started = Instant::now();
         // The engine stops itself first, so that it can say where.
         let patience = limits.time + limits.time / 8 + Duration::from_millis(5);
-        let answers = run_apart(jobs, input.value(), limits, at_start);
+        let answers = run_apart(jobs, input.value(), limits, around);
         let mut said = Vec::new();
         let end = loop {
             let answer = match answers.recv_timeout(patience.saturating_sub(started.elapsed())) {
@@ -143,11 +146,10 @@ impl PolicySet {
 }
 
 /// Runs the jobs one after the other on a thread of their own. The channel ends when all are done.
-fn run_apart(jobs: Vec<Job>, input: &Value, limits: Limits, at_start: fn()) -> mpsc::Receiver<Answer> {
+fn run_apart(jobs: Vec<Job>, input: &Value, limits: Limits, around: Around) -> mpsc::Receiver<Answer> {
     let (sender, receiver) = mpsc::channel();
     let input = input.clone();
     let run_all = move || {
-        at_start();
         let mut started = Instant::now();
         let end = started + limits.time;
         let input = regorus::Value::from(input);
@@ -162,8 +164,11 @@ fn run_apart(jobs: Vec<Job>, input: &Value, limits: Limits, at_start: fn()) -> m
         // Nobody has to wait until what was parsed is given back.
         drop(sender);
     };
+    // Taken out, so that what the work owns goes with it.
+    let mut run_all = Some(run_all);
+    let run = move || around(&mut || run_all.take().into_iter().for_each(|run_all| run_all()));
     // A thread that is not there, or gone, has dropped its end of the channel; the caller notices.
-    let _ = thread::Builder::new().name(THREAD.to_owned()).stack_size(STACK).spawn(run_all);
+    let _ = thread::Builder::new().name(THREAD.to_owned()).stack_size(STACK).spawn(run);
     receiver
 }
 

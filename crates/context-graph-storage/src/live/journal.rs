@@ -126,7 +126,7 @@ impl JournalFile {
         let end = file.stream_position().context("inspect", &self.path)?;
         file_lock::alone(file).context("lock", &self.path)?;
         let Some(start) = end.checked_sub(part.len() as u64) else { return Ok(()) };
-        if self.read_to_end(file, start)? == part {
+        if !part.is_empty() && self.read_to_end(file, start)? == part {
             file.set_len(start).context("shorten", &self.path)?;
         }
         Ok(())

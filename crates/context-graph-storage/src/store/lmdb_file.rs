@@ -17,6 +17,8 @@ pub(super) const DATA: &str = "data.mdb";
 /// Beside the data file, while it is suspected of being damaged.
 pub const SUSPICION: &str = "suspect";
 const LOCK: &str = "lock.mdb";
+/// Locked while the store is being opened.
+const OPENING: &str = "opening";
 
 /// The lock file is mapped for writing, so its blocks must exist before: on a full disk, too, touching a hole kills.
 /// LMDB takes as many reader slots of 64 bytes as fit.
@@ -66,7 +68,7 @@ enum Verdict {
 /// the kernel takes LMDB's locks from a dying process before it takes this one.
 pub(super) fn prepare(options: &LmdbOptions) -> Result<File> {
     let folder = &options.folder;
-    let alone = lock_folder(folder)?;
+    let alone = lock_opening(folder)?;
     let suspicions = suspicions(folder);
     if suspicions == 0 && matches!(inspect(folder)?, Verdict::Sound) && has_lock_file(folder) {
         return Ok(alone);
@@ -94,17 +96,22 @@ pub(super) fn prepare(options: &LmdbOptions) -> Result<File> {
     Err(StorageError::Corrupted { what: format!("{} ({reason})", folder.join(DATA).display()), moved_to })
 }
 
-fn lock_folder(folder: &Path) -> Result<File> {
-    let alone = match File::open(folder) {
+/// Waits to be the only one who opens the store. The lock is on a file of its own: on LMDB's, closing it would take
+/// LMDB's own locks away, and the folder may be one that others lock.
+fn lock_opening(folder: &Path) -> Result<File> {
+    let path = folder.join(OPENING);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    let file = match options.open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             create_folder(folder)?;
-            File::open(folder)
+            options.open(&path)
         }
         other => other,
     };
-    let alone = alone.context("open", folder)?;
-    file_lock::alone(&alone).context("lock", folder)?;
-    Ok(alone)
+    let file = file.context("open", &path)?;
+    file_lock::alone(&file).context("lock", &path)?;
+    Ok(file)
 }
 
 /// How often a file whose pages look whole may fail before it is given up.

@@ -98,7 +98,7 @@ pub(super) fn compile_errors(
                     Event::from_object(object).ok().and_then(|event| event.tool_name().map(str::to_owned));
                 let limits = Limits { time: PATIENCE };
                 for error in policies
-                    .evaluate_on(event.as_str(), tool.as_deref(), &input, limits, crash::stand_by)
+                    .evaluate_on(event.as_str(), tool.as_deref(), &input, limits, crash::with_second_stack)
                     .errors
                 {
                     if !found.contains(&error) && !policies.errors().contains(&error) {

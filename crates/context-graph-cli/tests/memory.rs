@@ -1,0 +1,47 @@
+//! What a long command holds: policies run on a thread of their own for every call, and what each leaves behind must serve
+//! the next.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::Place;
+
+/// The most that any process started so far has held, in kilobytes.
+fn most_held() -> i64 {
+    #[expect(unsafe_code, reason = "only libc tells what a child has used")]
+    // SAFETY: a zeroed description is a valid one, and outlives the call that fills it in.
+    unsafe {
+        let mut used: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut used);
+        used.ru_maxrss
+    }
+}
+
+/// Has a policy run for so many calls.
+fn run_policies(place: &Place, calls: usize) -> i64 {
+    let mut cases = String::new();
+    for number in 0..calls {
+        let words = "word ".repeat(100);
+        writeln!(cases, r#"{{"command": "echo {number} {words}", "expect": "none"}}"#).unwrap();
+    }
+    std::fs::write(place.project().join("cases.jsonl"), cases).unwrap();
+    let run = place.run(&["policy", "test", "cases.jsonl", "--json"]);
+    assert_eq!((run.code, &run.json()["passed"]), (0, &calls.into()), "{run:?}");
+    most_held()
+}
+
+#[test]
+fn policies_of_many_calls_take_the_memory_of_few() {
+    let place = Place::new();
+    let policies = place.project().join(".context-graph/policies");
+    std::fs::create_dir_all(&policies).unwrap();
+    let policy =
+        "package p\nimport rego.v1\ndeny contains \"no\" if contains(input.tool_input.command, \"never\")\n";
+    std::fs::write(policies.join("p.rego"), policy).unwrap();
+    let few = run_policies(&place, 100);
+    let many = run_policies(&place, 1_500);
+    println!("{few} KB for 100 calls, {many} KB for 1,500");
+    assert!(many < few + (16 << 10), "{few} KB for 100 calls, {many} KB for 1,500");
+}
