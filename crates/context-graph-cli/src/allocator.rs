@@ -99,7 +99,6 @@ fn small(layout: Layout) -> Option<usize> {
 }
 
 #[expect(unsafe_code, reason = "an allocator hands out raw memory")]
-#[expect(clippy::cast_ptr_alignment, reason = "every piece is aligned for an address")]
 // SAFETY: a piece comes from a chunk that is never given back, is as large and as aligned as its size says, and is either
 // in use or in one list. Whether a piece is small is told by its layout alone, which is the same when it comes back.
 unsafe impl GlobalAlloc for Allocator {

@@ -32,6 +32,9 @@ fn expand(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         let file = file.to_string_lossy();
         glob::matches(&pattern, file.strip_prefix("./").unwrap_or(&file))
     });
+    if all.is_empty() {
+        return Err(std::io::Error::new(std::io::ErrorKind::NotFound, "no file fits the pattern"));
+    }
     files.append(&mut all);
     Ok(())
 }

@@ -155,7 +155,7 @@ impl PolicyConfig {
             Some(branches) => {
                 branches.iter().any(|branch| branch == name || crate::effects::glob::matches(branch, name))
             }
-            None => DEFAULT_BRANCHES.iter().any(|branch| crate::effects::glob::matches(branch, name)),
+            None => protects_by_default(name),
         }
     }
 
@@ -175,6 +175,11 @@ impl PolicyConfig {
 
 const DEFAULT_BRANCHES: [&str; 8] =
     ["main", "master", "develop", "trunk", "production", "prod", "release", "release/*"];
+
+/// Whether a branch is protected where nobody has said which are.
+pub(crate) fn protects_by_default(name: &str) -> bool {
+    DEFAULT_BRANCHES.iter().any(|branch| crate::effects::glob::matches(branch, name))
+}
 
 fn default_branches() -> Vec<String> {
     DEFAULT_BRANCHES.iter().map(|branch| (*branch).to_owned()).collect()

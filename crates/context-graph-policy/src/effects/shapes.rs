@@ -28,14 +28,12 @@ pub(crate) fn holds_secret(text: &str) -> bool {
     (text.contains("-----BEGIN") && text.contains("PRIVATE KEY-----"))
         || LEADS.iter().any(|(lead, least)| {
             text.match_indices(lead).any(|(at, _)| {
-                let before = text[..at].chars().next_back();
+                if text[..at].chars().next_back().is_some_and(char::is_alphanumeric) {
+                    return false;
+                }
                 let after = &text[at + lead.len()..];
-                let length = after
-                    .bytes()
-                    .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-'))
-                    .count();
-                !before.is_some_and(char::is_alphanumeric)
-                    && length >= *least
+                let of_a_token = |c: &u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-');
+                after.bytes().take(*least).filter(of_a_token).count() == *least
                     && (lead.len() != 4
                         || lead.contains('_')
                         || *lead == "AIza"

@@ -39,8 +39,14 @@ pub(super) fn changes(run: &Run) -> bool {
 
 /// Whether programs of the machine are taken away. What a project installs for itself is another thing.
 fn removes_packages(run: &Run) -> bool {
-    let simulated = ["--dry-run", "-s", "--simulate", "--assumeno", "-n"].iter().any(|word| run.has(word));
-    if simulated {
+    let simulated = ["--dry-run", "--simulate", "--assumeno"].iter().any(|word| run.has(word));
+    // A letter means that to one program, and something else to the next.
+    let in_short = match run.name.as_str() {
+        "apt" | "apt-get" | "aptitude" | "apk" => run.has("-s"),
+        "brew" => run.has("-n"),
+        _ => false,
+    };
+    if simulated || in_short {
         return false;
     }
     let verb =

@@ -152,7 +152,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 format!("`{}` would touch {}, which is off limits here.", effect.by, shown()),
             );
         }
-        if !changes || effect.access == Access::Permissions && (effect.by == "touch" || is_kept_private(case))
+        if !changes
+            || effect.access == Access::Permissions && (effect.by == "touch" || is_kept_private(case, effect))
         {
             continue;
         }
@@ -183,8 +184,16 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
+/// Where programs want nobody else to look.
+const PRIVATE: &[&str] =
+    &["~/.ssh", "~/.ssh/**", "~/.gnupg", "~/.gnupg/**", "~/.aws/**", "~/.kube/**", "~/.netrc", "~/.pgpass"];
+
 /// `chmod 600 ~/.ssh/config`: what only takes rights away from others, as `ssh` asks for.
-fn is_kept_private(case: &Case<'_>) -> bool {
+fn is_kept_private(case: &Case<'_>, effect: &PathEffect) -> bool {
+    let is_own = PRIVATE.iter().any(|pattern| hits(&effect.target, pattern, case.ctx));
+    if effect.by != "chmod" || !is_own {
+        return false;
+    }
     let mut modes = case.runs().filter(|run| run.name == "chmod").peekable();
     modes.peek().is_some()
         && modes

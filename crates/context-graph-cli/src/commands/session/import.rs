@@ -32,7 +32,7 @@ pub(crate) struct ImportArgs {
 #[derive(Deserialize)]
 struct Head {
     context_graph_export: u64,
-    /// How many lines follow; exports of earlier versions do not say.
+    /// How many lines follow; not every export says.
     records: Option<usize>,
     session: Session,
 }
@@ -76,8 +76,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         }
         Some(_) => {}
         None => terminal::complain(
-            "this export is of an earlier version and does not say how many records it has: whether its end is missing \
-             cannot be told",
+            "this export does not say how many records it has: whether its end is missing cannot be told",
         ),
     }
 

@@ -61,8 +61,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         command_of_program(shell, &all, level);
     }
     let branch = input.get("branch").and_then(Value::as_str).unwrap_or("main");
-    let own_branch = words.iter().any(|word| word == "branch")
-        && !matches!(branch, "main" | "master" | "develop" | "trunk" | "production" | "release");
+    let own_branch = words.iter().any(|word| word == "branch") && !crate::config::protects_by_default(branch);
     if !own_branch {
         remove_named(shell, tool, &words);
     }

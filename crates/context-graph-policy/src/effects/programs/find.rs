@@ -133,7 +133,10 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     if starts.is_empty() {
         starts.push(Text::lit("."));
     }
-    let either = run.args.iter().any(|arg| matches!(arg.known(), "-o" | "-or"));
+    let or = |arg: &Text| matches!(arg.known(), "-o" | "-or");
+    let either = run.args.iter().any(or);
+    // `-prune -o` only says what is left out.
+    let or_anything = run.args.windows(2).any(|pair| or(&pair[1]) && pair[0].known() != "-prune");
     let mut names: Vec<String> = Vec::new();
     let mut path = None;
     let mut narrowed = false;
@@ -149,11 +152,17 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
             "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" => path = Some(pair[1].known()),
             "-empty" => (narrowed, empty) = (true, true),
             "-size" if matches!(pair[1].known(), "0" | "0c") => (narrowed, empty) = (true, true),
+            // Nearly everything is that large.
+            "-size" if pair[1].known().starts_with("+0") => {}
             "-mtime" | "-mmin" | "-newer" | "-size" | "-atime" | "-user" | "-perm" | "-ctime" => {
                 narrowed = true;
             }
             _ => {}
         }
+    }
+    // What may as well be something else narrows nothing.
+    if or_anything {
+        (narrowed, empty) = (false, false);
     }
     // Of names that must all fit the last is as good as any; of those that may, each counts.
     if !either && names.len() > 1 {

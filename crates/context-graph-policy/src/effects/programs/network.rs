@@ -139,7 +139,7 @@ impl Shell<'_> {
                     )
                 }))
         {
-            let mut built = !sources.is_empty();
+            let mut built = !sources.is_empty() && !sources.iter().any(|source| remote(source));
             for source in sources.iter().filter(|source| !remote(source)) {
                 self.touch_all(Access::Read, source, name, true);
                 built &= self.is_built(source);

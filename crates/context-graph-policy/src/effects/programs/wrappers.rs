@@ -380,7 +380,10 @@ impl Shell<'_> {
         let command = rest.iter().any(|arg| arg.split_once('=').is_none());
         if command {
             // `env $(grep -v '^#' .env) program`: what a file of settings says is set, not run.
-            let set = rest.len() > 1 && rest[0].is_blank() && rest[0].has_origin(Origin::File);
+            let set = rest.len() > 1
+                && rest[0].is_blank()
+                && rest[0].has_origin(Origin::File)
+                && self.has_just_read_settings();
             let rest = if set { rest[1..].to_vec() } else { rest };
             let before = self.cwd().clone();
             for folder in option_values(&run.args, "-C", "--chdir") {
@@ -395,6 +398,15 @@ impl Shell<'_> {
         flow.piped = true;
         "env".clone_into(&mut flow.from);
         flow
+    }
+
+    /// Whether the last file that was read is one of settings.
+    fn has_just_read_settings(&self) -> bool {
+        let read = self.out.paths.iter().rev().find(|effect| effect.access == crate::effects::Access::Read);
+        read.and_then(|effect| effect.target.literal()).is_some_and(|path| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            name.starts_with(".env") || name.ends_with(".env")
+        })
     }
 }
 

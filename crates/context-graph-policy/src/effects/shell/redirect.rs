@@ -6,6 +6,9 @@ use super::flow::Flow;
 use crate::effects::path::absolute;
 use crate::effects::{Access, Cargo, Disclosure, Text, Unknown};
 
+/// How many open files are followed.
+const MAX_OPENED: usize = 64;
+
 impl Shell<'_> {
     pub(super) fn redirected(&mut self, redirects: &[Redirect], stdin: &Flow) -> Flow {
         let mut input = stdin.clone();
@@ -13,29 +16,7 @@ impl Shell<'_> {
             match &redirect.kind {
                 RedirectKind::Read(word) | RedirectKind::ReadWrite(word) => {
                     let path = self.joined_path(word);
-                    if let Some(flow) = self.descriptor(&path) {
-                        input = flow;
-                        continue;
-                    }
-                    if path.literal() == Some("/dev/null") {
-                        input = Flow::text(Text::default());
-                        continue;
-                    }
-                    let known = self.content_of(&path);
-                    self.touch(Access::Read, &path, "<");
-                    if self.network_device(&path, &Flow::default()) {
-                        input = Flow { network: true, piped: true, ..Flow::default() };
-                    } else {
-                        let taint = self.taint_of(&path);
-                        input = Flow {
-                            text: known.map(Text::lit),
-                            file: true,
-                            piped: true,
-                            network: taint == Some(Taint::Network),
-                            decoded: taint == Some(Taint::Decoded),
-                            ..Flow::default()
-                        };
-                    }
+                    input = self.read_from(&path);
                 }
                 RedirectKind::HereDoc(slot) => {
                     let text = slot.get().map(|word| self.joined(word)).unwrap_or_default();
@@ -47,7 +28,7 @@ impl Shell<'_> {
                 }
                 RedirectKind::Duplicate(word) => {
                     let number = super::word::plain_text(word).and_then(|text| text.parse::<u32>().ok());
-                    let opened = self.opened.iter().rev().find(|(known, _)| Some(*known) == number);
+                    let opened = self.opened.iter().find(|(known, _)| Some(*known) == number);
                     if let Some((_, flow)) = opened {
                         input = flow.clone();
                     }
@@ -55,11 +36,46 @@ impl Shell<'_> {
                 }
                 _ => continue,
             }
-            if let Some(number) = redirect.fd.filter(|number| *number > 2 && self.opened.len() < 16) {
-                self.opened.push((number, input.clone()));
+            if let Some(number) = redirect.fd.filter(|number| *number > 2) {
+                self.open(number, input.clone());
             }
         }
         input
+    }
+
+    /// What a file gives to read.
+    fn read_from(&mut self, path: &Text) -> Flow {
+        if let Some(flow) = self.descriptor(path) {
+            return flow;
+        }
+        if path.literal() == Some("/dev/null") {
+            return Flow::text(Text::default());
+        }
+        let known = self.content_of(path);
+        self.touch(Access::Read, path, "<");
+        if self.network_device(path, &Flow::default()) {
+            return Flow { network: true, piped: true, ..Flow::default() };
+        }
+        let taint = self.taint_of(path);
+        Flow {
+            text: known.map(Text::lit),
+            file: true,
+            piped: true,
+            network: taint == Some(Taint::Network),
+            decoded: taint == Some(Taint::Decoded),
+            ..Flow::default()
+        }
+    }
+
+    /// Remembers what stands behind a number. With more of them than anybody uses, nothing is sure any more.
+    fn open(&mut self, number: u32, flow: Flow) {
+        if let Some(known) = self.opened.iter_mut().find(|(known, _)| *known == number) {
+            known.1 = flow;
+        } else if self.opened.len() < MAX_OPENED {
+            self.opened.push((number, flow));
+        } else {
+            self.unknown(Unknown::TooLarge);
+        }
     }
 
     pub(super) fn redirect_out(&mut self, redirects: &[Redirect], flow: &mut Flow) {

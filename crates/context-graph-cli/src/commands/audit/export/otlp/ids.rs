@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn ids_are_of_the_right_size_repeat_and_differ() {
         assert_eq!((trace("s").len(), span("s", "call", "a").len()), (32, 16));
-        // What was exported by an earlier version must be recognised.
+        // They must never change: what was exported is recognised by them.
         assert_eq!(trace("s"), "df7b5d004a71c721e75fa4bab6882cff");
         assert_eq!(span("s", "call", "a"), "71ee4f07e4922c10");
         assert_ne!(span("s", "call", "a"), span("s", "prompt", "a"));
