@@ -18,7 +18,8 @@ const SIZES: usize = 64;
 const CHUNK: usize = 32 << 10;
 
 /// The program's allocator.
-pub(crate) struct Allocator;
+#[derive(Debug)]
+pub struct Allocator;
 
 /// What a thread has at hand. A piece may be given back on another thread than the one it was taken on, and serves that
 /// one from then on.
@@ -266,6 +267,9 @@ pub(crate) fn share_one_heap() {}
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+
+    #[global_allocator]
+    static ALLOCATOR: super::Allocator = super::Allocator;
 
     /// Everything in this process is allocated by it; this only makes sure that much is, of all sizes, on both sides of
     /// every limit and on more than one thread.

@@ -32,13 +32,11 @@ mod upkeep;
 mod visible_json;
 mod watchdog;
 
+pub use allocator::Allocator;
 pub use config::schema as config_schema;
 pub use context_graph_policy::config::schema as policy_schema;
 pub use environment::Environment;
 pub use exit_status::ExitStatus;
-
-#[global_allocator]
-static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 /// Runs the command line of this process, the program's name included.
 pub fn main(args: &[OsString]) -> ExitStatus {
