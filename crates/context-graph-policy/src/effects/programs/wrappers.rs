@@ -405,7 +405,7 @@ impl Shell<'_> {
         let read = self.out.paths.iter().rev().find(|effect| effect.access == crate::effects::Access::Read);
         read.and_then(|effect| effect.target.literal()).is_some_and(|path| {
             let name = path.rsplit('/').next().unwrap_or(path);
-            name.starts_with(".env") || name.ends_with(".env")
+            name.starts_with(".env") || name.strip_suffix(".env").is_some()
         })
     }
 }
