@@ -65,6 +65,17 @@ pub(super) fn removes_containers(run: &Run, words: &[&str]) -> bool {
     }
 }
 
+/// Whether the services are those of a file, or a project, that is there for tests.
+pub(super) fn is_composed_for_tests(words: &[&str]) -> bool {
+    let for_tests = |name: &str| {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        name.split(['.', '-', '_']).any(|part| matches!(part, "test" | "tests" | "e2e" | "ci"))
+    };
+    let told = |option: &str| matches!(option, "-f" | "--file" | "-p" | "--project-name");
+    let mut named = words.windows(2).filter(|pair| told(pair[0])).map(|pair| pair[1]).peekable();
+    words.contains(&"down") && named.peek().is_some() && named.all(for_tests)
+}
+
 /// Containers that have ended, asked for as such: nothing runs in them any more.
 pub(super) fn removes_finished(case: &Case<'_>, words: &[&str]) -> bool {
     let plain =

@@ -22,7 +22,9 @@ pub(super) fn drops_database(run: &Run, words: &[&str]) -> bool {
         "mvn" | "mvnw" => words.iter().any(|word| matches!(*word, "flyway:clean" | "liquibase:dropAll")),
         "goose" => has("reset") || has("down-to") && has("0"),
         "atlas" => has("schema") && has("clean"),
-        "hasura" => has("--down") && has("all"),
+        "hasura" => has("--down") && has("all") || has("metadata") && has("clear"),
+        "pg_dropcluster" => true,
+        "sea-orm-cli" => has("migrate") && (has("fresh") || has("refresh") || has("reset")),
         "mikro-orm" => has("schema:drop") || has("schema:fresh"),
         "nats" => words.first() == Some(&"stream") && (has("rm") || has("purge")),
         "rabbitmqadmin" => has("delete") || has("purge"),
@@ -72,14 +74,16 @@ pub(super) fn drops_database(run: &Run, words: &[&str]) -> bool {
                 || matches!(*word, "dbconsole" | "db") && run.stdin.as_deref().is_some_and(deletes_data)
                 || word.contains(".delete_all")
                 || word.contains(".destroy_all")
+                || word.contains(".drop_table")
         }),
         "prisma" if has("execute") && run.stdin.as_deref().is_some_and(deletes_data) => true,
         "prisma" => (has("migrate") && has("reset")) || has("--force-reset") || has("--accept-data-loss"),
-        "artisan" | "php" => words.iter().any(|word| {
+        "artisan" | "php" | "console" => words.iter().any(|word| {
             matches!(
                 *word,
                 "migrate:fresh"
                     | "migrate:reset"
+                    | "migrate:refresh"
                     | "db:wipe"
                     | "doctrine:database:drop"
                     | "doctrine:schema:drop"
