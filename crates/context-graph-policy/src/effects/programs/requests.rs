@@ -136,7 +136,7 @@ impl Shell<'_> {
             self.touch(Access::Write, file, name);
             self.taint(file, Taint::Network);
         }
-        let keeps_name = name == "wget" && saved.is_empty()
+        let keeps_name = matches!(name, "wget" | "aria2c") && saved.is_empty()
             || run.has("-O")
             || run.has("--remote-name")
             || run.has_short('O');
@@ -229,6 +229,9 @@ fn carried(name: &str, args: &[Text]) -> (Vec<Text>, Cargo) {
             let authorizes = value.prefix().to_ascii_lowercase().starts_with("authorization");
             if !authorizes && value.has_origin(Origin::File) {
                 cargo = cargo.max(Cargo::File);
+            }
+            if short == "-b" && value.has_origin(Origin::Credential) {
+                cargo = cargo.max(Cargo::Credential);
             }
         }
     }
