@@ -190,12 +190,14 @@ impl<'c> Scan<'c> {
                 }
             }
         }
+        let mut globs = low.contains("glob") || low.contains("dir[");
         if self.language == "perl" {
             // Perl's own way to write a glob.
+            let named = operands.len();
             let listed = text.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
             operands.extend(listed.filter(|(glob, _)| glob.contains('*')).map(|(glob, _)| glob.to_owned()));
+            globs |= operands.len() > named;
         }
-        let globs = low.contains("glob") || low.contains("dir[");
         let globs = globs || operands.iter().any(|operand| operand.contains("/*"));
         let mut targets: Vec<Text> = if globs {
             let words = operands.iter().flat_map(|text| text.split_whitespace());
