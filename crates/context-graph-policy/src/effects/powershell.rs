@@ -152,6 +152,13 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
                 shell.touch(Access::Read, &file, &name);
             }
         }
+        "set-executionpolicy"
+            if args.iter().any(|arg| {
+                ["unrestricted", "bypass"].iter().any(|open| arg.known().eq_ignore_ascii_case(open))
+            }) && !args.iter().any(|arg| arg.known().eq_ignore_ascii_case("process")) =>
+        {
+            shell.out.privileges.push(Privilege::Grant("Set-ExecutionPolicy".to_owned()));
+        }
         "start-process" | "saps" if args.iter().any(|arg| arg.known().eq_ignore_ascii_case("runas")) => {
             shell.out.privileges.push(Privilege::OtherUser("Start-Process -Verb RunAs".to_owned()));
         }

@@ -51,7 +51,8 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
             .into_iter()
             .find(|text| text.contains("://") || matches!(text.as_str(), "127.0.0.1" | "localhost"))
             .unwrap_or_default();
-        let loaded = reads_file || has(&scan.bare, &["environ", "process.env"]);
+        let loaded =
+            reads_file || has(&scan.bare, &["environ", "process.env", "document.cookie", "localstorage"]);
         shell.send(
             super::tools::host_of(&host),
             if loaded { Cargo::File } else { Cargo::Data },
@@ -158,6 +159,9 @@ impl<'c> Scan<'c> {
         }
         if self.operators || self.language == "tclsh" {
             bare_commands(shell, self.code);
+        }
+        if environment::shows_each_variable(bare) {
+            shell.disclose(super::Disclosure::Environment);
         }
         if bare.contains("fork") && has(bare, &["while", "loop", "iter(int"]) && !bare.contains("wait") {
             shell.out.fork_bomb = true;
