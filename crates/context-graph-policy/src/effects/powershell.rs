@@ -61,7 +61,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     all.extend(nested(source));
     for statement in all {
         let statement = with_values(&statement, &mut values);
-        let shown = statement.trim().strip_prefix("$env:").filter(|rest| !rest.contains('='));
+        let shown = said(&statement).strip_prefix("$env:").filter(|rest| !rest.contains('='));
         if shown.is_some_and(|name| super::names_credential(name.trim())) {
             shell.disclose(Disclosure::Variable);
         }
@@ -72,6 +72,16 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
             listed = listing(&words);
             command(shell, &words, before.as_ref(), narrowed);
         }
+    }
+}
+
+/// What a statement shows: a value alone is shown as it stands, as is what a command is told to say.
+fn said(statement: &str) -> &str {
+    let statement = statement.trim();
+    let Some((first, rest)) = statement.split_once(char::is_whitespace) else { return statement };
+    match first.to_ascii_lowercase().as_str() {
+        "write-host" | "write-output" | "echo" | "out-host" | "write" => rest.trim().trim_matches('"'),
+        _ => statement,
     }
 }
 
@@ -171,8 +181,11 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
                 shell.touch_all(Access::Delete, target, "robocopy", true);
             }
         }
-        "format-volume" | "clear-disk" | "remove-partition" | "initialize-disk" | "stop-computer"
-        | "restart-computer" => {
+        "stop-process" | "spps" if args.iter().any(|arg| arg.to_string() == "*") => {
+            shell.script("kill -9 -1");
+        }
+        "diskpart" | "format-volume" | "clear-disk" | "remove-partition" | "initialize-disk"
+        | "stop-computer" | "restart-computer" => {
             shell.unknown(Unknown::Foreign(name.clone()));
         }
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "start-bitstransfer" => {

@@ -64,7 +64,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let own_branch = words.iter().any(|word| word == "branch")
         && !matches!(branch, "main" | "master" | "develop" | "trunk" | "production" | "release");
     if !own_branch {
-        remove_named(shell, tool, &words);
+        remove_named(shell, tool, &all, &words);
     }
     outward(shell, tool, &words, input);
     forced_reference(shell, &words, input);
@@ -78,6 +78,13 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     } else {
         Access::Mention
     };
+    // What a file is, without what it holds.
+    if access == Access::Read
+        && any(&["info", "stat", "exists", "metadata"])
+        && !any(&["read", "view", "cat"])
+    {
+        return;
+    }
     let mut left = MAX_VALUES;
     let mut paths = Vec::new();
     collect(input, false, &mut paths, &mut left, 0);
