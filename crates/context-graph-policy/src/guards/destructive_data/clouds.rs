@@ -24,6 +24,7 @@ pub(super) fn removes_cloud(run: &Run, words: &[&str]) -> bool {
             any_delete()
                 || words.iter().any(|word| {
                     word.ends_with("-delete")
+                        || *word == "delete-batch"
                         || word.ends_with(":delete")
                         || word.ends_with(":remove")
                         || word.ends_with(":disable")
@@ -35,7 +36,7 @@ pub(super) fn removes_cloud(run: &Run, words: &[&str]) -> bool {
         "gsutil" => matches!(first, "rm" | "rb") || has("rm") && (has("-r") || has("-R")),
         "terraform" | "tofu" | "terragrunt" => {
             first == "destroy"
-                || (has("-destroy") && first != "plan")
+                || ((has("-destroy") || has("--destroy")) && first != "plan")
                 || first == "taint"
                 || words.iter().any(|word| word.starts_with("-replace"))
                 || (first == "state" && matches!(second, "rm" | "push"))

@@ -38,7 +38,13 @@ pub(super) fn removes_containers(run: &Run, words: &[&str]) -> bool {
             "swarm" => second == "leave" && (has("--force") || has("-f")),
             _ => false,
         },
-        "docker-compose" => has("down") && (has("-v") || has("--volumes")),
+        "docker-compose" => {
+            has("down") && (has("-v") || has("--volumes"))
+                || has("rm")
+                    && words
+                        .iter()
+                        .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('v'))
+        }
         "minikube" | "kind" | "k3d" => {
             words.iter().any(|word| matches!(*word, "--all" | "--purge" | "--all=true")) && has("delete")
         }

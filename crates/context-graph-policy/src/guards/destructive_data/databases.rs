@@ -132,7 +132,10 @@ pub(super) fn is_for_tests(run: &Run, words: &[&str]) -> bool {
             _ => false,
         }
     });
-    let told = words.iter().any(|word| matches!(*word, "--env=test" | "--env=testing"));
+    let told = words.iter().any(|word| {
+        matches!(*word, "--env=test" | "--env=testing")
+            || word.starts_with("--settings=") && word.rsplit('.').next() == Some("test")
+    });
     let client =
         matches!(run.name.as_str(), "psql" | "mysql" | "mariadb" | "sqlite3" | "mongosh" | "pg_restore");
     // A client can be told to go to another one.
