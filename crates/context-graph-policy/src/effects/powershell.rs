@@ -75,6 +75,21 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     }
 }
 
+/// Commands that loosen what the machine holds to, or end all that runs on it.
+fn machine(shell: &mut Shell<'_>, name: &str, args: &[Text]) -> bool {
+    let has = |word: &str| args.iter().any(|arg| arg.to_string().eq_ignore_ascii_case(word));
+    match name {
+        "set-executionpolicy" if (has("unrestricted") || has("bypass")) && !has("process") => {
+            shell.out.privileges.push(Privilege::Grant("Set-ExecutionPolicy".to_owned()));
+        }
+        "stop-process" | "spps" if has("*") => {
+            shell.script("kill -9 -1");
+        }
+        _ => return false,
+    }
+    true
+}
+
 /// What a statement shows: a value alone is shown as it stands, as is what a command is told to say.
 fn said(statement: &str) -> &str {
     let statement = statement.trim();
@@ -162,13 +177,6 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
                 shell.touch(Access::Read, &file, &name);
             }
         }
-        "set-executionpolicy"
-            if args.iter().any(|arg| {
-                ["unrestricted", "bypass"].iter().any(|open| arg.known().eq_ignore_ascii_case(open))
-            }) && !args.iter().any(|arg| arg.known().eq_ignore_ascii_case("process")) =>
-        {
-            shell.out.privileges.push(Privilege::Grant("Set-ExecutionPolicy".to_owned()));
-        }
         "start-process" | "saps" if args.iter().any(|arg| arg.known().eq_ignore_ascii_case("runas")) => {
             shell.out.privileges.push(Privilege::OtherUser("Start-Process -Verb RunAs".to_owned()));
         }
@@ -180,9 +188,6 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
             if let Some(target) = files.get(1) {
                 shell.touch_all(Access::Delete, target, "robocopy", true);
             }
-        }
-        "stop-process" | "spps" if args.iter().any(|arg| arg.to_string() == "*") => {
-            shell.script("kill -9 -1");
         }
         "diskpart" | "format-volume" | "clear-disk" | "remove-partition" | "initialize-disk"
         | "stop-computer" | "restart-computer" => {
@@ -200,6 +205,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
                 shell.set_cwd(to);
             }
         }
+        _ if machine(shell, &name, args) => {}
         _ if name.contains('-') && !name.contains('.')
             || name.starts_with(['$', '[', '@', '}', '#'])
             || is_keyword(&name) => {}

@@ -97,6 +97,7 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
         return false;
     }
     let values = low.replace("keys(process.env)", "").replace("len(os.environ)", "");
+    let values = if low.contains("environ[") { values } else { values.replace("k in os.environ)", "") };
     let whole = any(
         &values,
         &[

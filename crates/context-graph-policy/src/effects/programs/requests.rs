@@ -144,6 +144,7 @@ impl Shell<'_> {
         let mut folder = option_values(args, if curl { "" } else { "-P" }, "--output-dir")
             .into_iter()
             .chain(option_values(args, "", "--directory-prefix"))
+            .chain(option_values(args, "-qP", ""))
             .next()
             .unwrap_or_default();
         if !folder.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::removal::{begins_unknown, folder_of, is_root_like, is_system};
 use super::{Case, Found, PERMISSIONS};
-use crate::effects::PathEffect;
+use crate::effects::{Origin, PathEffect, Piece};
 use crate::guards::places::{hits, is_temporary, is_within};
 use crate::guards::secrets::is_key;
 
@@ -25,6 +25,11 @@ pub(super) fn is_closed(case: &Case<'_>, effect: &PathEffect) -> bool {
                 || KEPT_CLOSED.iter().any(|folder| hits(&effect.target, folder, case.ctx))
         })
         && case.runs().any(|run| run.name == "chmod" && OPEN_MODES.contains(&run.arg(0)))
+}
+
+/// Whether all that lies in a folder is meant, as `find` hands it on.
+pub(super) fn is_all_below(effect: &PathEffect) -> bool {
+    matches!(effect.target.path.0.last(), Some(Piece::Hole(Origin::Below)))
 }
 
 pub(super) fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
