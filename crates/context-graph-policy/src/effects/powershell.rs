@@ -61,7 +61,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     all.extend(nested(source));
     for statement in all {
         let statement = with_values(&statement, &mut values);
-        let shown = statement.trim().strip_prefix("$env:").filter(|rest| !rest.contains('='));
+        let shown = said(&statement).strip_prefix("$env:").filter(|rest| !rest.contains('='));
         if shown.is_some_and(|name| super::names_credential(name.trim())) {
             shell.disclose(Disclosure::Variable);
         }
@@ -72,6 +72,31 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
             listed = listing(&words);
             command(shell, &words, before.as_ref(), narrowed);
         }
+    }
+}
+
+/// Commands that loosen what the machine holds to, or end all that runs on it.
+fn machine(shell: &mut Shell<'_>, name: &str, args: &[Text]) -> bool {
+    let has = |word: &str| args.iter().any(|arg| arg.to_string().eq_ignore_ascii_case(word));
+    match name {
+        "set-executionpolicy" if (has("unrestricted") || has("bypass")) && !has("process") => {
+            shell.out.privileges.push(Privilege::Grant("Set-ExecutionPolicy".to_owned()));
+        }
+        "stop-process" | "spps" if has("*") => {
+            shell.script("kill -9 -1");
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// What a statement shows: a value alone is shown as it stands, as is what a command is told to say.
+fn said(statement: &str) -> &str {
+    let statement = statement.trim();
+    let Some((first, rest)) = statement.split_once(char::is_whitespace) else { return statement };
+    match first.to_ascii_lowercase().as_str() {
+        "write-host" | "write-output" | "echo" | "out-host" | "write" => rest.trim().trim_matches('"'),
+        _ => statement,
     }
 }
 
@@ -164,8 +189,8 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
                 shell.touch_all(Access::Delete, target, "robocopy", true);
             }
         }
-        "format-volume" | "clear-disk" | "remove-partition" | "initialize-disk" | "stop-computer"
-        | "restart-computer" => {
+        "diskpart" | "format-volume" | "clear-disk" | "remove-partition" | "initialize-disk"
+        | "stop-computer" | "restart-computer" => {
             shell.unknown(Unknown::Foreign(name.clone()));
         }
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "start-bitstransfer" => {
@@ -180,6 +205,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
                 shell.set_cwd(to);
             }
         }
+        _ if machine(shell, &name, args) => {}
         _ if name.contains('-') && !name.contains('.')
             || name.starts_with(['$', '[', '@', '}', '#'])
             || is_keyword(&name) => {}

@@ -26,6 +26,7 @@ const LEADS: &[(&str, usize)] = &[
 /// Whether a credential is written out in a text.
 pub(crate) fn holds_secret(text: &str) -> bool {
     (text.contains("-----BEGIN") && text.contains("PRIVATE KEY-----"))
+        || assigns_key(text)
         || LEADS.iter().any(|(lead, least)| {
             text.match_indices(lead).any(|(at, _)| {
                 if text[..at].chars().next_back().is_some_and(char::is_alphanumeric) {
@@ -42,6 +43,14 @@ pub(crate) fn holds_secret(text: &str) -> bool {
         })
 }
 
+/// The longer half of an AWS key has no shape of its own, only a name and a length.
+fn assigns_key(text: &str) -> bool {
+    text.match_indices("ECRET_ACCESS_KEY").chain(text.match_indices("ecret_access_key")).any(|(at, name)| {
+        let value = text[at + name.len()..].trim_start_matches(['=', ':', ' ', '"', '\'']);
+        value.bytes().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, b'/' | b'+')).count() >= 40
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::holds_secret;
@@ -51,6 +60,8 @@ mod tests {
         assert!(holds_secret("k=ghp_abcdefghijklmnopqrstuvwxyz0123456789"));
         assert!(holds_secret("AKIAIOSFODNN7EXAMPLE"));
         assert!(holds_secret("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl"));
+        assert!(holds_secret("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"));
+        assert!(!holds_secret("set AWS_SECRET_ACCESS_KEY=your-key-here first"));
         assert!(!holds_secret("what is a ghp_ token"));
         assert!(!holds_secret("ASIAN markets and their openings"));
         assert!(!holds_secret("-----BEGIN CERTIFICATE-----"));

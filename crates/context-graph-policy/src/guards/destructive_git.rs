@@ -1,5 +1,6 @@
 //! Work that git would throw away: uncommitted changes, and history that others build on.
 
+use super::places::is_temporary;
 use super::{Case, Found, Guard, Rule, other_vcs};
 use crate::decision::Severity;
 use crate::effects::path::absolute_str;
@@ -55,6 +56,9 @@ fn git(case: &Case<'_>, run: &Run, found: &mut Found) {
     let short = |letter: char| {
         words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
     };
+    if is_put_aside(case, run, sub) {
+        return;
+    }
     if moved_branch(sub, &words).is_some_and(|branch| case.config.protects_branch(branch)) {
         found.add(&BRANCH, format!("`git {sub}` would move a protected branch elsewhere."));
     }
@@ -67,7 +71,7 @@ fn git(case: &Case<'_>, run: &Run, found: &mut Found) {
         "rm" | "reflog" | "prune" | "worktree" | "filter-repo"
             if has("--dry-run") || has("-n") || sub == "filter-repo" && has("--analyze") => {}
         "clean"
-            if (short('f') || has("--force"))
+            if (short('f') || has("--force") || needs_no_force(run))
                 && !short('n')
                 && !has("--dry-run")
                 && !is_only_built(&words) =>
@@ -141,6 +145,41 @@ fn git(case: &Case<'_>, run: &Run, found: &mut Found) {
         }
         _ => {}
     }
+}
+
+/// Whether `git clean` is told that it may remove files without being forced to.
+fn needs_no_force(run: &Run) -> bool {
+    git_settings(&run.args).iter().any(|(name, value)| {
+        name == "clean.requireforce" && matches!(value.known(), "false" | "0" | "no" | "off")
+    })
+}
+
+/// Whether git works on files that were put aside for a while: a checkout below the system's temporary folders, which
+/// the project does not lie in.
+fn is_put_aside(case: &Case<'_>, run: &Run, sub: &str) -> bool {
+    if !matches!(
+        sub,
+        "reset" | "clean" | "checkout" | "restore" | "switch" | "checkout-index" | "read-tree" | "rm"
+    ) || is_temporary(case.ctx.project)
+        || run.assigns.iter().any(|(name, _)| name.starts_with("GIT_"))
+    {
+        return false;
+    }
+    // Any other option before the subcommand may lead elsewhere.
+    let place = match run.args.as_slice() {
+        [option, folder, named, ..] if option.known() == "-C" && named.known() == sub => {
+            absolute_str(&folder.to_string(), &run.cwd.to_string())
+        }
+        [named, ..] if named.known() == sub => run.cwd.to_string(),
+        _ => return false,
+    };
+    is_temporary(&place)
+        && !is_temporary_root(&place)
+        && !matches!(case.ctx.fs.entry(&place), Some(Entry::Link(_)))
+}
+
+fn is_temporary_root(place: &str) -> bool {
+    matches!(place.trim_end_matches('/'), "/tmp" | "/var/tmp" | "/private/tmp" | "/dev/shm")
 }
 
 fn is_history_tool(run: &Run) -> bool {

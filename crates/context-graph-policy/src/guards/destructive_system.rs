@@ -88,7 +88,7 @@ fn writes_straight(case: &Case<'_>, straight: &[&str]) -> bool {
     straight.iter().any(|text| case.command.contains(text))
         && case.effects.paths.iter().any(|effect| {
             effect.access == Access::Write
-                && effect.by == ">"
+                && effect.by.ends_with('>')
                 && !effect.target.path.prefix().starts_with("/dev/")
         })
 }

@@ -32,7 +32,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if uninstalls {
             found.add(&HOOK_FILE, format!("`{} uninstall` would remove the git hooks.", run.name));
         }
-        if matches!(run.name.as_str(), "git" | "gh" | "npm" | "yarn" | "pnpm" | "gt" | "jj" | "make") {
+        // Installing and testing neither commit nor push.
+        let installs = matches!(run.name.as_str(), "npm" | "yarn" | "pnpm")
+            && matches!(run.arg(0), "ci" | "install" | "i" | "test" | "t")
+            && run.assigns.iter().all(|(name, _)| !name.starts_with("GIT_"));
+        if !installs
+            && matches!(run.name.as_str(), "git" | "gh" | "npm" | "yarn" | "pnpm" | "gt" | "jj" | "make")
+        {
             for (name, value) in &run.assigns {
                 variable(name, value, found);
                 if takes_other_settings(run, name, value) {

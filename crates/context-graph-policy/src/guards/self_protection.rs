@@ -23,6 +23,7 @@ const POLICY_FILES: &[&str] = &[
     "./.context-graph/policy.toml",
     "./.context-graph/policies",
     "./.context-graph/policies/**",
+    "./.context-graph/policies/*.rego",
     "~/.config/context-graph",
     "~/.config/context-graph/**",
 ];

@@ -97,6 +97,7 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
         return false;
     }
     let values = low.replace("keys(process.env)", "").replace("len(os.environ)", "");
+    let values = if low.contains("environ[") { values } else { values.replace("k in os.environ)", "") };
     let whole = any(
         &values,
         &[
@@ -121,6 +122,19 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
         names_credential(&name)
     });
     whole || member || keyed || operands.iter().any(|text| names_credential(text))
+}
+
+/// Whether code goes through all variables and prints each with its value. `bare` is the code in lower case, without its
+/// strings. Where only some are picked, which ones cannot be told, and those that are picked are named.
+pub(super) fn shows_each_variable(bare: &str) -> bool {
+    let any = |words: &[&str]| words.iter().any(|word| bare.contains(word));
+    let pairs = any(&["environ.items())", "environ.items():", "of object.entries(process.env)"]);
+    let names = any(&["in os.environ:", "in environ:", "in sorted(os.environ):", " in process.env)"]);
+    let looked_up = any(&["environ[", "process.env[", "environ.get(", "getenv("]);
+    bare.contains("for ")
+        && (pairs || names && looked_up)
+        && prints(bare)
+        && !any(&["if ", "if(", "continue", "startswith"])
 }
 
 /// All of `ENV`, as ruby and perl name it, with its values.

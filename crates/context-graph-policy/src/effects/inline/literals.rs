@@ -146,9 +146,8 @@ pub(super) fn bindings(code: &str) -> Vec<(String, String)> {
         if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             continue;
         }
-        let joined = joined_paths(right).into_iter().map(|path| super::home_of_code(&path, right));
-        for literal in joined.chain(string_literals(right)).take(4) {
-            out.push((name.to_owned(), literal));
+        for literal in joined_paths(right).into_iter().chain(string_literals(right)).take(4) {
+            out.push((name.to_owned(), super::home_of_code(&literal, right)));
         }
     }
     out

@@ -51,7 +51,8 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
             .into_iter()
             .find(|text| text.contains("://") || matches!(text.as_str(), "127.0.0.1" | "localhost"))
             .unwrap_or_default();
-        let loaded = reads_file || has(&scan.bare, &["environ", "process.env"]);
+        let loaded =
+            reads_file || has(&scan.bare, &["environ", "process.env", "document.cookie", "localstorage"]);
         shell.send(
             super::tools::host_of(&host),
             if loaded { Cargo::File } else { Cargo::Data },
@@ -159,6 +160,9 @@ impl<'c> Scan<'c> {
         if self.operators || self.language == "tclsh" {
             bare_commands(shell, self.code);
         }
+        if environment::shows_each_variable(bare) {
+            shell.disclose(super::Disclosure::Environment);
+        }
         if bare.contains("fork") && has(bare, &["while", "loop", "iter(int"]) && !bare.contains("wait") {
             shell.out.fork_bomb = true;
         }
@@ -190,12 +194,14 @@ impl<'c> Scan<'c> {
                 }
             }
         }
+        let mut globs = low.contains("glob") || low.contains("dir[");
         if self.language == "perl" {
             // Perl's own way to write a glob.
+            let named = operands.len();
             let listed = text.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
             operands.extend(listed.filter(|(glob, _)| glob.contains('*')).map(|(glob, _)| glob.to_owned()));
+            globs |= operands.len() > named;
         }
-        let globs = low.contains("glob") || low.contains("dir[");
         let globs = globs || operands.iter().any(|operand| operand.contains("/*"));
         let mut targets: Vec<Text> = if globs {
             let words = operands.iter().flat_map(|text| text.split_whitespace());

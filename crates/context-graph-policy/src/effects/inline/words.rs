@@ -230,6 +230,7 @@ pub(super) const CALLS: &[&str] = &[
 
 /// Removals that take whole trees.
 pub(super) const RECURSIVE: &[&str] = &[
+    "to delete",
     "delete-tree",
     "delete -force",
     "remove_entry",

@@ -68,6 +68,10 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
             "python" | "code" | "js" | "javascript" | "cell" | "notebook" | "jupyter" | "node"
         )
     });
+    // What a page is made to run.
+    if let (true, Some(code)) = (runs, input.get("function").and_then(Value::as_str)) {
+        inline::scan(shell, "node", code, &[]);
+    }
     for field in COMMAND_FIELDS {
         // Under these names other tools keep other things.
         if !runs && matches!(*field, "input" | "code" | "source" | "script" | "expression" | "keys")

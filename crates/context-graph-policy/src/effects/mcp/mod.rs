@@ -63,7 +63,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let branch = input.get("branch").and_then(Value::as_str).unwrap_or("main");
     let own_branch = words.iter().any(|word| word == "branch") && !crate::config::protects_by_default(branch);
     if !own_branch {
-        remove_named(shell, tool, &words);
+        remove_named(shell, tool, &all, &words);
     }
     outward(shell, tool, &words, input);
     forced_reference(shell, &words, input);
@@ -77,6 +77,13 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     } else {
         Access::Mention
     };
+    // What a file is, without what it holds.
+    if access == Access::Read
+        && any(&["info", "stat", "exists", "metadata"])
+        && !any(&["read", "view", "cat"])
+    {
+        return;
+    }
     let mut left = MAX_VALUES;
     let mut paths = Vec::new();
     collect(input, false, &mut paths, &mut left, 0);

@@ -35,6 +35,7 @@ pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input
                     | "search"
                     | "request"
                     | "page"
+                    | "push"
             )
         });
     if says && carries_secret(input, &mut { MAX_VALUES }) {

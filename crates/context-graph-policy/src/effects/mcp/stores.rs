@@ -86,7 +86,7 @@ fn matches_all(input: &Value) -> bool {
 }
 
 /// A tool whose very name is that something is gone afterwards.
-pub(super) fn remove_named(shell: &mut Shell<'_>, tool: &str, words: &[String]) {
+pub(super) fn remove_named(shell: &mut Shell<'_>, tool: &str, all: &[String], words: &[String]) {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let removes = any(&[
         "delete",
@@ -100,7 +100,11 @@ pub(super) fn remove_named(shell: &mut Shell<'_>, tool: &str, words: &[String]) 
         "reset",
         "uninstall",
     ]);
-    if removes && (any(LOST) || any(&["kubectl", "helm", "terraform", "docker"])) {
+    let lost = words.iter().any(|word| LOST.contains(&word.strip_suffix('s').unwrap_or(word)));
+    // Of these servers a verb alone says it.
+    let whole = all.iter().any(|word| matches!(word.as_str(), "terraform" | "tofu" | "pulumi"));
+    let prunes = any(&["prune"]) && any(&["system", "volume", "volumes"]);
+    if prunes || removes && (lost || whole || any(&["kubectl", "helm", "docker"])) {
         let cwd = shell.cwd().clone();
         shell.out.runs.push(Run {
             name: "mcp-delete".to_owned(),

@@ -99,7 +99,9 @@ pub(super) fn reported(run: &Run) -> Option<Text> {
             text.push_str("/");
             text.push(Piece::Hole(Origin::Below));
             text.push_str("/");
-            text.push_globbed(pattern);
+            // A pattern that is one name, written as a whole: `^\.env$`.
+            let whole = pattern.trim_start_matches('^').trim_end_matches('$').replace("\\.", ".");
+            text.push_globbed(if pattern.starts_with('^') { &whole } else { pattern });
         }
         return Some(text);
     }
@@ -215,13 +217,13 @@ fn by_ending(pattern: &str) -> Option<String> {
 fn ending(name: Option<&str>, path: Option<&str>) -> String {
     let path = path.unwrap_or("");
     let open = path.ends_with('*');
-    let folders = path.trim_start_matches(['*', '.', '/']).trim_end_matches(['*', '/']);
-    // Dots were trimmed with the leading `./`; a dotted folder wants its own back.
-    let folders = if path.trim_start_matches(['*', '/']).starts_with('.') && !path.contains("./") {
-        format!(".{folders}")
-    } else {
-        folders.to_owned()
-    };
+    // The start is what `./` stands for; the dot of a dotted folder is its own.
+    let below = path.trim_start_matches(['*', '/']);
+    let mut below = below.strip_prefix("./").unwrap_or(below).trim_start_matches(['*', '/']);
+    while let Some(rest) = below.strip_prefix("../").or_else(|| below.strip_prefix("./")) {
+        below = rest;
+    }
+    let folders = below.trim_end_matches(['*', '/']).to_owned();
     match (folders.is_empty() || folders == ".", name) {
         (true, name) => name.unwrap_or("").to_owned(),
         (false, Some(name)) if open => format!("{folders}/{name}"),

@@ -62,6 +62,14 @@ impl Shell<'_> {
         let Some((sub, rest)) = subcommand(&run.args) else { return true };
         self.git_alias(sub, rest, &run.args);
         self.git_helpers(sub, rest);
+        if matches!(
+            sub,
+            "log" | "show" | "diff" | "diff-tree" | "diff-index" | "whatchanged" | "format-patch"
+        ) {
+            for file in option_values(rest, "", "--output") {
+                self.touch(Access::Write, &file, "git");
+            }
+        }
         match sub {
             "config" => self.git_config(rest),
             "submodule" if rest.first().is_some_and(|arg| arg.known() == "foreach") => {
@@ -122,6 +130,9 @@ impl Shell<'_> {
             "checkout" | "restore" | "stash" => self.git_checkout(sub, rest),
             "clone" | "fetch" | "pull" | "ls-remote" | "push" | "remote" => self.git_remote(sub, rest),
             "apply" | "am" => {
+                for file in option_values(rest, "", "--include") {
+                    self.touch(Access::Write, &file, "git apply");
+                }
                 for folder in option_values(rest, "", "--directory") {
                     self.write_within(&folder, "git apply");
                 }

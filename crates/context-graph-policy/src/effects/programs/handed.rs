@@ -170,6 +170,8 @@ const TALKERS: &[&str] = &[
     "shfmt",
     "explainshell",
     "cspell",
+    "xcrun",
+    "simctl",
 ];
 
 /// Options whose value is said, searched for or filtered by.

@@ -5,6 +5,11 @@ use crate::effects::inline;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Run, Text, Unknown};
 
+/// How many words behind a bundle of a shell's options belong to it: `-euo pipefail` has one.
+fn names_that_follow(bundle: &str) -> usize {
+    if bundle.starts_with("--") { 0 } else { bundle.matches(['o', 'O']).count() }
+}
+
 impl Shell<'_> {
     /// Looks into inline code; nothing where the program is no interpreter.
     pub(super) fn interpreted(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
@@ -132,10 +137,14 @@ impl Shell<'_> {
             if arg.starts_with(['-', '+']) && arg.len() > 1 {
                 if arg.contains('c') {
                     // Options may stand between `-c` and the script.
-                    let rest = &args[at + 1..];
-                    let skip = rest.iter().take_while(|arg| arg.prefix().starts_with(['-', '+'])).count();
-                    let Some(script) = rest.get(skip) else { return Flow::default() };
-                    let positional = rest[skip + 1..].to_vec();
+                    let mut behind = at + 1 + names_that_follow(arg);
+                    while let Some(option) = args.get(behind).map(Text::prefix)
+                        && option.starts_with(['-', '+'])
+                    {
+                        behind += 1 + names_that_follow(option);
+                    }
+                    let Some(script) = args.get(behind) else { return Flow::default() };
+                    let positional = args[behind + 1..].to_vec();
                     // zsh keeps all of its variables in one array.
                     if run.name == "zsh"
                         && ["(kv)parameters", "(v)parameters"].iter().any(|all| script.known().contains(all))
@@ -151,7 +160,7 @@ impl Shell<'_> {
                     return self.run_stream(stdin, &run.name);
                 }
                 traced |= arg.starts_with('-') && arg.contains(['x', 'v']);
-                at += 1;
+                at += 1 + names_that_follow(arg);
                 continue;
             }
             break;

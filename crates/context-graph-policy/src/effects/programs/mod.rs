@@ -155,7 +155,9 @@ impl Shell<'_> {
             self.run_tainted(word, &run.name);
             self.run_unpacked(word);
         }
-        self.handed(run, stdin);
+        if !is_built_here(word.known()) {
+            self.handed(run, stdin);
+        }
         self.handed_code(run);
         for file in option_values(&run.args, "-o", "--output") {
             if file.prefix().starts_with(['/', '~', '.']) {
@@ -178,6 +180,15 @@ impl Shell<'_> {
             }
         }
     }
+}
+
+/// Whether a program is one that the project builds: what it does with a line it is handed is its own, as a tool that
+/// judges commands is handed them.
+fn is_built_here(word: &str) -> bool {
+    let word = word.strip_prefix("./").unwrap_or(word);
+    ["target/debug/", "target/release/"]
+        .iter()
+        .any(|folder| word.strip_prefix(folder).is_some_and(|name| !name.is_empty() && !name.contains('/')))
 }
 
 /// The language that a script's first line asks for, where that is no shell.
@@ -320,7 +331,7 @@ fn names_alone(run: &Run) -> bool {
     match run.name.as_str() {
         "grep" => has("-o") && (has("^[A-Z_]*") || has("^[^=]*") || has("^[A-Z_]\\+")),
         "cut" => has("-d=") && has("-f1") || has("-d") && has("=") && (has("-f1") || has("-f") && has("1")),
-        "sed" => has("s/=.*//"),
+        "sed" => has("s/=.*//") || has("s/=.*/=/") || has("s/=.*$//") || has("s/=.*$/=/"),
         "awk" => (has("-F=") || has("-F") && has("=")) && has("{print $1}"),
         _ => false,
     }

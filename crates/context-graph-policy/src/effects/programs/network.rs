@@ -21,6 +21,18 @@ impl Shell<'_> {
                 self.raw(run, stdin);
             }
             "ssh" | "mosh" | "autossh" => self.remote_shell(run, stdin),
+            "adb" => self.device_shell(run, stdin),
+            "restic" if operands(&run.args, &["-r"]).first().is_some_and(|verb| verb.known() == "backup") => {
+                let to = option_values(&run.args, "-r", "--repo").into_iter().next().unwrap_or_default();
+                if to.prefix().contains(':') {
+                    for folder in
+                        operands(&run.args, &["-r", "--repo", "--tag", "--host", "-p"]).into_iter().skip(1)
+                    {
+                        self.touch_all(Access::Read, folder, "restic", true);
+                    }
+                    self.send(to, Cargo::Archive, "restic");
+                }
+            }
             "dig" | "nslookup" | "host" | "ping" | "drill" | "resolvectl" | "traceroute" => {
                 for arg in &run.args {
                     if arg.has_origin(Origin::File)
@@ -205,6 +217,26 @@ impl Shell<'_> {
         }
         if shell || !(listens || probes) || cargo > Cargo::Data {
             self.send(host, cargo, name);
+        }
+    }
+
+    /// `adb shell`: what it runs, it runs on a device.
+    fn device_shell(&mut self, run: &Run, stdin: &Flow) {
+        let Some(at) = run.args.iter().position(|arg| matches!(arg.known(), "shell" | "exec-out")) else {
+            return;
+        };
+        let mut script = Text::default();
+        for word in &run.args[at + 1..] {
+            if !script.is_empty() {
+                script.push_str(" ");
+            }
+            script.extend(word);
+        }
+        if !script.is_empty() {
+            self.elsewhere(|shell| {
+                shell.set_cwd(Text::hole(Origin::Output));
+                shell.script_text(&script, stdin, "adb shell");
+            });
         }
     }
 

@@ -20,6 +20,12 @@ impl Shell<'_> {
                     }
                 }
             }
+            // What is said to others may stand in a file.
+            "gh" | "glab" if matches!(run.arg(0), "pr" | "issue" | "mr" | "discussion") => {
+                for file in option_values(&run.args, "-F", "--body-file") {
+                    self.touch(Access::Read, &file, &run.name);
+                }
+            }
             "date" => {
                 for file in option_values(&run.args, "-f", "--file") {
                     self.touch(Access::Read, &file, &run.name);

@@ -136,7 +136,7 @@ impl Shell<'_> {
             self.touch(Access::Write, file, name);
             self.taint(file, Taint::Network);
         }
-        let keeps_name = name == "wget" && saved.is_empty()
+        let keeps_name = matches!(name, "wget" | "aria2c") && saved.is_empty()
             || run.has("-O")
             || run.has("--remote-name")
             || run.has_short('O');
@@ -144,6 +144,7 @@ impl Shell<'_> {
         let mut folder = option_values(args, if curl { "" } else { "-P" }, "--output-dir")
             .into_iter()
             .chain(option_values(args, "", "--directory-prefix"))
+            .chain(option_values(args, "-qP", ""))
             .next()
             .unwrap_or_default();
         if !folder.is_empty() {
@@ -229,6 +230,9 @@ fn carried(name: &str, args: &[Text]) -> (Vec<Text>, Cargo) {
             let authorizes = value.prefix().to_ascii_lowercase().starts_with("authorization");
             if !authorizes && value.has_origin(Origin::File) {
                 cargo = cargo.max(Cargo::File);
+            }
+            if short == "-b" && value.has_origin(Origin::Credential) {
+                cargo = cargo.max(Cargo::Credential);
             }
         }
     }

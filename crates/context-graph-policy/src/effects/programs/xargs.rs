@@ -111,7 +111,13 @@ impl Shell<'_> {
                 let inside = found.as_ref().filter(|_| whole).and_then(super::find::contents);
                 found.into_iter().chain(inside).collect()
             }
-            "ls" => super::operands(&last.args, &[]).into_iter().cloned().collect(),
+            "ls" => {
+                let named = super::operands(&last.args, &[]);
+                let mut all = Text::default();
+                all.push_globbed("./*");
+                let all = (named.is_empty() && whole).then_some(all);
+                named.into_iter().cloned().chain(all).collect()
+            }
             _ => Vec::new(),
         }
     }

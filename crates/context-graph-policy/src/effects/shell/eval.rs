@@ -218,14 +218,14 @@ impl<'a> Shell<'a> {
                 let saved = self.frame.clone();
                 let input = self.redirected(redirects, stdin);
                 let mut flow = self.node(inner, &input);
-                self.redirect_out(redirects, &mut flow);
+                self.redirect_out(redirects, &mut flow, ">");
                 self.frame = saved;
                 flow
             }
             Node::Group(inner, redirects) => {
                 let input = self.redirected(redirects, stdin);
                 let mut flow = self.node(inner, &input);
-                self.redirect_out(redirects, &mut flow);
+                self.redirect_out(redirects, &mut flow, ">");
                 flow
             }
             Node::Branches(branches) => {
@@ -254,7 +254,7 @@ impl<'a> Shell<'a> {
                     self.frame.vars.insert(name.clone(), vec![Text::hole(Origin::Output)]);
                     merged = merge(merged, self.node(body, &input));
                 }
-                self.redirect_out(redirects, &mut merged);
+                self.redirect_out(redirects, &mut merged, ">");
                 merged
             }
             Node::Function { name, body } => {
@@ -352,6 +352,7 @@ impl<'a> Shell<'a> {
             assigns.push((assign.name.clone(), value.into_iter().next().unwrap_or_default()));
         }
         let input = self.redirected(&simple.redirects, stdin);
+        let empties = writes_nothing(&fields) && !stdin.piped && simple.redirects.len() == 1;
         let mut flow = if fields.is_empty() {
             if assigns.is_empty() { input } else { Flow::default() }
         } else if let Some(body) = fields[0].literal().and_then(|name| self.functions.get(name)).cloned() {
@@ -362,7 +363,8 @@ impl<'a> Shell<'a> {
             self.run(fields, assigns, &input)
         };
         self.most_choices = self.most_choices.max(choices);
-        self.redirect_out(&simple.redirects, &mut flow);
+        let by = if empties { ": >" } else { ">" };
+        self.redirect_out(&simple.redirects, &mut flow, by);
         flow
     }
 
@@ -391,6 +393,16 @@ impl<'a> Shell<'a> {
         walk(self);
         self.frame = saved;
         self.remote -= 1;
+    }
+}
+
+/// Whether a command of these words says nothing, so that a file it is sent to is emptied.
+fn writes_nothing(fields: &[Text]) -> bool {
+    match fields {
+        [] => true,
+        [only] => matches!(only.known(), ":" | "true"),
+        [cat, file] => cat.known() == "cat" && file.literal() == Some("/dev/null"),
+        _ => false,
     }
 }
 

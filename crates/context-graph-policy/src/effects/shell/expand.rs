@@ -301,6 +301,11 @@ impl Shell<'_> {
 /// Whether a variable of this name is likely to hold a credential.
 pub(crate) fn names_credential(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
+    // How many there are and how long they last is no credential.
+    let measures = ["COUNT", "LIMIT", "LENGTH", "LEN", "TTL", "EXPIRY", "BUDGET", "USAGE"];
+    if upper.rsplit('_').next().is_some_and(|last| measures.contains(&last)) {
+        return false;
+    }
     upper.split('_').any(|part| {
         matches!(
             part,

@@ -114,7 +114,7 @@ impl Shell<'_> {
         let path = crate::effects::path::absolute(text, &self.frame.cwd);
         let known = path.prefix();
         match access {
-            Access::Read => path.literal().is_some(),
+            Access::Read => text.literal().is_some(),
             Access::Delete if recursive => {
                 let place = known.trim_end_matches('/');
                 path.literal() == Some("/")

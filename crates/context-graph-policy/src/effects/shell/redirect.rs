@@ -78,7 +78,8 @@ impl Shell<'_> {
         }
     }
 
-    pub(super) fn redirect_out(&mut self, redirects: &[Redirect], flow: &mut Flow) {
+    /// What a command writes to files. `by` is `: >` where it is nothing, and `>` elsewhere.
+    pub(super) fn redirect_out(&mut self, redirects: &[Redirect], flow: &mut Flow, by: &str) {
         for redirect in redirects {
             let (word, append) = match &redirect.kind {
                 RedirectKind::Write(word) => (word, false),
@@ -99,7 +100,7 @@ impl Shell<'_> {
                 continue;
             }
             self.feed(&path, flow);
-            self.touch(Access::Write, &path, ">");
+            self.touch(Access::Write, &path, if append { ">" } else { by });
             if redirect.fd.is_none_or(|fd| fd == 1) {
                 self.pour(&path, flow, append);
                 if flow.environment && path.literal() != Some("/dev/null") {

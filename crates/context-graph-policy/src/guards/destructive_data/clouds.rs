@@ -19,11 +19,12 @@ pub(super) fn removes_cloud(run: &Run, words: &[&str]) -> bool {
     match run.name.as_str() {
         "aws" => removes_from_aws(words),
         "gcloud" | "az" | "doctl" | "linode-cli" | "oci" | "ibmcloud" | "scw" | "hcloud" | "eksctl"
-        | "firebase" | "vultr" | "supabase" | "neonctl" | "pscale" | "turso" | "cf" | "sam" | "amplify"
-        | "eb" => {
+        | "firebase" | "vultr" | "vultr-cli" | "supabase" | "neonctl" | "pscale" | "turso" | "cf" | "sam"
+        | "amplify" | "eb" => {
             any_delete()
                 || words.iter().any(|word| {
                     word.ends_with("-delete")
+                        || *word == "delete-batch"
                         || word.ends_with(":delete")
                         || word.ends_with(":remove")
                         || word.ends_with(":disable")
@@ -35,10 +36,10 @@ pub(super) fn removes_cloud(run: &Run, words: &[&str]) -> bool {
         "gsutil" => matches!(first, "rm" | "rb") || has("rm") && (has("-r") || has("-R")),
         "terraform" | "tofu" | "terragrunt" => {
             first == "destroy"
-                || (has("-destroy") && first != "plan")
+                || ((has("-destroy") || has("--destroy")) && first != "plan")
                 || first == "taint"
                 || words.iter().any(|word| word.starts_with("-replace"))
-                || (first == "state" && second == "rm")
+                || (first == "state" && matches!(second, "rm" | "push"))
                 || (first == "workspace" && second == "delete")
                 || (second == "destroy" && first.starts_with("-chdir"))
                 || has("run-all") && has("destroy")
@@ -108,6 +109,23 @@ pub(super) fn removes_cloud(run: &Run, words: &[&str]) -> bool {
     }
 }
 
+/// Whether a cloud's client is sent to an emulator on this machine.
+pub(super) fn is_emulated(run: &Run) -> bool {
+    if run.name == "awslocal" {
+        return true;
+    }
+    let words: Vec<&str> = run.args.iter().map(|arg| arg.literal().unwrap_or("")).collect();
+    let given = words.iter().enumerate().find_map(|(at, word)| {
+        let rest = word.strip_prefix("--endpoint-url")?;
+        rest.strip_prefix('=').or_else(|| words.get(at + 1).copied().filter(|_| rest.is_empty()))
+    });
+    let host = given.and_then(|url| url.split_once("://")).map_or("", |(_, rest)| rest);
+    let host = host.split(['/', ':', '?']).next().unwrap_or("");
+    run.name == "aws"
+        && matches!(host, "localhost" | "127.0.0.1" | "localstack")
+        && !given.is_some_and(|url| url.contains('@'))
+}
+
 /// Whether a call to AWS takes something away, or gives too much.
 fn removes_from_aws(words: &[&str]) -> bool {
     let has = |word: &str| words.contains(&word);
@@ -151,7 +169,11 @@ pub(super) fn removes_kept(run: &Run, words: &[&str]) -> bool {
         "borg" | "crane" | "skopeo" => first == "delete",
         "duplicity" => first.starts_with("remove-") && has("--force"),
         "velero" => has("delete"),
-        "vault" => first == "delete" || first == "kv" && (has("delete") || has("destroy") || has("metadata")),
+        "vault" => {
+            first == "delete"
+                || first == "secrets" && has("disable")
+                || first == "kv" && (has("delete") || has("destroy") || has("metadata"))
+        }
         "helmfile" | "virsh" => matches!(first, "destroy" | "undefine"),
         "aws-nuke" | "cloud-nuke" => true,
         "VBoxManage" => first == "unregistervm" && has("--delete"),

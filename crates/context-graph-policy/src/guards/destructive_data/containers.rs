@@ -1,7 +1,7 @@
 //! Containers, their volumes and the workloads of a cluster.
 
 use super::Case;
-use crate::effects::Run;
+use crate::effects::{Run, Text};
 
 pub(super) fn removes_containers(run: &Run, words: &[&str]) -> bool {
     let has = |word: &str| words.contains(&word);
@@ -38,7 +38,13 @@ pub(super) fn removes_containers(run: &Run, words: &[&str]) -> bool {
             "swarm" => second == "leave" && (has("--force") || has("-f")),
             _ => false,
         },
-        "docker-compose" => has("down") && (has("-v") || has("--volumes")),
+        "docker-compose" => {
+            has("down") && (has("-v") || has("--volumes"))
+                || has("rm")
+                    && words
+                        .iter()
+                        .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('v'))
+        }
         "minikube" | "kind" | "k3d" => {
             words.iter().any(|word| matches!(*word, "--all" | "--purge" | "--all=true")) && has("delete")
         }
@@ -65,15 +71,36 @@ pub(super) fn removes_containers(run: &Run, words: &[&str]) -> bool {
     }
 }
 
-/// Containers that have ended, asked for as such: nothing runs in them any more.
+/// Whether the services are those of a file, or a project, that is there for tests.
+pub(super) fn is_composed_for_tests(words: &[&str]) -> bool {
+    let for_tests = |name: &str| {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        name.split(['.', '-', '_']).any(|part| matches!(part, "test" | "tests" | "e2e" | "ci"))
+    };
+    let told = |option: &str| matches!(option, "-f" | "--file" | "-p" | "--project-name");
+    let mut named = words.windows(2).filter(|pair| told(pair[0])).map(|pair| pair[1]).peekable();
+    words.contains(&"down") && named.peek().is_some() && named.all(for_tests)
+}
+
+/// Containers that have ended, asked for as such, and images that have lost their name: nothing runs in them any more.
 pub(super) fn removes_finished(case: &Case<'_>, words: &[&str]) -> bool {
     let plain =
         words.first() == Some(&"rm") && !words.iter().any(|word| word.starts_with('-') && word.contains('v'));
     let finished = ["status=exited", "status=dead", "status=created"];
+    let lists_leftovers = |run: &Run| {
+        run.arg(0) == "images" && run.args.iter().any(|arg| arg.known().ends_with("dangling=true"))
+    };
+    if words.first() == Some(&"rmi") && case.runs().any(lists_leftovers) {
+        return true;
+    }
+    let for_tests = |filter: &str| filter.rsplit("name=").next().is_some_and(|name| name.starts_with("test"));
     plain
         && case.runs().any(|run| {
             run.arg(0) == "ps"
-                && run.args.iter().any(|arg| finished.iter().any(|state| arg.known().ends_with(state)))
+                && run.args.iter().map(Text::known).any(|arg| {
+                    finished.iter().any(|state| arg.ends_with(state))
+                        || arg.contains("name=") && for_tests(arg)
+                })
         })
 }
 

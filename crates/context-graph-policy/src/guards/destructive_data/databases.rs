@@ -22,10 +22,9 @@ pub(super) fn drops_database(run: &Run, words: &[&str]) -> bool {
         "mvn" | "mvnw" => words.iter().any(|word| matches!(*word, "flyway:clean" | "liquibase:dropAll")),
         "goose" => has("reset") || has("down-to") && has("0"),
         "atlas" => has("schema") && has("clean"),
-        "hasura" => has("--down") && has("all"),
+        "hasura" => has("--down") && has("all") || has("metadata") && has("clear"),
+        "sea-orm-cli" => has("migrate") && (has("fresh") || has("refresh") || has("reset")),
         "mikro-orm" => has("schema:drop") || has("schema:fresh"),
-        "nats" => words.first() == Some(&"stream") && (has("rm") || has("purge")),
-        "rabbitmqadmin" => has("delete") || has("purge"),
         "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "mongosh" | "mongo" | "clickhouse-client"
         | "clickhouse" | "cqlsh" | "duckdb" | "sqlcmd" | "usql" | "pgcli" | "mycli" | "cockroach"
         | "influx" | "bq" | "snowsql" | "turso" | "libsql" | "sqlplus" | "isql" | "dbconsole" | "dbshell"
@@ -39,11 +38,6 @@ pub(super) fn drops_database(run: &Run, words: &[&str]) -> bool {
                     || run.stdin.as_deref().is_some_and(deletes_data))
         }
         "sql" => words.iter().any(|word| deletes_data(word)),
-        "memcflush" => true,
-        "etcdctl" => has("del"),
-        "consul" => has("delete"),
-        "rabbitmqctl" => has("reset") || has("force_reset") || has("delete_vhost") || has("delete_queue"),
-        "kafka-topics" | "kafka-topics.sh" => has("--delete"),
         "dropdb" | "dropuser" => !words.iter().any(|word| word.contains("test") || word.contains("tmp")),
         "mysqladmin" | "drizzle-kit" | "dbmate" | "migrate" => has("drop"),
         "redis-cli" | "valkey-cli" => {
@@ -72,14 +66,16 @@ pub(super) fn drops_database(run: &Run, words: &[&str]) -> bool {
                 || matches!(*word, "dbconsole" | "db") && run.stdin.as_deref().is_some_and(deletes_data)
                 || word.contains(".delete_all")
                 || word.contains(".destroy_all")
+                || word.contains(".drop_table")
         }),
         "prisma" if has("execute") && run.stdin.as_deref().is_some_and(deletes_data) => true,
         "prisma" => (has("migrate") && has("reset")) || has("--force-reset") || has("--accept-data-loss"),
-        "artisan" | "php" => words.iter().any(|word| {
+        "artisan" | "php" | "console" => words.iter().any(|word| {
             matches!(
                 *word,
                 "migrate:fresh"
                     | "migrate:reset"
+                    | "migrate:refresh"
                     | "db:wipe"
                     | "doctrine:database:drop"
                     | "doctrine:schema:drop"
@@ -104,6 +100,21 @@ pub(super) fn drops_database(run: &Run, words: &[&str]) -> bool {
         "dotnet" => has("ef") && has("database") && has("drop"),
         "mix" => words.iter().any(|word| matches!(*word, "ecto.drop" | "ecto.reset")),
         "knex" => has("migrate:rollback") && has("--all"),
+        _ => empties_store(run, words),
+    }
+}
+
+/// Queues, caches and stores of keys: what their own tools empty.
+fn empties_store(run: &Run, words: &[&str]) -> bool {
+    let has = |word: &str| words.contains(&word);
+    match run.name.as_str() {
+        "etcdctl" => has("del"),
+        "consul" => has("delete"),
+        "rabbitmqctl" => has("reset") || has("force_reset") || has("delete_vhost") || has("delete_queue"),
+        "kafka-topics" | "kafka-topics.sh" => has("--delete"),
+        "rabbitmqadmin" => has("delete") || has("purge"),
+        "nats" => words.first() == Some(&"stream") && (has("rm") || has("purge")),
+        "memcflush" | "pg_dropcluster" => true,
         _ => false,
     }
 }
@@ -128,7 +139,10 @@ pub(super) fn is_for_tests(run: &Run, words: &[&str]) -> bool {
             _ => false,
         }
     });
-    let told = words.iter().any(|word| matches!(*word, "--env=test" | "--env=testing"));
+    let told = words.iter().any(|word| {
+        matches!(*word, "--env=test" | "--env=testing")
+            || word.starts_with("--settings=") && word.rsplit('.').next() == Some("test")
+    });
     let client =
         matches!(run.name.as_str(), "psql" | "mysql" | "mariadb" | "sqlite3" | "mongosh" | "pg_restore");
     // A client can be told to go to another one.

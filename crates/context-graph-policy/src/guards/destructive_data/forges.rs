@@ -16,7 +16,8 @@ pub(super) fn forces_forge(words: &[&str]) -> bool {
         ["api", ..] => {
             any("/git/refs/") && any("force=true")
                 || any("mutation") && any("delete")
-                || any("/collaborators/") && words.iter().any(|word| word.eq_ignore_ascii_case("put"))
+                || (any("/collaborators/") || any("/protection"))
+                    && words.iter().any(|word| word.eq_ignore_ascii_case("put"))
         }
         _ => false,
     }
@@ -44,6 +45,7 @@ pub(super) fn unpublishes(run: &Run, words: &[&str]) -> bool {
                 || first == "owner" && words.iter().any(|word| matches!(*word, "--remove" | "--add"))
         }
         "dotnet" | "nuget" => words.contains(&"delete") && (words.contains(&"nuget") || run.name == "nuget"),
+        "pod" => first == "trunk" && words.iter().any(|word| matches!(*word, "delete" | "deprecate")),
         "hex" | "mix" => first == "hex.retire",
         "twine" | "pypi" => words.contains(&"delete") || words.contains(&"yank"),
         _ => false,

@@ -9,8 +9,8 @@ mod grants;
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::Text;
-use clouds::{removes_cloud, removes_kept};
-use containers::{removes_containers, removes_finished};
+use clouds::{is_emulated, removes_cloud, removes_kept};
+use containers::{is_composed_for_tests, removes_containers, removes_finished};
 use databases::{drops_database, is_for_tests, is_passing_scan};
 use forges::unpublishes;
 use grants::gives_away;
@@ -34,7 +34,12 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let line = || format!("{} {}", run.name, words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
         if drops_database(run, &words) && !is_for_tests(run, &words) && !is_passing_scan(case, run) {
             found.add(&DATABASE, format!("`{}` would delete data.", line()));
-        } else if removes_containers(run, &words) && !removes_finished(case, &words) {
+        } else if is_emulated(run) {
+            // An emulator on this machine keeps nothing that matters.
+        } else if removes_containers(run, &words)
+            && !removes_finished(case, &words)
+            && !is_composed_for_tests(&words)
+        {
             found.add(&CONTAINER, format!("`{}` would delete containers, volumes or workloads.", line()));
         } else if gives_away(run, &words) {
             found.add(&CLOUD, format!("`{}` would give away power over what runs there.", line()));

@@ -6,6 +6,18 @@ use super::{Case, Found, TRUNCATE};
 use crate::effects::PathEffect;
 use crate::guards::places::{has_extension, is_temporary, is_within};
 
+/// Files that say what a project is built of.
+const MANIFESTS: &[&str] = &[
+    "Cargo.toml",
+    "package.json",
+    "pyproject.toml",
+    "go.mod",
+    "Makefile",
+    "Dockerfile",
+    "pom.xml",
+    "Gemfile",
+];
+
 /// Every file of the project gets other content: `find . -type f -exec cp /dev/null {} \;`.
 pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let path = &effect.target.path;
@@ -38,10 +50,11 @@ fn is_emptied(case: &Case<'_>, effect: &PathEffect, file: &str) -> bool {
             && (run.name == effect.by || effect.by == "tee" && run.name == "cat")
             && worthless.iter().any(|source| run.has(source))
     };
-    matches!(effect.by.as_str(), "cp" | "dd" | "ln" | "tee")
-        && is_within(file, case.ctx.project)
-        && SOURCE_ENDINGS.iter().any(|ending| file.ends_with(&ending[1..]))
-        && case.runs().any(from_nothing)
+    is_within(file, case.ctx.project)
+        && (SOURCE_ENDINGS.iter().any(|ending| file.ends_with(&ending[1..]))
+            || MANIFESTS.iter().any(|name| file.rsplit('/').next() == Some(name)))
+        && (effect.by == ": >"
+            || matches!(effect.by.as_str(), "cp" | "dd" | "ln" | "tee") && case.runs().any(from_nothing))
 }
 
 /// `sed -i d`: every line is taken out.

@@ -10,7 +10,7 @@ use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::Access;
 use contents::{deletes_lines, overwriting, truncation, truncation_of};
-use permissions::{is_closed, permissions};
+use permissions::{is_all_below, is_closed, permissions};
 use removal::{is_history, removal};
 use sources::sources;
 
@@ -50,12 +50,12 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     format!("`{}` would overwrite git's own store ({shown}).", effect.by),
                 );
             }
-            Access::Permissions if effect.recursive || is_closed(case, effect) => {
+            Access::Permissions if effect.recursive || is_all_below(effect) || is_closed(case, effect) => {
                 permissions(case, effect, found);
             }
             Access::Write if effect.by == "truncate" => truncation(case, effect, found),
             Access::Write if effect.by == "sed" && deletes_lines(case) => truncation_of(effect, found),
-            Access::Write if matches!(effect.by.as_str(), ">" | "cp" | "dd" | "tee" | "ln") => {
+            Access::Write if matches!(effect.by.as_str(), ">" | ": >" | "cp" | "dd" | "tee" | "ln") => {
                 overwriting(case, effect, found);
             }
             _ => {}

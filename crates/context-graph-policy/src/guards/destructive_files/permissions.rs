@@ -2,8 +2,9 @@
 
 use super::removal::{begins_unknown, folder_of, is_root_like, is_system};
 use super::{Case, Found, PERMISSIONS};
-use crate::effects::PathEffect;
-use crate::guards::places::{is_temporary, is_within};
+use crate::effects::{Origin, PathEffect, Piece};
+use crate::guards::places::{hits, is_temporary, is_within};
+use crate::guards::secrets::is_key;
 
 /// Modes that give a tree to everybody, or to nobody.
 const OPEN_MODES: &[&str] = &[
@@ -11,13 +12,24 @@ const OPEN_MODES: &[&str] = &[
     "ugo+rwx", "+rwx", "a-r", "a-x", "-rwx", "ugo-rwx", "a-rwx", "o+rwx", "go+w", "a=", "ugo=",
 ];
 
-/// Whether a root, home or the project itself is opened or closed, which counts for all that is in it.
+/// Folders that nobody else may look into.
+const KEPT_CLOSED: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube"];
+
+/// Whether keys, a root, home or the project itself is opened or closed, which counts for all that is in it.
 pub(super) fn is_closed(case: &Case<'_>, effect: &PathEffect) -> bool {
     effect.by == "chmod"
         && effect.target.literal().is_some_and(|place| {
-            is_root_like(place) || [case.ctx.home, case.ctx.project].contains(&place.trim_end_matches('/'))
+            is_root_like(place)
+                || [case.ctx.home, case.ctx.project].contains(&place.trim_end_matches('/'))
+                || is_key(&effect.target, case)
+                || KEPT_CLOSED.iter().any(|folder| hits(&effect.target, folder, case.ctx))
         })
         && case.runs().any(|run| run.name == "chmod" && OPEN_MODES.contains(&run.arg(0)))
+}
+
+/// Whether all that lies in a folder is meant, as `find` hands it on.
+pub(super) fn is_all_below(effect: &PathEffect) -> bool {
+    matches!(effect.target.path.0.last(), Some(Piece::Hole(Origin::Below)))
 }
 
 pub(super) fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {

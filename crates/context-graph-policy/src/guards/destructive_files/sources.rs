@@ -20,10 +20,12 @@ const WRITTEN: &[&str] = &[
     "internal",
     "include",
     "spec",
+    ".github",
 ];
 
 /// Folders of these names are never made by a build.
-pub(super) const ONLY_WRITTEN: &[&str] = &["src", "crates", "migrations"];
+pub(super) const ONLY_WRITTEN: &[&str] =
+    &["src", "crates", "migrations", "tests", "packages", "internal", ".github"];
 
 /// Whole folders of what the project is made of, removed at once.
 pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
@@ -77,12 +79,15 @@ pub(super) const SOURCE_ENDINGS: &[&str] = &[
 
 /// Whether all files of one language are meant, in the whole project or in a folder that people write.
 fn is_every_source(project: &str, path: &Text) -> bool {
-    if !path.has_origin(Origin::Below) {
+    if !path.has_origin(Origin::Below) && !path.has_glob() {
         return false;
     }
     let folder = path.prefix().trim_end_matches('/');
     let Some(below) = folder.strip_prefix(project) else { return false };
     let below = below.trim_start_matches('/');
+    if !path.has_origin(Origin::Below) {
+        return ONLY_WRITTEN.contains(&below) && is_all_of_a_language(path);
+    }
     if below.is_empty() && path.file_name().literal() == Some(NARROWED) {
         // Whatever is old or new enough, of all there is.
         return true;

@@ -191,9 +191,10 @@ pub(in crate::guards) fn is_secret_file(target: &Target, case: &Case<'_>) -> boo
     }
     if has_extension(&name, &["pem", "key", "crt"]) {
         let path = target.path.to_string().to_ascii_lowercase();
+        // What lies beside a certificate under the name of a key is the secret half of it.
+        let certificate =
+            !has_extension(&name, &["key"]) && ["cert", "chain"].iter().any(|word| path.contains(word));
         let public = [
-            "cert",
-            "chain",
             "public",
             "pub.",
             "ca.",
@@ -207,7 +208,10 @@ pub(in crate::guards) fn is_secret_file(target: &Target, case: &Case<'_>) -> boo
             "site-packages",
             "/vendor/",
         ];
-        if !links_elsewhere && !name.contains("priv") && public.iter().any(|word| path.contains(word)) {
+        if !links_elsewhere
+            && !name.contains("priv")
+            && (certificate || public.iter().any(|word| path.contains(word)))
+        {
             return false;
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn shows_variables(name: &str, words: &[&str]) -> bool {
         }
         ("php", [script, "config:show" | "env:decrypt", ..]) => script.ends_with("artisan"),
         ("stripe", ["config", ..]) => words.contains(&"--list"),
-        ("dotenv" | "dotenv-cli", ["-p", name, ..]) | ("launchctl", ["getenv", name, ..]) => {
+        ("dotenv" | "dotenv-cli", ["-p" | "get", name, ..]) | ("launchctl", ["getenv", name, ..]) => {
             crate::effects::names_credential(name)
         }
         _ => false,
@@ -76,6 +76,7 @@ pub(super) fn shows_store(name: &str, words: &[&str]) -> bool {
             ["secretsmanager", "get-secret-value" | "batch-get-secret-value", ..]
             | ["sts", "get-session-token" | "assume-role", ..]
             | ["configure", "export-credentials", ..]
+            | ["kms", "decrypt", ..]
             | ["iam", "create-access-key", ..]
             | ["lambda", "get-function-configuration" | "get-function", ..]
             | ["ecr" | "ecr-public" | "codeartifact", "get-login-password" | "get-authorization-token", ..],
