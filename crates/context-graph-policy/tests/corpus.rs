@@ -7,11 +7,17 @@ use context_graph_policy::effects::Entry;
 use context_graph_policy::{Context, Decision, ListedFileSystem, Policy, PolicyConfig};
 use serde_json::{Value, json};
 
+/// The home folder in the corpora; the project is below it.
 const HOME: &str = "/home/dev";
-const PROJECT: &str = "/home/dev/proj/app";
 
 fn decide(call: &str) -> Decision {
-    let call = call.replace('␤', "\n");
+    decide_in(HOME, call)
+}
+
+/// The same call, with everything that is in the home folder in another place.
+fn decide_in(home: &str, call: &str) -> Decision {
+    let call = call.replace('␤', "\n").replace(HOME, home);
+    let project = &format!("{home}/proj/app");
     let (tool, input) = match call.strip_prefix('@').and_then(|rest| rest.split_once(' ')) {
         Some((tool, input)) if input.starts_with(['{', '[', '"']) => {
             (tool.to_owned(), serde_json::from_str(input).unwrap())
@@ -20,17 +26,16 @@ fn decide(call: &str) -> Decision {
     };
     let fs = ListedFileSystem::default()
         .with("/home", Entry::Folder)
-        .with(HOME, Entry::Folder)
-        .with("/home/dev/proj", Entry::Folder)
-        .with(PROJECT, Entry::Folder);
-    let event = event(&tool, &input);
-    Policy::new(PolicyConfig::default())
-        .decide(&event, &Context { home: HOME, project: PROJECT, cwd: PROJECT, fs: &fs })
+        .with(home, Entry::Folder)
+        .with(&format!("{home}/proj"), Entry::Folder)
+        .with(project, Entry::Folder);
+    let event = event(project, &tool, &input);
+    Policy::new(PolicyConfig::default()).decide(&event, &Context { home, project, cwd: project, fs: &fs })
 }
 
-fn event(tool: &str, input: &Value) -> Event {
+fn event(project: &str, tool: &str, input: &Value) -> Event {
     let payload = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": PROJECT,
+        "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": project,
         "tool_name": tool, "tool_input": input, "tool_use_id": "1",
     });
     Event::from_object(payload.as_object().cloned().unwrap()).unwrap()
@@ -67,5 +72,26 @@ fn nothing_ordinary_is_minded() {
             alarms.push(format!("{call} -> {:?} {}", decision.verdict(), decision.reason()));
         }
     }
+    assert!(alarms.is_empty(), "{} alarms:\n{}", alarms.len(), alarms.join("\n"));
+}
+
+#[test]
+fn a_home_in_a_temporary_folder_is_no_less_one() {
+    let mut missed = Vec::new();
+    for case in cases(include_str!("corpus/dangerous.txt")) {
+        let (_, call) = case.split_once('\t').unwrap();
+        // Some speak of the folder of all homes, or of the way there.
+        let is_elsewhere = call.replace(HOME, "").contains("home/") || call.contains("..");
+        let decision = decide_in("/tmp/x1/dev", call);
+        if !decision.verdict().stops() && !is_elsewhere {
+            missed.push(call);
+        }
+    }
+    assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+    let alarms: Vec<_> = cases(include_str!("corpus/ordinary.txt"))
+        .into_iter()
+        .filter(|call| !call.contains("find /tmp "))
+        .filter(|call| decide_in("/tmp/x1/dev", call).findings().next().is_some())
+        .collect();
     assert!(alarms.is_empty(), "{} alarms:\n{}", alarms.len(), alarms.join("\n"));
 }

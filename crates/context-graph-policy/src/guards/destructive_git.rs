@@ -1,6 +1,6 @@
 //! Work that git would throw away: uncommitted changes, and history that others build on.
 
-use super::places::is_temporary;
+use super::places::{is_passing, is_within};
 use super::{Case, Found, Guard, Rule, other_vcs};
 use crate::decision::Severity;
 use crate::effects::path::absolute_str;
@@ -154,14 +154,13 @@ fn needs_no_force(run: &Run) -> bool {
     })
 }
 
-/// Whether git works on files that were put aside for a while: a checkout below the system's temporary folders, which
-/// the project does not lie in.
+/// Whether git works on files that were put aside for a while: a checkout below the system's temporary folders that is not
+/// the project, nor one that it lies in.
 fn is_put_aside(case: &Case<'_>, run: &Run, sub: &str) -> bool {
     if !matches!(
         sub,
         "reset" | "clean" | "checkout" | "restore" | "switch" | "checkout-index" | "read-tree" | "rm"
-    ) || is_temporary(case.ctx.project)
-        || run.assigns.iter().any(|(name, _)| name.starts_with("GIT_"))
+    ) || run.assigns.iter().any(|(name, _)| name.starts_with("GIT_"))
     {
         return false;
     }
@@ -173,7 +172,8 @@ fn is_put_aside(case: &Case<'_>, run: &Run, sub: &str) -> bool {
         [named, ..] if named.known() == sub => run.cwd.to_string(),
         _ => return false,
     };
-    is_temporary(&place)
+    is_passing(&place, case.ctx)
+        && !is_within(case.ctx.project, &place)
         && !is_temporary_root(&place)
         && !matches!(case.ctx.fs.entry(&place), Some(Entry::Link(_)))
 }

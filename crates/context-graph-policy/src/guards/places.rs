@@ -180,6 +180,11 @@ pub(super) fn is_temporary(path: &str) -> bool {
         .any(|folder| is_within(path, folder))
 }
 
+/// Whether a path lies among things that need not last. A project or a home that lies there itself is none of them.
+pub(super) fn is_passing(path: &str, ctx: &Context<'_>) -> bool {
+    is_temporary(path) && !is_within(path, ctx.project) && (ctx.home.is_empty() || !is_within(path, ctx.home))
+}
+
 /// A pattern of a policy file: absolute, under `~/`, relative to the project, or a bare name anywhere.
 pub(super) fn matches_configured(pattern: &str, path: &str, ctx: &Context<'_>) -> bool {
     if pattern.starts_with(['/', '*']) || pattern.starts_with("~/") || pattern.starts_with("./") {

@@ -1,6 +1,6 @@
 //! Paths that are not to be changed, or not even read: the configured lists, and places no project owns.
 
-use super::places::{hits, hits_configured, holds_configured, is_configured_folder, is_temporary};
+use super::places::{hits, hits_configured, holds_configured, is_configured_folder, is_passing};
 use super::secrets::{is_key, is_secret_file};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
@@ -158,7 +158,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             continue;
         }
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
-        let temporary = target.literal().is_some_and(is_temporary);
+        let temporary = target.literal().is_some_and(|path| is_passing(path, case.ctx));
         if effect.access != Access::Permissions
             && !temporary
             && !is_new_from_template(case, effect)

@@ -118,9 +118,16 @@ impl Shell<'_> {
             Access::Delete if recursive => {
                 let place = known.trim_end_matches('/');
                 path.literal() == Some("/")
-                    || KEPT_ELSEWHERE.iter().any(|kept| {
-                        place.strip_prefix(kept).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-                    })
+                    || KEPT_ELSEWHERE
+                        .iter()
+                        .copied()
+                        .chain([self.places.home])
+                        .filter(|kept| !kept.is_empty())
+                        .any(|kept| {
+                            place
+                                .strip_prefix(kept)
+                                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                        })
             }
             _ => text.literal().is_some_and(|path| path == "/" || path == self.places.home),
         }

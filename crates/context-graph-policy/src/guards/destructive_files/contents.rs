@@ -4,7 +4,7 @@ use super::removal::folder_of;
 use super::sources::{ONLY_WRITTEN, SOURCE_ENDINGS, is_all_of_a_language};
 use super::{Case, Found, TRUNCATE};
 use crate::effects::PathEffect;
-use crate::guards::places::{has_extension, is_temporary, is_within};
+use crate::guards::places::{has_extension, is_passing, is_within};
 
 /// Files that say what a project is built of.
 const MANIFESTS: &[&str] = &[
@@ -77,7 +77,7 @@ pub(super) fn truncation_of(effect: &PathEffect, found: &mut Found) {
 pub(super) fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let shown = effect.target.path.to_string();
     let passing = has_extension(&shown, &["log"])
-        || is_temporary(&shown)
+        || is_passing(&shown, case.ctx)
         || shown.contains("/target/")
         || shown.contains("/logs/");
     let shrinks = case.runs().any(|run| {

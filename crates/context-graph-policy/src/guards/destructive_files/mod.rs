@@ -5,7 +5,7 @@ mod permissions;
 mod removal;
 mod sources;
 
-use super::places::is_temporary;
+use super::places::is_passing;
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::Access;
@@ -37,7 +37,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
             Access::Delete => {
                 removal(case, effect, found);
                 // What `shred` takes no recovery brings back.
-                if effect.by == "shred" && !effect.target.literal().is_some_and(is_temporary) {
+                if effect.by == "shred"
+                    && !effect.target.literal().is_some_and(|path| is_passing(path, case.ctx))
+                {
                     let shown = effect.target.path.to_string();
                     found.add_at(&TRUNCATE, shown.as_str(), format!("`shred` would destroy {shown}."));
                 }

@@ -3,7 +3,7 @@
 use super::removal::{begins_unknown, folder_of, is_root_like, is_system};
 use super::{Case, Found, PERMISSIONS};
 use crate::effects::{Origin, PathEffect, Piece};
-use crate::guards::places::{hits, is_temporary, is_within};
+use crate::guards::places::{hits, is_passing, is_within};
 use crate::guards::secrets::is_key;
 
 /// Modes that give a tree to everybody, or to nobody.
@@ -43,7 +43,7 @@ pub(super) fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
             is_root_like(&folder)
                 || is_system(&folder)
                 || is_within(ctx.home, &folder)
-                || (!is_within(&folder, ctx.project) && !is_temporary(&folder))
+                || (!is_within(&folder, ctx.project) && !is_passing(&folder, ctx))
         }
         None => begins_unknown(&effect.target.path),
     };

@@ -3,7 +3,7 @@
 use super::{Case, Found, HISTORY, HOME, OUTSIDE, PROJECT, ROOT};
 use crate::effects::path::follow;
 use crate::effects::{Origin, PathEffect, Piece, Text};
-use crate::guards::places::{hits, is_temporary, is_within, matches_configured};
+use crate::guards::places::{hits, is_passing, is_temporary, is_within, matches_configured};
 
 /// Folders at home whose loss is made good by the next download.
 const CACHES: &[&str] = &[
@@ -281,7 +281,7 @@ fn is_temporary_project(project: &str, place: &str) -> bool {
 fn is_foreign(case: &Case<'_>, place: &str) -> bool {
     let ctx = case.ctx;
     let start = ctx.cwd;
-    if is_within(place, ctx.project) || is_temporary(place) && !matches!(place, "/tmp" | "/var/tmp") {
+    if is_within(place, ctx.project) || is_passing(place, ctx) && !matches!(place, "/tmp" | "/var/tmp") {
         return false;
     }
     if follow(ctx.project, ctx.fs).is_some_and(|real| is_within(place, &real)) {
