@@ -7,7 +7,7 @@ use super::bytes::{
 use super::judge::{changes, sample};
 
 /// What gives a made-up token away wherever it stands in it.
-const TELLING: [&[u8]; 11] = [
+const TELLING: [&[u8]; 10] = [
     b"example",
     b"xxxxxx",
     b"placeholder",
@@ -16,13 +16,12 @@ const TELLING: [&[u8]; 11] = [
     b"change_me",
     b"replace",
     b"redacted",
-    b"dummy",
     b"****",
     b"....",
 ];
 
-/// Short words that give it away where they stand apart: four letters in a row come up in random text too.
-const TELLING_APART: [&[u8]; 4] = [b"your", b"YOUR", b"xxxx", b"XXXX"];
+/// Short words that give it away where they stand apart: four or five letters in a row come up in random text too.
+const TELLING_APART: [&[u8]; 7] = [b"your", b"YOUR", b"xxxx", b"XXXX", b"dummy", b"Dummy", b"DUMMY"];
 
 /// Whether this is a stand-in for a token: an example, a row of one sign, a count.
 pub(super) fn made_up(value: &[u8]) -> bool {
@@ -185,7 +184,8 @@ mod tests {
         assert!(
             made_up(b"abcdef123456abcdef") && made_up(b"AKIAIOSFODNN7EXAMPLE") && made_up(b"aaaaaaaaaaaa")
         );
-        assert!(!made_up(b"9f8Kd02LmQx7PzR4"));
+        assert!(made_up(b"dummy_9f8Kd02LmQx7") && made_up(b"9f8Kd02LmQx7-DUMMY"));
+        assert!(!made_up(b"9f8Kd02LmQx7PzR4") && !made_up(b"IkN0kkDoAjYmr8EpKJV9h31ojmsdummYz9Fz"));
     }
 
     #[test]
