@@ -48,6 +48,8 @@ pub(super) fn examine(folder: &Path, fence: &Path) -> Result<()> {
     match fs::symlink_metadata(folder) {
         Ok(found) if found.is_symlink() => stay_inside(folder, fence),
         Ok(found) if !found.is_dir() => Err(not_a_folder(folder)),
+        // A folder of the fence's own needs no following of links.
+        Ok(_) if folder.parent() == Some(fence) => Ok(()),
         Ok(_) => within(folder, folder, fence),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let there = folder.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());

@@ -5,6 +5,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use super::Sessions;
+use super::reach::Reach;
 use super::step::take_in;
 use crate::error::Result;
 use crate::paths;
@@ -116,13 +117,14 @@ impl Sessions {
     fn put_away(&self, store: &mut Option<LmdbStore>, session_id: &str, now_ms: i64) -> Result<bool> {
         let live = self.folder.session(session_id)?;
         let mut guard = live.lock()?;
-        let mut state = self.load(&mut guard, session_id, now_ms, store)?;
+        let mut store = Reach::new(self, now_ms, store);
+        let mut state = self.load(&mut guard, session_id, now_ms, &mut store)?;
         let tail = guard.entries_since(state.applied)?;
         for entry in tail.entries() {
             take_in(&mut state.session, &entry);
         }
         state.applied = Some(tail.end());
-        let folded = self.fold(&mut guard, self.opened(store, now_ms)?, &mut state, false)?;
+        let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
         if folded.emptied { guard.retire() } else { Ok(false) }
     }
 }

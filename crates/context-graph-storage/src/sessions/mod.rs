@@ -7,6 +7,7 @@
 mod codec;
 mod keep;
 mod key;
+mod reach;
 mod read;
 mod step;
 

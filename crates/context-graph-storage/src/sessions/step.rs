@@ -6,7 +6,8 @@ use context_graph_events::claude_code::SessionSource;
 
 use super::Sessions;
 use super::codec::{decode_record, decode_session, encode_record, encode_session, pack_session};
-use crate::error::{Result, StorageError};
+use super::reach::Reach;
+use crate::error::Result;
 use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Position, SessionGuard, fold};
 use crate::store::{FoldBatch, LmdbStore, LogRecord, SessionStore};
 
@@ -72,13 +73,14 @@ impl Sessions {
         let Arrival { event, at_ms, previous_session_id, took_us, decision, crisis_threshold } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut guard = live.lock()?;
-        let mut store = None;
+        let mut opened = None;
+        let mut store = Reach::new(self, at_ms, &mut opened);
 
         let (mut record, event) = self.record(event, at_ms, decision)?;
         record.took_us = took_us;
         let mut previous = None;
         if let Event::SessionStart(start) = &event {
-            let found = self.look(&mut store, at_ms, |store| {
+            let found = store.look(|store| {
                 let named = previous_session_id.clone();
                 let Some((id, origin)) = self.find_previous(store, session_id, &start.source, named)? else {
                     return Ok(None);
@@ -127,7 +129,7 @@ impl Sessions {
             }
             guard.write_state(state.applied.unwrap_or(own), &encode_session(&state.session)?)?;
         } else {
-            let store = self.opened(&mut store, at_ms)?;
+            let store = store.opened()?;
             let over = durability == Durability::End;
             let folded = self.fold(&mut guard, store, &mut state, over)?;
             damage.extend(folded.damage);
@@ -174,48 +176,19 @@ impl Sessions {
         guard: &mut SessionGuard<'_>,
         session_id: &str,
         at_ms: i64,
-        store: &mut Option<LmdbStore>,
+        store: &mut Reach<'_>,
     ) -> Result<Loaded> {
         if let Some(state) = guard.read_state()?
             && let Ok(session) = decode_session(state.payload())
         {
             return Ok(Loaded { session, applied: Some(state.applied) });
         }
-        let found =
-            self.look(store, at_ms, |store| store.map_or(Ok(None), |store| stored(store, session_id)))?;
+        let found = store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)))?;
         if let Some((session, applied)) = found {
             return Ok(Loaded { session, applied });
         }
         let session = Session::new(session_id, self.project(), at_ms);
         Ok(Loaded { session, applied: None })
-    }
-
-    /// Asks the store something, if there is one. It is only opened for that where a glance does not do.
-    fn look<T>(
-        &self,
-        store: &mut Option<LmdbStore>,
-        at_ms: i64,
-        ask: impl Fn(Option<&dyn SessionStore>) -> Result<T>,
-    ) -> Result<T> {
-        if store.is_none() {
-            // The first session of a project needs no store yet.
-            if !self.has_store() {
-                return ask(None);
-            }
-            if let Ok(glance) = self.folder.glance()
-                && let Ok(answer) = ask(Some(&glance))
-            {
-                return Ok(answer);
-            }
-        }
-        ask(Some(self.opened(store, at_ms)?))
-    }
-
-    pub(super) fn opened<'a>(&self, store: &'a mut Option<LmdbStore>, now_ms: i64) -> Result<&'a LmdbStore> {
-        if store.is_none() {
-            *store = Some(self.folder.open_store(now_ms)?);
-        }
-        store.as_ref().ok_or_else(|| StorageError::InvalidData("no store".to_owned()))
     }
 
     /// The session that a starting one continues: the one named, else for a new one the latest of the project. A
