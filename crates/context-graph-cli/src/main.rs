@@ -54,6 +54,9 @@ mod start {
     }
 }
 
+#[cfg(all(target_os = "linux", not(test), quick_start))]
+mod quick_start;
+
 #[cfg(not(all(target_os = "linux", not(test))))]
 fn main() -> std::process::ExitCode {
     context_graph_cli::main(&std::env::args_os().collect::<Vec<_>>()).into()
