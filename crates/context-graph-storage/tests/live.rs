@@ -257,11 +257,6 @@ fn a_journal_cut_at_any_byte_loses_only_the_tail() {
             let survives = |end: &&usize| damaged.get(..**end) == Some(&whole[..**end]);
             let survivors = ends.iter().filter(survives).count();
             session.append_only(b"after").unwrap();
-            // So may the first byte of what is written behind it: once in 256 times, where one byte was cut off.
-            let written = fs::read(&path).unwrap();
-            if ends.iter().filter(|end| written.get(..**end) == Some(&whole[..**end])).count() > survivors {
-                continue;
-            }
             let read = journal(&session);
             let mut expected = payloads(6);
             expected.truncate(survivors);

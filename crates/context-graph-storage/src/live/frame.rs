@@ -106,8 +106,10 @@ pub(crate) fn find(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 /// Not cryptographic: it finds accidents. The hash chain of the log finds tampering.
+///
+/// Its last byte is never the first of a frame: else the frame behind one that lacks its last byte could complete it.
 fn checksum(kind: Kind, generation: u64, payload: &[u8]) -> u64 {
-    xxh3_64_with_seed(payload, generation ^ (kind as u64))
+    xxh3_64_with_seed(payload, generation ^ (kind as u64)) & (u64::MAX >> 1)
 }
 
 fn u32_at(bytes: &[u8; PREFIX], at: usize) -> u32 {
@@ -149,6 +151,17 @@ mod tests {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(parse(&damaged).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_frame_without_its_end_is_never_completed_by_the_one_behind_it() {
+        let behind = frame(b"behind");
+        for number in 0..2_000_u32 {
+            let whole = frame(&number.to_le_bytes());
+            let torn = [&whole[..whole.len() - 1], &behind].concat();
+            assert_eq!(parse(&torn).unwrap_err(), Flaw::Checksum, "{number}");
+            assert_eq!(find(&torn, 0), Some(whole.len() - 1), "{number}");
         }
     }
 
