@@ -99,6 +99,9 @@ impl Sessions {
             }
         }
         let own = guard.append(&encode_record(&record)?)?;
+        if durability == Durability::Journal {
+            guard.begin_sync();
+        }
 
         let mut state = self.load(&mut guard, session_id, at_ms, &mut store)?;
         state.session.snapshot.crisis_threshold = crisis_threshold;
@@ -124,10 +127,10 @@ impl Sessions {
 
         damage.extend(guard.take_damage());
         if matches!(durability, Durability::Process | Durability::Journal) && own.offset < FOLD_ABOVE_BYTES {
+            guard.write_state(state.applied.unwrap_or(own), &encode_session(&state.session)?)?;
             if durability == Durability::Journal {
                 guard.sync()?;
             }
-            guard.write_state(state.applied.unwrap_or(own), &encode_session(&state.session)?)?;
         } else {
             let store = store.opened()?;
             let over = durability == Durability::End;
