@@ -19,7 +19,7 @@ use super::lmdb_page::{BIG, Entry, Page, SUBTREE};
 use crate::error::{IoContext, Result, StorageError};
 use crate::quarantine::Quarantine;
 
-/// As many pages are read in one go; whoever needs more should open the store.
+/// As many pages are read; whoever needs more should open the store.
 const MAX_PAGES: usize = 128;
 /// The largest value that is read.
 const MAX_VALUE_BYTES: usize = 16 << 20;
@@ -34,16 +34,20 @@ impl KeyedStore<GlanceEngine> {
         }
         let path = folder.join(lmdb_file::DATA);
         let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&path);
-        let file = file.context("open", &path)?;
+        let engine = GlanceEngine::new(file.context("open", &path)?, path)?;
         // Nothing is ever put there: what does not check out is an error here.
-        Self::new(GlanceEngine { file, path }, Quarantine::new(folder))
+        Self::new(engine, Quarantine::new(folder))
     }
 }
 
-/// The file of an LMDB database that is not opened.
+/// The file of an LMDB database that is not opened, as its newest commit left it when it was looked at first.
 pub struct GlanceEngine {
     file: File,
     path: PathBuf,
+    meta: Meta,
+    /// Where each stretch that was read begins, and its bytes; filled from the front.
+    read: Vec<OnceCell<(u64, Vec<u8>)>>,
+    count: Cell<usize>,
 }
 
 impl fmt::Debug for GlanceEngine {
@@ -57,9 +61,8 @@ impl Engine for GlanceEngine {
         &self,
         work: impl FnOnce(&dyn Reader) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        let moment = Moment::newest(self)?;
-        let done = work(&moment)?;
-        if moment.is_still_there()? { Ok(done) } else { Err(odd("it is being written to").into()) }
+        let done = work(self)?;
+        if self.is_still_there()? { Ok(done) } else { Err(odd("it is being written to").into()) }
     }
 
     fn write<T, E: From<StorageError>>(
@@ -86,28 +89,19 @@ impl Engine for GlanceEngine {
     }
 }
 
-/// What the file says after one commit.
-struct Moment<'a> {
-    engine: &'a GlanceEngine,
-    meta: Meta,
-    /// Where each stretch that was read begins, and its bytes; filled from the front.
-    read: Vec<OnceCell<(u64, Vec<u8>)>>,
-    count: Cell<usize>,
-}
-
-impl<'a> Moment<'a> {
-    fn newest(engine: &'a GlanceEngine) -> Result<Self> {
-        let [even, uneven] = metas(engine)?;
+impl GlanceEngine {
+    fn new(file: File, path: PathBuf) -> Result<Self> {
+        let [even, uneven] = metas(&file, &path)?;
         // A commit is written to the page of its parity.
         if !even.txn.is_multiple_of(2) || uneven.txn.is_multiple_of(2) && uneven.txn != 0 {
             return Err(odd("its meta pages are in disorder"));
         }
         let meta = if even.txn > uneven.txn { even } else { uneven };
-        Ok(Self { engine, meta, read: vec![OnceCell::new(); MAX_PAGES], count: Cell::new(0) })
+        Ok(Self { file, path, meta, read: vec![OnceCell::new(); MAX_PAGES], count: Cell::new(0) })
     }
 
     fn is_still_there(&self) -> Result<bool> {
-        Ok(metas(self.engine)?.contains(&self.meta))
+        Ok(metas(&self.file, &self.path)?.contains(&self.meta))
     }
 
     /// The page of that number.
@@ -131,7 +125,7 @@ impl<'a> Moment<'a> {
         let slot = self.read.get(count).ok_or_else(|| odd("it takes too many pages"))?;
         let mut bytes = vec![0; length];
         let offset = number.checked_mul(self.meta.page_bytes).ok_or_else(|| odd("a page is out of range"))?;
-        self.engine.file.read_exact_at(&mut bytes, offset).context("read", &self.engine.path)?;
+        self.file.read_exact_at(&mut bytes, offset).context("read", &self.path)?;
         self.count.set(count + 1);
         Ok(&slot.get_or_init(|| (number, bytes)).1)
     }
@@ -221,7 +215,7 @@ impl<'a> Moment<'a> {
     }
 }
 
-impl Reader for Moment<'_> {
+impl Reader for GlanceEngine {
     fn get(&self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let Some(tree) = self.tree(table)? else { return Ok(None) };
         match self.find(tree, key)? {
@@ -254,8 +248,8 @@ fn meet(left: Bounds<'_>, right: Bounds<'_>) -> bool {
     !ends_before(left.1, right.0) && !ends_before(right.1, left.0)
 }
 
-fn metas(engine: &GlanceEngine) -> Result<[Meta; 2]> {
-    read_metas(&engine.file).context("read", &engine.path)?.map_err(odd)
+fn metas(file: &File, path: &Path) -> Result<[Meta; 2]> {
+    read_metas(file).context("read", path)?.map_err(odd)
 }
 
 fn damaged() -> StorageError {
