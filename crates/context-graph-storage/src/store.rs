@@ -23,6 +23,7 @@ mod memory;
 mod mend;
 mod rows;
 mod sealed;
+mod short_hash;
 mod tombstone;
 mod verify;
 

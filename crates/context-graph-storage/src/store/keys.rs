@@ -18,6 +18,7 @@
 use std::ops::Bound;
 
 use super::engine::Bounds;
+use super::short_hash::short_hash;
 use crate::session_key::SessionKey;
 
 pub(super) const COUNTERS: &[u8] = b"meta:counters";
@@ -56,7 +57,7 @@ pub(super) fn project(project: &str, timestamp_ms: i64, key: &SessionKey) -> Vec
 
 /// What the keys of all sessions of a project start with.
 pub(super) fn projects(project: &str) -> String {
-    format!("idx:project:{}:", &blake3::hash(project.as_bytes()).to_hex()[..32])
+    format!("idx:project:{}:", &short_hash(project.as_bytes()).to_hex()[..32])
 }
 
 pub(super) fn record(ordinal: u64, seq: u64) -> [u8; 16] {
@@ -81,7 +82,7 @@ pub(super) fn call(tool_use_id: &str, ordinal: u64, seq: u64) -> [u8; 24] {
 /// What the keys of all records of a tool call start with. Whoever looks a call up compares the whole id.
 pub(super) fn call_hash(tool_use_id: &str) -> [u8; 8] {
     let mut hash = [0; 8];
-    hash.copy_from_slice(&blake3::hash(tool_use_id.as_bytes()).as_bytes()[..8]);
+    hash.copy_from_slice(&short_hash(tool_use_id.as_bytes()).as_bytes()[..8]);
     hash
 }
 

@@ -29,8 +29,6 @@ const DATA_VERSION: u32 = 1;
 const PAGE_HEADER: usize = 16;
 const PAGE_IS_META: u16 = 8;
 const META_BYTES: usize = PAGE_HEADER + 136;
-/// LMDB takes the size of the machine's pages, which is this on most.
-const USUAL_PAGE_BYTES: usize = 4096;
 
 /// What one of the two meta pages says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,39 +177,31 @@ fn inspect(folder: &Path) -> Result<Verdict> {
 
 /// Both meta pages, or why they are none.
 pub(super) fn read_metas(file: &File) -> io::Result<Result<[Meta; 2], &'static str>> {
-    // With pages of the usual size both are had in one go.
-    let mut bytes = [0; USUAL_PAGE_BYTES + META_BYTES];
-    let read = file.read_at(&mut bytes, 0)?;
-    let first = match parse_meta(&bytes[..read]) {
+    let first = match read_meta(file, 0)? {
         Ok(meta) => meta,
         Err(reason) => return Ok(Err(reason)),
     };
-    let second = if first.page_bytes == USUAL_PAGE_BYTES as u64 {
-        parse_meta(bytes[..read].get(USUAL_PAGE_BYTES..).unwrap_or_default())
-    } else {
-        let read = file.read_at(&mut bytes, first.page_bytes)?;
-        parse_meta(&bytes[..read])
-    };
-    Ok(second.map(|second| [first, second]))
+    Ok(read_meta(file, first.page_bytes)?.map(|second| [first, second]))
 }
 
-fn parse_meta(bytes: &[u8]) -> Result<Meta, &'static str> {
-    if bytes.len() < META_BYTES {
-        return Err("is cut short");
+fn read_meta(file: &File, offset: u64) -> io::Result<Result<Meta, &'static str>> {
+    let mut bytes = [0; META_BYTES];
+    if file.read_at(&mut bytes, offset)? < META_BYTES {
+        return Ok(Err("is cut short"));
     }
     let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|index| bytes[at + index]));
     let half = |at: usize| u32::from_ne_bytes(std::array::from_fn(|index| bytes[at + index]));
     let flags = u16::from_ne_bytes([bytes[10], bytes[11]]);
     if flags & PAGE_IS_META == 0 || half(16) != MAGIC || half(20) != DATA_VERSION {
-        return Err("is no database of this kind");
+        return Ok(Err("is no database of this kind"));
     }
     let page_bytes = u64::from(half(40));
     if !page_bytes.is_power_of_two() || !(512..=65536).contains(&page_bytes) {
-        return Err("has an impossible page size");
+        return Ok(Err("has an impossible page size"));
     }
     let free = Tree::parse(&bytes[40..]);
     let main = Tree::parse(&bytes[40 + TREE_BYTES..]);
-    Ok(Meta { page_bytes, free, main, last_page: word(136), txn: word(144) })
+    Ok(Ok(Meta { page_bytes, free, main, last_page: word(136), txn: word(144) }))
 }
 
 impl Tree {
