@@ -142,6 +142,9 @@ macro_rules! payload {
                 &self.common
             }
 
+            // Neither this nor the way back is taken into what serves all events: a hook touches the code of its own, and each
+            // 64 KB that it touches is a page fault.
+            #[inline(never)]
             fn from_fields(
                 mut fields: $crate::fields::Fields,
             ) -> Result<Self, $crate::decode::DecodeError> {
@@ -153,6 +156,7 @@ macro_rules! payload {
                 Ok(Self { common, $($field,)* extra: fields.rest() })
             }
 
+            #[inline(never)]
             fn into_object(self) -> ::serde_json::Map<String, ::serde_json::Value> {
                 let mut map = self.extra;
                 self.common.move_into(&mut map);

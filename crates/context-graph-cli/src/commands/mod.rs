@@ -116,6 +116,12 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
     if args.len() == 2 && args[1] == "statusline" {
         return statusline::run(&Environment::of_this_process());
     }
+    run_any(args, started)
+}
+
+/// Runs whatever is no hook as the client calls it. By itself, for hooks not to carry it along.
+#[inline(never)]
+fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
     let command = match Cli::try_parse_from(args) {
         Ok(cli) => cli.command,
         Err(error) => return report(&error, args, started),
