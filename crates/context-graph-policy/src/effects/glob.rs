@@ -29,17 +29,29 @@ pub fn matches(pattern: &str, path: &str) -> bool {
 
 /// Whether some reading of the text matches.
 pub fn overlaps(pattern: &str, text: &Text) -> bool {
-    let pattern = pattern.as_bytes();
-    if pattern.len() > MAX_PATTERN {
+    if pattern.len() > MAX_PATTERN || !end_alike(pattern, text) {
         return false;
     }
+    let pattern = pattern.as_bytes();
     let mut states = close(pattern, 1);
+    let mut pieces = text.0.as_slice();
     let mut at_start = true;
-    for piece in &text.0 {
+    // A leading `**` takes whatever stands before something unknown, which then can be any part of the pattern.
+    if pattern.starts_with(b"**")
+        && let Some(hole) = pieces.iter().rposition(|piece| matches!(piece, Piece::Hole(_)))
+    {
+        states = (2 << pattern.len()) - 1;
+        pieces = &pieces[hole + 1..];
+        at_start = false;
+    }
+    for piece in pieces {
         match piece {
             Piece::Lit(known) => {
                 for c in known.bytes() {
                     states = step(pattern, states, Symbol::Byte(c.to_ascii_lowercase()));
+                    if states == 0 {
+                        return false;
+                    }
                 }
                 at_start = known.ends_with('/');
             }
@@ -61,6 +73,13 @@ pub fn overlaps(pattern: &str, text: &Text) -> bool {
         }
     }
     states & (1 << pattern.len()) != 0
+}
+
+/// Whether what is known of both ends fits. Most patterns and most paths end in plain text, and in different ones.
+pub fn end_alike(pattern: &str, text: &Text) -> bool {
+    let Some(Piece::Lit(known)) = text.0.last() else { return true };
+    let fixed = pattern.bytes().rev().take_while(|byte| !matches!(byte, b'*' | b'?'));
+    fixed.zip(known.bytes().rev()).all(|(wanted, found)| wanted.eq_ignore_ascii_case(&found))
 }
 
 #[derive(Clone, Copy)]
@@ -86,14 +105,14 @@ impl Symbol {
     }
 }
 
+/// What is reached from these by any number of steps, none included.
 fn saturate(pattern: &[u8], mut states: States, symbol: Symbol) -> States {
-    loop {
-        let next = states | step(pattern, states, symbol);
-        if next == states {
-            return states;
-        }
-        states = next;
+    let mut fresh = states;
+    while fresh != 0 {
+        fresh = step(pattern, fresh, symbol) & !states;
+        states |= fresh;
     }
+    states
 }
 
 fn step(pattern: &[u8], states: States, symbol: Symbol) -> States {
@@ -143,6 +162,8 @@ fn close(pattern: &[u8], mut states: States) -> States {
 
 #[cfg(test)]
 mod tests {
+    use proptest::strategy::Strategy as _;
+
     use super::*;
     use crate::effects::text::Origin;
 
@@ -169,6 +190,55 @@ mod tests {
         assert!(overlaps("**/.env", &globbed("/p/.e?v")));
         assert!(!overlaps("**/.env", &globbed("/p/*")));
         assert!(!overlaps("**/.env", &globbed("/p/.e?")));
+    }
+
+    /// The plain way: every piece of the text in turn, every state at every step.
+    fn overlaps_plainly(pattern: &str, text: &Text) -> bool {
+        let pattern = pattern.as_bytes();
+        let repeat = |mut states: States, symbol| loop {
+            let next = states | step(pattern, states, symbol);
+            if next == states {
+                return states;
+            }
+            states = next;
+        };
+        let (mut states, mut at_start) = (close(pattern, 1), true);
+        for piece in &text.0 {
+            let first = if at_start { Symbol::NotDot } else { Symbol::InName };
+            at_start = matches!(piece, Piece::Lit(known) if known.ends_with('/'));
+            states = match piece {
+                Piece::Lit(known) => known
+                    .bytes()
+                    .fold(states, |states, c| step(pattern, states, Symbol::Byte(c.to_ascii_lowercase()))),
+                Piece::One => step(pattern, states, first),
+                Piece::Star => states | repeat(step(pattern, states, first), Symbol::InName),
+                Piece::Hole(_) => repeat(states, Symbol::Any),
+            };
+        }
+        states & (1 << pattern.len()) != 0
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig { cases: 20_000, ..Default::default() })]
+
+        #[test]
+        fn shortcuts_change_nothing(
+            pattern in "(\\*\\*/|/|)([ab.*?/]|\\*\\*|/\\*\\*){0,7}",
+            pieces in proptest::collection::vec(proptest::prop_oneof![
+                3 => "[abAB./]{0,4}".prop_map(Piece::Lit),
+                1 => proptest::strategy::Just(Piece::One),
+                1 => proptest::strategy::Just(Piece::Star),
+                1 => proptest::strategy::Just(Piece::Hole(Origin::Output)),
+            ], 0..6),
+        ) {
+            // Three stars in a row mean no more than two, and may be taken for more.
+            let mut pattern: String = pattern;
+            while pattern.contains("***") {
+                pattern = pattern.replace("***", "**");
+            }
+            let text = Text(pieces);
+            proptest::prop_assert_eq!(overlaps(&pattern, &text), overlaps_plainly(&pattern, &text));
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Whether a path of a tool call is, or can be, one that a rule names.
 
+use std::borrow::Cow;
+
 use crate::Context;
 use crate::effects::{Piece, Target, Text, glob};
 
@@ -12,6 +14,11 @@ pub(super) fn hits(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
         return false;
     }
     let text = &target.path;
+    let below =
+        ["~/", "./"].iter().find(|root| pattern.starts_with(*root)).map_or(pattern, |_| &pattern[1..]);
+    if !glob::end_alike(below, text) {
+        return false;
+    }
     let rooted = rooted(pattern, ctx);
     if !glob::overlaps(&rooted, text) {
         return false;
@@ -60,14 +67,14 @@ fn ends_in(place: &str, ending: &str) -> bool {
     place.len() >= ending.len() && place[place.len() - ending.len()..].eq_ignore_ascii_case(ending)
 }
 
-fn rooted(pattern: &str, ctx: &Context<'_>) -> String {
+fn rooted<'p>(pattern: &'p str, ctx: &Context<'_>) -> Cow<'p, str> {
     if let Some(rest) = pattern.strip_prefix("~/") {
-        return format!("{}/{rest}", ctx.home.trim_end_matches('/'));
+        return format!("{}/{rest}", ctx.home.trim_end_matches('/')).into();
     }
     if let Some(rest) = pattern.strip_prefix("./") {
-        return format!("{}/{rest}", ctx.project.trim_end_matches('/'));
+        return format!("{}/{rest}", ctx.project.trim_end_matches('/')).into();
     }
-    pattern.to_owned()
+    pattern.into()
 }
 
 fn last(pattern: &str) -> &str {

@@ -9,16 +9,8 @@ const CHUNK: usize = 1024;
 const BLOCK: usize = 64;
 
 /// What BLAKE3 begins with, as its specification has it: that of SHA-256.
-const BEGINNING: [u32; 8] = [
-    0x6A09_E667,
-    0xBB67_AE85,
-    0x3C6E_F372,
-    0xA54F_F53A,
-    0x510E_527F,
-    0x9B05_688C,
-    0x1F83_D9AB,
-    0x5BE0_CD19,
-];
+const BEGINNING: [u32; 8] =
+    [0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19];
 const FIRST_BLOCK: u8 = 1;
 const LAST_BLOCK: u8 = 2;
 const WHOLE: u8 = 8;
