@@ -30,7 +30,8 @@ pub(super) fn short_hash(bytes: &[u8]) -> Hash {
         if number + 1 == count {
             flags |= LAST_BLOCK | WHOLE;
         }
-        let length = part.len() as u8;
+        // No part is longer than a block.
+        let length = u8::try_from(part.len()).unwrap_or(u8::MAX);
         Platform::Portable.compress_in_place(&mut words, &block, length, 0, flags);
     }
     let mut hash = [0; 32];
