@@ -47,12 +47,14 @@ fn ordinary_linker() -> bool {
         && !flags.contains("fuse-ld=")
 }
 
-/// Whether a small program runs well that begins in `quick_start.rs`. It must be this machine's, to be run.
+/// Whether a small program runs well that begins in `quick_start.rs`. It must be this machine's, to be run, and linked with
+/// the C compiler's own library, to be like ours.
 fn starts_without_glibc() -> bool {
     let fixed = variable("CARGO_ENCODED_RUSTFLAGS").contains("relocation-model=static");
     let statically = variable("CARGO_CFG_TARGET_FEATURE").split(',').any(|feature| feature == "crt-static");
     if !is("TARGET", "x86_64-unknown-linux-gnu")
         || variable("HOST") != variable("TARGET")
+        || env::var("RUSTC_LINKER").is_ok()
         || !fixed
         || !statically
     {
@@ -93,6 +95,7 @@ fn version_told_by(probe: &Path) -> Option<u32> {
     let mut running = Command::new(probe)
         .args(["one", "two"])
         .env("PROBE", "three")
+        .env_remove("GLIBC_TUNABLES")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

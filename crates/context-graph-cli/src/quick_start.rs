@@ -6,7 +6,7 @@
 //!
 //! The linker puts [`__wrap___libc_start_main`] in the place of glibc's (`--wrap`). The build script has it do so only
 //! where it has seen a program work that was started this way (`start_probe.rs`), with a glibc whose own start is known
-//! to take these steps; see `docs/decisions/0017-quick-start.md`.
+//! to take these steps; see `docs/decisions/0017-a-start-of-our-own-under-glibc.md`.
 #![expect(unsafe_code, reason = "this is what runs before anything that Rust relies on is there")]
 
 use std::arch::asm;
@@ -35,7 +35,7 @@ struct Told {
 unsafe extern "C" {
     static mut __environ: Words;
     static mut __libc_stack_end: *mut c_void;
-    static _dl_random: *const [usize; 2];
+    static mut _dl_random: *const [usize; 2];
     static mut __x86_shared_non_temporal_threshold: c_long;
     static mut __x86_rep_movsb_stop_threshold: c_long;
 
@@ -71,8 +71,8 @@ const PAST_THE_CACHES: c_long = 0xc_0000;
 
 /// The steps of glibc's function of this name, in its order, for a static program at a fixed address.
 ///
-/// Left out: the processor, tunables (a program that is given some starts as glibc wants), and what only debuggers and
-/// destructors of C need.
+/// Left out: the processor, tunables (a program that is given some, under their old names too, starts as glibc wants), and
+/// what only debuggers and destructors of C need.
 ///
 /// # Safety
 /// Only the program's first instructions call this, once.
@@ -95,7 +95,7 @@ unsafe extern "C" fn __wrap___libc_start_main(
         let mut next = environment;
         let mut ordinary = true;
         while !(*next).is_null() {
-            ordinary &= !begins(*next, b"GLIBC_TUNABLES=");
+            ordinary &= !begins(*next, b"GLIBC_TUNABLES=") && !begins(*next, b"MALLOC_");
             next = next.add(1);
         }
         let told = next.add(1).cast::<Told>().cast_const();

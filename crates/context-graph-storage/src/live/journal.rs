@@ -6,7 +6,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, Seek, Write};
-use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
@@ -162,12 +161,7 @@ impl Journal<'_> {
 
     /// Has the disk begin with what was appended, so that there is less to wait for when it is to be safe.
     pub(crate) fn begin_sync(&self) {
-        #[cfg(target_os = "linux")]
-        #[expect(unsafe_code, reason = "only libc has this call")]
-        // SAFETY: it touches no memory of ours, and the file is open. That it may fail costs nothing but time.
-        unsafe {
-            libc::sync_file_range(self.file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
-        }
+        begin_sync(&self.file);
     }
 
     /// Makes what was read so far survive a power cut.
@@ -207,6 +201,20 @@ impl Journal<'_> {
         Ok(position.generation == self.header.generation && position.offset == length)
     }
 }
+
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "only libc has this call")]
+fn begin_sync(file: &File) {
+    use std::os::fd::AsRawFd as _;
+    // SAFETY: it touches no memory of ours, and the file is open. That it may fail costs nothing but time.
+    unsafe {
+        libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
+    }
+}
+
+/// Elsewhere the disk begins when it is waited for.
+#[cfg(not(target_os = "linux"))]
+fn begin_sync(_file: &File) {}
 
 #[cfg(test)]
 mod tests {
