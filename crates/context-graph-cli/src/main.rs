@@ -55,7 +55,7 @@ mod start {
 }
 
 // In tests of this file too: the linker has it begin there in whatever is made of it.
-#[cfg(all(target_os = "linux", quick_start))]
+#[cfg(quick_start)]
 mod quick_start;
 
 #[cfg(not(all(target_os = "linux", not(test))))]

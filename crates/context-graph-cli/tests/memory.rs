@@ -35,11 +35,9 @@ fn run_policies(place: &Place, calls: usize) -> i64 {
 #[test]
 fn policies_of_many_calls_take_the_memory_of_few() {
     let place = Place::new();
-    let policies = place.project().join(".context-graph/policies");
-    std::fs::create_dir_all(&policies).unwrap();
     let policy =
         "package p\nimport rego.v1\ndeny contains \"no\" if contains(input.tool_input.command, \"never\")\n";
-    std::fs::write(policies.join("p.rego"), policy).unwrap();
+    place.rego("p.rego", policy);
     let few = run_policies(&place, 100);
     let many = run_policies(&place, 1_500);
     println!("{few} KB for 100 calls, {many} KB for 1,500");

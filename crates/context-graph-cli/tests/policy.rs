@@ -225,12 +225,6 @@ fn a_gate_that_takes_too_long_is_killed_and_says_so() {
     assert!(held["reason"].as_str().unwrap().contains("did not finish within 1 s"), "{held}");
 }
 
-fn rego(place: &Place, name: &str, text: &str) {
-    let path = place.project().join(".context-graph/policies").join(name);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
-
 const NO_CURL: &str = r#"# METADATA
 # scope: package
 # custom:
@@ -250,7 +244,7 @@ deny contains decision if {
 #[test]
 fn policies_in_rego_have_a_say() {
     let place = Place::new();
-    rego(&place, "no_curl.rego", NO_CURL);
+    place.rego("no_curl.rego", NO_CURL);
     for _ in 0..2 {
         let answer = bash(&place, "curl --version");
         assert_eq!(
@@ -269,7 +263,7 @@ fn policies_in_rego_have_a_say() {
 #[test]
 fn a_broken_policy_in_rego_asks_and_names_file_and_line() {
     let place = Place::new();
-    rego(&place, "broken.rego", &NO_CURL.replace("if {", "if {{{"));
+    place.rego("broken.rego", &NO_CURL.replace("if {", "if {{{"));
     let answer = bash(&place, "ls");
     assert_eq!(verdict(&answer), "ask");
     assert!(answer["ruling"]["reason"].as_str().unwrap().contains("broken.rego, line"), "{answer}");
@@ -303,7 +297,7 @@ fn prompt(place: &Place, text: &str) -> Run {
 #[test]
 fn a_policy_can_hold_a_prompt_and_add_context() {
     let place = Place::new();
-    rego(&place, "prompts.rego", PROMPTS);
+    place.rego("prompts.rego", PROMPTS);
     let ask = |text: &str| prompt(&place, text).succeeded();
     let held = ask("the password is hunter2");
     assert_eq!(held["decision"], "block", "{held}");
@@ -317,7 +311,7 @@ fn a_policy_can_hold_a_prompt_and_add_context() {
 #[test]
 fn what_was_decided_is_answered_although_it_cannot_be_stored() {
     let place = Place::new();
-    rego(&place, "prompts.rego", PROMPTS);
+    place.rego("prompts.rego", PROMPTS);
     std::fs::write(place.project().join(".context-graph/live"), "in the way").unwrap();
     let held = prompt(&place, "the password is hunter2");
     assert!(held.failed("storage").contains("live"), "{held:?}");
@@ -338,7 +332,7 @@ fn what_was_decided_is_answered_although_it_cannot_be_stored() {
 #[test]
 fn what_was_decided_is_answered_although_storing_it_takes_too_long() {
     let place = Place::new();
-    rego(&place, "prompts.rego", PROMPTS);
+    place.rego("prompts.rego", PROMPTS);
     prompt(&place, "good morning").succeeded();
     let live = std::fs::read_dir(place.project().join(".context-graph/live")).unwrap();
     let locked: Vec<File> = live.map(|entry| File::open(entry.unwrap().path()).unwrap()).collect();
@@ -353,7 +347,7 @@ fn what_was_decided_is_answered_although_storing_it_takes_too_long() {
 #[test]
 fn a_broken_policy_is_told_on_every_event_it_is_routed_to_and_refuses_where_errors_do() {
     let place = Place::new();
-    rego(&place, "prompts.rego", &PROMPTS.replacen("if {", "if {{{", 1));
+    place.rego("prompts.rego", &PROMPTS.replacen("if {", "if {{{", 1));
     let open = prompt(&place, "hello").succeeded();
     for told in [&open["notices"][0], &open["systemMessage"]] {
         assert!(told.as_str().unwrap().contains("policies/prompts.rego, line "), "{open}");
@@ -374,7 +368,7 @@ fn a_broken_policy_is_told_on_every_event_it_is_routed_to_and_refuses_where_erro
 #[test]
 fn the_user_is_told_a_rule_once() {
     let place = Place::new();
-    rego(&place, "no_curl.rego", NO_CURL);
+    place.rego("no_curl.rego", NO_CURL);
     let answer = bash(&place, "curl --version");
     let message = answer["systemMessage"].as_str().unwrap();
     assert_eq!(message.matches("NO-CURL").count(), 1, "{message}");

@@ -5,7 +5,6 @@
 mod common;
 
 use std::fmt::Write as _;
-use std::fs;
 use std::time::{Duration, Instant};
 
 use common::{Place, Run};
@@ -13,9 +12,7 @@ use serde_json::{Value, json};
 
 fn with_policy(text: &str) -> Place {
     let place = Place::new();
-    let folder = place.project().join(".context-graph/policies");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("hostile.rego"), format!("package hostile\nimport rego.v1\n{text}")).unwrap();
+    place.rego("hostile.rego", &format!("package hostile\nimport rego.v1\n{text}"));
     place
 }
 

@@ -3,10 +3,9 @@
 
 mod common;
 
-use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 
-use common::Place;
+use common::{Place, send};
 
 /// A call in a project with a policy: read, decided on another thread, recorded and answered.
 fn a_call_is_decided(place: &Place, around: impl Fn(&mut std::process::Command)) {
@@ -14,20 +13,15 @@ fn a_call_is_decided(place: &Place, around: impl Fn(&mut std::process::Command))
     around(&mut command);
     let event = r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"Bash",
         "tool_input":{"command":"echo never"},"cwd":"/","transcript_path":"/t.jsonl"}"#;
-    let mut running = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
-    running.stdin.take().unwrap().write_all(event.as_bytes()).unwrap();
-    let done = running.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success() && told.contains("not ever"), "{done:?}");
+    let run = send(command, event.as_bytes());
+    assert!(run.code == 0 && run.stdout.contains("not ever"), "{run:?}");
 }
 
 fn place_with_policy() -> Place {
     let place = Place::new();
-    let policies = place.project().join(".context-graph/policies");
-    std::fs::create_dir_all(&policies).unwrap();
     let policy = "package p\nimport rego.v1\ndeny contains \"not ever\" if \
         contains(input.tool_input.command, \"never\")\n";
-    std::fs::write(policies.join("p.rego"), policy).unwrap();
+    place.rego("p.rego", policy);
     place
 }
 

@@ -51,6 +51,13 @@ impl Place {
         command
     }
 
+    /// Writes a policy of the project's.
+    pub fn rego(&self, name: &str, text: &str) {
+        let path = self.project().join(".context-graph/policies").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
     /// Runs with nothing on stdin.
     pub fn run(&self, args: &[&str]) -> Run {
         finish(self.command(args).output().unwrap())

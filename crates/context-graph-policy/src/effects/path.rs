@@ -62,6 +62,12 @@ impl Target {
     }
 }
 
+/// Whether a path is a folder or lies in it.
+pub(crate) fn is_within(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path == folder || (path.starts_with(folder) && path.as_bytes().get(folder.len()) == Some(&b'/'))
+}
+
 /// The path made absolute and rid of `.` and `..`, in text alone.
 pub(crate) fn absolute(written: &Text, cwd: &Text) -> Text {
     if let (Some(path), Some(cwd)) = (written.literal(), cwd.literal()) {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::Context;
+pub(super) use crate::effects::path::is_within;
 use crate::effects::{Piece, Target, Text, glob};
 
 /// Whether a target is or can be this place. Patterns begin with `~/` (home), `./` (the project), `/` or `**/`.
@@ -14,9 +15,8 @@ pub(super) fn hits(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
         return false;
     }
     let text = &target.path;
-    let below =
-        ["~/", "./"].iter().find(|root| pattern.starts_with(*root)).map_or(pattern, |_| &pattern[1..]);
-    if !glob::end_alike(below, text) {
+    // Its end says no more cheaply than writing all of it out.
+    if root_of(pattern, ctx).is_some_and(|(_, rest)| !glob::end_alike(rest, text)) {
         return false;
     }
     let rooted = rooted(pattern, ctx);
@@ -35,17 +35,11 @@ pub(super) fn hits(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
 }
 
 fn is_at(place: &str, pattern: &str, ctx: &Context<'_>) -> bool {
-    let below = |root: &str, rest: &str| {
-        place
-            .strip_prefix(root.trim_end_matches('/'))
+    if let Some((root, rest)) = root_of(pattern, ctx) {
+        return place
+            .strip_prefix(root)
             .and_then(|path| path.strip_prefix('/'))
-            .is_some_and(|path| glob::matches(rest, path))
-    };
-    if let Some(rest) = pattern.strip_prefix("~/") {
-        return below(ctx.home, rest);
-    }
-    if let Some(rest) = pattern.strip_prefix("./") {
-        return below(ctx.project, rest);
+            .is_some_and(|path| glob::matches(rest, path));
     }
     match pattern.strip_prefix("**/") {
         // Most patterns end in plain text, and most paths end in something else: that is seen at a glance.
@@ -68,13 +62,14 @@ fn ends_in(place: &str, ending: &str) -> bool {
 }
 
 fn rooted<'p>(pattern: &'p str, ctx: &Context<'_>) -> Cow<'p, str> {
-    if let Some(rest) = pattern.strip_prefix("~/") {
-        return format!("{}/{rest}", ctx.home.trim_end_matches('/')).into();
-    }
-    if let Some(rest) = pattern.strip_prefix("./") {
-        return format!("{}/{rest}", ctx.project.trim_end_matches('/')).into();
-    }
-    pattern.into()
+    root_of(pattern, ctx).map_or(pattern.into(), |(root, rest)| format!("{root}/{rest}").into())
+}
+
+/// The folder that a pattern hangs on, without a slash at its end, and what it says below that.
+fn root_of<'p, 'c>(pattern: &'p str, ctx: &Context<'c>) -> Option<(&'c str, &'p str)> {
+    let home = pattern.strip_prefix("~/").map(|rest| (ctx.home, rest));
+    let (root, rest) = home.or_else(|| Some((ctx.project, pattern.strip_prefix("./")?)))?;
+    Some((root.trim_end_matches('/'), rest))
 }
 
 fn last(pattern: &str) -> &str {
@@ -172,12 +167,6 @@ pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
 /// Whether the target is this folder or holds it.
 pub(super) fn holds(target: &Target, folder: &str) -> bool {
     target.places().any(|place| is_within(folder, place))
-}
-
-/// Whether a path is a folder or lies in it.
-pub(super) fn is_within(path: &str, folder: &str) -> bool {
-    let folder = folder.trim_end_matches('/');
-    path == folder || (path.starts_with(folder) && path.as_bytes().get(folder.len()) == Some(&b'/'))
 }
 
 /// Folders for things that need not last.

@@ -21,11 +21,11 @@ impl<'a> Reach<'a> {
     /// Asks something, if there is a store. It is only opened for that where a glance does not do.
     pub(super) fn look<T>(&mut self, ask: impl Fn(Option<&dyn SessionStore>) -> Result<T>) -> Result<T> {
         if self.open.is_none() {
-            // The first session of a project needs no store yet.
-            if self.seen.is_none() && !self.sessions.has_store() {
-                return ask(None);
-            }
             if self.seen.is_none() {
+                // The first session of a project needs no store yet.
+                if !self.sessions.has_store() {
+                    return ask(None);
+                }
                 self.seen = self.sessions.folder.glance().ok();
             }
             if let Some(glance) = &self.seen

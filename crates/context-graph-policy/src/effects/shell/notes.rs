@@ -2,6 +2,7 @@
 
 use super::eval::Shell;
 use super::flow::Flow;
+use crate::effects::path::is_within;
 use crate::effects::{Access, Cargo, Disclosure, PathEffect, Send, Target, Text, Unknown};
 
 /// Where a container engine keeps the volumes that have names.
@@ -121,13 +122,9 @@ impl Shell<'_> {
                     || KEPT_ELSEWHERE
                         .iter()
                         .copied()
-                        .chain([self.places.home])
-                        .filter(|kept| !kept.is_empty())
-                        .any(|kept| {
-                            place
-                                .strip_prefix(kept)
-                                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-                        })
+                        // The home of a system without users is all of it.
+                        .chain(Some(self.places.home).filter(|home| !matches!(*home, "" | "/")))
+                        .any(|kept| is_within(place, kept))
             }
             _ => text.literal().is_some_and(|path| path == "/" || path == self.places.home),
         }
