@@ -14,10 +14,12 @@ mod file_lock;
 pub mod live;
 pub mod paths;
 mod quarantine;
+pub mod safe_open;
 pub mod session_identity;
 mod session_key;
 pub mod sessions;
 pub mod store;
+mod system;
 
 pub use error::{Result, StorageError};
 pub use live::{LiveSession, Position, SessionGuard};

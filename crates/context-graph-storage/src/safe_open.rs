@@ -1,0 +1,296 @@
+//! The one way to open what lies in a folder that somebody else may have filled.
+//!
+//! A checkout brings files, links, pipes and devices of its own, and so may another user of the machine. Here a folder is
+//! held by a handle, and what is in it is opened relative to that: no link is followed, on the way or at the end, only
+//! regular files of this user are opened, none is waited for, and none is read beyond a limit. New files get a name
+//! that nobody can know beforehand, and are moved to their place when they are whole.
+//!
+//! Links above the first folder are followed: those are the user's own.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use crate::system::{self, About, Handle};
+
+pub use crate::system::Access;
+
+/// A folder that is held open: whoever moves or replaces it does not lead us elsewhere.
+#[derive(Debug)]
+pub struct Folder {
+    handle: Handle,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens a folder. The last part of its path must not be a link, and it must belong to this user.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let folder = Self { handle: system::open_folder(path)?, path: path.to_path_buf() };
+        refuse_foreign(folder.about()?)?;
+        Ok(folder)
+    }
+
+    /// Opens a folder whoever it belongs to, to begin a way at that leads into folders which are checked.
+    pub fn open_any(path: &Path) -> io::Result<Self> {
+        Ok(Self { handle: system::open_folder(path)?, path: path.to_path_buf() })
+    }
+
+    /// Where it was found.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A folder in this one.
+    pub fn folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+        let name = one_name(name.as_ref())?;
+        let folder = Self { handle: system::open_folder_in(&self.handle, name)?, path: self.path.join(name) };
+        refuse_foreign(folder.about()?)?;
+        Ok(folder)
+    }
+
+    /// A folder in this one, made for its owner alone where it is missing. The flag is true if it was made now.
+    pub fn folder_or_create(&self, name: impl AsRef<OsStr>) -> io::Result<(Self, bool)> {
+        let name = one_name(name.as_ref())?;
+        match self.folder(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other.map(|folder| (folder, false)),
+        }
+        match system::create_folder_in(&self.handle, name) {
+            // Somebody else was quicker.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.folder(name).map(|folder| (folder, false))
+            }
+            made => made.and_then(|()| self.folder(name)).map(|folder| (folder, true)),
+        }
+    }
+
+    /// A regular file in this folder. One that is to be written is taken from everybody but its owner.
+    pub fn file(&self, name: impl AsRef<OsStr>, access: Access) -> io::Result<File> {
+        let file = system::open_file_in(&self.handle, one_name(name.as_ref())?, access)?;
+        let about = system::about(&file)?;
+        refuse_other_kinds(about)?;
+        refuse_foreign(about)?;
+        if about.is_open_to_others && access != Access::Read {
+            system::close_file(&file)?;
+        }
+        Ok(file)
+    }
+
+    /// The content of a file in this folder; more than `limit` bytes are an error.
+    pub fn read(&self, name: impl AsRef<OsStr>, limit: u64) -> io::Result<Vec<u8>> {
+        read_up_to(self.file(name, Access::Read)?, limit)
+    }
+
+    /// A new file under a name that nobody can know: to be written, and then moved to its place.
+    pub fn temporary(&self) -> io::Result<(OsString, File)> {
+        let name = OsString::from(format!(".{}.part", random_name()?));
+        let file = self.file(&name, Access::CreateNew)?;
+        Ok((name, file))
+    }
+
+    /// Puts a file of this content in its place, whatever is there: a reader finds the old one or the new one, whole.
+    pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> io::Result<()> {
+        let name = one_name(name.as_ref())?;
+        let (part, mut file) = self.temporary()?;
+        let placed = file
+            .write_all(bytes)
+            .and_then(|()| file.sync_data())
+            .and_then(|()| system::rename(&self.handle, &part, &self.handle, name));
+        if placed.is_err() {
+            let _ = system::remove_file_in(&self.handle, &part);
+        }
+        placed
+    }
+
+    /// Moves what is called `name` to another folder, unopened: a link stays one.
+    pub fn move_to(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
+        system::rename(&self.handle, one_name(name.as_ref())?, &to.handle, one_name(new.as_ref())?)
+    }
+
+    /// Removes a file, or a link itself.
+    pub fn remove(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
+        system::remove_file_in(&self.handle, one_name(name.as_ref())?)
+    }
+
+    /// Whether there is anything of that name, be it a link.
+    pub fn has(&self, name: impl AsRef<OsStr>) -> bool {
+        one_name(name.as_ref()).is_ok_and(|name| system::is_there(&self.handle, name))
+    }
+
+    /// The names of what is in it, sorted.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = system::names(&self.handle)?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// Takes the folder from everybody but its owner.
+    pub fn close_to_others(&self) -> io::Result<()> {
+        if self.about()?.is_open_to_others { system::close_folder(&self.handle) } else { Ok(()) }
+    }
+
+    pub(crate) fn about(&self) -> io::Result<About> {
+        system::about(&self.handle)
+    }
+}
+
+/// The content of a file below `root`: of its path every folder and the end must be what they seem. More than `limit`
+/// bytes are an error.
+pub fn read_below(root: &Path, relative: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut folder = Folder::open_any(root)?;
+    let above = relative.parent().into_iter().flat_map(Path::components);
+    for part in above.filter(|part| *part != Component::CurDir) {
+        folder = folder.folder(part)?;
+    }
+    folder.read(relative.file_name().unwrap_or_default(), limit)
+}
+
+/// The content of a regular file of the user's own, who may have put a link in its place. More than `limit` bytes are
+/// an error.
+pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = system::open_file_at(path)?;
+    refuse_other_kinds(system::about(&file)?)?;
+    read_up_to(file, limit)
+}
+
+/// Whether something that is there belongs to this user or to the system; a link is not followed.
+pub fn is_ours(path: &Path) -> bool {
+    system::about_path(path).is_ok_and(|about| about.is_ours)
+}
+
+fn read_up_to(file: File, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(refused(&format!("it is larger than {limit} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn refuse_other_kinds(about: About) -> io::Result<()> {
+    if about.is_file { Ok(()) } else { Err(refused("it is no regular file")) }
+}
+
+fn refuse_foreign(about: About) -> io::Result<()> {
+    if about.is_ours {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"))
+}
+
+/// A name that leads neither up nor down.
+fn one_name(name: &OsStr) -> io::Result<&OsStr> {
+    let mut parts = Path::new(name).components();
+    match (parts.next(), parts.next()) {
+        (Some(Component::Normal(part)), None) if part == name => Ok(part),
+        _ => Err(refused("it is not a single name")),
+    }
+}
+
+fn refused(problem: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, problem.to_owned())
+}
+
+/// Sixteen random bytes from the operating system, as text.
+pub fn random_name() -> io::Result<String> {
+    let bytes = random::<16>()?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Random bytes from the operating system.
+pub(crate) fn random<const LENGTH: usize>() -> io::Result<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn kind(result: io::Result<impl Sized>) -> io::ErrorKind {
+        result.err().map_or(io::ErrorKind::Other, |error| error.kind())
+    }
+
+    #[test]
+    fn links_are_followed_neither_on_the_way_nor_at_the_end() {
+        let place = tempfile::tempdir().unwrap();
+        let (root, outside) = (place.path().join("root"), place.path().join("outside"));
+        std::fs::create_dir_all(root.join("real")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(outside.join("file"), "theirs").unwrap();
+        std::fs::write(root.join("real/file"), "ours").unwrap();
+        symlink(&outside, root.join("way")).unwrap();
+        symlink(outside.join("file"), root.join("end")).unwrap();
+        symlink(outside.join("new"), root.join("dangling")).unwrap();
+
+        assert_eq!(read_below(&root, Path::new("real/file"), 10).unwrap(), b"ours");
+        for path in ["way/file", "end", "real/../end", "../outside/file"] {
+            assert!(read_below(&root, Path::new(path), 10).is_err(), "{path}");
+        }
+        let folder = Folder::open(&root).unwrap();
+        for access in [Access::Write, Access::WriteOrCreate, Access::AppendOrCreate, Access::CreateNew] {
+            assert!(folder.file("dangling", access).is_err());
+            assert!(folder.file("end", access).is_err());
+        }
+        assert!(folder.folder_or_create("way").is_err());
+        assert!(Folder::open(&root.join("way")).is_err());
+        assert!(!outside.join("new").exists());
+        // What replaces a link replaces the link, and what removes it, removes it.
+        folder.replace("end", b"ours").unwrap();
+        folder.remove("way").unwrap();
+        assert_eq!(std::fs::read(outside.join("file")).unwrap(), b"theirs");
+        assert_eq!(folder.read("end", 10).unwrap(), b"ours");
+        assert_eq!(folder.names().unwrap(), ["dangling", "end", "real"]);
+    }
+
+    #[test]
+    fn only_regular_files_are_opened_and_none_is_waited_for() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::open(place.path()).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(place.path().join("pipe")).status().unwrap();
+        assert!(made.success());
+        assert!(folder.read("pipe", 10).is_err());
+        assert!(folder.file("pipe", Access::AppendOrCreate).is_err());
+        assert!(read_regular(&place.path().join("pipe"), 10).is_err());
+        symlink("/dev/zero", place.path().join("endless")).unwrap();
+        assert!(folder.read("endless", 10).is_err());
+        assert!(read_regular(&place.path().join("endless"), 10).is_err());
+        std::fs::create_dir(place.path().join("folder")).unwrap();
+        assert!(folder.read("folder", 10).is_err());
+    }
+
+    #[test]
+    fn what_is_too_large_or_has_no_plain_name_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::open(place.path()).unwrap();
+        folder.replace("file", b"12345").unwrap();
+        assert_eq!(folder.read("file", 5).unwrap(), b"12345");
+        assert_eq!(kind(folder.read("file", 4)), io::ErrorKind::InvalidInput);
+        for name in ["", ".", "..", "/etc/passwd", "a/b", "a/", "./file"] {
+            assert_eq!(kind(folder.file(name, Access::WriteOrCreate)), io::ErrorKind::InvalidInput, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_made_or_written_is_for_its_owner_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let mode =
+            |name: &str| std::fs::metadata(place.path().join(name)).unwrap().permissions().mode() & 0o777;
+        let folder = Folder::open(place.path()).unwrap();
+        folder.replace("new", b"").unwrap();
+        let (inner, made) = folder.folder_or_create("inner").unwrap();
+        assert!(made && !folder.folder_or_create("inner").unwrap().1);
+        assert_eq!((mode("new"), mode("inner")), (0o600, 0o700));
+        for name in ["new", "inner"] {
+            let open = std::fs::Permissions::from_mode(0o777);
+            std::fs::set_permissions(place.path().join(name), open).unwrap();
+        }
+        folder.file("new", Access::AppendOrCreate).unwrap();
+        inner.close_to_others().unwrap();
+        assert_eq!((mode("new"), mode("inner")), (0o600, 0o700));
+    }
+}

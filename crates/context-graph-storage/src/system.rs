@@ -1,0 +1,32 @@
+//! What differs between operating systems: how files are opened without following links, who owns them, and who may
+//! read them. Everything else in this crate is the same everywhere.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+pub(crate) use unix::*;
+
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To be read. It must be there.
+    Read,
+    /// To be read, and written at any place. It must be there.
+    Write,
+    /// The same; it is made where it is missing.
+    WriteOrCreate,
+    /// To be read, and written at its end; it is made where it is missing.
+    AppendOrCreate,
+    /// To be written. It must not be there yet.
+    CreateNew,
+}
+
+/// What is to be known about something that was opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct About {
+    pub(crate) is_file: bool,
+    /// Whether it belongs to this user or to the system.
+    pub(crate) is_ours: bool,
+    /// Whether somebody else may do anything with it.
+    pub(crate) is_open_to_others: bool,
+}

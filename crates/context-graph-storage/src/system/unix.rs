@@ -1,0 +1,138 @@
+//! Unix: handles of folders, `openat` and its relatives.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+
+use super::{About, Access};
+
+/// An open folder.
+pub(crate) type Handle = OwnedFd;
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// A pipe must not be waited for, and a terminal not become ours.
+const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+const OWNER_ALL: Mode = Mode::RWXU;
+const OWNER_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// Opens a folder by its path. Links on the way are followed, one at the end is not.
+pub(crate) fn open_folder(path: &Path) -> io::Result<Handle> {
+    retried(|| rustix::fs::openat(CWD, path, FOLDER, Mode::empty())).map_err(not_a_link)
+}
+
+/// Opens a folder in another one.
+pub(crate) fn open_folder_in(folder: &Handle, name: &OsStr) -> io::Result<Handle> {
+    retried(|| rustix::fs::openat(folder, name, FOLDER, Mode::empty())).map_err(not_a_link)
+}
+
+/// Makes a folder in another one, for its owner alone.
+pub(crate) fn create_folder_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
+    retried(|| rustix::fs::mkdirat(folder, name, OWNER_ALL)).map_err(Into::into)
+}
+
+/// Opens a file in a folder. New ones are for their owner alone.
+pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io::Result<File> {
+    let flags = FILE
+        | match access {
+            Access::Read => OFlags::RDONLY,
+            Access::Write => OFlags::RDWR,
+            Access::WriteOrCreate => OFlags::RDWR | OFlags::CREATE,
+            Access::AppendOrCreate => OFlags::RDWR | OFlags::APPEND | OFlags::CREATE,
+            Access::CreateNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
+        };
+    let opened = retried(|| rustix::fs::openat(folder, name, flags, OWNER_FILE)).map_err(not_a_link)?;
+    Ok(File::from(opened))
+}
+
+/// Opens a file by its path, links followed, to be read. A pipe is not waited for.
+pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
+    let flags = FILE.difference(OFlags::NOFOLLOW) | OFlags::RDONLY;
+    let opened = retried(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?;
+    Ok(File::from(opened))
+}
+
+/// Moves a file or a folder from one folder to another.
+pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io::Result<()> {
+    retried(|| rustix::fs::renameat(from, old, to, new)).map_err(Into::into)
+}
+
+/// Removes a file, or a link itself.
+pub(crate) fn remove_file_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
+    retried(|| rustix::fs::unlinkat(folder, name, AtFlags::empty())).map_err(Into::into)
+}
+
+/// The names of what is in a folder.
+pub(crate) fn names(folder: &Handle) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if name != b"." && name != b".." {
+            names.push(OsString::from_vec(name));
+        }
+    }
+    Ok(names)
+}
+
+/// Whether something of that name is in a folder, be it a link.
+pub(crate) fn is_there(folder: &Handle, name: &OsStr) -> bool {
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+}
+
+/// What is to be known of something open.
+pub(crate) fn about(handle: impl std::os::fd::AsFd) -> io::Result<About> {
+    Ok(about_stat(&rustix::fs::fstat(handle)?))
+}
+
+/// The same of something by its path; a link is not followed.
+pub(crate) fn about_path(path: &Path) -> io::Result<About> {
+    Ok(about_stat(&rustix::fs::lstat(path)?))
+}
+
+fn about_stat(stat: &Stat) -> About {
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    About {
+        is_file: kind == FileType::RegularFile,
+        is_ours: stat.st_uid == 0 || stat.st_uid == user_id(),
+        is_open_to_others: mode.intersects(Mode::RWXG | Mode::RWXO),
+    }
+}
+
+/// Takes a folder from everybody but its owner.
+pub(crate) fn close_folder(folder: &Handle) -> io::Result<()> {
+    rustix::fs::fchmod(folder, OWNER_ALL).map_err(Into::into)
+}
+
+/// Takes a file from everybody but its owner.
+pub(crate) fn close_file(file: &File) -> io::Result<()> {
+    rustix::fs::fchmod(file, OWNER_FILE).map_err(Into::into)
+}
+
+/// The number of the user whose rights this process has.
+pub(crate) fn user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// A link where a file or a folder is wanted has a name of its own here, and others elsewhere.
+fn not_a_link(error: rustix::io::Errno) -> io::Error {
+    match error {
+        rustix::io::Errno::LOOP | rustix::io::Errno::MLINK => {
+            io::Error::new(io::ErrorKind::InvalidInput, "it is a link, and links are not followed here")
+        }
+        other => other.into(),
+    }
+}
+
+fn retried<T>(mut attempt: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+    loop {
+        match attempt() {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return other,
+        }
+    }
+}
