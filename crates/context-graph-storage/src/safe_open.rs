@@ -194,8 +194,7 @@ fn refused(problem: &str) -> io::Error {
 
 /// Sixteen random bytes from the operating system, as text.
 pub fn random_name() -> io::Result<String> {
-    let bytes = random::<16>()?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_le_bytes(random()?)))
 }
 
 /// Random bytes from the operating system.
@@ -282,8 +281,8 @@ mod tests {
             |name: &str| std::fs::metadata(place.path().join(name)).unwrap().permissions().mode() & 0o777;
         let folder = Folder::open(place.path()).unwrap();
         folder.replace("new", b"").unwrap();
-        let (inner, made) = folder.folder_or_create("inner").unwrap();
-        assert!(made && !folder.folder_or_create("inner").unwrap().1);
+        let (inner, is_new) = folder.folder_or_create("inner").unwrap();
+        assert!(is_new && !folder.folder_or_create("inner").unwrap().1);
         assert_eq!((mode("new"), mode("inner")), (0o600, 0o700));
         for name in ["new", "inner"] {
             let open = std::fs::Permissions::from_mode(0o777);
