@@ -2,17 +2,25 @@
 //! Then an answer is given all the same; of a data file a note is left, so that the next one examines it before trusting
 //! it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Has `answer` written to stdout, `complaint` to stderr, a byte appended to `note`, and the process ended with status 2,
 /// should it be brought down. Arming again replaces what was prepared.
 pub(crate) fn arm(note: &Path, answer: Vec<u8>, complaint: &str) {
-    imp::arm(Some(note), answer, complaint);
+    imp::arm(Some(note), answer.into(), complaint);
 }
 
 /// Has `answer` written to stdout, `complaint` to stderr, and the process ended with status 1, should it be brought down.
-pub(crate) fn arm_failure(answer: Vec<u8>, complaint: &str) {
-    imp::arm(None, answer, complaint);
+pub(crate) fn arm_failure(answer: impl Into<Cow<'static, [u8]>>, complaint: &str) {
+    imp::arm(None, answer.into(), complaint);
+}
+
+/// Makes limits that somebody set for the process (file size, stack, processor time) end in an answer instead of a
+/// silent death: writing too much is an error like any other, and the rest is answered by what was armed. For the main
+/// thread, before anything else.
+pub(crate) fn survive_limits() {
+    imp::survive_limits();
 }
 
 /// From here on a thread that is brought down is left where it is, and the others go on without it: who waits for it, waits
@@ -29,6 +37,8 @@ pub(crate) fn with_second_stack(work: &mut dyn FnMut()) {
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "signal handlers are only to be had from libc")]
 mod imp {
+    use std::borrow::Cow;
+    use std::cell::UnsafeCell;
     use std::ffi::CString;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
@@ -36,7 +46,7 @@ mod imp {
 
     struct Prepared {
         note: Option<CString>,
-        answer: Vec<u8>,
+        answer: Cow<'static, [u8]>,
         complaint: Vec<u8>,
     }
 
@@ -87,8 +97,45 @@ mod imp {
         }
     }
 
+    /// Writing past a limit fails with an error number once the signal is handled.
+    extern "C" fn on_too_large(_signal: libc::c_int) {}
+
     /// Enough for the handler and what the processor saves.
     const SECOND_STACK: usize = 64 * 1024;
+
+    /// The second stack of the main thread. No page of it is touched unless it is needed.
+    struct MainStack(UnsafeCell<[u8; SECOND_STACK]>);
+
+    // SAFETY: only the kernel writes to it, for handlers of the main thread.
+    unsafe impl Sync for MainStack {}
+
+    static MAIN_STACK: MainStack = MainStack(UnsafeCell::new([0; SECOND_STACK]));
+
+    pub(super) fn survive_limits() {
+        use_stack(MAIN_STACK.0.get().cast());
+        handle(libc::SIGXFSZ, on_too_large);
+    }
+
+    /// Has handlers of this thread run on `SECOND_STACK` bytes of memory that is theirs alone.
+    fn use_stack(memory: *mut libc::c_void) {
+        let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: SECOND_STACK };
+        // SAFETY: the description outlives the call; the callers own memory of that size and keep it for as long as the
+        // thread uses it.
+        unsafe {
+            libc::sigaltstack(&raw const stack, std::ptr::null_mut());
+        }
+    }
+
+    fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
+        // SAFETY: both handlers only do what a signal handler may; a zeroed sigaction is a valid one.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            // A thread whose stack is full has no room for a handler.
+            action.sa_flags = libc::SA_ONSTACK;
+            action.sa_sigaction = handler as *const () as libc::sighandler_t;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
 
     /// Takes the second stack from the thread before its memory goes.
     struct SecondStack(Vec<u8>);
@@ -105,40 +152,30 @@ mod imp {
 
     pub(super) fn with_second_stack(work: &mut dyn FnMut()) {
         let mut memory = SecondStack(vec![0; SECOND_STACK]);
-        let start = memory.0.as_mut_ptr().cast();
-        let stack = libc::stack_t { ss_sp: start, ss_flags: 0, ss_size: SECOND_STACK };
-        // SAFETY: the memory is as large as is said, is for this alone, and stays until the thread has it no more.
-        unsafe {
-            libc::sigaltstack(&raw const stack, std::ptr::null_mut());
-        }
+        use_stack(memory.0.as_mut_ptr().cast());
         work();
     }
 
-    pub(super) fn arm(note: Option<&Path>, answer: Vec<u8>, complaint: &str) {
+    pub(super) fn arm(note: Option<&Path>, answer: Cow<'static, [u8]>, complaint: &str) {
         let note = note.map(|note| CString::new(note.as_os_str().as_bytes()));
         let Ok(note) = note.transpose() else { return };
         let complaint = format!("context-graph: {complaint}\n").into_bytes();
         let prepared = Box::leak(Box::new(Prepared { note, answer, complaint }));
         PREPARED.store(prepared, Ordering::Release);
-        for signal in [libc::SIGBUS, libc::SIGSEGV, libc::SIGABRT] {
-            // SAFETY: the handler only does what a signal handler may; a zeroed sigaction is a valid one.
-            unsafe {
-                let mut action: libc::sigaction = std::mem::zeroed();
-                // A thread whose stack is full has no room for a handler.
-                action.sa_flags = libc::SA_ONSTACK;
-                let handler: extern "C" fn(libc::c_int) = on_crash;
-                action.sa_sigaction = handler as *const () as libc::sighandler_t;
-                libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-            }
+        for signal in [libc::SIGBUS, libc::SIGSEGV, libc::SIGABRT, libc::SIGXCPU] {
+            handle(signal, on_crash);
         }
     }
 }
 
 #[cfg(not(unix))]
 mod imp {
+    use std::borrow::Cow;
     use std::path::Path;
 
-    pub(super) fn arm(_note: Option<&Path>, _answer: Vec<u8>, _complaint: &str) {}
+    pub(super) fn survive_limits() {}
+
+    pub(super) fn arm(_note: Option<&Path>, _answer: Cow<'static, [u8]>, _complaint: &str) {}
 
     pub(super) fn leave_behind() {}
 

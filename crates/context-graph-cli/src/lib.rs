@@ -14,6 +14,7 @@ mod config;
 mod cost;
 mod crash;
 mod environment;
+mod errno;
 mod exit_status;
 mod explain;
 mod guard;

@@ -26,10 +26,11 @@ pub(crate) fn disarm() {
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "timers and signal handlers are only to be had from libc")]
 mod imp {
-    use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
     use std::time::Duration;
 
     use super::GRACE;
+    use crate::errno;
 
     /// For people.
     const LATE: &[u8] = b"context-graph: the hook's time was over before it had an answer\n";
@@ -39,22 +40,20 @@ mod imp {
     static WAITED: AtomicU64 = AtomicU64::new(0);
     /// Whether a timer was ever set.
     static RUNNING: AtomicBool = AtomicBool::new(false);
-    static ANSWER: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
-    static LENGTH: AtomicUsize = AtomicUsize::new(0);
+    /// What is written when the time is over: leaked, so that the handler may read it at any moment.
+    static ANSWER: AtomicPtr<Vec<u8>> = AtomicPtr::new(std::ptr::null_mut());
 
     extern "C" fn on_alarm(_signal: libc::c_int) {
-        let answer = ANSWER.load(Ordering::Acquire);
-        if answer.is_null() {
+        // SAFETY: it is null or points to a vector that was leaked and is never changed.
+        let Some(answer) = (unsafe { ANSWER.load(Ordering::Acquire).as_ref() }) else { return };
+        // What was interrupted may be about to look at its error number.
+        if errno::keep(wait_for_what_was_withheld) {
             return;
         }
-        if wait_for_what_was_withheld() {
-            return;
-        }
-        let length = LENGTH.load(Ordering::Acquire);
-        // SAFETY: pointer and length are those of a leaked, immutable buffer; write and _exit are
-        // async-signal-safe. A short write is not repaired: the reader is not reading.
+        // SAFETY: both buffers are as long as is said and are never changed; write and _exit are async-signal-safe. A
+        // short write is not repaired: the reader is not reading.
         unsafe {
-            libc::write(libc::STDOUT_FILENO, answer.cast(), length);
+            libc::write(libc::STDOUT_FILENO, answer.as_ptr().cast(), answer.len());
             libc::write(libc::STDERR_FILENO, LATE.as_ptr().cast(), LATE.len());
             libc::_exit(1);
         }
@@ -110,9 +109,7 @@ mod imp {
             set_timer(Duration::ZERO);
         }
         GRACE_LEFT.store(u64::try_from(GRACE.as_micros()).unwrap_or(0), Ordering::Release);
-        let answer = Vec::leak(answer);
-        LENGTH.store(answer.len(), Ordering::Release);
-        ANSWER.store(answer.as_mut_ptr(), Ordering::Release);
+        ANSWER.store(Box::leak(Box::new(answer)), Ordering::Release);
         // SAFETY: the handler only does what a signal handler may; a zeroed sigaction is a valid one.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();

@@ -14,6 +14,14 @@ use super::error::HookError;
 use super::types::HookOutput;
 use crate::{ExitStatus, terminal};
 
+/// The answer of a hook that ran out of resources, written down beforehand: by then there may be no room to make it.
+/// A tool call is asked about.
+pub(super) const STARVED_CALL: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal","ruling":{"verdict":"ask","rules":["policy/error"],"reason":"The guard could not decide: Internal error: the process ran out of memory, stack or processor time."},"systemMessage":"context-graph: The guard could not decide: Internal error: the process ran out of memory, stack or processor time.","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"The guard could not decide: Internal error: the process ran out of memory, stack or processor time."}}
+"#;
+/// The same for an event that nobody decides about.
+pub(super) const STARVED: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal"}
+"#;
+
 /// What a hook has to say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -148,4 +156,18 @@ pub(super) fn give(mut answer: Answer, format: OutputFormat, started: Instant) -
 
 pub(super) fn elapsed_ms(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_down_beforehand_is_what_would_be_written() {
+        let written = |answer: Answer| answer.render(OutputFormat::JsonCompact, false);
+        let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
+        let error = HookError::OutOfResources;
+        assert_eq!(parsed(STARVED_CALL), parsed(&written(Answer::undecided(&error))));
+        assert_eq!(parsed(STARVED), parsed(&written(Answer::failure(&error))));
+    }
 }

@@ -115,10 +115,17 @@ pub enum HookError {
     /// A policy that asked for more memory or more stack than there is.
     #[error("a policy brought the process down: it needs more memory or calls deeper than there is room for")]
     Policy,
+    /// Memory, stack or processor time ran out: limits that somebody set, or a machine that has no more.
+    #[error("{}", OUT_OF_RESOURCES)]
+    OutOfResources,
     /// A mistake of ours.
     #[error("Internal error: {0}")]
     Internal(String),
 }
+
+/// What is said of [`HookError::OutOfResources`].
+pub(super) const OUT_OF_RESOURCES: &str =
+    "Internal error: the process ran out of memory, stack or processor time";
 
 /// What the caller got wrong is told apart from what the disk did.
 impl From<StorageError> for HookError {
@@ -143,7 +150,7 @@ impl HookError {
             Self::SessionNotFound(_) => ErrorCode::SessionNotFound,
             Self::Usage(_) => ErrorCode::Usage,
             Self::Policy => ErrorCode::Policy,
-            Self::Internal(_) => ErrorCode::Internal,
+            Self::OutOfResources | Self::Internal(_) => ErrorCode::Internal,
         }
     }
 

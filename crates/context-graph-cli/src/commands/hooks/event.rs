@@ -7,7 +7,7 @@ use context_graph_events::Event;
 use super::answer::Answer;
 use super::args::EventArgs;
 use super::error::HookError;
-use super::{Host, UNDECIDED, flow, input};
+use super::{Host, UNDECIDED, expect_starvation, flow, input};
 use crate::timings;
 
 pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookError> {
@@ -18,6 +18,7 @@ pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookErr
     let incoming = input::decode(&bytes).inspect_err(|_| suspect(&bytes))?;
     timings::passed("decode");
     UNDECIDED.store(matches!(incoming.event, Event::PreToolUse(_)), Ordering::Relaxed);
+    expect_starvation();
     host.watch(incoming.event.budget_ms());
     match incoming.event {
         Event::Unknown(_) if incoming.event.session_id().is_empty() => Ok(Answer::nothing_to_say()),

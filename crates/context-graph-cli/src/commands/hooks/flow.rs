@@ -62,6 +62,9 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> A
     host.environment.misbehave_if_asked();
     let sessions = || host.environment.sessions(args.db_path.as_deref()).ok();
     let judged = Judged::call(host, &incoming.event, sessions);
+    if judged.stops() {
+        host.stand_by(&judged, Duration::from_millis(incoming.event.budget_ms()) * 9 / 10);
+    }
     let (mut answer, decided) = (judged.answer(None), judged.decided());
     timings::passed("policy");
     match remember(host, args, incoming, decided) {
@@ -127,11 +130,10 @@ fn take_in(
         upkeep::want();
     }
     if let Some(judged) = judged.filter(|judged| judged.stops()) {
-        // From here on being late must not take the decision back either.
         let budget = Duration::from_millis(incoming.event.budget_ms());
         // Gates may have used up more than the event's own time.
         let end = (budget * 9 / 10).max(host.started.elapsed() + budget / 2);
-        host.watch_until(end, |error| judged.answer_failing(error));
+        host.stand_by(judged, end);
     }
     expect_damage(&place.sessions, judged);
 

@@ -38,8 +38,9 @@ use answer::Answer;
 use args::{CommonArgs, HookCommand};
 use error::HookError;
 use input::Incoming;
+use judge::Judged;
 
-use crate::{Environment, ExitStatus, terminal, timings, upkeep, watchdog};
+use crate::{Environment, ExitStatus, crash, terminal, timings, upkeep, watchdog};
 
 /// What a hook has to go by: its surroundings, and when it was started.
 #[derive(Debug)]
@@ -52,13 +53,15 @@ pub(crate) struct Host<'a> {
 
 /// Answers one event and says how the process ends.
 pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
+    crash::survive_limits();
+    UNDECIDED.store(matches!(command, HookCommand::PreTool(_)), Ordering::Relaxed);
+    expect_starvation();
     announce_panics();
     let CommonArgs { format, timings: timed, .. } = *common(&command);
     let db_path = common(&command).db_path.clone();
     if timed {
         timings::want();
     }
-    UNDECIDED.store(matches!(command, HookCommand::PreTool(_)), Ordering::Relaxed);
     host.watch(budget_ms(&command));
     let answered = match command {
         HookCommand::SessionStart(args) => session_start::answer(args, host),
@@ -82,6 +85,12 @@ pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
 /// Whether a tool call waits to be decided about: then a failure of any kind asks instead of letting it pass.
 static UNDECIDED: AtomicBool = AtomicBool::new(false);
 
+/// Prepares for limits that leave no room for an answer.
+fn expect_starvation() {
+    let answer = if UNDECIDED.load(Ordering::Relaxed) { answer::STARVED_CALL } else { answer::STARVED };
+    crash::arm_failure(answer, error::OUT_OF_RESOURCES);
+}
+
 fn failed(error: &HookError) -> Answer {
     if UNDECIDED.load(Ordering::Relaxed) { Answer::undecided(error) } else { Answer::failure(error) }
 }
@@ -98,6 +107,14 @@ impl Host<'_> {
     fn watch_until(&self, end: Duration, answer: impl FnOnce(&HookError) -> Answer) {
         let end_ms = u64::try_from(end.as_millis()).unwrap_or(u64::MAX);
         self.arm(end, answer(&HookError::Timeout(end_ms)));
+    }
+
+    /// From here on neither being late (`end` after the start of the process) nor being brought down takes back what was
+    /// decided.
+    fn stand_by(&self, judged: &Judged<'_>, end: Duration) {
+        self.watch_until(end, |error| judged.answer_failing(error));
+        let answer = judged.answer_failing(&HookError::OutOfResources);
+        crash::arm_failure(answer.render(args::OutputFormat::JsonCompact, false), error::OUT_OF_RESOURCES);
     }
 
     fn arm(&self, end: Duration, mut timeout: Answer) {
