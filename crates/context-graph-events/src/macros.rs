@@ -55,7 +55,7 @@ macro_rules! schema_field {
         $object.required($key, <$ty as $crate::fields::FieldType>::schema())
     };
     (optional, $object:expr, $key:expr, $ty:ty) => {
-        $object.optional($key, <$ty as $crate::fields::FieldType>::schema())
+        $object.absent_or_null($key, <$ty as $crate::fields::FieldType>::schema())
     };
     (nullable, $object:expr, $key:expr, $ty:ty) => {
         $object.nullable($key, <$ty as $crate::fields::FieldType>::schema())
@@ -150,7 +150,7 @@ macro_rules! payload {
             ) -> Result<Self, $crate::decode::DecodeError> {
                 $crate::claude_code::check_event_name(&mut fields, Self::NAME)?;
                 // An event's own field wins over the common one of the same name: `agent_id` is optional in
-                // general and required on the subagent events.
+                // general and required where a subagent starts.
                 $( let $field = fields.$presence(wire_key!($field $($key)?))?; )*
                 let common = $crate::claude_code::CommonEventData::take(&mut fields)?;
                 Ok(Self { common, $($field,)* extra: fields.rest() })

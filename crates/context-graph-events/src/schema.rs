@@ -34,7 +34,12 @@ impl ObjectSchema {
 
     /// Adds a property that must be there and may be `null`.
     pub fn nullable(&mut self, key: &str, schema: Value) {
-        self.required(key, json!({"anyOf": [schema, {"type": "null"}]}));
+        self.required(key, or_null(schema));
+    }
+
+    /// Adds a property that may be absent, which `null` counts as.
+    pub fn absent_or_null(&mut self, key: &str, schema: Value) {
+        self.optional(key, or_null(schema));
     }
 
     /// The finished schema. Properties beyond the known ones are allowed.
@@ -45,6 +50,11 @@ impl ObjectSchema {
         }
         schema
     }
+}
+
+fn or_null(schema: Value) -> Value {
+    // `true` lets everything in already.
+    if schema == json!(true) { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) }
 }
 
 /// Schema of every payload: `hook_event_name` selects the definition.

@@ -35,6 +35,7 @@ fn minimal(schema: &Value) -> Value {
 
 /// A value that does not fit, or nothing where anything fits.
 fn unfit(schema: &Value) -> Option<Value> {
+    let schema = schema.get("anyOf").map_or(schema, |any_of| &any_of[0]);
     match minimal(schema) {
         Value::Object(_) if schema.get("type").is_none() => None,
         Value::String(_) => Some(json!(5)),
@@ -97,4 +98,35 @@ fn a_required_field_that_is_null_is_a_wrong_type() {
 fn the_event_name_must_be_a_string() {
     assert!(read(&json!({"hook_event_name": 7})).unwrap_err().contains("`hook_event_name`"));
     assert!(read(&json!({})).unwrap_err().contains("`hook_event_name`"));
+}
+
+/// The whole of what the specification's payloads have; the client sends more.
+#[test]
+fn an_event_that_names_no_more_than_it_must_is_read() {
+    let common = json!({"session_id": "s", "transcript_path": "/t", "cwd": "/c"});
+    for (name, own, optional) in [
+        ("Notification", json!({"message": "m"}), &["title", "notification_type"][..]),
+        (
+            "SubagentStop",
+            json!({"stop_hook_active": false}),
+            &["agent_id", "agent_type", "agent_transcript_path"][..],
+        ),
+        ("PreCompact", json!({"trigger": "auto"}), &["custom_instructions"][..]),
+    ] {
+        let mut payload = common.clone();
+        payload["hook_event_name"] = name.into();
+        payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        assert_eq!(read(&payload).unwrap().into_object(), *payload.as_object().unwrap());
+        for key in optional {
+            let with = |value: Value| {
+                let mut payload = payload.clone();
+                payload[key] = value;
+                payload
+            };
+            let absent = with(Value::Null);
+            assert_eq!(read(&absent).unwrap().into_object(), *absent.as_object().unwrap(), "{name}.{key}");
+            let error = read(&with(json!(7))).unwrap_err();
+            assert_eq!(error, format!("field `{key}`: expected a string, found the number 7"), "{name}");
+        }
+    }
 }

@@ -101,6 +101,9 @@ fn a_stop_tells_whether_it_was_held_before() {
     }));
     assert!(held.should_allow_stop() && held.is_compaction_fork());
     assert_eq!(Event::from(held).agent_id(), Some("a"));
+    let nameless: SubagentStopPayload = read(json!({"stop_hook_active": false}));
+    assert!(nameless.is_first_attempt() && !nameless.is_compaction_fork());
+    assert_eq!(Event::from(nameless).agent_id(), None);
 }
 
 #[test]

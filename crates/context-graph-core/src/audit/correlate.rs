@@ -168,7 +168,7 @@ fn happening(seq: u64, record: &EventRecord, event: &Event) -> Happening {
             agent = Agent { id: Some(p.agent_id.clone()), kind: Some(p.agent_type.clone()) }
         }
         Event::SubagentStop(p) => {
-            agent = Agent { id: Some(p.agent_id.clone()), kind: Some(p.agent_type.clone()) }
+            agent = Agent { id: p.agent_id.clone(), kind: p.agent_type.clone() };
         }
         _ => {}
     }

@@ -32,7 +32,10 @@ impl Turns {
             Event::UserPromptSubmit(_) => self.main.push((seq, Boundary::BrokenOff)),
             Event::Stop(_) | Event::StopFailure(_) => self.main.push((seq, Boundary::Over)),
             Event::SubagentStop(stop) => {
-                self.subagents.entry(stop.agent_id.clone()).or_default().push((seq, Boundary::Over));
+                // Of a subagent without a name nobody knows which calls were its own.
+                if let Some(id) = &stop.agent_id {
+                    self.subagents.entry(id.clone()).or_default().push((seq, Boundary::Over));
+                }
             }
             Event::SessionEnd(_) => self.runs.push(seq),
             // After a compaction the same turn goes on.

@@ -266,7 +266,7 @@ impl Event {
     pub fn agent_id(&self) -> Option<&str> {
         match self {
             Self::SubagentStart(p) => Some(&p.agent_id),
-            Self::SubagentStop(p) => Some(&p.agent_id),
+            Self::SubagentStop(p) => p.agent_id.as_deref(),
             other => other.common().and_then(|common| common.agent_id.as_deref()),
         }
     }

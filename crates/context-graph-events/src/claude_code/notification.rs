@@ -21,8 +21,8 @@ payload! {
         required message: String,
         /// A headline.
         optional title: String,
-        /// What it is about.
-        required notification_type: NotificationType,
+        /// What it is about. Client 2.1.325 always says so.
+        optional notification_type: NotificationType,
     }
 }
 

@@ -9,8 +9,8 @@ payload! {
     PreCompactPayload of PreCompact answered by PreCompactReply {
         /// Who asked for it.
         required trigger: CompactTrigger,
-        /// What the user wrote after `/compact`.
-        nullable custom_instructions: String,
+        /// What the user wrote after `/compact`; absent or `null` where there is nothing.
+        optional custom_instructions: String,
     }
 }
 

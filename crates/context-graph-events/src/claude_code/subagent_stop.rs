@@ -8,12 +8,12 @@ payload! {
     SubagentStopPayload of SubagentStop answered by SubagentStopReply {
         /// Whether it already goes on because of a stop hook.
         required stop_hook_active: bool,
-        /// The subagent, as on all its events.
-        required agent_id: String,
+        /// The subagent, as on all its events. Client 2.1.325 always names it, and its transcript and kind.
+        optional agent_id: String,
         /// Where its own transcript is.
-        required agent_transcript_path: String,
+        optional agent_transcript_path: String,
         /// Its kind; empty for the client's own fork that writes the compaction summary.
-        required agent_type: String,
+        optional agent_type: String,
         /// What it said last.
         optional last_assistant_message: String,
         /// What goes on in the background.
@@ -28,14 +28,14 @@ impl SubagentStopPayload {
 
     /// Whether this is the client's own fork that writes the compaction summary.
     pub fn is_compaction_fork(&self) -> bool {
-        self.agent_type.is_empty()
+        self.agent_type.as_deref() == Some("")
     }
 }
 
 reply! {
-    /// What may be said to a subagent that wants to stop.
+    /// What may be said to a subagent that wants to stop. Every refusal makes it go on with the reason.
     SubagentStopReply to SubagentStop {
-        verbs: [Block, AddContext],
+        verbs: [Halt, Deny, Block, AddContext],
         top: [Decision, SystemMessage],
         specific: [("additionalContext", Shape::Text)],
         shared: [block, context, message],
