@@ -14,6 +14,7 @@ use context_graph_policy::rego::{
 };
 use context_graph_policy::{
     Context, Decision, OnError, Policy, PolicyConfig, RealFileSystem, Severity, Verdict, guards, legality,
+    reply,
 };
 use serde_json::{Map, Value, json};
 
@@ -131,6 +132,8 @@ impl Guard {
         if let Some(name) = event.known_name() {
             decision = legality::fit(name, decision);
         }
+        // Here and not only in the reply, so that nothing says of an agent that was let go that it was held.
+        decision = reply::release(event, decision);
         Judgement { decision, timings: outcome.timings, troubles }
     }
 
@@ -145,13 +148,10 @@ impl Guard {
     /// The decision that a Rego policy is which could not be run. Nobody can be asked about most events, so they go on
     /// unless errors are to be refused and the event can be.
     fn on_broken_policy(&self, event: &Event, failed: &Failed) -> Decision {
-        let was_held = match event {
-            Event::PreToolUse(_) => return self.policy.on_error(failed),
-            Event::Stop(stop) => !stop.is_first_attempt(),
-            Event::SubagentStop(stop) => !stop.is_first_attempt(),
-            _ => false,
-        };
-        let refuses = self.policy.config().on_error() == OnError::Deny && !was_held;
+        if matches!(event, Event::PreToolUse(_)) {
+            return self.policy.on_error(failed);
+        }
+        let refuses = self.policy.config().on_error() == OnError::Deny;
         match event.known_name().filter(|_| refuses) {
             Some(name) if legality::is_legal(name, Verb::Block) => unheard(Verdict::Block, failed),
             Some(name) if legality::is_legal(name, Verb::Deny) => unheard(Verdict::Deny, failed),

@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn where_nothing_stricter_exists_a_refusal_is_better_than_silence() {
         assert_eq!(nearest(EventName::PreCompact, Verb::Halt), Some(Verb::Block));
-        assert_eq!(nearest(EventName::SubagentStop, Verb::Deny), Some(Verb::Block));
+        assert_eq!(nearest(EventName::UserPromptExpansion, Verb::Deny), Some(Verb::Block));
         assert_eq!(nearest(EventName::SessionEnd, Verb::Halt), None);
     }
 

@@ -82,12 +82,9 @@ pub fn reply(event: &Event, decision: &Decision) -> ReplyBody {
             UserPromptExpansionReply::none()
         })
         .into_body(),
-        Event::Stop(_) => informed!(match verdict {
-            Verdict::Halt => StopReply::halt(reason),
-            stopped if stopped.stops() => StopReply::block(reason),
-            _ => StopReply::none(),
-        })
-        .into_body(),
+        Event::Stop(_) => {
+            informed!(if verdict.stops() { StopReply::block(reason) } else { StopReply::none() }).into_body()
+        }
         Event::SubagentStop(_) => informed!(if verdict.stops() {
             SubagentStopReply::block(reason)
         } else {
@@ -136,20 +133,22 @@ pub fn reply(event: &Event, decision: &Decision) -> ReplyBody {
     }
 }
 
+/// What the record says of an agent that may stop although rules refuse it.
+pub const HELD_BEFORE: &str = "the agent was held once already and may stop";
+
 /// An agent that already goes on because of a stop hook may stop: holding it again could loop forever. Words hold it
 /// just as a refusal does, since the client has to call the model to say them.
-fn release(event: &Event, decision: Decision) -> Decision {
+#[must_use]
+pub fn release(event: &Event, decision: Decision) -> Decision {
     let held = match event {
         Event::Stop(payload) => payload.should_allow_stop(),
         Event::SubagentStop(payload) => payload.should_allow_stop(),
         _ => false,
     };
-    let speaks = decision.verdict().stops() || decision.context_parts().next().is_some();
-    if held && speaks && *decision.verdict() != Verdict::Halt {
-        return decision
-            .with_verdict(Verdict::None)
-            .without_context()
-            .with_note("the agent was held once already and may stop");
+    let refuses = decision.verdict().stops();
+    if held && (refuses || decision.context_parts().next().is_some()) {
+        let verdict = if refuses { Verdict::Allow } else { Verdict::None };
+        return decision.with_verdict(verdict).without_context().with_note(HELD_BEFORE);
     }
     decision
 }
@@ -218,8 +217,11 @@ mod tests {
     fn an_agent_is_held_once() {
         let first = event("Stop", json!({"stop_hook_active": false}));
         let again = event("Stop", json!({"stop_hook_active": true}));
-        assert_eq!(said(&first, &of(Verdict::Block))["decision"], "block");
-        assert_eq!(said(&again, &of(Verdict::Block)), json!({}));
+        for refusal in [Verdict::Block, Verdict::Deny, Verdict::Halt] {
+            let held = said(&first, &of(refusal.clone()));
+            assert_eq!(held, json!({"decision": "block", "reason": "why [g/r]"}), "{refusal:?}");
+            assert_eq!(said(&again, &of(refusal)), json!({}));
+        }
         let words = Decision::context("c", "mind the gap");
         assert_eq!(said(&first, &words)["hookSpecificOutput"]["additionalContext"], "mind the gap");
         assert_eq!(said(&again, &words), json!({}));

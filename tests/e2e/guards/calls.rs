@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{EVERYTHING, always};
 use crate::harness::{Test, tests};
-use crate::lab::Lab;
+use crate::lab::{Lab, SESSION};
 use crate::model::{Script, Turn};
 
 pub fn all() -> Vec<Test> {
@@ -17,7 +17,8 @@ pub fn all() -> Vec<Test> {
         words_of_a_policy_reach_the_model,
         a_halted_call_does_not_run_and_ends_the_turn,
         a_changed_result_is_what_the_model_sees,
-        a_blocked_result_tells_the_model_why,
+        a_refused_result_tells_the_model_why,
+        a_halted_result_ends_the_turn_and_the_model_is_told_in_the_next,
         a_subagent_is_guarded_too,
     ]
 }
@@ -117,11 +118,26 @@ fn a_changed_result_is_what_the_model_sees() {
     assert!(results.contains("REPLACED") && !results.contains("\"ORIGINAL"), "{results}");
 }
 
-fn a_blocked_result_tells_the_model_why() {
-    let lab = Lab::new([Turn::bash("echo out"), Turn::text("done")]);
-    lab.policy("result", &["PostToolUse"], &always("block", ""));
-    lab.prompt("go", &EVERYTHING).assert_clean();
-    assert!(lab.model_saw_last().contains("NOT-TODAY"));
+fn a_refused_result_tells_the_model_why() {
+    for verb in ["block", "deny"] {
+        let lab = Lab::new([Turn::bash("echo out"), Turn::text("done")]);
+        lab.policy("result", &["PostToolUse"], &always(verb, ""));
+        let run = lab.prompt("go", &EVERYTHING);
+        run.assert_clean();
+        assert!(lab.model_saw_last().contains("NOT-TODAY"), "{verb}");
+        assert_eq!(run.result()["result"], "done", "{verb}: the turn goes on");
+        assert_eq!(lab.whole_record().only("PostToolUse").ruling["verdict"], verb);
+    }
+}
+
+fn a_halted_result_ends_the_turn_and_the_model_is_told_in_the_next() {
+    let lab = Lab::new([Turn::bash("echo out"), Turn::text("never"), Turn::text("never")]);
+    lab.policy("result", &["PostToolUse"], &always("halt", ""));
+    lab.prompt("go", &[&EVERYTHING[..], &["--session-id", SESSION]].concat()).assert_hooks_clean();
+    assert_eq!(lab.requests().len(), 1, "the model was asked again");
+    lab.play([Turn::text("I see.")]);
+    lab.prompt("go on", &["--resume", SESSION]).assert_clean();
+    assert!(lab.model_saw_last().contains("NOT-TODAY"), "the model was not told why");
 }
 
 fn a_subagent_is_guarded_too() {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::always;
 use crate::harness::{Test, tests};
 use crate::lab::{Lab, Run, SESSION};
 use crate::model::{Script, Turn};
@@ -12,7 +13,8 @@ pub fn all() -> Vec<Test> {
         a_failing_gate_holds_the_agent_until_it_is_mended,
         an_agent_that_cannot_mend_it_is_let_go,
         a_gate_for_other_files_does_not_hold,
-        a_policy_holds_the_agent_once,
+        whatever_refusal_holds_the_agent_once_with_its_reason,
+        an_agent_that_is_let_go_is_not_said_to_be_held,
         words_on_a_stop_are_said_once,
         a_subagent_is_held_once,
     ]
@@ -88,14 +90,37 @@ fn a_gate_for_other_files_does_not_hold() {
     assert_eq!(stops(&lab), [false]);
 }
 
-fn a_policy_holds_the_agent_once() {
-    let lab = Lab::new([Turn::text("one"), Turn::text("two"), Turn::text("three")]);
-    let rule = "block contains {\"rule_id\": \"E2E-1\", \"reason\": \"KEEP-GOING\", \"severity\": \"LOW\"}";
-    lab.policy("hold", &["Stop"], rule);
+fn whatever_refusal_holds_the_agent_once_with_its_reason() {
+    for verb in ["block", "deny", "halt"] {
+        let lab = Lab::new([Turn::text("one"), Turn::text("two"), Turn::text("three")]);
+        lab.policy("hold", &["Stop"], &always(verb, ""));
+        let run = prompt(&lab, "go", "--session-id");
+        assert_eq!(run.result()["result"], "two", "{verb}");
+        assert!(lab.model_saw_last().contains("NOT-TODAY"), "{verb}");
+        assert_eq!(stops(&lab), [false, true], "{verb}");
+        let verdicts: Vec<Value> =
+            lab.record(SESSION).of("Stop").map(|entry| entry.ruling["verdict"].clone()).collect();
+        assert_eq!(verdicts, [verb, "allow"]);
+    }
+}
+
+/// What the client tells its user, and what is on record.
+fn an_agent_that_is_let_go_is_not_said_to_be_held() {
+    let lab = Lab::new([Turn::text("one"), Turn::text("two")]);
+    lab.policy("hold", &["Stop"], &always("block", ""));
     let run = prompt(&lab, "go", "--session-id");
-    assert_eq!(run.result()["result"], "two");
-    assert!(lab.model_saw_last().contains("KEEP-GOING"));
-    assert_eq!(stops(&lab), [false, true]);
+    let answers: Vec<Value> = run
+        .hooks()
+        .filter(|hook| hook["hook_event"] == "Stop")
+        .map(|hook| serde_json::from_str(hook["stdout"].as_str().unwrap()).unwrap())
+        .collect();
+    let [held, let_go] = &answers[..] else { panic!("{answers:?}") };
+    assert_eq!(held["decision"], "block");
+    assert!(let_go.get("decision").is_none(), "{let_go}");
+    let said = let_go["systemMessage"].as_str().unwrap();
+    assert!(said.contains("held once already and may stop: NOT-TODAY") && !said.contains("block"), "{said}");
+    assert_eq!(let_go["ruling"]["verdict"], "allow", "{let_go}");
+    assert_eq!(lab.ours_json(&["audit", "log", "--json", "--verdict", "block"]).as_array().unwrap().len(), 1);
 }
 
 /// Words on a stop make the client go on just as a block does.
@@ -109,14 +134,16 @@ fn words_on_a_stop_are_said_once() {
 }
 
 fn a_subagent_is_held_once() {
-    let agent = json!({"description": "helper", "prompt": "SUBPROMPT do it",
-        "subagent_type": "general-purpose", "run_in_background": false});
-    let script = Script::new([Turn::tool("Agent", agent), Turn::text("done")])
-        .aside("SUBPROMPT", ["first", "second", "third"].map(Turn::text));
-    let lab = Lab::with_script(script);
-    lab.policy("hold", &["SubagentStop"], "block contains \"KEEP-GOING\"");
-    prompt(&lab, "go", "--session-id");
-    let saw = lab.model_saw();
-    assert!(saw.contains("KEEP-GOING") && saw.contains("second") && !saw.contains("third"));
-    assert_eq!(lab.record(SESSION).count("SubagentStop"), 2);
+    for verb in ["block", "deny", "halt"] {
+        let agent = json!({"description": "helper", "prompt": "SUBPROMPT do it",
+            "subagent_type": "general-purpose", "run_in_background": false});
+        let script = Script::new([Turn::tool("Agent", agent), Turn::text("done")])
+            .aside("SUBPROMPT", ["first", "second", "third"].map(Turn::text));
+        let lab = Lab::with_script(script);
+        lab.policy("hold", &["SubagentStop"], &format!("{verb} contains \"KEEP-GOING\""));
+        prompt(&lab, "go", "--session-id");
+        let saw = lab.model_saw();
+        assert!(saw.contains("KEEP-GOING") && saw.contains("second") && !saw.contains("third"), "{verb}");
+        assert_eq!(lab.record(SESSION).count("SubagentStop"), 2, "{verb}");
+    }
 }

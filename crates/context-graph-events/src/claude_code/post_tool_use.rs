@@ -70,7 +70,7 @@ fn first_text(blocks: &[Value]) -> Option<&str> {
 reply! {
     /// What may be said after a tool ran. It has run: nothing here undoes it.
     PostToolUseReply to PostToolUse {
-        verbs: [Halt, Block, Modify, AddContext],
+        verbs: [Halt, Deny, Block, Modify, AddContext],
         top: [Continue, Decision, SystemMessage],
         specific: [
             ("additionalContext", Shape::Text),

@@ -22,9 +22,10 @@ impl StopPayload {
 }
 
 reply! {
-    /// What may be said to an agent that wants to stop. Blocking makes it go on with the reason as its next prompt.
+    /// What may be said to an agent that wants to stop. Every refusal makes it go on with the reason as its next prompt:
+    /// what it is refused is the end.
     StopReply to Stop {
-        verbs: [Halt, Block, AddContext],
+        verbs: [Halt, Deny, Block, AddContext],
         top: [Continue, Decision, SystemMessage],
         specific: [("additionalContext", Shape::Text)],
         shared: [block, halt, context, message],

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use context_graph_core::session::{Decided, Ruling};
 use context_graph_events::{Event, ReplyBody};
+use context_graph_policy::reply::HELD_BEFORE;
 use context_graph_policy::{Decision, Verdict};
 use context_graph_storage::StorageError;
 use context_graph_storage::sessions::Sessions;
@@ -156,7 +157,7 @@ impl Judged<'_> {
     /// What the user is told. The reason names its rules, and often what could not be heard.
     fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
         let mut lines = Vec::new();
-        if let Some(ruling) = ruling.filter(|_| self.stops()) {
+        if let Some(ruling) = ruling.filter(|_| self.stops() || was_held_before(&self.decision)) {
             let rules = || format!("[{}]", ruling.rules.join(", "));
             let reason = if ruling.reason.is_empty() { rules() } else { ruling.reason.clone() };
             lines.push(format!("context-graph: {}: {reason}", ruling.verdict));
@@ -176,7 +177,16 @@ impl Judged<'_> {
 fn ruling_of(decision: &Decision) -> Option<Ruling> {
     let verb = decision.verdict().verb()?;
     let rules = decision.findings().map(|finding| finding.rule.clone()).collect();
-    Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason: decision.reason() })
+    let mut reason = decision.reason();
+    if was_held_before(decision) {
+        reason = format!("{HELD_BEFORE}: {reason}");
+    }
+    Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason })
+}
+
+/// Whether an agent may stop that rules refuse it to, because it was held before.
+fn was_held_before(decision: &Decision) -> bool {
+    *decision.verdict() == Verdict::Allow && decision.notes().any(|note| note == HELD_BEFORE)
 }
 
 /// What the session has changed before this event.

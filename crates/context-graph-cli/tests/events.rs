@@ -1,0 +1,103 @@
+//! The events beside tool calls, as the client meets them: what is read, and what a refusal does.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{Place, Run};
+use serde_json::{Value, json};
+
+fn send(place: &Place, event: &str, more: &Value) -> Run {
+    let mut payload =
+        json!({"hook_event_name": event, "session_id": "s", "transcript_path": "/t", "cwd": place.project()});
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    place.send(&["hooks", "event"], payload.to_string())
+}
+
+/// A project in which one rule always says this on these events.
+fn where_policy_says(verb: &str, events: &[&str]) -> Place {
+    let place = Place::new();
+    let text = format!(
+        "# METADATA\n# scope: package\n# custom:\n#   routing:\n#     required_events: {}\n\
+         package cupcake.policies.always\n\nimport rego.v1\n\n\
+         {verb} contains {{\"rule_id\": \"R-1\", \"reason\": \"TESTS-FIRST\", \"severity\": \"HIGH\"}}\n",
+        json!(events)
+    );
+    place.rego("always.rego", &text);
+    place
+}
+
+#[test]
+fn an_event_with_only_what_the_specification_names_is_answered_and_recorded() {
+    let place = Place::new();
+    for (event, own) in [
+        ("Notification", json!({"message": "waiting for you"})),
+        ("SubagentStop", json!({"stop_hook_active": false})),
+        ("Stop", json!({"stop_hook_active": true})),
+        ("PermissionRequest", json!({"tool_name": "Bash", "tool_input": {"command": "ls"}})),
+    ] {
+        send(&place, event, &own).succeeded();
+    }
+    let compact = send(&place, "PreCompact", &json!({"trigger": "auto"}));
+    assert_eq!(compact.code, 0, "{compact:?}");
+    let log: Value = serde_json::from_str(&place.run(&["audit", "log", "--json"]).stdout).unwrap_or_default();
+    for event in ["Notification", "SubagentStop", "PreCompact"] {
+        assert!(log.to_string().contains(event), "{event} is not on record: {log}");
+    }
+}
+
+#[test]
+fn a_field_of_the_wrong_type_is_named() {
+    let place = Place::new();
+    for (event, own, field) in [
+        ("Notification", json!({"message": "m", "notification_type": 7}), "notification_type"),
+        ("SubagentStop", json!({"stop_hook_active": false, "agent_id": []}), "agent_id"),
+        ("PreCompact", json!({"trigger": "auto", "custom_instructions": 7}), "custom_instructions"),
+    ] {
+        let error = send(&place, event, &own).failed("parse");
+        assert!(error.contains(&format!("`{field}`")), "{error}");
+    }
+}
+
+#[test]
+fn every_refusal_of_a_stop_keeps_the_agent_working_with_the_reason() {
+    for verb in ["halt", "deny", "block"] {
+        let place = where_policy_says(verb, &["Stop", "SubagentStop"]);
+        for event in ["Stop", "SubagentStop"] {
+            let answer = send(&place, event, &json!({"stop_hook_active": false})).succeeded();
+            assert_eq!(answer["decision"], "block", "{verb} on {event}: {answer}");
+            assert_eq!(answer["reason"], "TESTS-FIRST [R-1]", "{verb} on {event}: {answer}");
+            assert!(answer.get("continue").is_none(), "{verb} on {event} ends the agent: {answer}");
+            assert_eq!(answer["ruling"]["verdict"], verb);
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_is_let_go_is_not_said_to_be_held() {
+    for verb in ["halt", "deny", "block"] {
+        let place = where_policy_says(verb, &["Stop", "SubagentStop"]);
+        for event in ["Stop", "SubagentStop"] {
+            let answer = send(&place, event, &json!({"stop_hook_active": true})).succeeded();
+            assert!(answer.get("decision").is_none() && answer.get("continue").is_none(), "{answer}");
+            let said = answer["systemMessage"].as_str().unwrap();
+            assert!(said.contains("held once already and may stop: TESTS-FIRST [R-1]"), "{said}");
+            assert!(!said.contains(verb), "{said}");
+            assert_eq!(answer["ruling"]["verdict"], "allow", "{answer}");
+        }
+        let refused = place.run(&["audit", "log", "--json", "--verdict", verb]);
+        assert_eq!(refused.stdout.trim(), "[]", "{refused:?}");
+    }
+}
+
+#[test]
+fn a_refusal_after_a_tool_call_reaches_the_model() {
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t", "tool_response": {}});
+    for verb in ["deny", "block"] {
+        let answer = send(&where_policy_says(verb, &["PostToolUse"]), "PostToolUse", &call).succeeded();
+        assert_eq!((&answer["decision"], &answer["reason"]), (&json!("block"), &json!("TESTS-FIRST [R-1]")));
+        assert!(answer.get("continue").is_none(), "{verb} ends the turn: {answer}");
+    }
+    // The client ends the turn and tells the model why in the next.
+    let answer = send(&where_policy_says("halt", &["PostToolUse"]), "PostToolUse", &call).succeeded();
+    assert_eq!((&answer["continue"], &answer["stopReason"]), (&json!(false), &json!("TESTS-FIRST [R-1]")));
+}
