@@ -8,8 +8,7 @@ use super::Lab;
 /// Where the client is, or why it is not to be had.
 pub fn find() -> Result<PathBuf, String> {
     let named = std::env::var_os("CLAUDE_BIN").map(PathBuf::from);
-    let installed = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../target/claude-code/node_modules/@anthropic-ai/claude-code/bin/claude.exe");
+    let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/claude-code/claude");
     named
         .into_iter()
         .chain([installed])
