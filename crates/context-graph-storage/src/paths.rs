@@ -4,59 +4,117 @@
 
 mod database;
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::error::{IoContext, Result, StorageError};
 use crate::live::{LiveSession, live_sessions};
 use crate::quarantine::Quarantine;
+use crate::safe_open::{Access, Folder, is_ours};
 use crate::store::{Glance, LmdbOptions, LmdbStore};
 
 /// The name of the state folder.
 pub const STATE_FOLDER: &str = ".context-graph";
 
-/// The state of one project: `.context-graph/` in its root.
+/// What the folder has for git: the state is nobody else's, nor the repository's.
+const IGNORE: &str = ".gitignore";
+const IGNORE_ALL: &str = "*\n";
+/// What is added where a project has an ignore file of its own, to share its policy: the last word counts.
+const IGNORE_STATE: &str = "# The state of context-graph is nobody else's.\n\
+    /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/mark\n/maintained\n";
+/// No ignore file is larger.
+const MAX_IGNORE_BYTES: u64 = 1 << 20;
+
+/// The state of one project: `.context-graph/` in its root, or the folder that the user names instead. Journals,
+/// caches, damaged bytes and the database are all in there.
 #[derive(Debug, Clone)]
 pub struct StateFolder {
     root: PathBuf,
-    folder: PathBuf,
-    /// The database, where the user wants it elsewhere.
-    named: Option<PathBuf>,
+    folder: Arc<Folder>,
+    live: Arc<Folder>,
+    /// Whether the user named it.
+    named: bool,
 }
 
 impl StateFolder {
     /// The project's root: the folder that the client names, else the nearest one upward from `start` that has a
-    /// `.context-graph` or a `.git`, else `start`.
+    /// `.context-graph` or a `.git` of this user's, else `start`. What another user has put above is passed over: it
+    /// would say which rules hold here.
     pub fn locate(project_dir: Option<&Path>, start: &Path) -> PathBuf {
         if let Some(named) = project_dir.filter(|named| !named.as_os_str().is_empty()) {
             return start.join(named);
         }
-        let marked = |folder: &&Path| {
-            [STATE_FOLDER, ".git"].iter().any(|mark| folder.join(mark).symlink_metadata().is_ok())
-        };
+        let marked = |folder: &&Path| [STATE_FOLDER, ".git"].iter().any(|mark| is_ours(&folder.join(mark)));
         start.ancestors().find(marked).unwrap_or(start).to_path_buf()
     }
 
-    /// The state folder of the project in `root`, created where it is missing. A `db_path` places the database
-    /// elsewhere: relative to `root`, or absolute.
+    /// Where the state of the project in `root` is, there or not: at `db_path`, relative to `root` or absolute, if the
+    /// user names one.
+    pub fn place(root: &Path, db_path: Option<&Path>) -> Result<PathBuf> {
+        match db_path {
+            Some(path) => database::resolve(root, path),
+            None => Ok(root.join(STATE_FOLDER)),
+        }
+    }
+
+    /// The state of the project in `root`, created where it is missing.
     ///
-    /// Costs two system calls when all is there.
+    /// Costs four system calls when all is there.
     pub fn open_or_create(root: &Path, db_path: Option<&Path>) -> Result<Self> {
-        let named = db_path.map(|path| database::resolve(root, path)).transpose()?;
-        let state = Self { root: root.to_path_buf(), folder: root.join(STATE_FOLDER), named };
-        for folder in [state.folder.clone(), state.live_folder()] {
-            match fs::symlink_metadata(&folder) {
-                Ok(found) if found.is_dir() => {}
-                Ok(found) if found.is_symlink() => stay_inside(&folder, root)?,
-                Ok(_) => return Err(not_a_folder(&folder)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => state.create(&folder)?,
-                Err(error) => return Err(unusable(&folder, "inspected", &error)),
+        let place = Self::place(root, db_path)?;
+        let named = db_path.is_some();
+        let mut is_made = false;
+        let folder = match Folder::open(&place) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                is_made = true;
+                create(&place, named)?
             }
+            opened => opened.map_err(|error| refusal(&place, "opened", &error))?,
+        };
+        let (live, is_new) = folder
+            .folder_or_create("live")
+            .map_err(|error| refusal(&place.join("live"), "created", &error))?;
+        let state = Self { root: root.to_path_buf(), folder: Arc::new(folder), live: Arc::new(live), named };
+        if is_made {
+            state.ignore()?;
+        }
+        if is_new {
+            state.tidy()?;
         }
         Ok(state)
+    }
+
+    /// Makes sure that nobody but this user can read what is here, and that git does not take it: somebody may have
+    /// opened it up since. Too dear for every tool call: it is done at the start of a session and before people look.
+    pub fn tidy(&self) -> Result<()> {
+        self.live.close_to_others().context("close to others", self.live.path())?;
+        // A folder that the user named may be there for other things as well.
+        if self.named {
+            return Ok(());
+        }
+        self.folder.close_to_others().context("close to others", self.path())?;
+        self.folder.folder_or_create("data").map_err(|error| refusal(&self.database(), "created", &error))?;
+        self.ignore()
+    }
+
+    fn ignore(&self) -> Result<()> {
+        let text = match self.folder.read(IGNORE, MAX_IGNORE_BYTES) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            // What is no file is replaced.
+            Err(_) => String::new(),
+        };
+        if text == IGNORE_ALL || text.ends_with(IGNORE_STATE) {
+            return Ok(());
+        }
+        let text = if text.trim().is_empty() {
+            IGNORE_ALL.to_owned()
+        } else {
+            format!("{}\n{IGNORE_STATE}", text.trim_end_matches('\n'))
+        };
+        self.folder.replace(IGNORE, text.as_bytes()).context("write", &self.path().join(IGNORE))
     }
 
     /// The project's root.
@@ -66,22 +124,22 @@ impl StateFolder {
 
     /// The state folder itself.
     pub fn path(&self) -> &Path {
-        &self.folder
+        self.folder.path()
     }
 
     /// The folder of live sessions.
     pub fn live_folder(&self) -> PathBuf {
-        self.folder.join("live")
+        self.live.path().to_path_buf()
     }
 
     /// Where damaged bytes go.
     pub fn quarantine(&self) -> Quarantine {
-        Quarantine::new(self.folder.join("quarantine"))
+        Quarantine::new(self.path().join("quarantine"))
     }
 
     /// The database's folder.
     pub fn database(&self) -> PathBuf {
-        self.named.clone().unwrap_or_else(|| self.folder.join("data"))
+        if self.named { self.path().to_path_buf() } else { self.path().join("data") }
     }
 
     /// The live files of a session; touches nothing on disk.
@@ -102,8 +160,8 @@ impl StateFolder {
     /// Opens the store, creating it where it is missing.
     pub fn open_store(&self, now_ms: i64) -> Result<LmdbStore> {
         let folder = self.database();
-        if self.named.is_none() {
-            database::examine(&folder, &self.folder)?;
+        if !self.named {
+            database::examine(&folder, self.path())?;
         }
         let quarantine = self.quarantine().folder().to_path_buf();
         LmdbStore::open(&LmdbOptions { quarantine, ..LmdbOptions::new(folder, now_ms) })
@@ -112,38 +170,54 @@ impl StateFolder {
     /// The store, looked at without opening it; an error where that cannot be done.
     pub fn glance(&self) -> Result<Glance> {
         let folder = self.database();
-        if self.named.is_none() {
-            database::examine(&folder, &self.folder)?;
+        if !self.named {
+            database::examine(&folder, self.path())?;
         }
         Glance::glance(&folder)
     }
+}
 
-    fn create(&self, folder: &Path) -> Result<()> {
-        let made = DirBuilder::new().recursive(folder != self.folder).mode(0o700).create(folder);
-        match made {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(unusable(folder, "created", &error));
-            }
-            _ => {}
+/// Makes the folder for the state: of a named one also those above it.
+fn create(place: &Path, named: bool) -> Result<Folder> {
+    let above = place.parent().unwrap_or(place);
+    if named {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(above).map_err(|error| unusable(place, "created", &error))?;
+    }
+    let name = place.file_name().unwrap_or_default();
+    let made = Folder::open_any(above).and_then(|above| above.folder_or_create(name));
+    made.map(|(folder, _)| folder).map_err(|error| refusal(place, "created", &error))
+}
+
+/// Why a folder of ours cannot be used, and what to do about it.
+fn refusal(path: &Path, what: &str, error: &io::Error) -> StorageError {
+    let found = fs::symlink_metadata(path);
+    let refuse = |problem: &str, next_step| StorageError::Path {
+        path: path.to_path_buf(),
+        problem: problem.into(),
+        next_step,
+    };
+    match found {
+        Ok(found) if found.is_symlink() => refuse(
+            "it is a link, and could lead anywhere",
+            "remove it; a folder will be created in its place",
+        ),
+        Ok(found) if !found.is_dir() => not_a_folder(path),
+        Ok(_) if error.kind() == io::ErrorKind::PermissionDenied && !is_ours(path) => {
+            refuse("it belongs to another user", "move it away, or name another place with --db-path")
         }
-        // The state is nobody else's, nor the repository's.
-        let ignore = self.folder.join(".gitignore");
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&ignore);
-        match file.and_then(|mut file| file.write_all(b"*\n")) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(error).context("write", &ignore)
-            }
-            _ => Ok(()),
-        }
+        _ => unusable(path, what, error),
     }
 }
 
 /// Writes a byte to a file so that its time is now, and says what time that is. A link is not followed: what comes with
 /// a checkout must not have us write elsewhere.
 pub fn touch(path: &Path) -> io::Result<SystemTime> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    let mut file = options.open(path)?;
+    let folder = Folder::open(path.parent().unwrap_or(path))?;
+    let mut file = folder.file(path.file_name().unwrap_or_default(), Access::WriteOrCreate)?;
     file.write_all(b"\n")?;
     file.metadata()?.modified()
 }

@@ -2,12 +2,12 @@
 //!
 //! File names are made from the damage itself, so the same damage met twice is saved and reported once.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{IoContext, Result};
+use crate::safe_open::{Access, Folder};
 
 /// The folder of damaged bytes.
 #[derive(Debug, Clone)]
@@ -28,31 +28,39 @@ impl Quarantine {
 
     /// Saves `bytes` as `name`. The flag is true when they were not there yet.
     pub(crate) fn save(&self, name: &str, bytes: &[u8]) -> Result<(PathBuf, bool)> {
-        create_folder(&self.folder)?;
+        let folder = self.open()?;
         let path = self.folder.join(name);
-        if path.symlink_metadata().is_ok() {
+        if folder.has(name) {
             return Ok((path, false));
         }
-        // Half a copy under the final name would pass for the whole one next time.
-        let part = self.folder.join(format!("{name}.part"));
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-        let written = options.open(&part).and_then(|mut file| file.write_all(bytes));
-        written.and_then(|()| fs::rename(&part, &path)).context("save damaged bytes to", &path)?;
+        folder.replace(name, bytes).context("save damaged bytes to", &path)?;
         Ok((path, true))
+    }
+
+    /// Bytes of events that were lost: the session's key and the name of the file.
+    pub fn losses(&self) -> Vec<(String, String)> {
+        let names = Folder::open(&self.folder).and_then(|folder| folder.names()).unwrap_or_default();
+        let names = names.into_iter().filter_map(|name| name.into_string().ok());
+        let key = |name: &str| {
+            let (key, rest) = name.split_once('.')?;
+            rest.strip_prefix(LOST)?.starts_with('-').then(|| key.to_owned())
+        };
+        names.filter_map(|name| Some((key(&name)?, name))).collect()
     }
 
     /// Removes what was saved of the session whose key is `key`.
     pub(crate) fn forget(&self, key: &str) -> Result<()> {
-        let Ok(entries) = fs::read_dir(&self.folder) else { return Ok(()) };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
+        let folder = match Folder::open(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened.context("open", &self.folder)?,
+        };
+        for name in folder.names().context("list", &self.folder)? {
             let own = name
                 .to_str()
                 .and_then(|name| name.strip_prefix(key))
                 .is_some_and(|rest| rest.starts_with('.'));
             if own {
-                fs::remove_file(entry.path()).context("remove", &entry.path())?;
+                folder.remove(&name).context("remove", &self.folder.join(&name))?;
             }
         }
         Ok(())
@@ -60,42 +68,71 @@ impl Quarantine {
 
     /// Moves `files` of `from` into a new folder called `name`, numbered where that is taken.
     pub(crate) fn move_files(&self, name: &str, from: &Path, files: &[&str]) -> Result<PathBuf> {
-        create_folder(&self.folder)?;
-        let mut target = self.folder.join(name);
-        for number in 2.. {
-            match DirBuilder::new().mode(0o700).create(&target) {
-                Ok(()) => break,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    target = self.folder.join(format!("{name}-{number}"));
-                }
-                Err(error) => return Err(error).context("create", &target),
+        let folder = self.open()?;
+        let mut target = name.to_owned();
+        let target = loop {
+            let (made, is_new) =
+                folder.folder_or_create(&target).context("create", &self.folder.join(&target))?;
+            if is_new {
+                break made;
             }
-        }
+            let number = target.rsplit_once('-').and_then(|(_, number)| number.parse::<u32>().ok());
+            target = format!("{name}-{}", number.unwrap_or(1) + 1);
+        };
+        let source = Folder::open(from).context("open", from)?;
         for file in files {
-            let (source, destination) = (from.join(file), target.join(file));
-            match rename_or_copy(&source, &destination) {
+            match source.move_to(file, &target, file) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(error).context("move to quarantine", &source);
+                    return Err(error).context("move to quarantine", &from.join(file));
                 }
                 _ => {}
             }
         }
-        Ok(target)
+        Ok(target.path().to_path_buf())
+    }
+
+    fn open(&self) -> Result<Folder> {
+        let above = self.folder.parent().unwrap_or(&self.folder);
+        let name = self.folder.file_name().unwrap_or_default();
+        let opened = Folder::open(above).and_then(|above| above.folder_or_create(name));
+        opened.map(|(folder, _)| folder).context("create", &self.folder)
     }
 }
 
-/// A database named by the user may be on another file system than the state folder.
-fn rename_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            fs::copy(from, to)?;
-            fs::remove_file(from)
-        }
-        other => other,
-    }
+/// What the bytes of a lost event are called, behind the session's key.
+pub(crate) const LOST: &str = "lost";
+
+/// Where it is noted what is yet to be told.
+const UNTOLD: &str = "untold";
+/// More is not kept there: the bytes themselves are in quarantine.
+const MAX_UNTOLD_BYTES: u64 = 64 << 10;
+
+/// Notes beside the journals in `live` that something was lost, until somebody has been told.
+pub(crate) fn note_loss(live: &Path, what: &OsStr) {
+    // Whoever cannot write this down has already saved the bytes, and says so now.
+    let written =
+        Folder::open(live).and_then(|live| live.file(UNTOLD, Access::AppendOrCreate)).and_then(|mut file| {
+            if file.metadata()?.len() < MAX_UNTOLD_BYTES {
+                file.write_all(&[what.as_encoded_bytes(), b"\n"].concat())?;
+            }
+            Ok(())
+        });
+    drop(written);
+}
+
+/// What was lost and has not been told, each by the name of its bytes in quarantine. It counts as told from now on.
+pub(crate) fn take_losses(live: &Path) -> Vec<String> {
+    let Ok(folder) = Folder::open(live) else { return Vec::new() };
+    let Ok(bytes) = folder.read(UNTOLD, 2 * MAX_UNTOLD_BYTES) else { return Vec::new() };
+    let _ = folder.remove(UNTOLD);
+    String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
 }
 
 /// Creates `folder`, for its owner alone, unless it is there.
 pub(crate) fn create_folder(folder: &Path) -> Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).context("create", folder)
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).context("create", folder)
 }

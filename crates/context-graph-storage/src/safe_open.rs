@@ -31,9 +31,9 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Opens a folder whoever it belongs to, to begin a way at that leads into folders which are checked.
+    /// Opens the folder to begin at, whoever it belongs to; links to it are followed. What is below it is checked.
     pub fn open_any(path: &Path) -> io::Result<Self> {
-        Ok(Self { handle: system::open_folder(path)?, path: path.to_path_buf() })
+        Ok(Self { handle: system::open_any_folder(path)?, path: path.to_path_buf() })
     }
 
     /// Where it was found.

@@ -127,7 +127,7 @@ fn a_path_that_leads_out_of_the_project_is_refused() {
     }
     let absolute = project.join("../elsewhere/db");
     let text = refusal(&project, Some(&absolute));
-    assert!(text.ends_with("it contains `..`; write the path of the database without `..`"), "{text}");
+    assert!(text.ends_with("it contains `..`; write the path without `..`"), "{text}");
     assert!(refusal(&project, Some(Path::new(""))).contains("name a folder"));
     assert!(!folder.path("db").exists() && !folder.path("elsewhere").exists());
 }
@@ -155,7 +155,7 @@ fn a_link_that_leads_outside_is_refused() {
 }
 
 #[test]
-fn a_state_folder_that_is_a_link_to_outside_is_refused() {
+fn a_state_folder_that_is_a_link_is_refused() {
     for part in [".context-graph", ".context-graph/live", ".context-graph/data"] {
         let folder = Folder::new();
         let project = folder.project();
@@ -166,14 +166,37 @@ fn a_state_folder_that_is_a_link_to_outside_is_refused() {
         }
         symlink(&outside, project.join(part)).unwrap();
         let text = refusal(&project, None);
-        assert!(text.contains("a link that leads outside"), "{text}");
+        assert!(text.contains("it is a link"), "{text}");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     }
+    // Nor one to inside: that could be a folder which means something to another program.
     let folder = Folder::new();
     let project = folder.project();
     fs::create_dir(project.join("inside")).unwrap();
     symlink("inside", project.join(".context-graph")).unwrap();
-    StateFolder::open_or_create(&project, None).unwrap().open_store(1).unwrap();
+    assert!(refusal(&project, None).contains("it is a link"));
+}
+
+#[test]
+fn what_was_opened_up_is_closed_again_and_git_is_told_again() {
+    let folder = Folder::new();
+    let project = folder.project();
+    fs::create_dir(project.join(".context-graph")).unwrap();
+    fs::set_permissions(project.join(".context-graph"), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::write(project.join(".context-graph/.gitignore"), "!*\n").unwrap();
+    let state = StateFolder::open_or_create(&project, None).unwrap();
+    assert_eq!(mode(state.path()), 0o700);
+    let ignore = fs::read_to_string(state.path().join(".gitignore")).unwrap();
+    assert!(ignore.starts_with("!*\n") && ignore.contains("\n/live/\n"), "{ignore}");
+    state.tidy().unwrap();
+    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), ignore);
+    // What is no file is replaced, and what it leads to is left alone.
+    fs::write(folder.path("victim"), "").unwrap();
+    fs::remove_file(state.path().join(".gitignore")).unwrap();
+    symlink(folder.path("victim"), state.path().join(".gitignore")).unwrap();
+    state.tidy().unwrap();
+    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), "*\n");
+    assert_eq!(fs::read_to_string(folder.path("victim")).unwrap(), "");
 }
 
 #[test]
@@ -181,7 +204,7 @@ fn a_data_file_that_is_a_link_is_not_followed() {
     let folder = Folder::new();
     let project = folder.project();
     let state = StateFolder::open_or_create(&project, None).unwrap();
-    fs::create_dir(state.database()).unwrap();
+    fs::create_dir_all(state.database()).unwrap();
     symlink(folder.path("victim"), state.database().join("data.mdb")).unwrap();
     assert!(state.open_store(1).is_err());
     assert!(!folder.path("victim").exists());

@@ -45,7 +45,8 @@ pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) ->
 fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
     let environment = environment.in_project(args.place.project.as_deref());
     // Looking must not make the folder.
-    let newest = if environment.state_folder().exists() { newest_open(args, &environment)? } else { None };
+    let is_there = environment.state_place(args.place.db_path.as_deref())?.exists();
+    let newest = if is_there { newest_open(args, &environment)? } else { None };
     let Some(session) = newest else {
         return match &args.session_id {
             Some(id) => Err(Failure::session_not_found(id).with_next_step(
@@ -122,8 +123,8 @@ fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
 fn inject(args: &WhichArgs, environment: &Environment) -> Outcome {
     let shelf = Shelf::open(&args.place, environment)?;
     let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
-    let config =
-        Config::read(shelf.sessions.folder().path()).map_err(|error| Failure::usage(error.to_string()))?;
+    let folder = environment.in_project(args.place.project.as_deref()).state_folder();
+    let config = Config::read(&folder).map_err(|error| Failure::usage(error.to_string()))?;
     let max = config.inject.max_characters;
     let hint = session.is_below(config.inject.hint_below).then(|| session.tell_drift(max)).flatten();
     let text = hint.or_else(|| session.tell_digest(max)).unwrap_or_else(|| session.tell_state());

@@ -31,7 +31,7 @@ pub(crate) struct MaintainArgs {
     #[arg(long, value_name = "DIR", value_parser = project_folder())]
     project: Option<PathBuf>,
 
-    /// The database, instead of the project's own
+    /// Where all state is, instead of in the project's own folder
     #[arg(long, value_name = "PATH")]
     db_path: Option<PathBuf>,
 
@@ -42,7 +42,7 @@ pub(crate) struct MaintainArgs {
 
 pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     let environment = environment.in_project(args.project.as_deref());
-    let folder = environment.state_folder();
+    let folder = environment.state_place(args.db_path.as_deref())?;
     let mut put_away = Vec::new();
     let mut pruned = Vec::new();
     let held = Held::for_upkeep(&folder).map_err(|error| {
@@ -51,12 +51,13 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     })?;
     if held.is_some() {
         let sessions = environment.sessions(args.db_path.as_deref())?;
+        sessions.folder().tidy()?;
         let now_ms = clock::now_ms();
         let mut store = sessions.store(now_ms)?;
         put_away = sessions.put_away_silent(&mut store, SILENT_FOR, now_ms)?;
         if let Some(store) = &store {
             // How much is to be kept is not known while the file cannot be read: then everything is.
-            match Config::read(&folder) {
+            match Config::read(&environment.state_folder()) {
                 Ok(config) => pruned = sessions.prune(store, limits(&config, now_ms), now_ms)?,
                 Err(error) => terminal::complain(&format!("nothing is pruned: {error}")),
             }

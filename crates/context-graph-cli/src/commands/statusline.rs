@@ -32,7 +32,8 @@ fn line(said: &Map<String, Value>, environment: &Environment) -> String {
         Environment { project_dir: environment.project_dir.clone().or(project), ..environment.clone() };
     let id = said.get("session_id").and_then(Value::as_str).unwrap_or("");
     // Looking must not make the folder: a status line of the user's own is shown in every project.
-    let sessions = environment.state_folder().is_dir().then(|| environment.sessions(None).ok()).flatten();
+    let is_there = environment.state_place(None).is_ok_and(|place| place.is_dir());
+    let sessions = is_there.then(|| environment.sessions(None).ok()).flatten();
     let session = sessions.and_then(|sessions| sessions.peek(id).ok().flatten());
     let mut parts = match &session {
         Some(session) => about(session),

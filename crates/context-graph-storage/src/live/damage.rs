@@ -32,6 +32,8 @@ pub struct Damage {
     pub bytes: u64,
     /// The copy in quarantine; none where the bytes can be rebuilt.
     pub saved_to: Option<PathBuf>,
+    /// Whether something that had been acknowledged went with it.
+    pub is_loss: bool,
 }
 
 impl fmt::Display for Damage {

@@ -105,6 +105,28 @@ pub(crate) fn find(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
+/// Whether bytes that are no whole frame were one that had been acknowledged. The start of a frame whose writer died was
+/// not, and neither were zeros that a power cut left.
+pub(crate) fn is_loss(bytes: &[u8]) -> bool {
+    if bytes.iter().all(|byte| *byte == 0) {
+        return false;
+    }
+    match parse(bytes) {
+        Err(Flaw::Cut) => has_all_but_its_length(bytes),
+        _ => true,
+    }
+}
+
+/// Whether a frame that seems to end too early is whole but for the length that it says.
+fn has_all_but_its_length(bytes: &[u8]) -> bool {
+    let Some(length) = bytes.len().checked_sub(PREFIX + SUFFIX).and_then(|it| u32::try_from(it).ok()) else {
+        return false;
+    };
+    let mut mended = bytes.to_vec();
+    mended[4..8].copy_from_slice(&length.to_le_bytes());
+    parse(&mended).is_ok()
+}
+
 /// Not cryptographic: it finds accidents. The hash chain of the log finds tampering.
 ///
 /// Its last byte is never the first of a frame: else the frame behind one that lacks its last byte could complete it.
@@ -162,6 +184,20 @@ mod tests {
             let torn = [&whole[..whole.len() - 1], &behind].concat();
             assert_eq!(parse(&torn).unwrap_err(), Flaw::Checksum, "{number}");
             assert_eq!(find(&torn, 0), Some(whole.len() - 1), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_torn_frame_is_no_loss_and_a_changed_one_is() {
+        let whole = frame(b"some payload");
+        for end in 0..whole.len() {
+            assert!(!is_loss(&whole[..end]), "cut at {end}");
+        }
+        assert!(!is_loss(&[0; 40]));
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0x55;
+            assert!(is_loss(&changed), "byte {at}");
         }
     }
 

@@ -15,7 +15,7 @@ const FORMAT: u16 = 1;
 /// Format, then the position that the journal continues; the session's id follows.
 const FIXED: usize = 2 + 24;
 /// Longest header on disk.
-const MAX_BYTES: usize = PREFIX + FIXED + MAX_SESSION_ID_BYTES + SUFFIX;
+pub(crate) const MAX_BYTES: usize = PREFIX + FIXED + MAX_SESSION_ID_BYTES + SUFFIX;
 
 /// What a journal says about itself.
 #[derive(Debug, Clone, Copy)]

@@ -12,18 +12,21 @@ use super::journal::{Journal, JournalFile};
 use super::{Damage, DamageKind, Position};
 use crate::error::{IoContext, Result};
 use crate::file_lock;
+use crate::quarantine::{LOST, note_loss};
 
 impl JournalFile {
     /// Rebuilds a journal whose header does not check out. The generation is taken from what is left, so that
     /// places noted earlier still hold. The caller is alone.
     pub(super) fn repair_header(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Header> {
         let bytes = self.read_to_end(file, 0)?;
-        let (saved_to, _) = self.save(&bytes, 0)?;
         let mut follows = None;
         let mut generation = None;
         let mut at = 0;
+        // What stands before the first whole frame is the header, unless it is larger than any.
+        let mut is_loss = false;
         while let Some(start) = frame::find(&bytes, at) {
             let Ok(frame) = frame::parse(&bytes[start..]) else { break };
+            is_loss |= if at == 0 { start > header::MAX_BYTES } else { frame::is_loss(&bytes[at..start]) };
             if frame.kind == Kind::Header
                 && let Some((header, _)) = header::decode(&frame, &self.path)?
             {
@@ -32,8 +35,10 @@ impl JournalFile {
             generation.get_or_insert(frame.generation);
             at = start + frame.size();
         }
+        is_loss |= if at == 0 { bytes.len() > header::MAX_BYTES } else { frame::is_loss(&bytes[at..]) };
+        let (saved_to, _) = self.save(&bytes, 0, is_loss)?;
         let generation = generation.unwrap_or_else(header::new_generation);
-        damage.push(self.damage(DamageKind::Header, 0, bytes.len(), Some(saved_to)));
+        damage.push(self.damage(DamageKind::Header, 0, bytes.len(), Some(saved_to), is_loss));
         self.rewrite(&bytes, |found| found == generation, generation, follows)
     }
 
@@ -65,9 +70,11 @@ impl JournalFile {
         Ok(header)
     }
 
-    /// Saves bytes of the journal to quarantine; the flag is false when they were saved before.
-    pub(super) fn save(&self, bytes: &[u8], offset: u64) -> Result<(PathBuf, bool)> {
-        let name = format!("{}.journal-{offset}-{:016x}", self.key, xxh3_64(bytes));
+    /// Saves bytes of the journal to quarantine; the flag is false when they were saved before. Those of a loss are named
+    /// so that it can be told later that there was one.
+    pub(super) fn save(&self, bytes: &[u8], offset: u64, is_loss: bool) -> Result<(PathBuf, bool)> {
+        let what = if is_loss { LOST } else { "journal" };
+        let name = format!("{}.{what}-{offset}-{:016x}", self.key, xxh3_64(bytes));
         self.quarantine.save(&name, bytes)
     }
 
@@ -77,8 +84,12 @@ impl JournalFile {
         offset: u64,
         bytes: usize,
         saved_to: Option<PathBuf>,
+        is_loss: bool,
     ) -> Damage {
-        Damage { kind, file: self.path.clone(), offset, bytes: bytes as u64, saved_to }
+        if let Some(name) = saved_to.as_ref().and_then(|path| path.file_name()).filter(|_| is_loss) {
+            note_loss(self.path.parent().unwrap_or(&self.path), name);
+        }
+        Damage { kind, file: self.path.clone(), offset, bytes: bytes as u64, saved_to, is_loss }
     }
 
     /// Everything from `offset` on.
@@ -106,10 +117,10 @@ impl Journal<'_> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
         let bytes = self.place.read_to_end(&self.file, 0)?;
-        let (saved_to, _) = self.place.save(&bytes, 0)?;
+        let (saved_to, _) = self.place.save(&bytes, 0, false)?;
         let old = self.header.generation;
         self.header = self.place.rewrite(&bytes, |found| found == old, header::new_generation(), None)?;
         self.file.unlock().context("unlock", path)?;
-        Ok(self.place.damage(DamageKind::Discontinuity, 0, bytes.len(), Some(saved_to)))
+        Ok(self.place.damage(DamageKind::Discontinuity, 0, bytes.len(), Some(saved_to), false))
     }
 }

@@ -163,7 +163,7 @@ impl LiveSession {
     fn state_damage(&self, file: &File) -> Result<Damage> {
         let bytes = file.metadata().context("inspect", &self.state)?.len();
         let file = self.state.clone();
-        Ok(Damage { kind: DamageKind::State, file, offset: 0, bytes, saved_to: None })
+        Ok(Damage { kind: DamageKind::State, file, offset: 0, bytes, saved_to: None, is_loss: false })
     }
 }
 

@@ -63,7 +63,7 @@ impl Journal<'_> {
                 } else if position
                     .is_some_and(|place| self.header.follows.is_some_and(|before| before != place))
                 {
-                    damage.push(self.place.damage(DamageKind::Discontinuity, 0, 0, None));
+                    damage.push(self.place.damage(DamageKind::Discontinuity, 0, 0, None, false));
                 }
                 let start = self.header.start;
                 (start, self.place.read_to_end(&self.file, start.offset)?)
@@ -106,14 +106,15 @@ impl Journal<'_> {
         let (entries, flaws) = scan(&bytes, start);
         for flaw in flaws {
             let offset = start.offset + flaw.start as u64;
-            let (saved_to, new) = self.place.save(&bytes[flaw.clone()], offset)?;
+            let is_loss = frame::is_loss(&bytes[flaw.clone()]);
+            let (saved_to, new) = self.place.save(&bytes[flaw.clone()], offset, is_loss)?;
             let torn = flaw.end == bytes.len();
             if torn {
                 self.file.set_len(offset).context("shorten", path)?;
             }
             if new {
                 let kind = if torn { DamageKind::TornTail } else { DamageKind::BadEntry };
-                damage.push(self.place.damage(kind, offset, flaw.len(), Some(saved_to)));
+                damage.push(self.place.damage(kind, offset, flaw.len(), Some(saved_to), is_loss));
             }
         }
         self.file.unlock().context("unlock", path)?;

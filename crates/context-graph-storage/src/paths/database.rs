@@ -1,4 +1,4 @@
-//! The database's place when the user names one: which paths are refused, and why.
+//! The state's place when the user names one: which paths are refused, and why.
 
 use std::fs;
 use std::io;
@@ -17,13 +17,13 @@ pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf> {
         Err(StorageError::Path { path: path.to_path_buf(), problem: problem.into(), next_step })
     };
     if path.as_os_str().is_empty() || path.as_os_str().as_encoded_bytes().contains(&0) {
-        return refuse("it is no path", "name a folder for the database");
+        return refuse("it is no path", "name a folder for the state");
     }
     let mut inside = PathBuf::new();
     for part in path.components() {
         match part {
             Component::ParentDir if path.is_absolute() => {
-                return refuse("it contains `..`", "write the path of the database without `..`");
+                return refuse("it contains `..`", "write the path without `..`");
             }
             Component::ParentDir if !inside.pop() => {
                 return refuse("it leads out of the project", "name a folder inside, or an absolute path");
@@ -39,6 +39,10 @@ pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf> {
         root.to_path_buf()
     };
     examine(&folder, &fence)?;
+    // A link that stays inside is the user's own.
+    if folder.is_symlink() {
+        return fs::canonicalize(&folder).map_err(|error| unusable(&folder, "followed", &error));
+    }
     Ok(folder)
 }
 

@@ -21,6 +21,7 @@ use context_graph_events::Event;
 use crate::error::{Result, StorageError};
 use crate::live::Damage;
 use crate::paths::StateFolder;
+use crate::quarantine::take_losses;
 use crate::session_key::SessionKey;
 
 pub use codec::{decode_record, decode_session, encode_record, encode_session};
@@ -68,6 +69,12 @@ impl Sessions {
     /// The key under which sessions of this project find each other.
     pub fn project(&self) -> String {
         self.folder.root().to_string_lossy().into_owned()
+    }
+
+    /// Events that were lost to damage and that nobody has been told of: the names of their bytes in quarantine. They
+    /// count as told from now on.
+    pub fn take_losses(&self) -> Vec<String> {
+        take_losses(&self.folder.live_folder())
     }
 
     /// An event as it will be remembered: cut to size, secrets taken out.

@@ -67,6 +67,22 @@ impl Sessions {
         Ok(found.map(|(session, _)| SessionView { session, source, unfolded, stored_records }))
     }
 
+    /// Reads every journal, and says how many records wait in them to be stored. What does not check out goes to
+    /// quarantine.
+    pub fn check_journals(&self, store: Option<&LmdbStore>) -> Result<u64> {
+        let mut waiting = 0;
+        for (id, _) in self.folder.live_sessions()? {
+            let entry = store.map(|store| store.session(&id)).transpose()?.flatten();
+            let live = self.folder.session(&id)?;
+            let Some(mut guard) = live.lock_existing()? else { continue };
+            // All of it, not only what the store has not got yet.
+            guard.entries_since(None)?;
+            let tail = guard.entries_since(entry.and_then(|entry| entry.folded_to))?;
+            waiting += tail.entries().len() as u64;
+        }
+        Ok(waiting)
+    }
+
     /// All records of a session, oldest first, with their numbers.
     pub fn records(&self, store: Option<&LmdbStore>, session_id: &str) -> Result<Vec<(u64, EventRecord)>> {
         let mut records = Vec::new();

@@ -63,6 +63,8 @@ pub struct Stepped {
     pub report: StepReport,
     /// The session before, on the event that found it.
     pub previous: Option<Session>,
+    /// The session before that was named and is not known.
+    pub unknown_previous: Option<String>,
     /// What was found damaged on the way and mended.
     pub damage: Vec<Damage>,
 }
@@ -78,7 +80,7 @@ impl Sessions {
 
         let (mut record, event) = self.record(event, at_ms, decision)?;
         record.took_us = took_us;
-        let mut previous = None;
+        let (mut previous, mut unknown_previous) = (None, None);
         if let Event::SessionStart(start) = &event {
             let found = store.look(|store| {
                 let named = previous_session_id.clone();
@@ -91,11 +93,14 @@ impl Sessions {
                 };
                 Ok(Some((id, origin, session)))
             })?;
-            if let Some((id, origin, session)) = found {
-                previous = session;
-                // A session that we never saw can still be named.
-                let purpose_vector = previous.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
-                record.link = Some(Link { session_id: id, origin, purpose_vector });
+            match found {
+                Some((id, _, None)) if !self.is_live(&id)? => unknown_previous = Some(id),
+                Some((id, origin, session)) => {
+                    previous = session;
+                    let purpose_vector = previous.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
+                    record.link = Some(Link { session_id: id, origin, purpose_vector });
+                }
+                None => {}
             }
         }
         let own = guard.append(&encode_record(&record)?)?;
@@ -140,7 +145,7 @@ impl Sessions {
                 guard.retire()?;
             }
         }
-        Ok(Stepped { session: state.session, report, previous, damage })
+        Ok(Stepped { session: state.session, report, previous, unknown_previous, damage })
     }
 
     /// Folds what has gathered in a session's journal into the store.

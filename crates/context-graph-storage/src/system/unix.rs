@@ -25,6 +25,12 @@ pub(crate) fn open_folder(path: &Path) -> io::Result<Handle> {
     retried(|| rustix::fs::openat(CWD, path, FOLDER, Mode::empty())).map_err(not_a_link)
 }
 
+/// Opens a folder by its path, links followed.
+pub(crate) fn open_any_folder(path: &Path) -> io::Result<Handle> {
+    let flags = FOLDER.difference(OFlags::NOFOLLOW);
+    retried(|| rustix::fs::openat(CWD, path, flags, Mode::empty())).map_err(Into::into)
+}
+
 /// Opens a folder in another one.
 pub(crate) fn open_folder_in(folder: &Handle, name: &OsStr) -> io::Result<Handle> {
     retried(|| rustix::fs::openat(folder, name, FOLDER, Mode::empty())).map_err(not_a_link)

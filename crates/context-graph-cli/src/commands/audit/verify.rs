@@ -17,7 +17,7 @@ use crate::heads::{self, Head};
 use crate::summary::counted;
 use crate::{Environment, table, terminal};
 
-/// Check that the record is as it was written: every page, every record, every chain
+/// Check that the record is as it was written: every page, every record, every chain, every journal
 ///
 /// Each session's records are a hash chain. Whatever was changed, taken out or added behind the store's back does not
 /// fit, and the first place is named. Sessions that were forgotten or pruned left a tombstone and are no break.
@@ -52,9 +52,12 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
         None => Findings {
             chains: ChainReport::default(),
             tombstones: Vec::new(),
-            waiting: waiting(&shelf)?,
+            waiting: shelf.sessions.check_journals(None)?,
             heads: heads.len(),
-            first_break: compare_heads(None, &[], &heads)?,
+            first_break: match loss(&shelf) {
+                Some(found) => Some(found),
+                None => compare_heads(None, &[], &heads)?,
+            },
         },
     };
     if args.place.json {
@@ -81,26 +84,32 @@ fn look(shelf: &Shelf, store: &LmdbStore, heads: &[Head]) -> Result<Findings, Fa
     let chains = store.verify_chains(&mut |done| progress.tell(done, of))?;
     progress.done();
     let tombstones = store.tombstones()?;
+    let waiting = shelf.sessions.check_journals(Some(store))?;
     let damaged = check.first_problem.map(|(key, what)| Break {
         session_id: None,
         seq: None,
         what: format!("{key}: {what}"),
     });
     // A chain that breaks says more than the page or the key that it breaks on.
-    let first_break = match chains.first_break.clone().or(damaged) {
+    let first_break = match chains.first_break.clone().or(damaged).or_else(|| loss(shelf)) {
         Some(found) => Some(found),
         None => compare_heads(Some(store), &tombstones, heads)?,
     };
-    Ok(Findings { chains, tombstones, waiting: waiting(shelf)?, heads: heads.len(), first_break })
+    Ok(Findings { chains, tombstones, waiting, heads: heads.len(), first_break })
 }
 
-fn waiting(shelf: &Shelf) -> Result<u64, Failure> {
-    let mut waiting = 0;
-    for (id, _) in shelf.sessions.folder().live_sessions()? {
-        let view = shelf.sessions.view(shelf.store.as_ref(), &id)?;
-        waiting += view.map_or(0, |view| view.unfolded.len() as u64);
-    }
-    Ok(waiting)
+/// The first event that was lost from a journal: its bytes did not check out, and are in quarantine.
+fn loss(shelf: &Shelf) -> Option<Break> {
+    let quarantine = shelf.sessions.folder().quarantine();
+    let (session, name) = quarantine.losses().into_iter().next()?;
+    Some(Break {
+        session_id: Some(session),
+        seq: None,
+        what: format!(
+            "its journal was damaged, and what does not check out is in {}",
+            quarantine.folder().join(name).display()
+        ),
+    })
 }
 
 fn heads_to_compare(args: &VerifyArgs, environment: &Environment) -> Result<Vec<Head>, Failure> {

@@ -30,7 +30,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "DIR", value_parser = project_folder())]
     project: Option<PathBuf>,
 
-    /// Where the database is to be, as the hooks are told
+    /// Where all state is to be, as the hooks are told
     #[arg(long, value_name = "DIR")]
     db_path: Option<PathBuf>,
 

@@ -36,7 +36,7 @@ fn files(args: &PlaceArgs, environment: &Environment) -> Vec<(&'static str, Path
         ("policy, project", state.join(guard::FILE)),
         ("policy, user", guard::user_file(environment)),
         ("policies in Rego", state.join(guard::POLICIES)),
-        ("state", state.clone()),
+        ("state", named(args, environment).unwrap_or_else(|| state.clone())),
         ("database", database(args, environment)),
         ("client, project", settings(Scope::Project)),
         ("client, local", settings(Scope::Local)),
@@ -47,9 +47,11 @@ fn files(args: &PlaceArgs, environment: &Environment) -> Vec<(&'static str, Path
 
 /// Where the database is, or would be.
 pub(super) fn database(args: &PlaceArgs, environment: &Environment) -> PathBuf {
-    let named = args.db_path.as_deref().or(environment.db_path.as_deref());
-    match named {
-        Some(named) => environment.project_root().join(named),
-        None => environment.state_folder().join("data"),
-    }
+    named(args, environment).unwrap_or_else(|| environment.state_folder().join("data"))
+}
+
+/// Where all state is, if the user names a place.
+fn named(args: &PlaceArgs, environment: &Environment) -> Option<PathBuf> {
+    let named = args.db_path.as_deref().or(environment.db_path.as_deref())?;
+    Some(environment.project_root().join(named))
 }

@@ -18,8 +18,8 @@ const NO_ROOM: u64 = 8 * 1024 * 1024;
 
 /// Looks at the state folder and everything in it.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
-    let folder = patient.environment.state_folder();
     let mut findings = room(patient);
+    let folder = patient.environment.state_place(None).unwrap_or_else(|_| patient.environment.state_folder());
     if !folder.exists() {
         findings.push(Finding::ok(CHECK, "nothing is remembered yet"));
         return findings;

@@ -49,7 +49,7 @@ pub struct CommonArgs {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: OutputFormat,
 
-    /// Where the database is [env: `CONTEXT_GRAPH_DB_PATH`] [default: `.context-graph/data` in the project]
+    /// Where all state is: journals, caches, database [env: `CONTEXT_GRAPH_DB_PATH`] [default: `.context-graph` in the project]
     #[arg(long, value_name = "PATH")]
     pub db_path: Option<PathBuf>,
 

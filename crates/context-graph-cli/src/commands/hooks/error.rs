@@ -99,6 +99,15 @@ pub enum HookError {
     /// Stored data is so damaged that reading it brought the process down.
     #[error("Database error: the data file is damaged; the next event examines it and puts it aside")]
     Damage,
+    /// Events were lost: what is left of them did not check out.
+    #[error("Database error: a journal was damaged and {} lost; the bytes are in {} ({})",
+        crate::summary::counted(losses.len(), "event was", "events were"), .folder.display(), .losses.join(", "))]
+    Lost {
+        /// Where the bytes are.
+        folder: std::path::PathBuf,
+        /// What they are called there.
+        losses: Vec<String>,
+    },
     /// stdin could not be read.
     #[error("Parse error: stdin could not be read: {0}")]
     Stdin(std::io::Error),
@@ -144,7 +153,9 @@ impl HookError {
         match self {
             Self::Timeout(_) => ErrorCode::Timeout,
             Self::InvalidInput(_) | Self::CrisisTriggered(_) => ErrorCode::Validation,
-            Self::Damage | Self::Storage(StorageError::Corrupted { .. }) => ErrorCode::Corruption,
+            Self::Damage | Self::Lost { .. } | Self::Storage(StorageError::Corrupted { .. }) => {
+                ErrorCode::Corruption
+            }
             Self::Storage(_) => ErrorCode::Storage,
             Self::Serialization(_) | Self::Stdin(_) => ErrorCode::Parse,
             Self::SessionNotFound(_) => ErrorCode::SessionNotFound,

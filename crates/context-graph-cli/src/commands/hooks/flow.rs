@@ -32,7 +32,7 @@ struct Place {
 impl Host<'_> {
     fn place(&self, args: &CommonArgs) -> Result<Place, HookError> {
         let sessions = self.environment.sessions(args.db_path.as_deref())?;
-        let (config, complaint) = match Config::read(sessions.folder().path()) {
+        let (config, complaint) = match Config::read(&self.environment.state_folder()) {
             Ok(config) => (config, None),
             Err(error) => (Config::default(), Some(error.to_string())),
         };
@@ -126,8 +126,13 @@ fn take_in(
     let durability = Durability::of(&incoming.event);
     let moment = Moment::of(&incoming.event);
     let ends = matches!(incoming.event, Event::SessionEnd(_));
+    let starts = matches!(incoming.event, Event::SessionStart(_));
+    let can_tell = is_free_to_fail(&incoming.event);
     if ends {
         upkeep::want();
+    }
+    if starts {
+        place.sessions.folder().tidy()?;
     }
     if let Some(judged) = judged.filter(|judged| judged.stops()) {
         let budget = Duration::from_millis(incoming.event.budget_ms());
@@ -145,7 +150,7 @@ fn take_in(
         decision: judged.and_then(Judged::decided),
         crisis_threshold: place.config.continuity.crisis_below,
     };
-    let Stepped { session, report, previous, damage } =
+    let Stepped { session, report, previous, unknown_previous, damage } =
         place.sessions.step(&session_id, arrival, durability)?;
     timings::passed("step, commit");
     let unwritten = write_down_head(host, &place, &session_id, at_ms, durability);
@@ -163,7 +168,30 @@ fn take_in(
     if report.reopened {
         answer.output.notices.push(format!("session {session_id} had ended and is open again"));
     }
+    if let Some(id) = unknown_previous {
+        // The session has started all the same, so this is no failure.
+        let error = HookError::SessionNotFound(id);
+        answer.output.error_code = Some(error.error_code());
+        let notice = format!("{}: {error}; this session starts without one before it", error.error_code());
+        answer.output.notices.push(notice);
+    }
+    if can_tell && (starts || ends || damage.iter().any(|damage| damage.is_loss)) {
+        let losses = place.sessions.take_losses();
+        if !losses.is_empty() {
+            let folder = place.sessions.folder().quarantine().folder().to_path_buf();
+            return Ok(answer.but_failed(&HookError::Lost { folder, losses }));
+        }
+    }
     Ok(answer)
+}
+
+/// Whether the client goes on as if nothing had happened when a hook of this event ends with 2. Elsewhere it drops the
+/// prompt, refuses the compaction or keeps the agent from stopping, and that is no way to tell of lost bytes.
+fn is_free_to_fail(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::SessionStart(_) | Event::SessionEnd(_) | Event::PostToolUse(_) | Event::PostToolUseFailure(_)
+    )
 }
 
 /// Writes the head of the session's chain down outside of the project, where the user wants that; says what went wrong.

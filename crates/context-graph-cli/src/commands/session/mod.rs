@@ -100,8 +100,7 @@ impl Shelf {
     /// Looking must not make anything: where nothing is, there is nothing to look at.
     pub(crate) fn open(place: &PlaceArgs, environment: &Environment) -> Result<Self, Failure> {
         let environment = environment.in_project(place.project.as_deref());
-        let named = place.db_path.is_some() || environment.db_path.is_some();
-        if !named && !environment.state_folder().exists() {
+        if !environment.state_place(place.db_path.as_deref())?.exists() {
             return Err(Failure::no_sessions());
         }
         Self::open_or_create(place, &environment)
@@ -110,6 +109,7 @@ impl Shelf {
     pub(crate) fn open_or_create(place: &PlaceArgs, environment: &Environment) -> Result<Self, Failure> {
         let environment = environment.in_project(place.project.as_deref());
         let sessions = environment.sessions(place.db_path.as_deref())?;
+        sessions.folder().tidy()?;
         let note = sessions.folder().database().join(SUSPICION);
         crash::arm(
             &note,
