@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::error::{RegoError, RegoErrorKind};
 use super::header::DECISION_SETS;
 use super::set::Source;
-use super::{patterns, recursion};
+use super::{imports, patterns, recursion};
 
 /// Steps between two looks at the clock.
 const CHECK_INTERVAL: std::num::NonZeroU32 = std::num::NonZeroU32::MIN.saturating_add(63);
@@ -31,7 +31,7 @@ pub(super) struct DecisionSet {
 /// Some files, parsed.
 pub(super) struct Loaded {
     engine: Engine,
-    /// Files that do not parse.
+    /// Files that do not parse, or import what is not there.
     pub(super) broken: Vec<RegoError>,
     /// A function that calls itself; then nothing may be run.
     pub(super) recursion: Option<RegoError>,
@@ -53,6 +53,7 @@ impl Loaded {
                 broken.push(RegoError::from_engine(&file.path, &text, RegoErrorKind::Compile));
             }
         }
+        broken.extend(imports::dangling(&mut engine));
         let recursion = recursion::find(&mut engine);
         engine.set_input(input.clone());
         Self { engine, broken, recursion }
@@ -126,6 +127,11 @@ impl Loaded {
         rules.filter_map(|rule| name(rule)).collect()
     }
 
+    /// Names of other packages that lead nowhere: file, line and name of each.
+    pub(super) fn unknown_names(&mut self) -> Vec<(String, u32, String)> {
+        imports::unknown_names(&mut self.engine)
+    }
+
     /// Sets of a package that are none of the decision sets: name, file and line of each.
     pub(super) fn other_sets(&mut self, package: &str) -> Vec<(String, String, u32)> {
         let mut found: Vec<(String, String, u32)> = Vec::new();
@@ -146,7 +152,7 @@ impl Loaded {
 }
 
 /// The name of a rule without what it is indexed by.
-fn name_of(refr: &Expr) -> &str {
+pub(super) fn name_of(refr: &Expr) -> &str {
     let text = refr.span().text();
     text.split(['[', '.', ' ']).next().unwrap_or(text)
 }

@@ -18,6 +18,7 @@ mod engine;
 mod error;
 pub mod evaluate;
 pub mod header;
+mod imports;
 pub mod input;
 pub mod lint;
 mod patterns;

@@ -1,7 +1,7 @@
 //! Policy files grouped into packages, and which packages an event is routed to.
 //!
 //! A package is run as a whole, with the files it refers to: helpers are loaded because somebody names them, not
-//! because they lie in the folder.
+//! because they lie in the folder. A module that Cupcake's users may count on is there without a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,6 +9,10 @@ use std::sync::Arc;
 use super::discover::PolicyFile;
 use super::error::{RegoError, RegoErrorKind};
 use super::header::{self, Route};
+
+/// Modules that are there where no file defines their package: package, name in messages, text.
+const PROVIDED: [(&str, &str, &str); 1] =
+    [("cupcake.system.commands", "built-in/commands.rego", include_str!("modules/commands.rego"))];
 
 /// A file whose header was understood.
 #[derive(Debug, Clone)]
@@ -113,24 +117,44 @@ impl PolicySet {
 
     /// The files a package needs: its own, and those of every package that it or its helpers name.
     pub(super) fn files_of(&self, package: &str) -> Vec<Source> {
-        let mut wanted = vec![false; self.sources.len()];
-        let mut queue: Vec<usize> = Vec::new();
-        let want = |wanted: &mut Vec<bool>, queue: &mut Vec<usize>, meant: &dyn Fn(&str) -> bool| {
-            for (at, source) in self.sources.iter().enumerate() {
-                if !wanted[at] && meant(&source.package) {
-                    wanted[at] = true;
-                    queue.push(at);
+        let mut wanted: BTreeSet<&str> = BTreeSet::from([package]);
+        let mut queue = vec![package];
+        let mut provided: Vec<Source> = Vec::new();
+        while let Some(package) = queue.pop() {
+            let named = self.files_in(package).flat_map(|source| references(&source.text));
+            for reference in named.collect::<BTreeSet<_>>() {
+                for source in self.sources.iter().filter(|source| is_meant(reference, source)) {
+                    if wanted.insert(&source.package) {
+                        queue.push(&source.package);
+                    }
                 }
-            }
-        };
-        want(&mut wanted, &mut queue, &|known| known == package);
-        while let Some(at) = queue.pop() {
-            for reference in references(&self.sources[at].text) {
-                want(&mut wanted, &mut queue, &|known| is_meant(reference, known));
+                provided.extend(self.provided(reference));
             }
         }
-        let needed = self.sources.iter().zip(wanted).filter(|(_, wanted)| *wanted);
-        needed.map(|(source, _)| source.clone()).collect()
+        let files = self.sources.iter().filter(|source| wanted.contains(source.package.as_str()));
+        let mut files: Vec<Source> = files.cloned().collect();
+        for module in provided {
+            if files.iter().all(|known| known.path != module.path) {
+                files.push(module);
+            }
+        }
+        files
+    }
+
+    fn files_in<'a>(&'a self, package: &'a str) -> impl Iterator<Item = &'a Source> {
+        self.sources.iter().filter(move |source| source.package == package)
+    }
+
+    /// The modules of ours that a reference can mean, save those whose package a file defines.
+    fn provided(&self, reference: &str) -> impl Iterator<Item = Source> {
+        let module = |(package, path, text): (&str, &str, &str)| Source {
+            path: path.into(),
+            text: text.into(),
+            package: package.to_owned(),
+        };
+        let is_named = |package: &str| within(reference, package) || within(package, reference);
+        let modules = PROVIDED.into_iter().filter(move |(package, ..)| is_named(package));
+        modules.filter(|(package, ..)| self.files_in(package).next().is_none()).map(module)
     }
 }
 
@@ -169,12 +193,20 @@ fn references(text: &str) -> BTreeSet<&str> {
     found
 }
 
-/// Whether a reference can mean a package: the package, something in it, or a tree that holds it.
-fn is_meant(reference: &str, package: &str) -> bool {
-    let within = |inner: &str, outer: &str| {
-        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
-    reference.is_empty() || within(reference, package) || within(package, reference)
+/// Whether a reference can mean something in a file: its package, a tree that holds it, or a rule that it may define.
+fn is_meant(reference: &str, source: &Source) -> bool {
+    if reference.is_empty() || within(&source.package, reference) {
+        return true;
+    }
+    // Nothing else is needed of the package around a module: Cupcake's entry point refers to every policy there is.
+    let member =
+        reference.strip_prefix(source.package.as_str()).and_then(|rest| rest.strip_prefix(['.', '[']));
+    member.and_then(|rest| rest.split('.').next()).is_some_and(|name| source.text.contains(name))
+}
+
+/// Whether a dotted name is another one, or something in it.
+pub(super) fn within(inner: &str, outer: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 #[cfg(test)]
@@ -185,7 +217,10 @@ mod tests {
     fn references_are_found_and_bounded() {
         let text = "import data.a.b\nx := data.c.f(1)\ny := metadata.z\nz := data[input.k]";
         assert_eq!(references(text).into_iter().collect::<Vec<_>>(), ["", "a.b", "c.f"]);
-        assert!(is_meant("a.b.rule", "a.b") && is_meant("a", "a.b") && !is_meant("a.bc", "a.b"));
+        let source =
+            Source { path: "x".into(), text: "package a.b\nrule := 1".into(), package: "a.b".into() };
+        assert!(is_meant("a.b.rule", &source) && is_meant("a", &source) && is_meant("", &source));
+        assert!(!is_meant("a.bc", &source) && !is_meant("a.b.other", &source));
     }
 
     #[test]

@@ -191,8 +191,7 @@ impl Plan {
             let broken = check::compile_errors(&set, config, environment);
             let is_broken = |file: &str| broken.iter().any(|error| error.file == file);
             let remarks = set.remarks(&check::provided(config), is_broken);
-            let (missing, others): (Vec<_>, Vec<_>) =
-                remarks.into_iter().partition(Remark::is_missing_function);
+            let (missing, others): (Vec<_>, Vec<_>) = remarks.into_iter().partition(Remark::is_missing_name);
             let mut bad: BTreeMap<String, String> = BTreeMap::new();
             for error in &broken {
                 bad.entry(error.file.clone()).or_insert(format!("{}{}", place(error.line), error.kind));

@@ -1,0 +1,170 @@
+//! Modules that policies share: those of the folder, the one that is always there, and those that are missing or broken.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use context_graph_policy::rego::{Input, Limits, Outcome, PolicyFile, PolicySet, Provided, Surroundings};
+use context_graph_policy::{Context, ListedFileSystem, Verdict};
+use serde_json::json;
+
+const LIMITS: Limits = Limits { time: Duration::from_secs(20) };
+const USER: &str = "package p.user\nimport rego.v1\nimport data.p.shared\ndeny contains \"no\" if shared.bad";
+
+fn set(files: &[(&str, &str)]) -> PolicySet {
+    let file = |(path, text): &(&str, &str)| PolicyFile { path: (*path).into(), text: (*text).into() };
+    PolicySet::new(files.iter().map(file).collect(), Vec::new())
+}
+
+fn ask(set: &PolicySet, command: &str) -> Outcome {
+    let fs = ListedFileSystem::default();
+    let ctx = Context { home: "/home/dev", project: "/proj", cwd: "/proj", fs: &fs };
+    let event =
+        json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}});
+    let input = Input::new(event.as_object().unwrap(), Surroundings::default(), &ctx);
+    set.evaluate("PreToolUse", Some("Bash"), &input, LIMITS)
+}
+
+/// Whether a condition on `commands` and `c`, the command, holds.
+fn holds(condition: &str, command: &str) -> bool {
+    let text = format!(
+        "package p\nimport rego.v1\nimport data.cupcake.system.commands\nc := input.tool_input.command\n\
+        deny contains \"w\" if {condition}"
+    );
+    let outcome = ask(&set(&[("p.rego", &text)]), command);
+    assert_eq!(outcome.errors, [], "{condition} of {command}");
+    outcome.decision.verdict() == &Verdict::Deny
+}
+
+#[test]
+fn a_policy_sees_the_modules_it_imports() {
+    let shared = "package p.shared\nimport rego.v1\nimport data.p.deep as d\nbad if d.worse";
+    let deep = "package p.deep\nimport rego.v1\nworse if contains(input.tool_input.command, \"x\")";
+    let set = set(&[("user.rego", USER), ("system/shared.rego", shared), ("system/deep.rego", deep)]);
+    assert_eq!(ask(&set, "x").decision.verdict(), &Verdict::Deny);
+    let outcome = ask(&set, "y");
+    assert_eq!((outcome.decision.verdict(), outcome.errors.len()), (&Verdict::None, 0));
+}
+
+#[test]
+fn a_module_that_is_missing_or_broken_is_an_error_of_who_imports_it() {
+    for shared in [
+        None,
+        Some("package p.other\nimport rego.v1\nbad := true"),
+        Some("package p.shared\nimport rego.v1\nbad if {"),
+        Some("package p.shared\nimport rego.v1\nimport data.p.gone\nbad if gone.worse"),
+        Some("package p.shared\nimport rego.v1\nbad if gone(1)"),
+    ] {
+        let mut files = vec![("user.rego", USER), ("alone.rego", "package alone\nask contains \"w\"")];
+        files.extend(shared.map(|text| ("shared.rego", text)));
+        let outcome = ask(&set(&files), "x");
+        assert_eq!(outcome.errors.len(), 1, "{shared:?}: {:?}", outcome.errors);
+        assert_eq!(outcome.decision.verdict(), &Verdict::Ask, "the others go on: {shared:?}");
+    }
+}
+
+#[test]
+fn an_import_that_nothing_uses_does_no_harm() {
+    let text =
+        "package p\nimport rego.v1\nimport data.cupcake.system.paths\n# paths.x\ndeny contains \"paths.x\"";
+    let outcome = ask(&set(&[("p.rego", text)]), "x");
+    assert_eq!((outcome.decision.verdict(), outcome.errors.len()), (&Verdict::Deny, 0));
+}
+
+#[test]
+fn a_name_that_no_module_defines_is_remarked_on() {
+    let shared = "package p.shared\nimport rego.v1\nbad if true";
+    for (condition, name) in
+        [("shared.worse", "data.p.shared.worse"), ("data.p.gone.x", "data.p.gone.x"), ("shared.bad", "")]
+    {
+        let user = USER.replace("shared.bad", condition);
+        let set = set(&[("user.rego", &user), ("shared.rego", shared)]);
+        let remarks = set.remarks(&Provided::default(), |_| false);
+        let found: Vec<_> = remarks.iter().filter(|remark| remark.is_missing_name()).collect();
+        assert_eq!(found.len(), usize::from(!name.is_empty()), "{condition}: {remarks:?}");
+        assert!(found.iter().all(|remark| remark.what.contains(name) && remark.line == Some(4)), "{found:?}");
+    }
+}
+
+#[test]
+fn the_entry_point_around_a_module_does_not_bring_every_policy_along() {
+    let entry = "package cupcake.system\nimport rego.v1\nevaluate := {\"denials\": [d | some d in data.cupcake.policies[_].deny]}";
+    let user = "package cupcake.policies.a\nimport rego.v1\nimport data.cupcake.system.commands\n\
+        deny contains \"w\" if commands.has_verb(input.tool_input.command, \"rm\")";
+    let broken = "# METADATA\n# custom:\n#   routing: {required_events: [Stop]}\npackage cupcake.policies.b\ndeny if {";
+    let set = set(&[("system/evaluate.rego", entry), ("a.rego", user), ("b.rego", broken)]);
+    let outcome = ask(&set, "rm x");
+    assert_eq!(
+        (outcome.decision.verdict(), outcome.errors.len()),
+        (&Verdict::Deny, 0),
+        "{:?}",
+        outcome.errors
+    );
+}
+
+#[test]
+fn the_folders_own_module_goes_before_ours() {
+    let own = "package cupcake.system.commands\nimport rego.v1\nhas_verb(_, verb) if verb == \"any\"";
+    let user = "package p\nimport rego.v1\nimport data.cupcake.system.commands\ndeny contains \"w\" if commands.has_verb(\"\", \"any\")";
+    let outcome = ask(&set(&[("system/commands.rego", own), ("p.rego", user)]), "x");
+    assert_eq!((outcome.decision.verdict(), outcome.errors.len()), (&Verdict::Deny, 0));
+}
+
+#[test]
+fn verbs_are_words() {
+    for (command, expected) in [
+        ("rm x", true),
+        ("  rm\t-rf x", true),
+        ("cd a && rm x", true),
+        ("sudo rm", true),
+        ("farm x", false),
+        ("rmdir x", false),
+        ("git-rm x", false),
+        ("", false),
+    ] {
+        assert_eq!(holds(r#"commands.has_verb(c, "rm")"#, command), expected, "{command}");
+        assert_eq!(holds(r#"commands.has_dangerous_verb(c, {"mv", "rm"})"#, command), expected, "{command}");
+    }
+    assert!(!holds(r#"commands.has_dangerous_verb(c, set())"#, "rm x"));
+}
+
+#[test]
+fn links_are_seen_with_both_their_ends() {
+    for (command, expected) in [
+        ("ln -s .cupcake here", true),
+        ("ln -sf a .cupcake", true),
+        ("ln -f -s a .cupcake", true),
+        ("ln -fs a .cupcake", true),
+        ("ln --symbolic .cupcake/policies b", true),
+        ("ln .cupcake b", false),
+        ("ls -s .cupcake", false),
+    ] {
+        assert_eq!(holds("commands.creates_symlink(c)", command), expected, "{command}");
+        assert_eq!(holds(r#"commands.symlink_involves_path(c, ".cupcake")"#, command), expected, "{command}");
+    }
+    assert!(!holds(r#"commands.symlink_involves_path(c, ".cupcake")"#, "ln -s a b"));
+}
+
+#[test]
+fn output_that_goes_elsewhere_is_seen() {
+    for command in [
+        "echo a > f",
+        "echo a >> f",
+        "echo a >f",
+        "echo a>f",
+        "cat a | sh",
+        "cat a |sh",
+        "cat a| sh",
+        "tee f < a",
+        "cat a|tee f",
+        "cmd 2> f",
+        "cmd &> f",
+    ] {
+        assert!(holds("commands.has_output_redirect(c)", command), "{command}");
+    }
+    for command in
+        ["cat a", "cat a 2>/dev/null", "cmd 2>&1", "a || b", "grep -- '->' a", "guarantee f", "cat < a"]
+    {
+        assert!(!holds("commands.has_output_redirect(c)", command), "{command}");
+    }
+}
