@@ -23,7 +23,9 @@ fn import(place: &Place, name: &str, more: &[&str]) -> Run {
 
 fn imported(name: &str, more: &[&str]) -> Place {
     let place = Place::new();
-    let run = import(&place, name, more);
+    // Both folders hold rules that cannot be taken over.
+    let more: Vec<&str> = more.iter().copied().chain(["--partial"]).collect();
+    let run = import(&place, name, &more);
     assert_eq!(run.code, 0, "{run:?}");
     place
 }
@@ -102,18 +104,19 @@ fn builtins_keep_their_policies_configuration_and_signals() {
 #[test]
 fn what_could_not_be_taken_over_is_told_file_by_file() {
     let place = Place::new();
-    let run = import(&place, "by_agent", &["--json", "--dry-run"]);
+    let run = import(&place, "by_agent", &["--json", "--dry-run", "--partial"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(!place.project().join(".context-graph").exists(), "a dry run writes nothing");
     let report = run.json();
-    let left: Vec<(&str, &str)> = report["left"]
-        .as_array()
-        .unwrap()
+    let lost = report["not_enforced"].as_array().unwrap();
+    assert_eq!(lost.len(), 3, "{lost:#?}");
+    let left: Vec<(&str, &str)> = lost
         .iter()
+        .chain(report["left"].as_array().unwrap())
         .map(|left| (left["what"].as_str().unwrap(), left["why"].as_str().unwrap()))
         .collect();
     for (what, why) in [
-        ("policies/claude/unfinished.rego", "line 1"),
+        ("policies/claude/unfinished.rego", "line 11"),
         ("policies/claude/asks_a_server.rego", "http.send"),
         ("policies/claude/system/evaluate.rego", "entry point"),
         ("policies/claude/git_test.rego", "policy test"),
@@ -180,19 +183,19 @@ fn builtins_without_a_policy_become_guards() {
 #[test]
 fn nothing_is_overwritten_unasked() {
     let place = imported("by_agent", &[]);
-    let again = import(&place, "by_agent", &[]);
+    let again = import(&place, "by_agent", &["--partial"]);
     assert_eq!(again.code, 0, "the same again changes nothing: {again:?}");
     let config = place.project().join(".context-graph/policy.toml");
     let policy = place.project().join(".context-graph/policies/claude/git.rego");
     fs::write(&config, "read_only = [\"mine\"]\n").unwrap();
     fs::write(&policy, "package mine\n").unwrap();
-    let refused = import(&place, "by_agent", &[]);
+    let refused = import(&place, "by_agent", &["--partial"]);
     assert!(
         refused.code == 1 && refused.stderr.contains("git.rego") && refused.stderr.contains("--force"),
         "{refused:?}"
     );
     assert_eq!(fs::read_to_string(&policy).unwrap(), "package mine\n");
-    assert_eq!(import(&place, "by_agent", &["--force"]).code, 0);
+    assert_eq!(import(&place, "by_agent", &["--partial", "--force"]).code, 0);
     assert!(fs::read_to_string(&policy).unwrap().contains("SHOP-GIT-1"));
     let kept = place.project().join(".context-graph/policy.toml.before-import");
     assert_eq!(fs::read_to_string(kept).unwrap(), "read_only = [\"mine\"]\n");
@@ -208,6 +211,113 @@ fn a_folder_that_is_none_or_holds_nothing_is_an_error() {
     fs::write(empty.join("rulebook.yml"), "builtins: [\n").unwrap();
     let nothing = place.run(&["policy", "import", ".", "--json"]);
     assert_eq!(nothing.code, 1, "{nothing:?}");
-    assert!(nothing.json()["left"][0]["why"].as_str().unwrap().contains("line"), "{nothing:?}");
+    assert!(nothing.json()["not_enforced"][0]["why"].as_str().unwrap().contains("line"), "{nothing:?}");
     assert!(!place.project().join(".context-graph/policy.toml").exists());
+}
+
+#[test]
+fn nothing_is_written_where_a_rule_would_not_be_enforced() {
+    for name in ["by_agent", "flat"] {
+        let place = Place::new();
+        for more in [&[][..], &["--dry-run"], &["--force"]] {
+            let refused = import(&place, name, more);
+            assert_eq!(refused.code, 1, "{name} {more:?}: {refused:?}");
+            assert!(refused.stdout.contains("not enforced:"), "{refused:?}");
+            assert!(refused.stderr.contains("--partial"), "{refused:?}");
+            assert!(!place.project().join(".context-graph").exists(), "{name} {more:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_enforced_is_said_until_it_is() {
+    let place = imported("by_agent", &[]);
+    let missing = "policies/claude/asks_a_server.rego";
+    let record = place.project().join(".context-graph/policies/not-enforced.json");
+    let written: Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
+    assert_eq!((&written["version"], written["not_enforced"].as_array().unwrap().len()), (&json!(1), 3));
+    let says = |args: &[&str]| place.run(args).stdout;
+    let listed = says(&["policy", "list"]);
+    let row = listed.lines().find(|line| line.contains(missing)).unwrap();
+    assert!(row.contains("not enforced") && row.contains("http.send"), "{row}");
+    let objects: Value = serde_json::from_str(&says(&["policy", "list", "--json"])).unwrap();
+    let verdicts = objects.as_array().unwrap().iter().filter(|rule| rule["verdict"] == "not enforced");
+    assert_eq!(verdicts.count(), 3);
+    assert!(says(&["doctor"]).contains(missing) && says(&["policy", "check"]).contains(missing));
+
+    // Somebody writes the rule: then that is looked at.
+    place.rego(
+        "claude/asks_a_server.rego",
+        "package cupcake.policies.shop.asks_a_server\ndeny contains \"no\" if input.never\n",
+    );
+    let is_said =
+        |text: &str| text.lines().any(|line| line.contains(missing) && line.contains("not enforced"));
+    assert!(!is_said(&says(&["policy", "list"])) && !is_said(&says(&["doctor"])));
+    assert!(says(&["doctor"]).contains("weather_check"));
+
+    // A folder that is mended and imported again leaves nothing to say.
+    let mended = place.project().join(".cupcake");
+    fs::create_dir_all(mended.join("policies")).unwrap();
+    let policy = fs::read_to_string(folder("flat").join(".cupcake/policies/tidy.rego")).unwrap();
+    fs::write(mended.join("policies/tidy.rego"), &policy).unwrap();
+    fs::write(mended.join("policies/broken.rego"), "package cupcake.policies.broken\ndeny contains 1 if {\n")
+        .unwrap();
+    assert_eq!(place.run(&["policy", "import", ".", "--partial"]).code, 0);
+    assert!(says(&["doctor"]).contains("policies/broken.rego of .cupcake"));
+    fs::remove_file(mended.join("policies/broken.rego")).unwrap();
+    assert_eq!(place.run(&["policy", "import", "."]).code, 0);
+    let said = says(&["doctor"]);
+    assert!(
+        !said.contains("broken.rego") && said.contains("weather_check"),
+        "of the other folder it is still said: {said}"
+    );
+}
+
+#[test]
+fn a_record_that_cannot_be_used_is_a_problem() {
+    let place = imported("by_agent", &[]);
+    let record = place.project().join(".context-graph/policies/not-enforced.json");
+    for (text, why) in [("{", "no record"), (r#"{"version": 2, "not_enforced": []}"#, "newest known")] {
+        fs::write(&record, text).unwrap();
+        let check = place.run(&["policy", "check"]);
+        assert!(check.code == 1 && check.stdout.contains(why), "{check:?}");
+        assert!(place.run(&["policy", "list"]).stdout.contains("not-enforced.json"), "{text}");
+        assert!(place.run(&["doctor"]).stdout.contains(why), "{text}");
+    }
+}
+
+#[test]
+fn a_policy_whose_helper_is_missing_or_broken_is_not_taken() {
+    for helper in [
+        None,
+        Some("package cupcake.system.own\nbad if {\n"),
+        Some("package cupcake.system.own\nother := 1\n"),
+    ] {
+        let place = Place::new();
+        let folder = place.project().join(".cupcake");
+        fs::create_dir_all(folder.join("policies/claude")).unwrap();
+        fs::create_dir_all(folder.join("system")).unwrap();
+        let policy = "package cupcake.policies.a\nimport rego.v1\nimport data.cupcake.system.own\ndeny contains \"a\" if own.bad\n";
+        fs::write(folder.join("policies/claude/a.rego"), policy).unwrap();
+        fs::write(
+            folder.join("policies/claude/b.rego"),
+            "package cupcake.policies.b\nimport rego.v1\nask contains \"b\"\n",
+        )
+        .unwrap();
+        if let Some(helper) = helper {
+            fs::write(folder.join("system/own.rego"), helper).unwrap();
+        }
+        let refused = place.run(&["policy", "import", "."]);
+        assert!(
+            refused.code == 1 && refused.stdout.contains("policies/claude/a.rego: "),
+            "{helper:?}: {refused:?}"
+        );
+        // Copied by hand it asks about every call rather than let it pass.
+        place.rego("a.rego", policy);
+        if let Some(helper) = helper {
+            place.rego("system/own.rego", helper);
+        }
+        let asked = bash(&place, "ls");
+        assert_eq!(verdict(&asked), "ask", "{helper:?}: {asked}");
+    }
 }

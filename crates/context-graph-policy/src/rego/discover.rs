@@ -18,7 +18,7 @@ pub const MAX_FILES: usize = 512;
 pub const MAX_DEPTH: usize = 16;
 
 /// Folders at the top that hold the policies of other agents.
-pub const OTHER_AGENTS: [&str; 3] = ["cursor", "factory", "opencode"];
+pub const OTHER_AGENTS: [&str; 4] = ["codex", "cursor", "factory", "opencode"];
 
 /// A policy file's name and text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -31,7 +31,7 @@ pub(super) struct DecisionSet {
 /// Some files, parsed.
 pub(super) struct Loaded {
     engine: Engine,
-    /// Files that do not parse, or import what is not there.
+    /// Files that do not parse, or use what is not there.
     pub(super) broken: Vec<RegoError>,
     /// A function that calls itself; then nothing may be run.
     pub(super) recursion: Option<RegoError>,
@@ -53,7 +53,7 @@ impl Loaded {
                 broken.push(RegoError::from_engine(&file.path, &text, RegoErrorKind::Compile));
             }
         }
-        broken.extend(imports::dangling(&mut engine));
+        broken.extend(imports::unresolved(&mut engine));
         let recursion = recursion::find(&mut engine);
         engine.set_input(input.clone());
         Self { engine, broken, recursion }
@@ -125,11 +125,6 @@ impl Loaded {
             Rule::Spec { .. } => None,
         };
         rules.filter_map(|rule| name(rule)).collect()
-    }
-
-    /// Names of other packages that lead nowhere: file, line and name of each.
-    pub(super) fn unknown_names(&mut self) -> Vec<(String, u32, String)> {
-        imports::unknown_names(&mut self.engine)
     }
 
     /// Sets of a package that are none of the decision sets: name, file and line of each.

@@ -1,7 +1,8 @@
-//! Imports and names of other packages that lead nowhere.
+//! Names of other packages that lead nowhere.
 //!
 //! What is not there is undefined in Rego, and a rule that needs it never decides: a guard that lost its helper would be
-//! open without a word. So an import that is used has to lead somewhere. One that is not used does no harm.
+//! open without a word. Nothing but the files of the folder is ever below `data`, so what is used of it has to be in them.
+//! An import that is not used does no harm.
 
 use regorus::Engine;
 use regorus::unstable::{Import, Module, Rule, RuleHead};
@@ -11,65 +12,80 @@ use super::error::{RegoError, RegoErrorKind};
 use super::set::within;
 use super::words::{Word, words};
 
-/// Every import of the loaded files that is used and names nothing that is loaded.
-pub(super) fn dangling(engine: &mut Engine) -> Vec<RegoError> {
+/// Files that use something of another package that is not loaded: the first such name of each.
+pub(super) fn unresolved(engine: &mut Engine) -> Vec<RegoError> {
     let modules = engine.get_modules();
+    let leads_somewhere = |name: &str| modules.iter().any(|module| leads_to(name, module));
     let mut found = Vec::new();
-    for module in modules.iter() {
-        for import in &module.imports {
-            let Some(name) = import.refr.span().text().strip_prefix("data.") else { continue };
-            if modules.iter().any(|other| leads_to(name, other)) {
-                continue;
-            }
-            let span = &import.span;
-            if is_used(span.source.contents(), alias_of(import)) {
-                let what = format!("it imports `data.{name}`, and no file defines that");
-                found.push(RegoError::new(span.source.file(), Some(span.line), RegoErrorKind::Compile(what)));
-            }
+    for module in modules {
+        let source = &module.package.span.source;
+        let names = Names { imports: &module.imports };
+        // Reading a text word by word costs more than looking for the names in it, and is seldom needed.
+        if !names.roughly(source.contents()).any(|name| !leads_somewhere(&name)) {
+            continue;
+        }
+        if let Some((line, name)) = names.used(source.contents()).find(|(_, name)| !leads_somewhere(name)) {
+            let what = format!("nothing is called `data.{name}`: no file of the folder defines it");
+            found.push(RegoError::new(source.file(), Some(line), RegoErrorKind::Compile(what)));
         }
     }
     found
 }
 
-/// Every name in the loaded files that is meant to be of another package and is not there: file, line, name.
-pub(super) fn unknown_names(engine: &mut Engine) -> Vec<(String, u32, String)> {
-    let modules = engine.get_modules();
-    let mut found = Vec::new();
-    for module in modules.iter() {
-        let imported = |alias: &str| {
-            let import = module.imports.iter().find(|import| alias_of(import) == alias)?;
-            import.refr.span().text().strip_prefix("data.")
-        };
-        let source = &module.package.span.source;
+/// How a file calls what is below `data`.
+struct Names<'a> {
+    imports: &'a [Import],
+}
+
+impl<'a> Names<'a> {
+    /// What stands for what: `data` itself, and each import.
+    fn aliases(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let imported = self.imports.iter().filter_map(|import| {
+            let name = import.refr.span().text().strip_prefix("data.")?;
+            let alias = match &import.r#as {
+                Some(alias) => alias.text(),
+                None => name.rsplit('.').next().unwrap_or(name),
+            };
+            Some((alias, name))
+        });
+        [("data", "")].into_iter().chain(imported)
+    }
+
+    /// Every name that a text seems to use, be it in a comment.
+    fn roughly(&self, text: &'a str) -> impl Iterator<Item = String> {
+        self.aliases().flat_map(move |(alias, name)| {
+            let found = text.match_indices(alias).filter_map(move |(at, _)| {
+                let is_part = text[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
+                let rest = &text[at + alias.len()..];
+                let end = rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.'));
+                let rest = &rest[..end.unwrap_or(rest.len())];
+                (!is_part && (rest.is_empty() || rest.starts_with('.'))).then_some(rest)
+            });
+            found.filter_map(move |rest| full(name, rest.trim_matches('.')))
+        })
+    }
+
+    /// Every name that a text uses, with its line.
+    fn used(&self, text: &'a str) -> impl Iterator<Item = (u32, String)> {
         let mut is_import = false;
-        for (line, word) in words(source.contents()) {
-            let Word::Name(path) = word else { continue };
+        words(text).into_iter().filter_map(move |(line, word)| {
+            let Word::Name(path) = word else { return None };
             if std::mem::replace(&mut is_import, matches!(path, "import" | "as")) {
-                continue;
+                return None;
             }
             let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-            let name = match imported(first) {
-                _ if rest.is_empty() => continue,
-                _ if first == "data" => rest.to_owned(),
-                Some(package) => format!("{package}.{rest}"),
-                None => continue,
-            };
-            if !modules.iter().any(|other| leads_to(&name, other)) {
-                found.push((source.file().clone(), line, format!("data.{name}")));
-            }
-        }
+            let (_, name) = self.aliases().find(|(alias, _)| *alias == first)?;
+            Some((line, full(name, rest)?))
+        })
     }
-    found
 }
 
-/// What a file calls an import.
-fn alias_of(import: &Import) -> &str {
-    match &import.r#as {
-        Some(alias) => alias.text(),
-        None => {
-            let name = import.refr.span().text();
-            name.rsplit('.').next().unwrap_or(name)
-        }
+/// A name below `data`; none for `data` itself, of which anything may be computed.
+fn full(name: &str, rest: &str) -> Option<String> {
+    match (name, rest) {
+        ("", "") => None,
+        ("", one) | (one, "") => Some(one.to_owned()),
+        _ => Some(format!("{name}.{rest}")),
     }
 }
 
@@ -95,18 +111,5 @@ fn defines(module: &Module, name: &str) -> bool {
             Rule::Default { refr, .. } => refr,
         };
         name_of(refr) == name
-    })
-}
-
-/// Whether a text uses a name otherwise than by importing it.
-fn is_used(text: &str, alias: &str) -> bool {
-    let mut is_import = false;
-    words(text).into_iter().any(|(_, word)| {
-        let Word::Name(path) = word else {
-            is_import = false;
-            return false;
-        };
-        let was_import = std::mem::replace(&mut is_import, matches!(path, "import" | "as"));
-        !was_import && path.split('.').next() == Some(alias)
     })
 }

@@ -16,7 +16,6 @@ use super::words::{Word, words};
 use names::{TOOLS, WITH_TOOL, events_named, events_of, instead, listed, meant, verb_of};
 
 const NO_FUNCTION: &str = "there is no function";
-const NO_NAME: &str = "nothing is called";
 
 /// Words that may stand before a parenthesis without calling anything.
 const KEYWORDS: [&str; 9] = ["as", "else", "every", "if", "in", "not", "some", "with", "contains"];
@@ -35,9 +34,9 @@ pub struct Remark {
 }
 
 impl Remark {
-    /// Whether something is used that is not there: then the rule fails whenever it gets there, or never decides.
-    pub fn is_missing_name(&self) -> bool {
-        self.what.starts_with(NO_FUNCTION) || self.what.starts_with(NO_NAME)
+    /// Whether it is that a function is called which there is not: then the rule fails whenever it gets there.
+    pub fn is_missing_function(&self) -> bool {
+        self.what.starts_with(NO_FUNCTION)
     }
 }
 
@@ -160,10 +159,6 @@ impl Lint<'_> {
         let functions = loaded.functions();
         for file in &files {
             self.calls(&file.path, &words(&file.text), &functions);
-        }
-        for (file, line, name) in loaded.unknown_names() {
-            let what = format!("{NO_NAME} `{name}`: no file of the folder defines it");
-            self.remark(&file, Some(line), true, what);
         }
         let sets = loaded.sets(&unit.package);
         let mut is_misnamed = false;

@@ -5,7 +5,7 @@ use context_graph_policy::rego::{Input, Limits, PolicySet, Provided, RegoError, 
 use context_graph_policy::{Context, PolicyConfig, RealFileSystem};
 use serde_json::{Map, Value, json};
 
-use super::PlaceArgs;
+use super::{PlaceArgs, unenforced};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::{ErrorCode, HookError};
 use crate::guard::{Guard, PATIENCE, POLICIES, said};
@@ -48,6 +48,12 @@ fn problems_and_hints(guard: &Guard, environment: &Environment) -> (Vec<String>,
         for remark in policies.remarks(&provided(config), is_broken) {
             if remark.is_error { &mut problems } else { &mut hints }.push(line(&remark));
         }
+    }
+    match unenforced::read(environment) {
+        Ok(missing) => hints.extend(missing.iter().map(|missing| {
+            format!("not enforced since the import of {}: {}: {}", missing.from, missing.what, missing.why)
+        })),
+        Err(error) => problems.push(error),
     }
     (problems, hints)
 }

@@ -7,10 +7,13 @@ use context_graph_policy::guards::GUARDS;
 use context_graph_policy::rego::Route;
 use serde_json::{Value, json};
 
-use super::PlaceArgs;
+use super::{PlaceArgs, unenforced};
 use crate::commands::failure::Outcome;
 use crate::guard::POLICIES;
 use crate::{Environment, table};
+
+/// The verdict of a rule that an import left out.
+const NOT_ENFORCED: &str = "not enforced";
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     let guard = args.guard(environment);
@@ -59,6 +62,18 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
                 rows.push(vec![id, "rego".to_owned(), String::new(), place]);
             }
         }
+    }
+    let missing = unenforced::read(&args.environment(environment));
+    for missing in missing.iter().flatten() {
+        let why = format!("{}: {}", missing.from, missing.why);
+        objects.push(
+            json!({"rule": missing.what, "verdict": NOT_ENFORCED, "from": missing.from, "why": missing.why}),
+        );
+        rows.push(vec![missing.what.clone(), NOT_ENFORCED.to_owned(), String::new(), why]);
+    }
+    if let Err(error) = missing {
+        objects.push(json!({"rule": unenforced::FILE, "verdict": NOT_ENFORCED, "why": error}));
+        rows.push(vec![unenforced::FILE.to_owned(), NOT_ENFORCED.to_owned(), String::new(), error]);
     }
     if args.json {
         return table::print_json(&objects.into());

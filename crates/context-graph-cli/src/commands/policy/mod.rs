@@ -7,6 +7,7 @@ mod init;
 mod list;
 mod replay;
 mod test;
+pub(crate) mod unenforced;
 
 use std::path::PathBuf;
 

@@ -1,4 +1,8 @@
-//! What a Cupcake folder holds: policies, a rulebook, scripts that answer signals.
+//! What a Cupcake folder holds: policies, the modules they share, a rulebook, scripts that answer signals.
+//!
+//! It was laid out in several ways over time. Policies lie in `policies`, in a folder for each agent or in none, their
+//! builtins in `builtins` below that or in `global_builtins`; shared modules in `system` or `helpers`, beside `policies` or
+//! in it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +13,10 @@ use super::rulebook::Left;
 const RULEBOOKS: [&str; 4] = ["rulebook.yml", "rulebook.yaml", "guidebook.yml", "guidebook.yaml"];
 /// Folders of Cupcake's own working.
 const WORKING: [&str; 5] = ["bin", "debug", "telemetry", "tmp", "wasm"];
+/// Folders beside `policies` whose modules policies import, and that of the machine's own builtins.
+const BESIDE: [&str; 3] = ["system", "helpers", "global_builtins"];
+/// Packages that collect what policies decide.
+pub(super) const ENTRY_POINTS: [&str; 2] = ["cupcake.system", "cupcake.global.system"];
 /// Largest rulebook, in bytes.
 const MAX_RULEBOOK: u64 = 1 << 20;
 
@@ -28,8 +36,10 @@ pub(super) struct Script {
 pub(super) struct Folder {
     /// Where it is.
     pub(super) root: PathBuf,
-    /// Policies for this client, by their path below `policies`.
+    /// Policies for this client and the modules they share, by the path that they will have below our policies.
     pub(super) policies: Vec<PolicyFile>,
+    /// Files that collect what policies decide.
+    pub(super) entry_points: Vec<PolicyFile>,
     /// The rulebook's name and text.
     pub(super) rulebook: Option<(String, String)>,
     /// Scripts that answer signals.
@@ -42,7 +52,8 @@ pub(super) struct Folder {
 pub(super) fn find(named: &Path) -> Option<PathBuf> {
     let inside = named.join(".cupcake");
     let is_one = |folder: &Path| {
-        folder.join("policies").is_dir() || RULEBOOKS.iter().any(|name| folder.join(name).is_file())
+        ["policies", "global_builtins"].iter().any(|name| folder.join(name).is_dir())
+            || RULEBOOKS.iter().any(|name| folder.join(name).is_file())
     };
     [inside, named.to_path_buf()].into_iter().find(|folder| is_one(folder))
 }
@@ -65,32 +76,64 @@ impl Folder {
             let size = std::fs::metadata(&path).map_or(0, |found| found.len());
             match std::fs::read_to_string(&path) {
                 Ok(_) if size > MAX_RULEBOOK => {
-                    self.left.push(Left::new(*name, format!("larger than {MAX_RULEBOOK} bytes")));
+                    self.left.push(Left::lost(*name, format!("larger than {MAX_RULEBOOK} bytes")));
                 }
                 Ok(text) => self.rulebook = Some(((*name).to_owned(), text)),
-                Err(error) => self.left.push(Left::new(*name, error.to_string())),
+                Err(error) => self.left.push(Left::lost(*name, error.to_string())),
             }
         }
         self.left.extend(found.map(|other| Left::new(*other, "a second rulebook; only the first counts")));
     }
 
     fn read_policies(&mut self) {
-        let policies = self.root.join("policies");
-        let (files, errors) = read_folder(&policies);
+        self.read_rego("policies", "");
+        for name in BESIDE {
+            self.read_rego(name, &format!("{name}/"));
+        }
+    }
+
+    /// The files of a folder, each under a prefix.
+    fn read_rego(&mut self, name: &str, prefix: &str) {
+        let folder = self.root.join(name);
+        let (files, errors) = read_folder(&folder);
         for error in errors {
-            self.left.push(Left::new(format!("policies/{}", error.file), error.kind.to_string()));
+            self.left.push(Left::policy(&format!("{prefix}{}", error.file), error.kind.to_string()));
         }
         for file in files {
-            match why_not(&file) {
-                Some(why) => self.left.push(Left::new(format!("policies/{}", file.path), why)),
-                None => self.policies.push(file),
-            }
+            self.add(PolicyFile { path: format!("{prefix}{}", file.path), text: file.text });
         }
         for agent in OTHER_AGENTS {
-            for file in read_folder(&policies.join(agent)).0 {
-                let why = format!("a policy for another agent ({agent})");
-                self.left.push(Left::new(format!("policies/{agent}/{}", file.path), why));
+            for file in read_folder(&folder.join(agent)).0 {
+                self.left.push(for_another(&format!("{prefix}{agent}/{}", file.path), agent));
             }
+        }
+    }
+
+    fn add(&mut self, file: PolicyFile) {
+        let what = shown(&file.path);
+        if let Some(agent) = agent_of(&file.path) {
+            return self.left.push(for_another(&file.path, agent));
+        }
+        let header = match header::read(&file.text) {
+            Ok(header) => header,
+            Err(error) => {
+                let why = format!("line {}: {}", error.line, error.what);
+                return self.left.push(Left::policy(&file.path, why));
+            }
+        };
+        if header.package.ends_with("_test") || file.path.ends_with("_test.rego") {
+            let why = "a test of policies; `policy test` has cases of its own";
+            return self.left.push(Left::new(what, why));
+        }
+        let is_entry_point = ENTRY_POINTS.contains(&header.package.as_str());
+        let into = if is_entry_point { &mut self.entry_points } else { &mut self.policies };
+        match into.iter().find(|known| known.path == file.path) {
+            Some(known) if known.text == file.text => {}
+            Some(_) => {
+                let why = "the folder has two of these, and they differ; keep one";
+                self.left.push(Left::lost(what, why));
+            }
+            None => into.push(file),
         }
     }
 
@@ -115,14 +158,22 @@ impl Folder {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
             let is_known = name.starts_with('.')
                 || matches!(name, "policies" | "signals")
+                || BESIDE.contains(&name)
                 || RULEBOOKS.contains(&name)
                 || WORKING.contains(&name);
             if is_known {
                 continue;
             }
+            if name == "catalog" && !read_folder(&path).0.is_empty() {
+                let why = "rulebooks of a catalog: import the folder of each by itself";
+                self.left.push(Left::lost(name, why));
+                continue;
+            }
             let why = match name {
                 "actions" => "nothing is run when a rule decides; `session export` lists the decisions",
-                "catalog" => "rulebooks of a catalog: import the folder of each by itself",
+                "catalog" => "there is no policy in it",
+                "tests" => "tests of policies; `policy test` has cases of its own",
+                "watchdog" => "no model is asked about calls here",
                 _ => "it is not known what this is for",
             };
             self.left.push(Left::new(name, why));
@@ -138,28 +189,29 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Why a policy is not for us, if it is not.
-fn why_not(file: &PolicyFile) -> Option<String> {
-    let header = match header::read(&file.text) {
-        Ok(header) => header,
-        Err(error) => return Some(format!("line {}: {}", error.line, error.what)),
-    };
-    let package = header.package.as_str();
-    let is_in = |outer: &str| {
-        package.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    if is_in("cupcake.system") || is_in("cupcake.global.system") {
-        return Some("Cupcake's own entry point; policies are collected without one here".to_owned());
-    }
-    if package.ends_with("_test") || file.path.ends_with("_test.rego") {
-        return Some("a test of policies; `policy test` has cases of its own".to_owned());
-    }
-    None
+/// The agent that a file is for, if it is another one. Folders at the top are passed over when a folder is read.
+fn agent_of(path: &str) -> Option<&str> {
+    let mut parts = path.split('/');
+    parts.find(|part| matches!(*part, "builtins" | "global_builtins"))?;
+    parts.next().filter(|part| OTHER_AGENTS.contains(part))
+}
+
+fn for_another(path: &str, agent: &str) -> Left {
+    Left::new(shown(path), format!("a policy for another agent ({agent})"))
 }
 
 /// The builtin that a policy belongs to, if it does.
 pub(super) fn builtin_of(path: &str) -> Option<&str> {
     let (folder, file) = path.rsplit_once('/')?;
-    let is_builtins = folder == "builtins" || folder.ends_with("/builtins");
+    let folder = folder.strip_suffix("/claude").unwrap_or(folder);
+    let is_builtins = ["builtins", "global_builtins"].contains(&folder.rsplit('/').next()?);
     is_builtins.then(|| file.strip_suffix(".rego").unwrap_or(file))
+}
+
+/// What a file is called in the Cupcake folder.
+pub(super) fn shown(path: &str) -> String {
+    match path.split_once('/') {
+        Some((folder, _)) if BESIDE.contains(&folder) => path.to_owned(),
+        _ => format!("policies/{path}"),
+    }
 }

@@ -11,20 +11,36 @@ use context_graph_policy::config::GuardConfig;
 use context_graph_policy::rego::Signal;
 use serde_json::{Map, Value, json};
 
-use super::builtins::{as_pattern, names_of, signals_of};
+use super::builtins::{as_pattern, defaults_of, names_of, signals_of};
+use super::folder::shown;
 
-/// Something that could not be taken over.
+/// Something that is not taken over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Left {
     /// What: a file, or a key of the rulebook.
     pub(super) what: String,
     /// Why, and what can be done instead.
     pub(super) why: String,
+    /// Whether Cupcake decides by it, so that a rule is not enforced without it.
+    pub(super) is_lost: bool,
+    /// For a policy, where it would be below ours.
+    pub(super) file: Option<String>,
 }
 
 impl Left {
+    /// Something that decides nothing, or that is done another way here.
     pub(super) fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what: what.into(), why: why.into() }
+        Self { what: what.into(), why: why.into(), is_lost: false, file: None }
+    }
+
+    /// Something that Cupcake decides by.
+    pub(super) fn lost(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { is_lost: true, ..Self::new(what, why) }
+    }
+
+    /// A policy that Cupcake decides by.
+    pub(super) fn policy(path: &str, why: impl Into<String>) -> Self {
+        Self { file: Some(path.to_owned()), ..Self::lost(shown(path), why) }
     }
 }
 
@@ -45,15 +61,15 @@ pub(super) struct Translation {
 
 const DEFAULT_SIGNAL_MS: u64 = 5_000;
 
-/// Translates a rulebook. `has_policy` knows for which builtins the folder has a policy.
-pub(super) fn translate(rulebook: &Value, has_policy: impl Fn(&str) -> bool) -> Translation {
+/// Translates a rulebook. `policy_of` knows the text of each builtin's policy that the folder has.
+pub(super) fn translate<'a>(rulebook: &Value, policy_of: impl Fn(&str) -> Option<&'a str>) -> Translation {
     let mut result = Translation::default();
     let empty = Map::new();
     let sections = match rulebook {
         Value::Object(sections) => sections,
         Value::Null => &empty,
         _ => {
-            result.left.push(Left::new("rulebook", "it holds no sections"));
+            result.left.push(Left::lost("rulebook", "it holds no sections"));
             &empty
         }
     };
@@ -63,12 +79,12 @@ pub(super) fn translate(rulebook: &Value, has_policy: impl Fn(&str) -> bool) -> 
             ("signals", Value::Object(signals)) => {
                 signals.iter().for_each(|(name, signal)| result.signal(name, signal));
             }
-            ("builtins", Value::Object(builtins)) => {
-                builtins.iter().for_each(|(name, config)| result.builtin(name, config, &has_policy));
+            ("builtins" | "global_builtins", Value::Object(builtins)) => {
+                builtins.iter().for_each(|(name, config)| result.builtin(name, config, &policy_of));
             }
             ("actions", value) => result.actions(value),
             ("watchdog", value) if is_off(value) => {}
-            ("watchdog", _) => result.leave("watchdog", "no model is asked about calls here"),
+            ("watchdog", _) => result.lose("watchdog", "no model is asked about calls here"),
             ("telemetry", value) if is_off(value) => {}
             ("telemetry", _) => result
                 .leave("telemetry", "every decision is recorded already; `session export` gives them out"),
@@ -85,6 +101,11 @@ fn is_off(value: &Value) -> bool {
 impl Translation {
     fn leave(&mut self, what: &str, why: &str) {
         self.left.push(Left::new(format!("rulebook: {what}"), why));
+    }
+
+    /// The same, of something that Cupcake decides by.
+    fn lose(&mut self, what: &str, why: &str) {
+        self.left.push(Left::lost(format!("rulebook: {what}"), why));
     }
 
     fn signal(&mut self, name: &str, signal: &Value) {
@@ -120,22 +141,23 @@ impl Translation {
         }
     }
 
-    fn builtin(&mut self, name: &str, config: &Value, has_policy: &impl Fn(&str) -> bool) {
+    fn builtin<'a>(&mut self, name: &str, config: &Value, policy_of: &impl Fn(&str) -> Option<&'a str>) {
         if is_off(config) {
             return;
         }
-        let policy = names_of(name).into_iter().find(|name| has_policy(name));
+        let policy = names_of(name).into_iter().find_map(|name| Some((name, policy_of(name)?)));
         match policy {
-            Some(policy) => self.with_policy(policy, config),
+            Some((policy, text)) => self.with_policy(policy, text, config),
             None => self.without_policy(name, config),
         }
     }
 
-    fn with_policy(&mut self, policy: &str, config: &Value) {
+    fn with_policy(&mut self, policy: &str, text: &str, config: &Value) {
         self.enabled.push(policy.to_owned());
-        let mut table = config.as_object().cloned().unwrap_or_default();
-        table.remove("enabled");
-        let signals = signals_of(policy, config);
+        let mut table = defaults_of(policy);
+        let given = config.as_object().cloned().unwrap_or_default();
+        table.extend(given.into_iter().filter(|(key, value)| key != "enabled" && !value.is_null()));
+        let signals = signals_of(policy, &table, text);
         if let Some(Value::Array(contexts)) = table.get("context") {
             let texts: Vec<Value> = contexts.iter().filter(|context| context.is_string()).cloned().collect();
             table.insert("static_contexts".to_owned(), Value::Array(texts));
@@ -184,10 +206,10 @@ impl Translation {
                 }
             }
             "git_pre_check" | "post_edit_check" => {
-                self.leave(&what, "its policy is not in the folder; a `[[stop_gates]]` entry runs checks before the agent stops");
+                self.lose(&what, "its policy is not in the folder; a `[[stop_gates]]` entry runs checks before the agent stops");
             }
             "cupcake_exec_protection" => self.leave(&what, "there is no Cupcake left to protect"),
-            _ => self.leave(&what, "its policy is not in the folder, and no guard here does the same"),
+            _ => self.lose(&what, "its policy is not in the folder, and no guard here does the same"),
         }
     }
 

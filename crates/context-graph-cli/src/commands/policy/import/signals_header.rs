@@ -1,13 +1,16 @@
 //! The signals that a builtin's policy reads, put into its header. Cupcake runs them because of the builtin; here a policy
 //! gets what its header asks for.
 
+use context_graph_policy::rego::header;
+
 /// The text with these signals required, or nothing where the header has no place for them.
 pub(super) fn require(text: &str, signals: &[String]) -> Option<String> {
     if signals.is_empty() {
         return Some(text.to_owned());
     }
     if text.contains("required_signals") {
-        return None;
+        let asked = header::read(text).ok()?.route?.signals;
+        return signals.iter().all(|name| asked.contains(name)).then(|| text.to_owned());
     }
     let names: Vec<String> = signals.iter().map(|name| format!("\"{name}\"")).collect();
     let names = names.join(", ");
@@ -29,8 +32,6 @@ pub(super) fn require(text: &str, signals: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use context_graph_policy::rego::header;
-
     use super::*;
 
     #[test]
@@ -43,6 +44,8 @@ mod tests {
             (vec!["Stop".to_owned()], vec!["a".to_owned(), "b".to_owned()])
         );
         assert_eq!(require(text, &[]).as_deref(), Some(text));
+        assert_eq!(require(&changed, &["b".to_owned()]).as_deref(), Some(changed.as_str()));
+        assert_eq!(require(&changed, &["c".to_owned()]), None);
         assert_eq!(require("# custom: {routing: {required_events: [Stop]}}", &["a".to_owned()]), None);
     }
 }
