@@ -438,11 +438,10 @@ fn split_string(args: &[Text]) -> Option<Text> {
             value
         } else if text == "--split-string" {
             Text::default()
-        } else if let Some(end) = text
-            .find('S')
-            .filter(|end| !text.starts_with("--") && text[1..*end].chars().all(|c| "iv0".contains(c)))
+        } else if let Some((cluster, _)) = text.strip_prefix('-').and_then(|letters| letters.split_once('S'))
+            && cluster.chars().all(|c| "iv0".contains(c))
         {
-            arg.strip_prefix(&text[..=end]).unwrap_or_default()
+            arg.strip_prefix(&format!("-{cluster}S")).unwrap_or_default()
         } else {
             continue;
         };
