@@ -1,6 +1,7 @@
 //! Why continuity is what it is, for people and programs.
 
-use context_graph_core::session::{Session, tame};
+use context_graph_core::session::Session;
+use context_graph_events::words::tame;
 use serde_json::{Value, json};
 
 use crate::time;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use context_graph_core::session::Session;
+use context_graph_events::words::tame;
 use context_graph_events::{Event, Verb};
 use context_graph_policy::config::Problem;
 use context_graph_policy::rego::{
@@ -21,6 +22,8 @@ use serde_json::{Map, Value, json};
 use crate::config::{parse_toml, place_in_toml};
 use crate::{Environment, allocator, crash, process};
 
+/// How much is told of a rule that could not be heard.
+const TROUBLE: usize = 600;
 /// The name of a policy file.
 pub(crate) const FILE: &str = "policy.toml";
 /// The folder of Rego policies.
@@ -118,7 +121,7 @@ impl Guard {
         };
         for trouble in self.trouble.iter().filter(|_| concerned) {
             decision = decision.join(self.on_broken_file(event, trouble));
-            troubles.push(trouble.to_string());
+            troubles.push(tame(&trouble.to_string(), TROUBLE));
         }
         let Some(outcome) = self.consult(event, session) else {
             return Judgement { decision, timings: Vec::new(), troubles };
@@ -127,7 +130,7 @@ impl Guard {
         for error in &outcome.errors {
             let failed = Failed(said(error));
             decision = decision.join(self.on_broken_policy(event, &failed));
-            troubles.push(failed.0);
+            troubles.push(tame(&failed.0, TROUBLE));
         }
         if let Some(name) = event.known_name() {
             decision = legality::fit(name, decision);
@@ -266,7 +269,7 @@ impl Guard {
 
 /// The refusal that a rule is which could not be heard.
 fn unheard(verdict: Verdict, error: &dyn std::error::Error) -> Decision {
-    Decision::of(verdict, "policy/error", format!("The guard could not decide: {error}."), Severity::High)
+    Decision::of(verdict, "policy/error", context_graph_policy::unheard(error), Severity::High)
 }
 
 /// An error of a policy, in a line.

@@ -1,6 +1,7 @@
 //! A session in a few lines.
 
-use context_graph_core::session::{Session, tame};
+use context_graph_core::session::Session;
+use context_graph_events::words::tame;
 
 /// What a session came to, in a few lines.
 pub(crate) fn of(session: &Session) -> String {

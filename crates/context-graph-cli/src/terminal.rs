@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 
-use context_graph_core::session::is_invisible;
+use context_graph_events::words::is_invisible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// The text with control characters made visible. Line breaks are kept only where asked for.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use context_graph_core::session::is_invisible;
+use context_graph_events::words::is_invisible;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 

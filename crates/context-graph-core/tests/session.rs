@@ -143,7 +143,7 @@ fn the_digest_states_facts_within_its_bound() {
         "{digest}"
     );
     assert!(digest.contains("Failed 2 times and not seen to succeed since: Bash `cargo test`"), "{digest}");
-    assert!(digest.contains("/w/src/lib.rs (changed 1×)"), "{digest}");
+    assert!(digest.contains("`/w/src/lib.rs` (changed 1×)"), "{digest}");
     step(&mut session, call("cargo test"), 5);
     assert!(!session.digest(2000).unwrap().contains("not seen to succeed"), "it has succeeded since");
     for max in [200, 300, 500] {

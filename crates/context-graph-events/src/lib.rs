@@ -5,6 +5,7 @@
 //! - [`tool_input`]: the inputs of the client's common tools.
 //! - [`reply`]: the parts replies are made of.
 //! - [`schema`]: JSON Schema of every payload and reply.
+//! - [`words`]: text of others, made safe to be shown.
 //!
 //! Nothing here reads a file, a clock or the environment. Unknown fields, unknown enum values and unknown events
 //! are data and survive a round trip; a wrong type or a missing required field is a [`DecodeError`] that names it.
@@ -20,6 +21,7 @@ pub mod fields;
 pub mod reply;
 pub mod schema;
 pub mod tool_input;
+pub mod words;
 
 pub use claude_code::{CommonEventData, Event, EventName, EventPayload, InjectsContext};
 pub use decode::DecodeError;

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use context_graph_events::Verb;
+use context_graph_events::words::name;
 use serde_json::{Map, Value};
 
 /// How bad it would be.
@@ -219,7 +220,7 @@ impl Decision {
             let counts =
                 Some(finding.verb) == strongest || (finding.verb < Verb::Modify && self.verdict.stops());
             if counts && !finding.reason.is_empty() {
-                lines.push(format!("{} [{}]", finding.reason, finding.rule));
+                lines.push(format!("{} [{}]", finding.reason, name(&finding.rule)));
             }
         }
         if self.verdict == Verdict::Ask && strongest == Some(Verb::Modify) {

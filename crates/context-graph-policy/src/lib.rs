@@ -17,7 +17,7 @@ pub mod legality;
 pub mod rego;
 pub mod reply;
 
-use context_graph_events::Event;
+use context_graph_events::{Event, words::tame};
 use serde_json::Value;
 
 pub use config::{OnError, PolicyConfig};
@@ -99,11 +99,21 @@ impl Policy {
     pub fn on_error(&self, error: &dyn std::error::Error) -> Decision {
         let verdict = match self.config.on_error() {
             OnError::Allow => {
-                return Decision::none().with_note(format!("passed although deciding failed: {error}"));
+                return Decision::none()
+                    .with_note(format!("passed although deciding failed: {}", shown(error)));
             }
             OnError::Ask => Verdict::Ask,
             OnError::Deny => Verdict::Deny,
         };
-        Decision::of(verdict, "policy/error", format!("The guard could not decide: {error}."), Severity::High)
+        Decision::of(verdict, "policy/error", unheard(error), Severity::High)
     }
+}
+
+/// What is said of an error while deciding. Its words may be a file's or a tool's.
+pub fn unheard(error: &dyn std::error::Error) -> String {
+    format!("The guard could not decide: \"{}\".", shown(error))
+}
+
+fn shown(error: &dyn std::error::Error) -> String {
+    tame(&error.to_string(), 600)
 }

@@ -64,7 +64,7 @@ fn changed(command: &str, dice: &mut Dice) -> String {
         3 => words[at] = format!("{head}={tail}"),
         4 => words[at] = format!("{bare}="),
         5 => words[at] = format!("={bare}"),
-        6 => words[at] = "''".to_owned(),
+        6 => "''".clone_into(&mut words[at]),
         7 => words[at] = format!("-{word}"),
         8 => words[at] = format!("{head}é{tail}"),
         9 => {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
-use context_graph_core::session::{Session, tame};
+use context_graph_core::session::Session;
 use context_graph_events::decode;
+use context_graph_events::words::tame;
 use serde_json::{Map, Value};
 
 use super::hooks::input;

@@ -1,7 +1,9 @@
 //! What a session would need to be told to go on where it was: facts, in few words.
 
+use context_graph_events::words::shortened;
+
 use super::Session;
-use super::work::{FileTouched, Work};
+use super::work::{FileTouched, Work, call};
 
 /// The longest digest, in characters.
 pub const DIGEST_MAX: usize = 2000;
@@ -29,9 +31,10 @@ impl Session {
         }
         for failing in work.failing.iter().rev().take(FAILURES) {
             let times = if failing.times > 1 { format!(" {} times", failing.times) } else { String::new() };
+            let call = call(&failing.tool, &failing.what);
             lines.add(&format!(
-                "Failed{times} and not seen to succeed since: {} `{}`, with \"{}\"",
-                failing.tool, failing.what, failing.how
+                "Failed{times} and not seen to succeed since: {call}, with \"{}\"",
+                failing.how
             ));
         }
         if !work.decisions.is_empty() {
@@ -56,9 +59,9 @@ fn files(work: &Work) -> Option<String> {
 
 fn describe(file: &FileTouched) -> String {
     match (file.writes, file.reads) {
-        (0, reads) => format!("{} (read {reads}×)", file.path),
-        (writes, 0) => format!("{} (changed {writes}×)", file.path),
-        (writes, reads) => format!("{} (changed {writes}×, read {reads}×)", file.path),
+        (0, reads) => format!("`{}` (read {reads}×)", file.path),
+        (writes, 0) => format!("`{}` (changed {writes}×)", file.path),
+        (writes, reads) => format!("`{}` (changed {writes}×, read {reads}×)", file.path),
     }
 }
 
@@ -85,8 +88,7 @@ impl Lines {
             self.text.push_str(line);
             self.left -= length;
         } else {
-            self.text.extend(line.chars().take(self.left - 2));
-            self.text.push('…');
+            self.text.push_str(&shortened(line, self.left - 1));
             self.left = 0;
         }
     }

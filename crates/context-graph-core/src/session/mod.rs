@@ -11,7 +11,6 @@ mod dream;
 mod record;
 mod step;
 mod voice;
-mod words;
 mod work;
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +21,6 @@ pub use digest::DIGEST_MAX;
 pub use dream::{DREAM_COOLDOWN_MS, DREAM_EVENT, Dream, DreamCause, dream_of};
 pub use record::{Decided, EventRecord, Link, Ruling};
 pub use step::StepReport;
-pub use words::{is_invisible, tame};
 pub use work::{Failing, FileTouched, Work};
 
 use crate::continuity::{Continuity, Loop};

@@ -118,7 +118,7 @@ impl Session {
             && let Event::PreToolUse(call) = event
         {
             self.state.counters.calls_denied += 1;
-            self.state.work.decided(format!("{} was refused: {}", call.tool_name, ruling.reason));
+            self.state.work.refused(&call.tool_name, &ruling.reason);
         }
     }
 

@@ -5,10 +5,9 @@
 
 use context_graph_events::Event;
 use context_graph_events::claude_code::{PostToolUseFailurePayload, PostToolUsePayload};
+use context_graph_events::words::{name, tame};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::words::tame;
 
 const FIRST_PROMPT: usize = 600;
 const LATER_PROMPT: usize = 240;
@@ -35,7 +34,7 @@ pub struct FileTouched {
 /// A call that failed and has not been seen to succeed since.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failing {
-    /// The tool.
+    /// The tool, as it is named in a sentence.
     pub tool: String,
     /// What it was to do.
     pub what: String,
@@ -69,18 +68,21 @@ impl Work {
             Event::UserPromptSubmit(prompt) if !prompt.is_machine_made() => self.asked(&prompt.prompt),
             Event::PostToolUse(done) => self.succeeded(done, number),
             Event::PostToolUseFailure(failed) if !failed.was_interrupted() => self.failed(failed, number),
-            Event::TaskCreated(task) => self.decided(format!("task created: {}", task.task_subject)),
-            Event::TaskCompleted(task) => self.decided(format!("task completed: {}", task.task_subject)),
-            Event::PermissionDenied(denied) => {
-                self.decided(format!("{} was refused: {}", denied.tool_name, denied.reason));
-            }
+            Event::TaskCreated(task) => self.decided("task created", &task.task_subject),
+            Event::TaskCompleted(task) => self.decided("task completed", &task.task_subject),
+            Event::PermissionDenied(denied) => self.refused(&denied.tool_name, &denied.reason),
             _ => {}
         }
     }
 
-    /// Remembers a decision.
-    pub fn decided(&mut self, what: impl AsRef<str>) {
-        push(&mut self.decisions, tame(what.as_ref(), WHAT), DECISIONS);
+    /// Remembers a decision: what was decided, and about what, in the words of whoever said it.
+    fn decided(&mut self, what: &str, about: &str) {
+        push(&mut self.decisions, format!("{what}: \"{}\"", tame(about, WHAT)), DECISIONS);
+    }
+
+    /// Remembers a call that was refused.
+    pub(super) fn refused(&mut self, tool: &str, why: &str) {
+        self.decided(&format!("{} was refused", name(tool)), why);
     }
 
     fn asked(&mut self, prompt: &str) {
@@ -93,26 +95,27 @@ impl Work {
 
     fn succeeded(&mut self, done: &PostToolUsePayload, number: u64) {
         let what = subject(&done.tool_name, &done.tool_input);
-        self.failing.retain(|failing| failing.tool != done.tool_name || failing.what != what);
+        let tool = name(&done.tool_name);
+        self.failing.retain(|failing| failing.tool != tool || failing.what != what);
         self.touched(&done.tool_name, done.get_file_path(), number);
         if done.tool_name == "ExitPlanMode" {
-            self.decided("a plan was agreed on");
+            push(&mut self.decisions, "a plan was agreed on".to_owned(), DECISIONS);
         }
-        self.acted(action(&done.tool_name, &what, ""));
+        self.acted(call(&tool, &what));
     }
 
     fn failed(&mut self, failed: &PostToolUseFailurePayload, number: u64) {
         let what = subject(&failed.tool_name, &failed.tool_input);
         self.touched(&failed.tool_name, failed.get_file_path(), number);
-        let how = tame(&failed.error, WHAT);
-        if let Some(known) = self.failing.iter_mut().find(|f| f.tool == failed.tool_name && f.what == what) {
+        let (tool, how) = (name(&failed.tool_name), tame(&failed.error, WHAT));
+        if let Some(known) = self.failing.iter_mut().find(|f| f.tool == tool && f.what == what) {
             known.times = known.times.saturating_add(1);
             known.how = how;
         } else {
-            let failing = Failing { tool: failed.tool_name.clone(), what: what.clone(), how, times: 1 };
+            let failing = Failing { tool: tool.clone(), what: what.clone(), how, times: 1 };
             push(&mut self.failing, failing, FAILURES);
         }
-        self.acted(action(&failed.tool_name, &what, " (failed)"));
+        self.acted(format!("{} (failed)", call(&tool, &what)));
     }
 
     fn acted(&mut self, action: String) {
@@ -154,11 +157,12 @@ fn subject(tool: &str, input: &Value) -> String {
     const KEYS: [&str; 9] =
         ["command", "file_path", "notebook_path", "path", "url", "query", "pattern", "description", "prompt"];
     let text = KEYS.iter().find_map(|key| input.get(key)?.as_str()).unwrap_or("");
-    tame(if text.is_empty() { tool } else { text }, WHAT)
+    if text.is_empty() { name(tool) } else { tame(text, WHAT) }
 }
 
-fn action(tool: &str, what: &str, end: &str) -> String {
-    if what == tool { format!("{tool}{end}") } else { format!("{tool} `{what}`{end}") }
+/// A call in a few words; the tool's name and what it was about are tamed.
+pub(super) fn call(tool: &str, what: &str) -> String {
+    if what == tool { tool.to_owned() } else { format!("{tool} `{what}`") }
 }
 
 fn push<T>(list: &mut Vec<T>, item: T, max: usize) {

@@ -1,5 +1,7 @@
 //! Work that git would throw away: uncommitted changes, and history that others build on.
 
+use context_graph_events::told;
+
 use super::places::{is_passing, is_within};
 use super::{Case, Found, Guard, Rule, other_vcs};
 use crate::decision::Severity;
@@ -27,11 +29,11 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if matches!(run.name.as_str(), "git" | "hub") {
             git(case, run, found);
         } else if is_history_tool(run) {
-            found.add(&HISTORY, format!("`{}` rewrites history.", run.name));
+            found.add(&HISTORY, told!("`{}` rewrites history.", run.name));
         } else if other_vcs::discards(run) {
-            found.add(&DISCARD, format!("`{} {}` throws changes away.", run.name, run.arg(0)));
+            found.add(&DISCARD, told!("`{} {}` throws changes away.", run.name, run.arg(0)));
         } else if other_vcs::rewrites(run) {
-            found.add(&HISTORY, format!("`{} {}` removes history.", run.name, run.arg(0)));
+            found.add(&HISTORY, told!("`{} {}` removes history.", run.name, run.arg(0)));
         }
     }
 }
@@ -60,7 +62,7 @@ fn git(case: &Case<'_>, run: &Run, found: &mut Found) {
         return;
     }
     if moved_branch(sub, &words).is_some_and(|branch| case.config.protects_branch(branch)) {
-        found.add(&BRANCH, format!("`git {sub}` would move a protected branch elsewhere."));
+        found.add(&BRANCH, told!("`git {}` would move a protected branch elsewhere.", sub));
     }
     match sub {
         "reset"
@@ -124,7 +126,7 @@ fn git(case: &Case<'_>, run: &Run, found: &mut Found) {
         "stash" if has("drop") || has("clear") => {
             found.add(&STASH, "`git stash drop` throws stashed changes away.");
         }
-        "filter-branch" | "filter-repo" => found.add(&HISTORY, format!("`git {sub}` rewrites history.")),
+        "filter-branch" | "filter-repo" => found.add(&HISTORY, told!("`git {}` rewrites history.", sub)),
         "reflog" if has("expire") || has("delete") => {
             found.add(&HISTORY, "`git reflog expire` removes the way back.");
         }
@@ -280,7 +282,7 @@ fn fetch(case: &Case<'_>, words: &[String], found: &mut Found) {
             && !to.starts_with("refs/remotes/")
             && case.config.protects_branch(to)
         {
-            found.add(&BRANCH, format!("This would set `{to}`, a protected branch, to something else."));
+            found.add(&BRANCH, told!("This would set `{}`, a protected branch, to something else.", to));
         }
     }
 }
@@ -359,11 +361,11 @@ fn push(case: &Case<'_>, words: &[String], found: &mut Found) {
         }
         named = true;
         if case.config.protects_branch(to) {
-            found.add(&PUSH, format!("This push would overwrite or remove `{to}`, a protected branch."));
+            found.add(&PUSH, told!("This push would overwrite or remove `{}`, a protected branch.", to));
         } else if to.contains('*') && case.config.protects_some(to) {
-            found.add(&PUSH, format!("This push would overwrite `{to}`, protected branches among them."));
+            found.add(&PUSH, told!("This push would overwrite `{}`, protected branches among them.", to));
         } else if is_release(to) && (forced || plus) && !lease {
-            found.add(&PUSH_UNSEEN, format!("This push would move the tag `{to}`."));
+            found.add(&PUSH_UNSEEN, told!("This push would move the tag `{}`.", to));
         } else if to.contains('…') || matches!(to, "HEAD" | "@") && !lease {
             found.add(&PUSH_UNSEEN, "This push overwrites a branch that cannot be seen here.");
         }

@@ -1,5 +1,7 @@
 //! Disks, processes and the machine itself.
 
+use context_graph_events::told;
+
 use super::{Case, Found, Guard, Rule, machine};
 use crate::decision::Severity;
 use crate::effects::{Access, Run, Text};
@@ -26,7 +28,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         for place in effect.target.places() {
             if is_device(place) {
-                found.add_at(&DISK, place, format!("`{}` would write to the device {place}.", effect.by));
+                found.add_at(&DISK, place, told!("`{}` would write to the device `{}`.", effect.by, place));
             }
         }
         if effect.target.literal().is_none()
@@ -34,23 +36,23 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 .iter()
                 .any(|d| effect.target.path.prefix().starts_with(d))
         {
-            found.add(&DISK, format!("`{}` would write to a device.", effect.by));
+            found.add(&DISK, told!("`{}` would write to a device.", effect.by));
         }
     }
     for run in case.runs() {
         let name = run.name.as_str();
         if is_disk_tool(run) {
-            found.add(&DISK, format!("`{name}` would change a disk."));
+            found.add(&DISK, told!("`{}` would change a disk.", name));
         } else if kills_everything(run) || kills_all_listed(case, run) || stops_all_listed(case, run) {
-            found.add(&PROCESSES, format!("`{name}` would end every process."));
+            found.add(&PROCESSES, told!("`{}` would end every process.", name));
         } else if kills_parent(case, run) {
-            found.add(&PROCESSES, format!("`{name}` would end the program that runs this."));
+            found.add(&PROCESSES, told!("`{}` would end the program that runs this.", name));
         } else if fills_disk(case, run) {
-            found.add(&MACHINE, format!("`{name}` would write without end."));
+            found.add(&MACHINE, told!("`{}` would write without end.", name));
         } else if machine::changes(run) {
-            found.add(&MACHINE, format!("`{name}` would change the machine or its packages."));
+            found.add(&MACHINE, told!("`{}` would change the machine or its packages.", name));
         } else if stops_machine(run) {
-            found.add(&MACHINE, format!("`{name}` would change or stop the machine."));
+            found.add(&MACHINE, told!("`{}` would change or stop the machine.", name));
         }
     }
 }

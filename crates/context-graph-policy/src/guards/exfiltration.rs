@@ -1,5 +1,7 @@
 //! Files, archives and credentials that would leave the machine.
 
+use context_graph_events::told;
+
 use super::{Case, Found, Guard, Rule, exposure};
 use crate::decision::Severity;
 use crate::effects::{Cargo, Text};
@@ -24,24 +26,24 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let host = send.host.to_string();
         match send.cargo {
             Cargo::Nothing | Cargo::Data => {}
-            Cargo::File => found.add(&UPLOAD, format!("`{}` would send a file to {host}.", send.by)),
-            Cargo::Archive => found.add(&UPLOAD, format!("`{}` would send an archive to {host}.", send.by)),
+            Cargo::File => found.add(&UPLOAD, told!("`{}` would send a file to `{}`.", send.by, host)),
+            Cargo::Archive => found.add(&UPLOAD, told!("`{}` would send an archive to `{}`.", send.by, host)),
             Cargo::Credential => {
-                found.add(&CREDENTIAL, format!("`{}` would send a credential to {host}.", send.by));
+                found.add(&CREDENTIAL, told!("`{}` would send a credential to `{}`.", send.by, host));
             }
             Cargo::Shell => found.add(
                 &SHELL,
-                format!("`{}` would open a connection for a shell or raw data to {host}.", send.by),
+                told!("`{}` would open a connection for a shell or raw data to `{}`.", send.by, host),
             ),
         }
     }
     for run in case.runs() {
         if let Some(what) = exposure::opened(case, run) {
-            found.add(&EXPOSURE, format!("`{}` would open {what} to others.", run.name));
+            found.add(&EXPOSURE, told!("`{}` would open `{}` to others.", run.name, what));
         }
     }
     if let Some(token) = sent_astray(case) {
-        found.add(&UPLOAD, format!("`{token}` would go to a host it is not for."));
+        found.add(&UPLOAD, told!("`{}` would go to a host it is not for.", token));
     }
 }
 

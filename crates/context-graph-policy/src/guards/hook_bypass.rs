@@ -1,5 +1,7 @@
 //! Ways round a project's git hooks.
 
+use context_graph_events::told;
+
 use super::destructive_git::abbreviates;
 use super::places::hits;
 use super::{Case, Found, Guard, Rule};
@@ -30,7 +32,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             _ => false,
         };
         if uninstalls {
-            found.add(&HOOK_FILE, format!("`{} uninstall` would remove the git hooks.", run.name));
+            found.add(&HOOK_FILE, told!("`{} uninstall` would remove the git hooks.", run.name));
         }
         // Installing and testing neither commit nor push.
         let installs = matches!(run.name.as_str(), "npm" | "yarn" | "pnpm")
@@ -43,7 +45,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 variable(name, value, found);
                 if takes_other_settings(run, name, value) {
                     found
-                        .add(&HOOK_FILE, format!("`{name}` has git commit by the settings of another file."));
+                        .add(&HOOK_FILE, told!("`{}` has git commit by the settings of another file.", name));
                 }
             }
         }
@@ -68,7 +70,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &HOOKS_PATH,
                 shown.as_str(),
-                format!("`{}` would write git's configuration past git ({shown}).", effect.by),
+                told!("`{}` would write git's configuration past git (`{}`).", effect.by, shown),
             );
         } else if effect.access == Access::Permissions && makes_runnable(case) {
             // A hook that is made to run is no way round it.
@@ -76,7 +78,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &HOOK_FILE,
                 shown.as_str(),
-                format!("`{}` would change a git hook ({shown}).", effect.by),
+                told!("`{}` would change a git hook (`{}`).", effect.by, shown),
             );
         } else if any(&["./.husky/*"])
             || effect.access != Access::Write
@@ -85,7 +87,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &HOOK_FILE,
                 shown.as_str(),
-                format!("`{}` would change or remove a git hook ({shown}).", effect.by),
+                told!("`{}` would change or remove a git hook (`{}`).", effect.by, shown),
             );
         }
     }
@@ -142,7 +144,7 @@ fn git(run: &Run, found: &mut Found) {
         }
         "commit" | "push" | "merge" | "am" | "rebase" | "pull" | "cherry-pick" | "revert" | "commit-tree" => {
             if words.iter().take_while(|word| *word != "--").any(|word| abbreviates(word, "--no-verify", 6)) {
-                found.add(&NO_VERIFY, format!("`git {sub} --no-verify` skips the project's hooks."));
+                found.add(&NO_VERIFY, told!("`git {} --no-verify` skips the project's hooks.", sub));
             } else if sub == "commit" && has_short_n(&words) {
                 found.add(&NO_VERIFY, "`git commit -n` skips the project's hooks.");
             }
@@ -220,7 +222,7 @@ fn variable(name: &str, value: &Text, found: &mut Found) {
         _ => false,
     };
     if off {
-        found.add(&VARIABLE, format!("`{name}={text}` switches the project's hooks off."));
+        found.add(&VARIABLE, told!("`{}={}` switches the project's hooks off.", name, text));
     }
 }
 

@@ -1,5 +1,7 @@
 //! More power than the user's own.
 
+use context_graph_events::told;
+
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::Privilege;
@@ -18,18 +20,18 @@ pub(super) static GUARD: Guard = Guard {
 fn check(case: &Case<'_>, found: &mut Found) {
     for privilege in &case.effects.privileges {
         match privilege {
-            Privilege::OtherUser(by) => found.add(&OTHER_USER, format!("`{by}` acts as another user.")),
+            Privilege::OtherUser(by) => found.add(&OTHER_USER, told!("`{}` acts as another user.", by)),
             Privilege::Grant(by) => {
-                found.add(&GRANT, format!("`{by}` gives a program another user's power."));
+                found.add(&GRANT, told!("`{}` gives a program another user's power.", by));
             }
             Privilege::Container(by) => {
-                found.add(&CONTAINER, format!("{by}: that container has the run of the machine."));
+                found.add(&CONTAINER, told!("`{}`: that container has the run of the machine.", by));
             }
         }
     }
     for run in case.runs() {
         if run.name == "setcap" || (run.name == "visudo" || run.name == "dscl") && !run.args.is_empty() {
-            found.add(&GRANT, format!("`{}` gives away power over the machine.", run.name));
+            found.add(&GRANT, told!("`{}` gives away power over the machine.", run.name));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Paths that are not to be changed, or not even read: the configured lists, and places no project owns.
 
+use context_graph_events::told;
+
 use super::places::{hits, hits_configured, holds_configured, is_configured_folder, is_passing};
 use super::secrets::{is_key, is_secret_file};
 use super::{Case, Found, Guard, Rule};
@@ -142,14 +144,14 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &READ_ONLY,
                 shown(),
-                format!("`{}` would change {}, which is read-only here.", effect.by, shown()),
+                told!("`{}` would change `{}`, which is read-only here.", effect.by, shown()),
             );
         }
         if effect.access != Access::Execute && configured(&case.config.no_read) {
             found.add_at(
                 &NO_READ,
                 shown(),
-                format!("`{}` would touch {}, which is off limits here.", effect.by, shown()),
+                told!("`{}` would touch `{}`, which is off limits here.", effect.by, shown()),
             );
         }
         if !changes
@@ -167,7 +169,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &SECRET_WRITE,
                 shown(),
-                format!("`{}` would change a file of secrets ({}).", effect.by, shown()),
+                told!("`{}` would change a file of secrets (`{}`).", effect.by, shown()),
             );
         } else if any(STARTUP_FILES)
             || effect.access == Access::Delete && any(OWN_FOLDERS)
@@ -176,10 +178,10 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &STARTUP,
                 shown(),
-                format!("`{}` would change what runs at every start ({}).", effect.by, shown()),
+                told!("`{}` would change what runs at every start (`{}`).", effect.by, shown()),
             );
         } else if any(SYSTEM_FOLDERS) && !is_own(case, target.literal()) || unpacks_at_root(effect) {
-            found.add_at(&SYSTEM, shown(), format!("`{}` would change the system ({}).", effect.by, shown()));
+            found.add_at(&SYSTEM, shown(), told!("`{}` would change the system (`{}`).", effect.by, shown()));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Our own state and configuration, and the client's settings that call us. Whoever can change these can switch the
 //! guard off, so every tool is watched, and every way to write.
 
+use context_graph_events::told;
+
 use super::places::{hits, holds};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
@@ -57,13 +59,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &POLICY,
                 shown.as_str(),
-                format!("`{}` would change the guard's own configuration ({shown}).", effect.by),
+                told!("`{}` would change the guard's own configuration (`{}`).", effect.by, shown),
             );
         } else if any(STATE_FILES) {
             found.add_at(
                 &STATE,
                 shown.as_str(),
-                format!("`{}` would change the guard's own records ({shown}).", effect.by),
+                told!("`{}` would change the guard's own records (`{}`).", effect.by, shown),
             );
         } else if any(SETTINGS_FILES)
             || target.places().any(|place| place.ends_with("/bin/context-graph"))
@@ -76,7 +78,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &SETTINGS,
                 shown.as_str(),
-                format!("`{}` would change the settings that call the guard ({shown}).", effect.by),
+                told!("`{}` would change the settings that call the guard (`{}`).", effect.by, shown),
             );
         }
     }
@@ -108,10 +110,10 @@ fn check(case: &Case<'_>, found: &mut Found) {
             _ => false,
         };
         if rewrites_hooks(run) {
-            found.add(&SETTINGS, format!("`{}` would change hooks in files that cannot be seen.", run.name));
+            found.add(&SETTINGS, told!("`{}` would change hooks in files that cannot be seen.", run.name));
         }
         if off {
-            found.add(&SWITCH, format!("`{}` would switch the guard off.", run.name));
+            found.add(&SWITCH, told!("`{}` would switch the guard off.", run.name));
         }
         if run.name == "context-graph"
             && run.has("session")

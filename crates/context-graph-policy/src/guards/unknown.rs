@@ -1,5 +1,7 @@
 //! What cannot be seen is asked about.
 
+use context_graph_events::told;
+
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, Origin, Unknown};
@@ -24,21 +26,21 @@ fn check(case: &Case<'_>, found: &mut Found) {
             Unknown::Unreadable => found.add(&UNREADABLE, "The command does not read as shell."),
             Unknown::TooLarge => found.add(&UNREADABLE, "The command is too large to be looked at."),
             Unknown::Program(word) => {
-                found.add(&PROGRAM, format!("It cannot be seen which program `{word}` is."));
+                found.add(&PROGRAM, told!("It cannot be seen which program `{}` is.", word));
             }
             Unknown::Downloaded(by) => {
-                found.add(&DOWNLOADED, format!("`{by}` would run what comes from the network."));
+                found.add(&DOWNLOADED, told!("`{}` would run what comes from the network.", by));
             }
             Unknown::Decoded => found.add(&HIDDEN, "This would run or touch what was encoded or computed."),
-            Unknown::Piped(by) => found.add(&HIDDEN, format!("This would run what `{by}` prints.")),
+            Unknown::Piped(by) => found.add(&HIDDEN, told!("This would run what `{}` prints.", by)),
             Unknown::ComputedPath(path) => {
-                found.add(&PATH, format!("The path `{path}` is computed from hidden text."));
+                found.add(&PATH, told!("The path `{}` is computed from hidden text.", path));
             }
             Unknown::DeleteTarget(what) => {
-                found.add(&DELETION, format!("It cannot be seen what is removed (`{what}`)."));
+                found.add(&DELETION, told!("It cannot be seen what is removed (`{}`).", what));
             }
             Unknown::Foreign(what) => {
-                found.add(&HIDDEN, format!("It cannot be seen what this does ({what})."));
+                found.add(&HIDDEN, told!("It cannot be seen what this does (`{}`).", what));
             }
         }
     }
@@ -46,9 +48,10 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if effect.access != Access::Execute && effect.target.path.has_origin(Origin::Computed) {
             found.add(
                 &PATH,
-                format!(
-                    "`{}` touches a path that is computed from hidden text ({}).",
-                    effect.by, effect.target.path
+                told!(
+                    "`{}` touches a path that is computed from hidden text (`{}`).",
+                    effect.by,
+                    effect.target.path
                 ),
             );
         }

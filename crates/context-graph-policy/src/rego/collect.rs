@@ -4,11 +4,17 @@
 //! `true` is a decision without one. A change of the input is laid over the call's own input, because the client
 //! replaces what it is given; several changes are merged by their `priority`.
 
+use context_graph_events::words::tame;
 use serde_json::{Map, Value};
 
 use super::error::{RegoError, RegoErrorKind};
 use super::input::Input;
 use crate::decision::{Decision, Severity, Verdict};
+
+/// How many characters are kept of a rule's id, of a reason, and of text for the model.
+const RULE: usize = 120;
+const REASON: usize = 2_000;
+const CONTEXT: usize = 8_000;
 
 /// What one package said with one verb.
 pub(super) struct Said {
@@ -64,15 +70,19 @@ fn one(said: &Said, item: &Value, changes: &mut Vec<Change>) -> Result<Decision,
         }
     };
     let word = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let rule = word("rule_id").unwrap_or(default_rule).to_owned();
+    // A policy's words have often a path or a prompt in them.
+    let rule = tame(word("rule_id").unwrap_or(default_rule), RULE);
     if said.verb == "add_context" {
         let text = text
             .or_else(|| ["context", "additional_context", "message", "reason"].into_iter().find_map(word));
-        return text.map(|text| Decision::context(rule, text)).ok_or_else(|| "holds no text".to_owned());
+        return text
+            .map(|text| Decision::context(rule, tame(text, CONTEXT)))
+            .ok_or_else(|| "holds no text".to_owned());
     }
     let reason = text
         .or_else(|| ["reason", "question", "message"].into_iter().find_map(word))
         .map_or_else(|| format!("{default_rule} says {}", said.verb), str::to_owned);
+    let reason = tame(&reason, REASON);
     let severity = severity(word("severity").unwrap_or(""));
     let verdict = match said.verb {
         "halt" => Verdict::Halt,

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use context_graph_core::session::Ruling;
 use context_graph_events::claude_code::PreToolUseReply;
+use context_graph_events::words::tame;
 use context_graph_events::{HookReply, ReplyBody};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,11 +17,13 @@ use crate::{ExitStatus, terminal};
 
 /// The answer of a hook that ran out of resources, written down beforehand: by then there may be no room to make it.
 /// A tool call is asked about.
-pub(super) const STARVED_CALL: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal","ruling":{"verdict":"ask","rules":["policy/error"],"reason":"The guard could not decide: Internal error: the process ran out of memory, stack or processor time."},"systemMessage":"context-graph: The guard could not decide: Internal error: the process ran out of memory, stack or processor time.","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"The guard could not decide: Internal error: the process ran out of memory, stack or processor time."}}
+pub(super) const STARVED_CALL: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal","ruling":{"verdict":"ask","rules":["policy/error"],"reason":"The guard could not decide: \"Internal error: the process ran out of memory, stack or processor time\"."},"systemMessage":"context-graph: The guard could not decide: \"Internal error: the process ran out of memory, stack or processor time\".","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"The guard could not decide: \"Internal error: the process ran out of memory, stack or processor time\"."}}
 "#;
 /// The same for an event that nobody decides about.
 pub(super) const STARVED: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal"}
 "#;
+/// How much of a notice is told.
+const NOTICE: usize = 600;
 
 /// What a hook has to say.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +81,7 @@ impl Answer {
     /// Failure over a tool call that nobody has decided about: the user is asked, because going on would be open by
     /// accident.
     pub fn undecided(error: &HookError) -> Self {
-        let reason = format!("The guard could not decide: {error}.");
+        let reason = context_graph_policy::unheard(error);
         let reply =
             PreToolUseReply::ask(reason.clone()).with_system_message(format!("context-graph: {reason}"));
         let mut answer = Self::with_reply(reply.into_body()).but_failed(error);
@@ -147,6 +150,9 @@ struct OneObject<'a> {
 /// Stamps the answer with the time taken and writes it: JSON for the caller and, for a failure, a line for people.
 pub(super) fn give(mut answer: Answer, format: OutputFormat, started: Instant) -> ExitStatus {
     answer.output.execution_time_ms = elapsed_ms(started);
+    for notice in &mut answer.output.notices {
+        *notice = tame(notice, NOTICE);
+    }
     let written = terminal::print(&answer.render(format, std::io::stdout().is_terminal()));
     if let (Some(error), Some(code)) = (&answer.output.error, answer.output.error_code) {
         terminal::complain(&format!("{error} ({})", code.hint()));

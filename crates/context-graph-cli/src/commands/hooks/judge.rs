@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use context_graph_core::session::{Decided, Ruling};
+use context_graph_events::words::name;
 use context_graph_events::{Event, ReplyBody};
 use context_graph_policy::reply::HELD_BEFORE;
 use context_graph_policy::{Decision, Verdict};
@@ -158,7 +159,8 @@ impl Judged<'_> {
     fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
         let mut lines = Vec::new();
         if let Some(ruling) = ruling.filter(|_| self.stops() || was_held_before(&self.decision)) {
-            let rules = || format!("[{}]", ruling.rules.join(", "));
+            let rules =
+                || format!("[{}]", ruling.rules.iter().map(|rule| name(rule)).collect::<Vec<_>>().join(", "));
             let reason = if ruling.reason.is_empty() { rules() } else { ruling.reason.clone() };
             lines.push(format!("context-graph: {}: {reason}", ruling.verdict));
         } else if !self.passed.is_empty() {
@@ -166,7 +168,7 @@ impl Judged<'_> {
         }
         for trouble in &self.troubles {
             if !lines.iter().any(|line| line.contains(trouble)) {
-                lines.push(format!("context-graph: not heard: {trouble}"));
+                lines.push(format!("context-graph: not heard: \"{trouble}\""));
             }
         }
         (!lines.is_empty()).then(|| lines.join("\n"))

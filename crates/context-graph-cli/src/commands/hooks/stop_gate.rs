@@ -5,6 +5,8 @@ mod changed;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use context_graph_events::told;
+use context_graph_events::words::{name, tame};
 use context_graph_policy::config::StopGate;
 use context_graph_policy::{Decision, Severity, Verdict};
 
@@ -14,6 +16,11 @@ pub(super) use changed::Changes;
 
 /// How much of a gate's output goes back to the agent.
 const FEEDBACK: usize = 4000;
+/// What each line of it begins with.
+const MARK: &str = "\n> ";
+/// How much of a gate's name and command is shown.
+const NAME: usize = 60;
+const COMMAND: usize = 300;
 
 /// How long these gates may take together.
 pub(super) fn longest(gates: &[StopGate]) -> Duration {
@@ -37,31 +44,45 @@ pub(super) fn pass(gates: &[&StopGate], root: &Path) -> Passage {
         let timeout = Duration::from_secs(u64::from(gate.timeout_seconds));
         let ended = process::run_shell(&gate.command, root, timeout);
         if ended.succeeded() {
-            passage.passed.push(format!("{} ({:.1} s)", gate.name, started.elapsed().as_secs_f32()));
+            passage.passed.push(format!("{} ({:.1} s)", name(&gate.name), started.elapsed().as_secs_f32()));
             continue;
         }
         let how = match &ended.end {
             End::TimedOut => format!("did not finish within {} s", gate.timeout_seconds),
             End::Exited(Some(code)) => format!("failed with exit code {code}"),
             End::Exited(None) => "was killed".to_owned(),
-            End::NotStarted(error) => format!("could not be run: {error}"),
+            End::NotStarted(error) => told!("could not be run: \"{}\"", error),
         };
-        let mut reason = format!("`{}` must pass before stopping, and {how}", gate.command);
-        match plain_tail(&ended.output).trim_end() {
-            "" => reason.push_str(", without a word."),
-            said => reason.extend([":\n", said]),
+        let mut reason = format!("`{}` must pass before stopping, and {how}", tame(&gate.command, COMMAND));
+        match quoted_tail(&ended.output) {
+            said if said.is_empty() => reason.push_str(", without a word."),
+            said => reason.extend([", with this output:", &said]),
         }
-        let rule = format!("stop-gate/{}", gate.name);
+        let rule = format!("stop-gate/{}", tame(&gate.name, NAME));
         passage.decision = Decision::of(Verdict::Block, rule, reason, Severity::Medium);
         break;
     }
     passage
 }
 
-/// The end of a text without control characters, line breaks kept.
-fn plain_tail(text: &str) -> String {
-    let clean: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
-    let skipped = clean.chars().count().saturating_sub(FEEDBACK);
-    let tail: String = clean.chars().skip(skipped).collect();
-    if skipped > 0 { format!("…{tail}") } else { tail }
+/// The end of a text, each line tamed and marked as a quotation, so that none of them can be taken for a word of ours.
+fn quoted_tail(text: &str) -> String {
+    let mut left = FEEDBACK;
+    let mut lines = Vec::new();
+    for line in text.trim_end().lines().rev() {
+        let line = indented(line);
+        let Some(rest) = left.checked_sub(line.chars().count() + MARK.len()) else {
+            lines.push("…".to_owned());
+            break;
+        };
+        left = rest;
+        lines.push(line);
+    }
+    lines.iter().rev().flat_map(|line| [MARK, line]).collect()
+}
+
+/// A line with the white space that it begins with: what a compiler points at stands below it.
+fn indented(line: &str) -> String {
+    let depth = line.chars().take_while(|c| matches!(c, ' ' | '\t')).count().min(80);
+    format!("{}{}", " ".repeat(depth), tame(line, FEEDBACK / 2))
 }

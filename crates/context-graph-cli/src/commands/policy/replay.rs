@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use context_graph_core::session::tame;
+use context_graph_events::words::tame;
 use context_graph_events::{DecodeError, Event};
 use serde_json::{Value, json};
 

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use context_graph_core::gwt::ic_monitor::ICLevel;
-use context_graph_core::session::{DreamCause, Session, StepReport, tame};
+use context_graph_core::session::{DreamCause, Session, StepReport};
 use context_graph_events::Event;
+use context_graph_events::words::tame;
 
 use crate::summary;
 

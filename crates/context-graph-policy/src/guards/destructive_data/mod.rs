@@ -6,6 +6,8 @@ mod databases;
 mod forges;
 mod grants;
 
+use context_graph_events::told;
+
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::Text;
@@ -33,20 +35,20 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let words = after_globals(&run.name, words.iter().map(String::as_str).collect());
         let line = || format!("{} {}", run.name, words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
         if drops_database(run, &words) && !is_for_tests(run, &words) && !is_passing_scan(case, run) {
-            found.add(&DATABASE, format!("`{}` would delete data.", line()));
+            found.add(&DATABASE, told!("`{}` would delete data.", line()));
         } else if is_emulated(run) {
             // An emulator on this machine keeps nothing that matters.
         } else if removes_containers(run, &words)
             && !removes_finished(case, &words)
             && !is_composed_for_tests(&words)
         {
-            found.add(&CONTAINER, format!("`{}` would delete containers, volumes or workloads.", line()));
+            found.add(&CONTAINER, told!("`{}` would delete containers, volumes or workloads.", line()));
         } else if gives_away(run, &words) {
-            found.add(&CLOUD, format!("`{}` would give away power over what runs there.", line()));
+            found.add(&CLOUD, told!("`{}` would give away power over what runs there.", line()));
         } else if removes_cloud(run, &words) || removes_kept(run, &words) {
-            found.add(&CLOUD, format!("`{}` would delete cloud resources.", line()));
+            found.add(&CLOUD, told!("`{}` would delete cloud resources.", line()));
         } else if unpublishes(run, &words) {
-            found.add(&REGISTRY, format!("`{}` would withdraw a published package.", line()));
+            found.add(&REGISTRY, told!("`{}` would withdraw a published package.", line()));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Files that stay and lose what they hold.
 
+use context_graph_events::told;
+
 use super::removal::folder_of;
 use super::sources::{ONLY_WRITTEN, SOURCE_ENDINGS, is_all_of_a_language};
 use super::{Case, Found, TRUNCATE};
@@ -22,7 +24,7 @@ const MANIFESTS: &[&str] = &[
 pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let path = &effect.target.path;
     if let Some(file) = effect.target.literal().filter(|file| is_emptied(case, effect, file)) {
-        found.add_at(&TRUNCATE, file, format!("`{}` would empty {file}.", effect.by));
+        found.add_at(&TRUNCATE, file, told!("`{}` would empty `{}`.", effect.by, file));
         return;
     }
     let folder = match folder_of(path) {
@@ -36,7 +38,7 @@ pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
         found.add_at(
             &TRUNCATE,
             path.to_string(),
-            format!("`{}` would overwrite every file in {path}.", effect.by),
+            told!("`{}` would overwrite every file in `{}`.", effect.by, path),
         );
     }
 }
@@ -71,7 +73,7 @@ pub(super) fn deletes_lines(case: &Case<'_>) -> bool {
 
 pub(super) fn truncation_of(effect: &PathEffect, found: &mut Found) {
     let shown = effect.target.path.to_string();
-    found.add_at(&TRUNCATE, shown.as_str(), format!("`{}` would empty {shown}.", effect.by));
+    found.add_at(&TRUNCATE, shown.as_str(), told!("`{}` would empty `{}`.", effect.by, shown));
 }
 
 pub(super) fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
@@ -92,6 +94,6 @@ pub(super) fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found
             })
     });
     if shrinks && !passing {
-        found.add_at(&TRUNCATE, shown.as_str(), format!("`truncate` would empty {shown}."));
+        found.add_at(&TRUNCATE, shown.as_str(), told!("`truncate` would empty `{}`.", shown));
     }
 }

@@ -5,6 +5,8 @@ mod permissions;
 mod removal;
 mod sources;
 
+use context_graph_events::told;
+
 use super::places::is_passing;
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
@@ -41,7 +43,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     && !effect.target.literal().is_some_and(|path| is_passing(path, case.ctx))
                 {
                     let shown = effect.target.path.to_string();
-                    found.add_at(&TRUNCATE, shown.as_str(), format!("`shred` would destroy {shown}."));
+                    found.add_at(&TRUNCATE, shown.as_str(), told!("`shred` would destroy `{}`.", shown));
                 }
             }
             Access::Write if !effect.by.starts_with("git") && is_history(case, effect) => {
@@ -49,7 +51,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 found.add_at(
                     &HISTORY,
                     shown.as_str(),
-                    format!("`{}` would overwrite git's own store ({shown}).", effect.by),
+                    told!("`{}` would overwrite git's own store (`{}`).", effect.by, shown),
                 );
             }
             Access::Permissions if effect.recursive || is_all_below(effect) || is_closed(case, effect) => {

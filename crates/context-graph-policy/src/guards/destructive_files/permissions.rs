@@ -1,5 +1,7 @@
 //! Rights to a whole tree, given to everybody or taken from everybody.
 
+use context_graph_events::told;
+
 use super::removal::{begins_unknown, folder_of, is_root_like, is_system};
 use super::{Case, Found, PERMISSIONS};
 use crate::effects::{Origin, PathEffect, Piece};
@@ -53,7 +55,7 @@ pub(super) fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
         found.add_at(
             &PERMISSIONS,
             shown.as_str(),
-            format!("`{}` would change the permissions of a whole tree ({shown}).", effect.by),
+            told!("`{}` would change the permissions of a whole tree (`{}`).", effect.by, shown),
         );
     }
 }

@@ -1,5 +1,7 @@
 //! Which removals take what cannot be made again: roots, homes, the project, its history, trees outside of it.
 
+use context_graph_events::told;
+
 use super::{Case, Found, HISTORY, HOME, OUTSIDE, PROJECT, ROOT};
 use crate::effects::path::follow;
 use crate::effects::{Origin, PathEffect, Piece, Text};
@@ -54,11 +56,15 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         && (HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
             || target.path.prefix().ends_with("/.git/") && target.path.has_origin(Origin::Below))
     {
-        found.add_at(&HISTORY, shown.as_str(), format!("`{by}` would remove git's own store ({shown})."));
+        found.add_at(&HISTORY, shown.as_str(), told!("`{}` would remove git's own store (`{}`).", by, shown));
         return;
     }
     if effect.recursive && is_found_project(case, &target.path) {
-        found.add_at(&PROJECT, shown.as_str(), format!("`{by}` would remove the whole project ({shown})."));
+        found.add_at(
+            &PROJECT,
+            shown.as_str(),
+            told!("`{}` would remove the whole project (`{}`).", by, shown),
+        );
         return;
     }
     let Some((folder, whole)) = folder_of(&target.path) else {
@@ -68,7 +74,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
             found.add_at(
                 &OUTSIDE,
                 shown.as_str(),
-                format!("`{by}` would remove something that cannot be seen ({shown})."),
+                told!("`{}` would remove something that cannot be seen (`{}`).", by, shown),
             );
         }
         return;
@@ -90,21 +96,25 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
             found.add_at(
                 &ROOT,
                 shown.as_str(),
-                format!("`{by}` would remove {shown}, a part of the system."),
+                told!("`{}` would remove `{}`, a part of the system.", by, shown),
             );
         } else if own(ctx.home, &real_home, place) {
-            found.add_at(&HOME, shown.as_str(), format!("`{by}` would remove the home folder ({shown})."));
+            found.add_at(
+                &HOME,
+                shown.as_str(),
+                told!("`{}` would remove the home folder (`{}`).", by, shown),
+            );
         } else if own(ctx.project, &real_project, place) && !is_temporary_project(ctx.project, place) {
             found.add_at(
                 &PROJECT,
                 shown.as_str(),
-                format!("`{by}` would remove the whole project ({shown})."),
+                told!("`{}` would remove the whole project (`{}`).", by, shown),
             );
         } else if effect.recursive && !by.ends_with("mv") && is_foreign(case, place) {
             found.add_at(
                 &OUTSIDE,
                 shown.as_str(),
-                format!("`{by}` would remove a tree outside the project ({shown})."),
+                told!("`{}` would remove a tree outside the project (`{}`).", by, shown),
             );
         } else {
             continue;

@@ -1,5 +1,7 @@
 //! What the project is made of: its folders, and all files of a language, removed at once.
 
+use context_graph_events::told;
+
 use super::removal::folder_of;
 use super::{Case, Found, SOURCES};
 use crate::effects::{Access, NARROWED, Origin, PathEffect, Text};
@@ -56,7 +58,7 @@ pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
     names.sort_unstable();
     names.dedup();
     if names.len() > 1 || names.iter().any(|name| ONLY_WRITTEN.contains(name)) {
-        found.add(&SOURCES, format!("This would remove what the project is made of ({}).", names.join(", ")));
+        found.add(&SOURCES, told!("This would remove what the project is made of (`{}`).", names.join(", ")));
     }
     for effect in case.effects.paths.iter().filter(|effect| effect.access == Access::Delete) {
         if is_every_source(project, &effect.target.path) {
@@ -64,7 +66,7 @@ pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &SOURCES,
                 shown.as_str(),
-                format!("`{}` would remove every such file ({shown}).", effect.by),
+                told!("`{}` would remove every such file (`{}`).", effect.by, shown),
             );
         }
     }

@@ -3,6 +3,8 @@
 mod files;
 mod stores;
 
+use context_graph_events::told;
+
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, Disclosure, PathEffect, Piece, Run, Text, git_subcommand};
@@ -34,29 +36,33 @@ fn check(case: &Case<'_>, found: &mut Found) {
             || in_key_folder(target, case)
             || (gathers(effect) && holds_keys(effect, case))
         {
-            found.add_at(&KEY, shown.as_str(), format!("`{}` would read key material ({shown}).", effect.by));
+            found.add_at(
+                &KEY,
+                shown.as_str(),
+                told!("`{}` would read key material (`{}`).", effect.by, shown),
+            );
         } else if (effect.access != Access::Search || effect.by != "Grep")
             && (is_secret_file(target, case) || shows_all_dotted(effect, case))
         {
             found.add_at(
                 &ENV_FILE,
                 shown.as_str(),
-                format!("`{}` would read a file of secrets ({shown}).", effect.by),
+                told!("`{}` would read a file of secrets (`{}`).", effect.by, shown),
             );
         }
     }
     for disclosure in &case.effects.disclosures {
-        let what = match disclosure {
-            Disclosure::Environment => "all environment variables".to_owned(),
-            Disclosure::Variable => "a variable that holds a credential".to_owned(),
-            Disclosure::Store(command) => format!("what `{command}` keeps"),
+        let reason = match disclosure {
+            Disclosure::Environment => "This would show all environment variables.".to_owned(),
+            Disclosure::Variable => "This would show a variable that holds a credential.".to_owned(),
+            Disclosure::Store(command) => told!("This would show what `{}` keeps.", command),
         };
-        found.add(&SHOW, format!("This would show {what}."));
+        found.add(&SHOW, reason);
     }
     for send in &case.effects.sends {
         // Machines in a cloud get their credentials from there.
         if matches!(send.host.known(), "169.254.169.254" | "metadata.google.internal" | "169.254.170.2") {
-            found.add(&SHOW, format!("`{}` would ask the cloud for this machine's credentials.", send.by));
+            found.add(&SHOW, told!("`{}` would ask the cloud for this machine's credentials.", send.by));
         }
     }
     for run in case.runs() {
@@ -64,7 +70,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&ENV_FILE, "`git add --force` of everything takes files of secrets along.");
         }
         if searches_for_credentials(run, case) || looks_into_settings(run, case) {
-            found.add(&SHOW, format!("`{}` would look for credentials beyond the project.", run.name));
+            found.add(&SHOW, told!("`{}` would look for credentials beyond the project.", run.name));
         }
         let words: Vec<&str> = run.args.iter().map(Text::known).collect();
         let words = super::destructive_data::after_globals(&run.name, words);
@@ -73,7 +79,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if shows {
             found.add(
                 &SHOW,
-                format!("`{} {}` would show a credential.", run.name, words.first().unwrap_or(&"")),
+                told!("`{} {}` would show a credential.", run.name, words.first().unwrap_or(&"")),
             );
         }
     }
