@@ -321,3 +321,26 @@ fn a_policy_whose_helper_is_missing_or_broken_is_not_taken() {
         assert_eq!(verdict(&asked), "ask", "{helper:?}: {asked}");
     }
 }
+
+#[test]
+fn what_only_looks_as_if_it_decided_nothing_is_not_passed_over() {
+    let place = Place::new();
+    let folder = place.project().join(".cupcake");
+    fs::create_dir_all(folder.join("policies/claude")).unwrap();
+    let policy =
+        "package cupcake.policies.require_test\nimport rego.v1\nask contains \"Did the tests run?\"\n";
+    fs::write(folder.join("policies/claude/require_test.rego"), policy).unwrap();
+    for rulebook in
+        ["builtins: [git_block_no_verify]\n", "signals: oven\n", "watchdog: true\n", "- builtins\n"]
+    {
+        fs::write(folder.join("rulebook.yml"), rulebook).unwrap();
+        let refused = place.run(&["policy", "import", "."]);
+        assert!(
+            refused.code == 1 && refused.stdout.contains("not enforced:\n  rulebook"),
+            "{rulebook}: {refused:?}"
+        );
+    }
+    fs::remove_file(folder.join("rulebook.yml")).unwrap();
+    assert_eq!(place.run(&["policy", "import", "."]).code, 0);
+    assert_eq!(verdict(&bash(&place, "ls")), "ask", "a policy about tests is no test");
+}

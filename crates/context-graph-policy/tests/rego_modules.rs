@@ -180,3 +180,12 @@ fn output_that_goes_elsewhere_is_seen() {
         assert!(!holds("commands.has_output_redirect(c)", command), "{command}");
     }
 }
+
+#[test]
+fn the_input_of_a_tool_is_found_under_its_old_name() {
+    let text =
+        "package p\nimport rego.v1\ndeny contains \"w\" if input.params.command == input.tool_input.command";
+    assert_eq!(ask(&set(&[("p.rego", text)]), "x").decision.verdict(), &Verdict::Deny);
+    let text = "package p\nimport rego.v1\ndeny contains \"w\" if \"params\" in object.keys(input)";
+    assert_eq!(ask(&set(&[("p.rego", text)]), "x").decision.verdict(), &Verdict::None, "nobody reads it");
+}

@@ -110,7 +110,9 @@ impl PolicySet {
         let started = Instant::now();
         // The engine stops itself first, so that it can say where.
         let patience = limits.time + limits.time / 8 + Duration::from_millis(5);
-        let answers = run_apart(jobs, input.value(), limits, around);
+        let reads_params = |job: &Job| job.files.iter().any(|file| file.text.contains("input.params"));
+        let value = if jobs.iter().any(reads_params) { input.with_params() } else { input.value().clone() };
+        let answers = run_apart(jobs, value, limits, around);
         let mut said = Vec::new();
         let end = loop {
             let answer = match answers.recv_timeout(patience.saturating_sub(started.elapsed())) {
@@ -146,9 +148,8 @@ impl PolicySet {
 }
 
 /// Runs the jobs one after the other on a thread of their own. The channel ends when all are done.
-fn run_apart(jobs: Vec<Job>, input: &Value, limits: Limits, around: Around) -> mpsc::Receiver<Answer> {
+fn run_apart(jobs: Vec<Job>, input: Value, limits: Limits, around: Around) -> mpsc::Receiver<Answer> {
     let (sender, receiver) = mpsc::channel();
-    let input = input.clone();
     let run_all = move || {
         let mut started = Instant::now();
         let end = started + limits.time;

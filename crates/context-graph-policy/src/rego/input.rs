@@ -3,7 +3,8 @@
 //! The event as the client sent it, with what Cupcake's users rely on: `tool_input.command` of `Bash` has its
 //! whitespace normalised outside quotes (the text as typed is `original_command`), `Write` has its content as
 //! `tool_input.new_string` too, and a file tool has `resolved_file_path`, `original_file_path` and `is_symlink`,
-//! `MultiEdit` in each edit that names a file. Besides: `affected_parent_directories`, `signals`, `builtin_config`,
+//! `MultiEdit` in each edit that names a file. Policies that read `params`, as the tool's input was once called, find it
+//! there. Besides: `affected_parent_directories`, `signals`, `builtin_config`,
 //! `effects`, `session`.
 
 use serde_json::{Map, Value, json};
@@ -84,6 +85,15 @@ impl Input {
     /// The whole input.
     pub fn value(&self) -> &Value {
         &self.value
+    }
+
+    /// The whole input with the tool's under its old name as well, unless the event has something of that name.
+    pub(super) fn with_params(&self) -> Value {
+        let mut value = self.value.clone();
+        if let (Value::Object(whole), Some(params)) = (&mut value, self.value.get("tool_input")) {
+            whole.entry("params").or_insert_with(|| params.clone());
+        }
+        value
     }
 
     /// The tool's own input, or its result, with a policy's changes. What the policy merely copied from its enriched input is not a

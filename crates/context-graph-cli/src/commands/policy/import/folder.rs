@@ -121,7 +121,9 @@ impl Folder {
                 return self.left.push(Left::policy(&file.path, why));
             }
         };
-        if header.package.ends_with("_test") || file.path.ends_with("_test.rego") {
+        // A policy may be about tests, and be called so.
+        let decides = header.decides || header.route.is_some();
+        if !decides && (header.package.ends_with("_test") || file.path.ends_with("_test.rego")) {
             let why = "a test of policies; `policy test` has cases of its own";
             return self.left.push(Left::new(what, why));
         }

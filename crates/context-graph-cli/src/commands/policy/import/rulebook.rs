@@ -82,6 +82,9 @@ pub(super) fn translate<'a>(rulebook: &Value, policy_of: impl Fn(&str) -> Option
             ("builtins" | "global_builtins", Value::Object(builtins)) => {
                 builtins.iter().for_each(|(name, config)| result.builtin(name, config, &policy_of));
             }
+            ("builtins" | "global_builtins" | "signals", _) => {
+                result.lose(section, "it must hold names, each with what it is set to");
+            }
             ("actions", value) => result.actions(value),
             ("watchdog", value) if is_off(value) => {}
             ("watchdog", _) => result.lose("watchdog", "no model is asked about calls here"),
