@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, clippy::disallowed_methods, reason = "a program of its own")]
 
+mod acts;
 mod guards;
 mod harness;
 mod installs;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         keeps_the_thread::all(),
         guards::all(),
         records::all(),
+        acts::all(),
         installs::all(),
         #[cfg(unix)]
         interactive::all(),

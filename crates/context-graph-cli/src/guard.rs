@@ -9,7 +9,7 @@ use std::time::Duration;
 use context_graph_core::session::Session;
 use context_graph_events::words::tame;
 use context_graph_events::{Event, Verb};
-use context_graph_policy::config::Problem;
+use context_graph_policy::config::{Action, Problem};
 use context_graph_policy::rego::{
     self, Input, Limits, Outcome, PolicySet, RegoError, Surroundings, Timing, signals::Signalled,
 };
@@ -96,6 +96,26 @@ impl Guard {
             project: text(&environment.project_root()),
             cwd: text(&environment.current_dir),
         }
+    }
+
+    /// The actions that an event starts, looked up without the rest of the rules. A file that cannot be used starts nothing;
+    /// whoever is held or asked because of it says why.
+    pub(crate) fn actions_of(environment: &Environment, event: &Event) -> Vec<Action> {
+        let text = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+        let files = [text(user_file(environment)), text(environment.state_folder().join(FILE))];
+        // Most files have none, and reading TOML takes longer than looking for a word.
+        if !files.iter().any(|text| text.contains("actions")) {
+            return Vec::new();
+        }
+        let [user, project] = files.map(|text| parse_policy(&text).unwrap_or_default());
+        let mut actions = PolicyConfig::merge(&user, &project).actions;
+        actions.retain(|action| action.is_for(event));
+        actions
+    }
+
+    /// Whether an event starts actions.
+    pub(crate) fn has_action_for(&self, event: &Event) -> bool {
+        self.policy.config().actions.iter().any(|action| action.is_for(event))
     }
 
     /// Whether a project has policies, so that more events than those of the built-in guards are to be decided about.

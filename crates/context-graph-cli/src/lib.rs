@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::time::Instant;
 
+mod actions;
 mod allocator;
 mod client;
 mod clock;

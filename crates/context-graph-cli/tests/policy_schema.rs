@@ -36,6 +36,8 @@ fn what_is_right_is_right_for_both() {
         "[[exceptions]]\nrule = \"secrets\"\npath = \"x\"\ncommand = \"y\"\nreason = \"z\"\n",
         "[[stop_gates]]\nname = \"t\"\ncommand = \"true\"\nwhen_changed = [\"*.rs\"]\ntimeout_seconds = 3600\n",
         "[[signals]]\nname = \"s\"\ncommand = \"true\"\ntimeout_ms = 1\n",
+        "[[actions]]\nname = \"a\"\nevent = \"Stop\"\ncommand = \"true\"\n",
+        "[[actions]]\nname = \"a\"\nevent = \"PreToolUse\"\nmatcher = \"Edit | mcp__*\"\ncommand = \"true\"\ntimeout_ms = 600000\n",
         "[builtin_config.anything]\nlist = [1, \"two\", {three = 4.5}]\n",
     ] {
         both_say(text, true);
@@ -58,6 +60,13 @@ fn what_is_wrong_is_wrong_for_both() {
         "[[stop_gates]]\nname = \"t\"\ncommand = \"true\"\ntimeout_seconds = 0\n",
         "[[stop_gates]]\nname = \" \"\ncommand = \"true\"\n",
         "[[signals]]\nname = \"s\"\ncommand = \"true\"\ntimeout_ms = 600001\n",
+        "[[actions]]\nname = \"a\"\ncommand = \"true\"\n",
+        "[[actions]]\nname = \"a\"\nevent = \"Stopp\"\ncommand = \"true\"\n",
+        "[[actions]]\nname = \"a\"\nevent = \"Stop\"\ncommand = \"\"\n",
+        "[[actions]]\nname = \"a\"\nevent = \"Stop\"\ncommand = \"true\"\ntimeout_ms = 0\n",
+        "[[actions]]\nname = \"a\"\nevent = \"Stop\"\nmatcher = \"Bash\"\ncommand = \"true\"\n",
+        "[[actions]]\nname = \"a\"\nevent = \"PreToolUse\"\nmatcher = \"\"\ncommand = \"true\"\n",
+        "[[actions]]\nname = \"a\"\nevent = \"PreToolUse\"\nmatcher = \"Bash||Edit\"\ncommand = \"true\"\n",
         "[[signals]]\nname = \"s\"\ncommand = \"\"\n",
     ] {
         both_say(text, false);

@@ -5,6 +5,7 @@
 //! `lock = true`: then the defaults count as stated too. Naming paths states the rules that keep them, and what keeps
 //! the guard itself in place is only ever the user's to loosen.
 
+mod action;
 mod check;
 mod merge;
 mod schema;
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 use crate::rego::Signal;
 
+pub use action::Action;
 pub use check::{ConfigError, Problem, Step};
 pub use schema::schema;
 
@@ -124,6 +126,9 @@ pub struct PolicyConfig {
     /// Commands whose answers policies may ask for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<Signal>,
+    /// Commands that events start and that nobody waits for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<Action>,
     /// Handed to policies as it is.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub builtin_config: BTreeMap<String, Value>,

@@ -16,6 +16,7 @@ pub mod guards;
 pub mod legality;
 pub mod rego;
 pub mod reply;
+mod words;
 
 use context_graph_events::{Event, words::tame};
 use serde_json::Value;

@@ -31,6 +31,7 @@ mod policy;
 mod reference;
 #[doc(hidden)]
 pub mod replay;
+mod run_actions;
 mod session;
 mod span;
 mod statusline;
@@ -90,6 +91,8 @@ pub(crate) enum Command {
     },
     Replay(replay::ReplayArgs),
     Maintain(maintain::MaintainArgs),
+    #[command(name = crate::actions::VERB, hide = true)]
+    RunActions(run_actions::RunActionsArgs),
     Completions(reference::CompletionsArgs),
     Man(reference::ManArgs),
     /// Print one line about a session, for the client's status line: its JSON on stdin
@@ -145,6 +148,7 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Consciousness { command } => consciousness::run(&command, &environment),
         Command::Audit { command } => audit::run(&command, &environment),
         Command::Replay(args) => replay::run(&args),
+        Command::RunActions(args) => run_actions::run(&args, &environment),
         Command::Maintain(args) => maintain::run(&args, &environment),
         Command::Policy { command } => policy::run(&command, &environment),
     };

@@ -3,7 +3,7 @@
 use context_graph_events::Event;
 use serde_json::Value;
 
-use crate::session::{Dream, dream_of};
+use crate::session::{ActionFailure, Dream, dream_of};
 
 /// How many characters a line has at most.
 const MAX: usize = 160;
@@ -70,7 +70,10 @@ pub(super) fn of_event(event: &Event) -> String {
         Event::WorktreeCreate(p) => p.name.clone(),
         Event::WorktreeRemove(p) => p.worktree_path.clone(),
         Event::MessageDisplay(p) => first_line(&p.delta),
-        other => dream_of(other).map(told).unwrap_or_default(),
+        other => match ActionFailure::of(other) {
+            Some(failure) => first_line(&format!("{} on {}: {}", failure.name, failure.event, failure.how)),
+            None => dream_of(other).map(told).unwrap_or_default(),
+        },
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`Session::step`] is the whole of it: the same events in the same order give the same session, live, after a
 //! crash, or years later from the log.
 
+mod action;
 mod assess;
 mod bound;
 mod counters;
@@ -15,6 +16,7 @@ mod work;
 
 use serde::{Deserialize, Serialize};
 
+pub use action::{ACTION_FAILED, ActionFailure};
 pub use bound::{Bounds, Cut, bound};
 pub use counters::Counters;
 pub use digest::DIGEST_MAX;

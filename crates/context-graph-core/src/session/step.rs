@@ -2,7 +2,7 @@
 
 use context_graph_events::Event;
 
-use super::{Dream, EventRecord, Session, dream_of};
+use super::{ACTION_FAILED, Dream, EventRecord, Session, dream_of};
 use crate::gwt::consciousness::ConsciousnessState;
 use crate::gwt::ic_monitor::{ICClassification, ICLevel};
 use crate::gwt::lifecycle::{Lifecycle, Transition};
@@ -30,6 +30,11 @@ impl Session {
             // A dream has been dreamt when it is logged; the entry only says so.
             self.state.counters.events += 1;
             self.state.unlogged_dream = None;
+            return self.report();
+        }
+        if event.name() == ACTION_FAILED {
+            // It tells of a command of the user's: the session did nothing, and one that has ended stays so.
+            self.state.counters.events += 1;
             return self.report();
         }
         let before = self.snapshot.last_ic;

@@ -11,6 +11,7 @@ use crate::reply::{HookReply, ReplySpec};
 use crate::schema::ObjectSchema;
 
 mod common;
+mod matched;
 #[macro_use]
 mod shared;
 

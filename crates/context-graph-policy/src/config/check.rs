@@ -1,13 +1,20 @@
 //! What a policy file may not say although it reads: ids that nobody has, gates that cannot pass, patterns that match
 //! nothing. Each problem says where it stands, so that whoever has the text can name line and column.
 
-use super::PolicyConfig;
+use context_graph_events::EventName;
+
+use super::action::alternatives;
+use super::{Action, PolicyConfig};
 use crate::effects::glob::MAX_PATTERN;
+use crate::words::meant;
 
 /// Longest time a gate may take, in seconds.
 pub(super) const MAX_GATE_SECONDS: u32 = 3600;
 /// Longest time a signal may take, in milliseconds.
 pub(super) const MAX_SIGNAL_MS: u64 = 600_000;
+
+/// Longest time an action may take, in milliseconds.
+pub(super) const MAX_ACTION_MS: u64 = 600_000;
 
 /// Something a policy file may not say.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +31,15 @@ pub enum ConfigError {
     /// A signal that could never answer, or that has no name.
     #[error("the signal `{0}` needs a name, a command and a timeout of 1 to {MAX_SIGNAL_MS} ms")]
     BadSignal(String),
+    /// An action that could never do anything, or that has no name.
+    #[error("the action `{0}` needs a name, a command and a timeout of 1 to {MAX_ACTION_MS} ms")]
+    BadAction(String),
+    /// An event that the client does not have.
+    #[error("no event is called `{0}`{1}")]
+    UnknownEvent(String, String),
+    /// A matcher for an event that has nothing to match, or one that names nothing.
+    #[error("the matcher `{0}` never matches: {1}")]
+    BadMatcher(String, String),
     /// Two of a kind with one name: the second would never be heard of.
     #[error("`{0}` is there twice; give each a name of its own")]
     Twice(String),
@@ -119,6 +135,27 @@ impl PolicyConfig {
                 found.at("signals", nth, Some("name"), ConfigError::Twice(signal.name.clone()));
             }
         }
+        for (nth, action) in self.actions.iter().enumerate() {
+            let is_usable = !action.name.trim().is_empty() && !action.command.trim().is_empty();
+            if !is_usable || !(1..=MAX_ACTION_MS).contains(&action.timeout_ms) {
+                found.at("actions", nth, None, ConfigError::BadAction(action.name.clone()));
+            }
+            if self.actions[..nth].iter().any(|other| other.name == action.name) {
+                found.at("actions", nth, Some("name"), ConfigError::Twice(action.name.clone()));
+            }
+            match EventName::parse(&action.event) {
+                None => {
+                    let meant = meant(&action.event, &EventName::ALL.map(EventName::as_str));
+                    let error = ConfigError::UnknownEvent(action.event.clone(), meant);
+                    found.at("actions", nth, Some("event"), error);
+                }
+                Some(event) => {
+                    if let Some(error) = wrong_with_matcher(action, event) {
+                        found.at("actions", nth, Some("matcher"), error);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -137,6 +174,18 @@ impl Found {
         place.extend(key.map(|key| Step::Key(key.to_owned())));
         self.0.push(Problem { place, error });
     }
+}
+
+fn wrong_with_matcher(action: &Action, event: EventName) -> Option<ConfigError> {
+    let matcher = action.matcher.as_ref()?;
+    let why = if !event.has_matcher() {
+        format!("{event} has nothing to compare it with; leave it out")
+    } else if alternatives(matcher).any(|name| name.is_empty() || name.len() > MAX_PATTERN) {
+        "one of its names is empty or too long".to_owned()
+    } else {
+        return None;
+    };
+    Some(ConfigError::BadMatcher(matcher.clone(), why))
 }
 
 fn wrong_with(pattern: &str) -> Option<ConfigError> {

@@ -41,16 +41,7 @@ impl PolicyConfig {
                 merged.exceptions.push(exception.clone());
             }
         }
-        for gate in &project.stop_gates {
-            if !merged.stop_gates.contains(gate) {
-                merged.stop_gates.push(gate.clone());
-            }
-        }
-        for signal in &project.signals {
-            if merged.signals.iter().all(|known| known.name != signal.name) {
-                merged.signals.push(signal.clone());
-            }
-        }
+        merged.take_on_commands(project);
         add(&mut merged.read_only, &project.read_only);
         add(&mut merged.no_read, &project.no_read);
         if let Some(wanted) = &project.protected_branches {
@@ -66,6 +57,28 @@ impl PolicyConfig {
             merged.builtin_config.entry(name.clone()).or_insert_with(|| value.clone());
         }
         merged
+    }
+}
+
+impl PolicyConfig {
+    /// Takes on the commands that a project's file brings: gates, signals and actions. There is no other way for a command
+    /// of a project to be run.
+    fn take_on_commands(&mut self, project: &Self) {
+        for gate in &project.stop_gates {
+            if !self.stop_gates.contains(gate) {
+                self.stop_gates.push(gate.clone());
+            }
+        }
+        for signal in &project.signals {
+            if self.signals.iter().all(|known| known.name != signal.name) {
+                self.signals.push(signal.clone());
+            }
+        }
+        for action in &project.actions {
+            if self.actions.iter().all(|known| known.name != action.name) {
+                self.actions.push(action.clone());
+            }
+        }
     }
 }
 

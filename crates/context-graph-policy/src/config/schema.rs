@@ -1,8 +1,10 @@
 //! A policy file in JSON Schema, for editors.
 
+use context_graph_events::EventName;
 use serde_json::{Value, json};
 
-use super::check::{MAX_GATE_SECONDS, MAX_SIGNAL_MS};
+use super::action::default_action_ms;
+use super::check::{MAX_ACTION_MS, MAX_GATE_SECONDS, MAX_SIGNAL_MS};
 use super::{DEFAULT_BRANCHES, default_gate_seconds};
 use crate::effects::glob::MAX_PATTERN;
 use crate::guards::GUARDS;
@@ -41,6 +43,8 @@ pub fn schema() -> Value {
                 "description": "Commands that must pass before the agent may stop"},
             "signals": {"type": "array", "items": signal(),
                 "description": "Commands whose answers policies may ask for"},
+            "actions": {"type": "array", "items": action(),
+                "description": "Commands that events start and that nobody waits for"},
             "builtin_config": {"type": "object",
                 "description": "Handed to policies as it is: the table NAME is input.builtin_config.NAME"},
         },
@@ -109,5 +113,31 @@ fn signal() -> Value {
             "timeout_ms": {"type": "integer", "minimum": 1, "maximum": MAX_SIGNAL_MS,
                 "default": default_timeout(), "description": "How long it may take"},
         },
+    })
+}
+
+fn action() -> Value {
+    let names = |with_matcher: bool| -> Vec<&str> {
+        let events = EventName::ALL.into_iter().filter(|event| event.has_matcher() == with_matcher);
+        events.map(EventName::as_str).collect()
+    };
+    let all: Vec<&str> = EventName::ALL.into_iter().map(EventName::as_str).collect();
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["name", "event", "command"],
+        "properties": {
+            "name": {"$ref": "#/$defs/text", "description": "What to call it"},
+            "event": {"enum": all, "description": "The event that starts it"},
+            "matcher": {"type": "string", "pattern": "^\\s*[^|\\s][^|]*(\\|\\s*[^|\\s][^|]*)*$",
+                "description": "Only for these tools, sources, types, …: names with `|` between them, `*` for any run of \
+                    characters"},
+            "command": {"$ref": "#/$defs/text",
+                "description": "For the shell, in the project's root, with the event as JSON on stdin"},
+            "timeout_ms": {"type": "integer", "minimum": 1, "maximum": MAX_ACTION_MS,
+                "default": default_action_ms(), "description": "How long it may take"},
+        },
+        "if": {"properties": {"event": {"enum": names(false)}}},
+        "then": {"not": {"required": ["matcher"]}},
     })
 }

@@ -13,7 +13,8 @@ use super::engine::Loaded;
 use super::header::DECISION_SETS;
 use super::set::{PolicySet, Unit};
 use super::words::{Word, words};
-use names::{TOOLS, WITH_TOOL, events_named, events_of, instead, listed, meant, verb_of};
+use crate::words::meant;
+use names::{TOOLS, WITH_TOOL, events_named, events_of, instead, listed, verb_of};
 
 const NO_FUNCTION: &str = "there is no function";
 

@@ -29,7 +29,7 @@ pub(super) struct Line {
     between_ms: Option<u32>,
     permission_asked: bool,
     deferrals: u32,
-    subject: String,
+    pub(super) subject: String,
     tool_use_id: String,
     paths: Vec<String>,
     seqs: Vec<u64>,

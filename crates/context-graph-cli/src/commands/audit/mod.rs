@@ -16,6 +16,7 @@ use clap::Subcommand;
 
 use super::failure::Outcome;
 use crate::Environment;
+pub(crate) use search::entries_of;
 
 /// What happened, call by call
 #[derive(Debug, Subcommand)]

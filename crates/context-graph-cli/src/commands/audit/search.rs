@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use context_graph_storage::StorageError;
-use context_graph_storage::audit_index::{Row, Trail};
+use context_graph_storage::audit_index::{Filter, Row, Trail};
 use context_graph_storage::store::SessionEntry;
 
 use super::asked::Asked;
 use super::line::Line;
 use super::progress::IndexProgress;
+use crate::commands::session::Shelf;
 
 /// An entry in the order of time.
 #[derive(PartialEq, Eq)]
@@ -47,6 +48,20 @@ pub(super) fn newest(trail: &mut Trail<'_>, asked: &Asked, limit: usize) -> Resu
         }
     }
     Ok(found.into_sorted_vec().into_iter().rev().map(|Reverse(Found(line))| line).collect())
+}
+
+/// When entries of an event were made since then, and what they were about, oldest first. At most `limit`, the newest.
+pub(crate) fn entries_of(
+    shelf: &Shelf,
+    event: &str,
+    since_ms: i64,
+    limit: usize,
+) -> Result<Vec<(i64, String)>, StorageError> {
+    let filter = Filter { events: vec![event.to_owned()], since_ms: Some(since_ms), ..Filter::default() };
+    let asked = Asked { sessions: None, filter, needles: Vec::new() };
+    let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+    let lines = newest(&mut trail, &asked, limit)?;
+    Ok(lines.into_iter().map(|line| (line.at_ms, line.subject)).collect())
 }
 
 /// Whether something in a session may fit, as far as can be said without its table.

@@ -3,6 +3,7 @@
 //! Every check gives findings, each with its fix. Nothing is changed unless `--fix` is given, and then only what is
 //! safe.
 
+mod actions;
 mod binary;
 mod canary;
 mod entry;
@@ -115,6 +116,7 @@ impl Patient {
             canary::check(self),
             transcript::check(self),
             rules::check(self),
+            actions::check(self),
             state::check(self),
         ]
         .concat()

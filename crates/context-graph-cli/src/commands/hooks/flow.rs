@@ -19,7 +19,7 @@ use super::input::Incoming;
 use super::judge::Judged;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
-use crate::{crash, heads, summary, timings, upkeep};
+use crate::{actions, crash, heads, summary, timings, upkeep};
 
 /// The project's sessions and how the user wants them.
 struct Place {
@@ -67,6 +67,11 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> A
     }
     let (mut answer, decided) = (judged.answer(None), judged.decided());
     timings::passed("policy");
+    if judged.has_action
+        && let Ok(sessions) = host.environment.sessions(args.db_path.as_deref())
+    {
+        actions::want(&sessions, &incoming.event, incoming.at_ms());
+    }
     match remember(host, args, incoming, decided) {
         Ok((snapshot, notices)) => {
             if let Some(snapshot) = snapshot {
@@ -107,6 +112,13 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     let sessions = place.as_ref().ok().map(|place| &place.sessions);
     let judged = Judged::of(host, sessions, &incoming);
     timings::passed("policy");
+    let has_action = match &judged {
+        Some(judged) => judged.has_action,
+        None => !Guard::actions_of(host.environment, &incoming.event).is_empty(),
+    };
+    if let Some(sessions) = sessions.filter(|_| has_action) {
+        actions::want(sessions, &incoming.event, incoming.at_ms());
+    }
     let answered = place.and_then(|place| take_in(host, place, incoming, judged.as_ref()));
     match (answered, judged) {
         (Ok(answer), Some(Judged { error: Some(error), .. })) => Ok(answer.but_failed(&error)),

@@ -31,6 +31,8 @@ pub(super) struct Judged<'a> {
     decision: Decision,
     /// Rules that could not be heard.
     troubles: Vec<String>,
+    /// Whether the event starts actions.
+    pub(super) has_action: bool,
     /// Gates that the agent passed before stopping.
     passed: Vec<String>,
     /// How long the gates took.
@@ -51,11 +53,13 @@ impl<'a> Judged<'a> {
         host.wait_for_signals(&guard, event);
         let known = || sessions()?.peek(event.session_id()).ok().flatten();
         let Judgement { decision, troubles, .. } = guard.judge(event, known);
-        Self::new(Cow::Borrowed(event), decision, troubles)
+        Self::new(Cow::Borrowed(event), decision, troubles, &guard)
     }
 
-    fn new(event: Cow<'a, Event>, decision: Decision, troubles: Vec<String>) -> Self {
-        Self { event, decision, troubles, passed: Vec::new(), waited: Duration::ZERO, error: None }
+    fn new(event: Cow<'a, Event>, decision: Decision, troubles: Vec<String>, guard: &Guard) -> Self {
+        let has_action = guard.has_action_for(&event);
+        let (passed, waited) = (Vec::new(), Duration::ZERO);
+        Self { event, decision, troubles, has_action, passed, waited, error: None }
     }
 }
 
@@ -79,7 +83,7 @@ impl Judged<'_> {
         host.wait_for_signals(&guard, event);
         let known = || sessions?.peek(event.session_id()).ok().flatten();
         let Judgement { decision, troubles, .. } = guard.judge(event, known);
-        let mut judged = Judged::new(Cow::Owned(event.clone()), decision, troubles);
+        let mut judged = Judged::new(Cow::Owned(event.clone()), decision, troubles, &guard);
         if stops && guard.has_gates() {
             judged.pass_gates(host, &guard, sessions, incoming.at_ms());
         }

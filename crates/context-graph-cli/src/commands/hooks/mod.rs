@@ -40,7 +40,7 @@ use error::HookError;
 use input::Incoming;
 use judge::Judged;
 
-use crate::{Environment, ExitStatus, crash, terminal, timings, upkeep, watchdog};
+use crate::{Environment, ExitStatus, actions, crash, terminal, timings, upkeep, watchdog};
 
 /// What a hook has to go by: its surroundings, and when it was started.
 #[derive(Debug)]
@@ -78,6 +78,7 @@ pub(crate) fn run(command: HookCommand, host: &Host<'_>) -> ExitStatus {
     if let Some(told) = timings::told() {
         terminal::note(&told);
     }
+    actions::start_if_wanted(host.environment, db_path.as_deref());
     upkeep::start_if_wanted(host.environment, db_path.as_deref());
     status
 }

@@ -38,6 +38,12 @@ pub(super) const STARTER: &str = r#"# What tool calls are decided by, beside the
 # rule = "secrets/read-key"
 # path = "tests/fixtures/**"
 # reason = "keys made for tests"
+
+# A command that an event starts and that nobody waits for. It gets the event as JSON on stdin, without secrets.
+# [[actions]]
+# name = "desktop"
+# event = "Notification"
+# command = "notify-send 'Claude Code' \"$(jq -r .message)\""
 "#;
 
 #[derive(Debug, Args)]

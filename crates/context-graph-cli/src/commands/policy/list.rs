@@ -75,6 +75,19 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
         objects.push(json!({"rule": unenforced::FILE, "verdict": NOT_ENFORCED, "why": error}));
         rows.push(vec![unenforced::FILE.to_owned(), NOT_ENFORCED.to_owned(), String::new(), error]);
     }
+    for action in &config.actions {
+        let on = action.matcher.as_ref().map(|matcher| format!(" of {matcher}")).unwrap_or_default();
+        let name = format!("action/{}", action.name);
+        let mut object = json!(action);
+        object["rule"] = name.clone().into();
+        objects.push(object);
+        rows.push(vec![
+            name,
+            "action".to_owned(),
+            String::new(),
+            format!("on {}{on}: {}", action.event, action.command),
+        ]);
+    }
     if args.json {
         return table::print_json(&objects.into());
     }

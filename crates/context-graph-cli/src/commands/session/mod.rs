@@ -41,7 +41,7 @@ pub(crate) enum SessionCommands {
 }
 
 /// Which project, and how to answer.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PlaceArgs {
     /// The project's folder [default: the one around the current folder]
     #[arg(long, value_name = "DIR", value_parser = project_folder())]

@@ -95,27 +95,3 @@ pub(super) fn instead(events: &[EventName], verb: Verb) -> String {
         _ => String::new(),
     }
 }
-
-/// A guess at what was meant.
-pub(super) fn meant(wrong: &str, known: &[&str]) -> String {
-    let lower = wrong.to_ascii_lowercase();
-    let nearest = known.iter().map(|name| (distance(&lower, &name.to_ascii_lowercase()), *name)).min();
-    match nearest {
-        Some((apart, name)) if apart <= 2 && apart * 2 < wrong.len() => format!("; did you mean `{name}`?"),
-        _ => String::new(),
-    }
-}
-
-/// How many characters have to be changed, added or left out.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut before = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.bytes().enumerate() {
-            let here = row[j + 1];
-            row[j + 1] = (before + usize::from(x != y)).min(here + 1).min(row[j] + 1);
-            before = here;
-        }
-    }
-    row[b.len()]
-}

@@ -1,0 +1,92 @@
+//! Commands that events start. A hook only hands the event on, after it has answered, to a process of its own that outlives
+//! it: nothing that an action does, takes or breaks has any effect on the answer.
+
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use context_graph_core::session::ActionFailure;
+use context_graph_events::Event;
+use context_graph_policy::config::Action;
+use context_graph_storage::safe_open::Folder;
+use context_graph_storage::sessions::Sessions;
+
+use crate::Environment;
+use crate::commands::binary_path;
+use crate::process::{self, End, Reply, in_its_own_group};
+
+/// The verb under which this binary runs them.
+pub(crate) const VERB: &str = "run-actions";
+/// How much of what a failed action said is kept.
+const KEPT: usize = 400;
+
+/// The event to be handed on, in a file that has no name any more.
+static WANTED: Mutex<Option<File>> = Mutex::new(None);
+
+/// Notes that an event starts actions. They are to see what is remembered of it: cut to size, secrets taken out.
+pub(crate) fn want(sessions: &Sessions, event: &Event, at_ms: i64) {
+    let written = sessions
+        .record(event.clone(), at_ms, None)
+        .map_err(io::Error::other)
+        .and_then(|(record, _)| nameless(sessions.folder().path(), record.payload.as_bytes()));
+    if let (Ok(file), Ok(mut wanted)) = (written, WANTED.lock()) {
+        *wanted = Some(file);
+    }
+}
+
+/// A file with this content that is gone when nobody has it open. A pipe would have the hook wait for a reader.
+fn nameless(folder: &Path, content: &[u8]) -> io::Result<File> {
+    let folder = Folder::open(folder)?;
+    let (name, mut file) = folder.temporary()?;
+    let written = file.write_all(content).and_then(|()| file.rewind());
+    folder.remove(name)?;
+    written.map(|()| file)
+}
+
+/// Starts them, if the event that was answered starts any. The hook does not wait.
+pub(crate) fn start_if_wanted(environment: &Environment, db_path: Option<&Path>) {
+    let Some(event) = WANTED.lock().ok().and_then(|mut wanted| wanted.take()) else { return };
+    let Ok(binary) = binary_path() else { return };
+    let mut command = Command::new(binary);
+    command.arg(VERB).arg("--project").arg(environment.project_root());
+    if let Some(path) = db_path.or(environment.db_path.as_deref()) {
+        command.arg("--db-path").arg(path);
+    }
+    command.stdin(event).stdout(Stdio::null()).stderr(Stdio::null());
+    // A group of its own: the client ends the hook's.
+    in_its_own_group(&mut command);
+    let _ = command.spawn();
+}
+
+/// Runs the actions side by side, each fed the event, and says which failed. All that one started ends with it.
+pub(crate) fn run(actions: &[Action], event: &Event, payload: &[u8], root: &Path) -> Vec<ActionFailure> {
+    let run_one = |action: &Action| {
+        let mut command = process::shell(&action.command);
+        command.current_dir(root);
+        let reply = process::ask(command, payload, Duration::from_millis(action.timeout_ms));
+        failure(action, event, &reply)
+    };
+    let run_one = &run_one;
+    thread::scope(|scope| {
+        let started: Vec<_> = actions.iter().map(|action| scope.spawn(move || run_one(action))).collect();
+        started.into_iter().filter_map(|running| running.join().ok().flatten()).collect()
+    })
+}
+
+fn failure(action: &Action, event: &Event, reply: &Reply) -> Option<ActionFailure> {
+    let how = match &reply.end {
+        End::Exited(Some(0)) => return None,
+        End::Exited(Some(code)) => format!("failed with exit code {code}"),
+        End::Exited(None) => "was killed".to_owned(),
+        End::TimedOut => format!("did not end within {} ms", action.timeout_ms),
+        End::NotStarted(error) => format!("could not be started: {error}"),
+    };
+    let said = if reply.stderr.trim().is_empty() { &reply.stdout } else { &reply.stderr };
+    let skipped = said.trim().chars().count().saturating_sub(KEPT);
+    let output = said.trim().chars().skip(skipped).collect();
+    Some(ActionFailure { name: action.name.clone(), event: event.name().to_owned(), how, output })
+}

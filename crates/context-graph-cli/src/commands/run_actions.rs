@@ -1,0 +1,49 @@
+//! `run-actions`: what a hook starts for the actions of its event. No hook waits for it.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use context_graph_events::Event;
+use context_graph_events::decode::MAX_INPUT_BYTES;
+
+use super::failure::{Failure, Outcome};
+use super::hooks::error::ErrorCode;
+use super::project_folder;
+use crate::guard::Guard;
+use crate::{Environment, actions, clock};
+
+/// Run the actions that an event starts: its JSON on stdin
+///
+/// What is run is what the policy files say, whoever sends the event.
+#[derive(Debug, Args)]
+pub(crate) struct RunActionsArgs {
+    /// The project, instead of the one around the current folder
+    #[arg(long, value_name = "DIR", value_parser = project_folder())]
+    project: Option<PathBuf>,
+
+    /// Where all state is, instead of in the project's own folder
+    #[arg(long, value_name = "PATH")]
+    db_path: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &RunActionsArgs, environment: &Environment) -> Outcome {
+    let environment = environment.in_project(args.project.as_deref());
+    let mut payload = Vec::new();
+    let stdin = std::io::stdin().lock().take(MAX_INPUT_BYTES as u64 + 1).read_to_end(&mut payload);
+    stdin.map_err(|error| Failure::new(ErrorCode::Parse, format!("cannot read stdin: {error}")))?;
+    let event =
+        Event::from_slice(&payload).map_err(|error| Failure::new(ErrorCode::Parse, error.to_string()))?;
+    let configured = Guard::actions_of(&environment, &event);
+    let failures = actions::run(&configured, &event, &payload, &environment.project_root());
+    // Whoever has had everything removed meanwhile does not want it back.
+    if failures.is_empty() || !environment.state_place(args.db_path.as_deref())?.exists() {
+        return Ok(());
+    }
+    let sessions = environment.sessions(args.db_path.as_deref())?;
+    for failure in failures {
+        let (record, _) = sessions.record(failure.to_event(event.session_id()), clock::now_ms(), None)?;
+        sessions.append(event.session_id(), &record)?;
+    }
+    Ok(())
+}
