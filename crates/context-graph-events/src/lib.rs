@@ -2,6 +2,7 @@
 //!
 //! - [`claude_code`]: one file an event. Each holds the event's payload and the reply it may be given.
 //! - [`decode`]: bytes to a JSON value, strictly: size, depth, duplicate keys, UTF-8.
+//! - [`outcome`]: what became of a tool call.
 //! - [`tool_input`]: the inputs of the client's common tools.
 //! - [`reply`]: the parts replies are made of.
 //! - [`schema`]: JSON Schema of every payload and reply.
@@ -18,6 +19,7 @@ mod macros;
 pub mod claude_code;
 pub mod decode;
 pub mod fields;
+pub mod outcome;
 pub mod reply;
 pub mod schema;
 pub mod tool_input;
@@ -25,4 +27,5 @@ pub mod words;
 
 pub use claude_code::{CommonEventData, Event, EventName, EventPayload, InjectsContext};
 pub use decode::DecodeError;
+pub use outcome::CallOutcome;
 pub use reply::{HookReply, ReplyBody, Verb};

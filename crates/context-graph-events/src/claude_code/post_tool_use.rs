@@ -3,6 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::McpServerProvenance;
+use crate::outcome::CallOutcome;
 use crate::reply::Shape;
 
 payload! {
@@ -28,17 +29,11 @@ impl PostToolUsePayload {
 
     /// Whether the tool says it succeeded; `None` where its response has no word on it.
     pub fn was_successful(&self) -> Option<bool> {
-        let response = &self.tool_response;
-        if let Some(success) = response.get("success").and_then(Value::as_bool) {
-            return Some(success);
+        let ran_to_its_end = self.tool_response.get("interrupted") == Some(&Value::Bool(false));
+        match self.stated_outcome() {
+            Some(outcome) => Some(outcome == CallOutcome::Success),
+            None => ran_to_its_end.then_some(true),
         }
-        if self.get_error().is_some() {
-            return Some(false);
-        }
-        ["is_error", "isError", "interrupted"]
-            .iter()
-            .find_map(|key| response.get(key).and_then(Value::as_bool))
-            .map(|bad| !bad)
     }
 
     /// The text that the tool gave: standard output, a file's content or the first text block.

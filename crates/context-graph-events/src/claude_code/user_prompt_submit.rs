@@ -1,5 +1,7 @@
 //! A prompt arrives, typed by the user or made by the client.
 
+use serde_json::Value;
+
 use crate::reply::{ReplyFields, Shape};
 
 open_enum! {
@@ -46,6 +48,14 @@ impl UserPromptSubmitPayload {
     /// The first `n` characters.
     pub fn preview(&self, n: usize) -> &str {
         self.prompt.char_indices().nth(n).map_or(&self.prompt, |(end, _)| &self.prompt[..end])
+    }
+
+    /// The messages before the prompt, oldest first, as role and text, where the sender gave them. The client does not.
+    pub fn conversation(&self) -> impl Iterator<Item = (&str, &str)> {
+        let messages = self.extra.get("context").and_then(Value::as_array);
+        messages.into_iter().flatten().filter_map(|message| {
+            Some((message.get("role")?.as_str()?, message.get("content")?.as_str()?))
+        })
     }
 
     /// Whether the client made this prompt and no person did: it says nothing about what the user wants.
