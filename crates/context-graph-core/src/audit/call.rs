@@ -1,5 +1,6 @@
 //! A tool call, from the asking to the answer.
 
+use context_graph_events::CallOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -59,6 +60,17 @@ impl Outcome {
     /// The outcome of this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
+    }
+}
+
+/// An answer's own word is the call's outcome.
+impl From<CallOutcome> for Outcome {
+    fn from(outcome: CallOutcome) -> Self {
+        match outcome {
+            CallOutcome::Success => Self::Success,
+            CallOutcome::Failure => Self::Failure,
+            CallOutcome::Interrupted => Self::Interrupted,
+        }
     }
 }
 

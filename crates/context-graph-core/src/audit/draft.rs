@@ -1,7 +1,7 @@
 //! A call while its records are being gathered.
 
-use context_graph_events::Event;
 use context_graph_events::claude_code::{CommonEventData, McpServerProvenance, PostToolBatchToolCall};
+use context_graph_events::{CallOutcome, Event};
 use serde_json::{Number, Value};
 
 use super::call::{Agent, Call, Decided, Evidence, Outcome, Part};
@@ -13,8 +13,7 @@ use crate::session::EventRecord;
 /// How a call was answered, by an event of its own.
 #[derive(Debug)]
 enum Answer {
-    Success(Value),
-    Failure { error: String, interrupted: bool },
+    Ran { outcome: CallOutcome, response: Option<Value>, error: Option<String> },
     Refused(String),
 }
 
@@ -75,6 +74,8 @@ impl Draft {
         self.records.push(Part { seq, event: name, at_ms: record.at_ms, took_us: record.took_us });
         self.decided.extend(decided(name, record));
         let at = (seq, record.at_ms);
+        let outcome = event.outcome();
+        let error = event.call_error().map(str::to_owned);
         match event {
             Event::PreToolUse(p) => {
                 self.introduce(&p.common, p.mcp_server);
@@ -94,17 +95,19 @@ impl Draft {
                 self.answered.get_or_insert(at);
             }
             Event::PostToolUse(p) => {
+                let error = error.filter(|_| outcome == Some(CallOutcome::Failure));
                 self.introduce(&p.common, p.mcp_server);
                 self.seen(p.tool_name, &p.tool_input);
                 self.ran(at, p.tool_input, p.duration_ms.as_ref());
-                self.answer = Some(Answer::Success(p.tool_response));
+                let outcome = outcome.unwrap_or(CallOutcome::Success);
+                self.answer = Some(Answer::Ran { outcome, response: Some(p.tool_response), error });
             }
             Event::PostToolUseFailure(p) => {
-                let interrupted = p.was_interrupted();
                 self.introduce(&p.common, p.mcp_server);
                 self.seen(p.tool_name, &p.tool_input);
                 self.ran(at, p.tool_input, p.duration_ms.as_ref());
-                self.answer = Some(Answer::Failure { error: p.error, interrupted });
+                let outcome = outcome.unwrap_or(CallOutcome::Failure);
+                self.answer = Some(Answer::Ran { outcome, response: None, error: Some(p.error) });
             }
             _ => {}
         }
@@ -158,8 +161,8 @@ impl Draft {
         let input = self.input.unwrap_or_default();
         let batch_seq = self.batch.as_ref().map(|batch| batch.seq);
         let (response, error) = match self.answer {
-            Some(Answer::Success(response)) => (Some(response), None),
-            Some(Answer::Failure { error, .. } | Answer::Refused(error)) => (None, Some(error)),
+            Some(Answer::Ran { response, error, .. }) => (response, error),
+            Some(Answer::Refused(error)) => (None, Some(error)),
             None => (self.batch.and_then(|batch| batch.response), None),
         };
         Call {
@@ -195,15 +198,7 @@ impl Draft {
     /// What became of it, by the best evidence there is.
     fn judge(&self, turns: &Turns, deferrals: usize) -> (Outcome, Evidence) {
         match &self.answer {
-            // A shell that was interrupted may still give back what it had.
-            Some(Answer::Success(response)) if response.get("interrupted") == Some(&Value::Bool(true)) => {
-                return (Outcome::Interrupted, Evidence::Result);
-            }
-            Some(Answer::Success(_)) => return (Outcome::Success, Evidence::Result),
-            Some(Answer::Failure { interrupted: true, .. }) => {
-                return (Outcome::Interrupted, Evidence::Result);
-            }
-            Some(Answer::Failure { .. }) => return (Outcome::Failure, Evidence::Result),
+            Some(Answer::Ran { outcome, .. }) => return ((*outcome).into(), Evidence::Result),
             Some(Answer::Refused(_)) => return (Outcome::Denied, Evidence::Refusal),
             None => {}
         }

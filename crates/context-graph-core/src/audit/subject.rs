@@ -40,7 +40,10 @@ pub(super) fn of_event(event: &Event) -> String {
     let text = |text: &Option<String>| first_line(text.as_deref().unwrap_or(""));
     match event {
         Event::SessionStart(p) => p.source.to_string(),
-        Event::SessionEnd(p) => p.reason.to_string(),
+        Event::SessionEnd(p) => match p.duration_ms() {
+            Some(ms) => format!("{} ({}) after {ms} ms", p.status(), p.reason),
+            None => format!("{} ({})", p.status(), p.reason),
+        },
         Event::Setup(p) => p.trigger.to_string(),
         Event::UserPromptSubmit(p) => first_line(&p.prompt),
         Event::UserPromptExpansion(p) => first_line(&format!("/{} {}", p.command_name, p.command_args)),

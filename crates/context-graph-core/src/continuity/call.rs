@@ -3,7 +3,7 @@
 //! A result may be megabytes long. Only the head and the tail of each string are read, and only so many strings,
 //! so the cost of an event does not grow with its size.
 
-use context_graph_events::Event;
+use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 
 use super::terms::fingerprint;
@@ -84,16 +84,16 @@ pub(crate) struct Call {
 impl Call {
     /// The call whose result an event reports; `None` for any other event.
     pub(crate) fn of(event: &Event) -> Option<Self> {
-        let (tool, input, response, error, failed) = match event {
+        let (tool, input, response, error) = match event {
+            // An error beside a response that says nothing is the result.
             Event::PostToolUse(p) => {
-                let failed = p.was_successful() == Some(false);
-                (&p.tool_name, &p.tool_input, Some(&p.tool_response), None, failed)
+                let error = event.call_error().filter(|_| p.tool_response.is_null());
+                (&p.tool_name, &p.tool_input, Some(&p.tool_response), error)
             }
-            Event::PostToolUseFailure(p) => {
-                (&p.tool_name, &p.tool_input, None, Some(p.error.as_str()), !p.was_interrupted())
-            }
+            Event::PostToolUseFailure(p) => (&p.tool_name, &p.tool_input, None, Some(p.error.as_str())),
             _ => return None,
         };
+        let failed = event.outcome() == Some(CallOutcome::Failure);
 
         let mut text = [String::new(), String::new()];
         let mut hash = [fingerprint(tool), 0];

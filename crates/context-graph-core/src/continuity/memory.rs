@@ -123,13 +123,28 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Takes a prompt in, and returns the events that its coming has accepted.
-    pub(crate) fn ask(&mut self, prompt: &Observation) -> Vec<Trace> {
-        self.asked_words.learn(&prompt.words.input);
-        self.asked_identifiers.learn(&prompt.identifiers.input);
-        let places: Vec<Term> = prompt.places.iter().flat_map(Place::terms).collect();
-        self.asked_places.learn(&places);
+    /// Takes in a message of the conversation before a prompt. What the user said is asked for; what anyone else said
+    /// only makes its words known, as work does.
+    pub(crate) fn hear(&mut self, message: &Observation, by_user: bool) {
+        let (words, identifiers, places) = if by_user {
+            (&mut self.asked_words, &mut self.asked_identifiers, &mut self.asked_places)
+        } else {
+            (&mut self.words, &mut self.identifiers, &mut self.places)
+        };
+        words.learn(&message.words.input);
+        identifiers.learn(&message.identifiers.input);
+        let terms: Vec<Term> = message.places.iter().flat_map(Place::terms).collect();
+        places.learn(&terms);
+    }
+
+    /// Takes a prompt in.
+    pub(crate) fn ask(&mut self, prompt: &Observation) {
+        self.hear(prompt, true);
         self.last_asked.clone_from(&prompt.words.input);
+    }
+
+    /// Learns all events that wait, and returns them: the coming of a prompt has accepted them.
+    pub(crate) fn accept(&mut self) -> Vec<Trace> {
         self.release(0)
     }
 
@@ -224,7 +239,8 @@ mod tests {
     fn a_prompt_accepts_what_waits() {
         let mut memory = Memory::default();
         memory.wait(&event("apples"), [0.0; KURAMOTO_N]);
-        assert_eq!(memory.ask(&event("plums")).len(), 1);
+        assert_eq!(memory.accept().len(), 1);
+        memory.ask(&event("plums"));
         assert!(knows(&memory, "apples"));
         assert!(memory.knows_word(event("plums").words.input[0]));
     }

@@ -15,6 +15,7 @@
 //! `docs/continuity.md` tells what each view sees and what it is worth.
 
 mod alignment;
+mod asked;
 mod call;
 pub mod explain;
 pub mod fusion;
@@ -29,6 +30,7 @@ mod views;
 mod vocabulary;
 
 use context_graph_events::Event;
+use context_graph_events::claude_code::UserPromptSubmitPayload;
 use serde::{Deserialize, Serialize};
 
 pub use explain::{Evidence, ViewPull};
@@ -36,6 +38,7 @@ pub use loops::Loop;
 pub use purpose::Purpose;
 pub use view::VIEW_NAMES;
 
+use crate::gwt::ic_monitor::IC_WARNING_THRESHOLD;
 use crate::gwt::session_identity::KURAMOTO_N;
 use alignment::Alignments;
 use call::Call;
@@ -58,6 +61,17 @@ pub struct Assessment {
     pub looping: Option<Loop>,
     /// Whether this event was a tool's result and so moved the IC.
     pub scored: bool,
+    /// What a prompt makes of the work so far; nothing before there was any.
+    pub asked: Option<Asked>,
+}
+
+/// The work so far as a prompt leaves it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Asked {
+    /// The alignment of each view, E1 first, in `[0, 1]`.
+    pub purpose_vector: [f32; KURAMOTO_N],
+    /// The identity continuity, in `[0, 1]`.
+    pub ic: f32,
 }
 
 /// What is carried from event to event to judge the next.
@@ -79,9 +93,11 @@ pub struct Continuity {
 impl Continuity {
     /// Takes an event in. Tool results are scored, prompts renew the purpose, other events change nothing.
     pub fn observe(&mut self, event: &Event, at_ms: i64) -> Assessment {
+        let mut asked = None;
         let scored = match event {
             Event::UserPromptSubmit(prompt) if is_asked_by_a_person(prompt) => {
-                self.ask(&prompt.prompt, &prompt.common.cwd);
+                self.hear(prompt);
+                asked = self.ask(&prompt.prompt, &prompt.common.cwd);
                 false
             }
             _ => match Call::of(event) {
@@ -99,6 +115,7 @@ impl Continuity {
             ic: self.ic(),
             looping: self.loops.current().cloned(),
             scored,
+            asked,
         }
     }
 
@@ -117,12 +134,39 @@ impl Continuity {
         &self.purpose
     }
 
-    fn ask(&mut self, prompt: &str, cwd: &str) {
+    /// Takes in the conversation before a prompt, where the sender gave it. It often repeats prompts that are known.
+    fn hear(&mut self, prompt: &UserPromptSubmitPayload) {
+        for (role, content) in prompt.conversation() {
+            if !self.purpose.has(content) {
+                let said = Observation::of_prompt(content, &prompt.common.cwd);
+                self.memory.hear(&said, role == "user");
+            }
+        }
+    }
+
+    fn ask(&mut self, prompt: &str, cwd: &str) -> Option<Asked> {
         self.purpose.ask(prompt);
-        let accepted = self.memory.ask(&Observation::of_prompt(prompt, cwd));
+        let prompt = Observation::of_prompt(prompt, cwd);
+        // Who goes on after what was done has accepted it: the prompt is held against that too.
+        let accepted = self.memory.accept();
         self.learn(&accepted);
+        let asked = self.weigh(&prompt);
+        self.memory.ask(&prompt);
         self.loops.clear();
         self.calls_in_turn = 0;
+        asked
+    }
+
+    /// What a prompt makes of the work so far. The IC falls with the score, and never below a warning by a prompt alone:
+    /// who asks for something else is not in a crisis.
+    fn weigh(&self, prompt: &Observation) -> Option<Asked> {
+        let smoothed = self.smoothed?;
+        let before = &self.alignments.vector;
+        let purpose_vector = asked::weigh(prompt, &self.memory, &self.views, before);
+        let (old, new) = (fusion::fitted_score(before), fusion::fitted_score(&purpose_vector));
+        let share = if old > 0.0 { new / old } else { 1.0 };
+        let floor = self.ic().min(IC_WARNING_THRESHOLD);
+        Some(Asked { purpose_vector, ic: fusion::fitted_ic(smoothed * share).max(floor) })
     }
 
     fn score(&mut self, mut event: Observation, at_ms: i64) {

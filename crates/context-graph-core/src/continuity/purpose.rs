@@ -22,6 +22,12 @@ pub struct Purpose {
 }
 
 impl Purpose {
+    /// Whether this text is one of the prompts that are kept.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        let words = one_line(text, LENGTH);
+        self.first == words || self.newest.contains(&words)
+    }
+
     /// Takes a prompt in.
     pub(crate) fn ask(&mut self, prompt: &str) {
         let words = one_line(prompt, LENGTH);

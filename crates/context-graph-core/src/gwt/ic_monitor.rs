@@ -111,8 +111,25 @@ impl ICMonitor {
     ///
     /// The classification speaks of this moment; [`Self::is_crisis`] also remembers earlier ones.
     pub fn update(&mut self, snapshot: &SessionIdentitySnapshot) -> ICClassification {
-        let classification =
-            ICClassification::new(Self::compute_ic(&snapshot.trajectory), self.crisis_threshold);
+        self.observe(Self::compute_ic(&snapshot.trajectory))
+    }
+
+    /// A monitor of the session that a snapshot is of, as it stands there.
+    pub fn of(snapshot: &SessionIdentitySnapshot) -> Self {
+        let mut monitor = Self::with_threshold(snapshot.crisis_threshold);
+        monitor.observe(snapshot.last_ic);
+        monitor
+    }
+
+    /// The newest IC, classified.
+    pub fn classification(&self) -> ICClassification {
+        ICClassification::new(self.current_ic, self.crisis_threshold)
+    }
+
+    /// Takes in an IC that is known, and classifies it. A session goes by its own: a dream drops vectors from the
+    /// trajectory and leaves the IC as it is.
+    pub fn observe(&mut self, ic: f32) -> ICClassification {
+        let classification = ICClassification::new(ic, self.crisis_threshold);
         self.current_ic = classification.value;
         self.crisis_triggered |= classification.crisis_triggered;
         classification

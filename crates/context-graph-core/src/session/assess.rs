@@ -3,18 +3,24 @@
 use context_graph_events::Event;
 
 use super::Session;
+use crate::continuity::Asked;
 use crate::gwt::consciousness::{consciousness, differentiation, reflection};
 use crate::gwt::kuramoto::{advance, order_parameter};
 use crate::gwt::numeric::narrow;
 use crate::gwt::session_identity::KURAMOTO_N;
 
 impl Session {
-    /// Lets the views look at an event. Only a tool's result moves the measures.
+    /// Lets the views look at an event. A tool's result moves the measures for good; a prompt says what they are worth
+    /// until the next one.
     pub(super) fn assess(&mut self, event: &Event, at_ms: i64) {
         let assessment = self.state.continuity.observe(event, at_ms);
         self.state.looping = assessment.looping;
         if assessment.scored {
+            self.snapshot.append_to_trajectory(assessment.purpose_vector);
             self.observe(assessment.purpose_vector, assessment.ic);
+            self.state.forecaster = self.state.forecaster.observe(assessment.ic);
+        } else if let Some(Asked { purpose_vector, ic }) = assessment.asked {
+            self.observe(purpose_vector, ic);
         }
     }
 
@@ -22,7 +28,6 @@ impl Session {
     fn observe(&mut self, alignments: [f32; KURAMOTO_N], ic: f32) {
         let snapshot = &mut self.snapshot;
         snapshot.purpose_vector = alignments;
-        snapshot.append_to_trajectory(alignments);
         snapshot.kuramoto_phases = advance(&snapshot.kuramoto_phases, &alignments, snapshot.coupling);
         snapshot.last_ic = ic;
         snapshot.integration = narrow(order_parameter(&snapshot.kuramoto_phases));
@@ -30,7 +35,6 @@ impl Session {
         snapshot.reflection = reflection(self.state.forecaster.forecast(), ic);
         snapshot.consciousness =
             consciousness(snapshot.integration, snapshot.reflection, snapshot.differentiation);
-        self.state.forecaster = self.state.forecaster.observe(ic);
         self.compare_with_previous();
     }
 }

@@ -1,6 +1,6 @@
 //! What is counted of a session.
 
-use context_graph_events::Event;
+use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 
 /// Counts of a session's events.
@@ -40,13 +40,16 @@ impl Counters {
     /// Counts an event.
     pub(super) fn count(&mut self, event: &Event) {
         self.events += 1;
+        match event.outcome() {
+            Some(CallOutcome::Success) => self.calls_succeeded += 1,
+            Some(CallOutcome::Failure) => self.calls_failed += 1,
+            Some(CallOutcome::Interrupted) => self.calls_interrupted += 1,
+            None => {}
+        }
         match event {
             Event::UserPromptSubmit(prompt) if prompt.is_machine_made() => self.machine_prompts += 1,
             Event::UserPromptSubmit(_) => self.prompts += 1,
             Event::PreToolUse(_) => self.calls_asked += 1,
-            Event::PostToolUse(_) => self.calls_succeeded += 1,
-            Event::PostToolUseFailure(failure) if failure.was_interrupted() => self.calls_interrupted += 1,
-            Event::PostToolUseFailure(_) => self.calls_failed += 1,
             Event::PermissionDenied(_) => self.calls_denied += 1,
             Event::SubagentStart(_) => self.subagents += 1,
             Event::PostCompact(_) => self.compactions += 1,

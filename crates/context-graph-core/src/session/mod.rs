@@ -14,6 +14,7 @@ mod step;
 mod voice;
 mod work;
 
+use context_graph_events::claude_code::SessionEndStatus;
 use serde::{Deserialize, Serialize};
 
 pub use action::{ACTION_FAILED, ActionFailure};
@@ -82,6 +83,21 @@ pub struct SessionState {
     pub last_dream: Option<Dream>,
     /// A dream that is not in the log yet.
     pub unlogged_dream: Option<Dream>,
+    /// How it ended, if it has. The last field: sessions of the first format end before it.
+    #[serde(default)]
+    pub end: Option<SessionEnd>,
+}
+
+/// How a session ended, as far as its sender said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionEnd {
+    /// As the sender said, else as the client's reason means.
+    pub status: SessionEndStatus,
+    /// Whether the sender gave the status itself. The client's reasons are few: `other` stands for every end of a run
+    /// without a terminal.
+    pub stated: bool,
+    /// How long the session lasted, as the sender said.
+    pub duration_ms: Option<u64>,
 }
 
 /// A session.
@@ -123,8 +139,18 @@ impl Session {
         }
     }
 
-    /// How long it has lasted, up to its newest event.
+    /// How long it lasted: as its sender said at the end, else as measured.
     pub fn duration_ms(&self) -> u64 {
+        self.stated_duration_ms().unwrap_or_else(|| self.measured_ms())
+    }
+
+    /// How long it lasted, where its sender said so.
+    pub fn stated_duration_ms(&self) -> Option<u64> {
+        self.state.end.and_then(|end| end.duration_ms)
+    }
+
+    /// How long it was from its first event to its newest.
+    pub fn measured_ms(&self) -> u64 {
         let end = self.state.ended_ms.unwrap_or(self.state.updated_ms);
         u64::try_from(end.saturating_sub(self.state.started_ms)).unwrap_or(0)
     }

@@ -2,9 +2,9 @@
 
 use context_graph_events::Event;
 
-use super::{ACTION_FAILED, Dream, EventRecord, Session, dream_of};
+use super::{ACTION_FAILED, Dream, EventRecord, Session, SessionEnd, dream_of};
 use crate::gwt::consciousness::ConsciousnessState;
-use crate::gwt::ic_monitor::{ICClassification, ICLevel};
+use crate::gwt::ic_monitor::{ICClassification, ICLevel, ICMonitor};
 use crate::gwt::lifecycle::{Lifecycle, Transition};
 
 /// What a step found.
@@ -32,12 +32,7 @@ impl Session {
             self.state.unlogged_dream = None;
             return self.report();
         }
-        if event.name() == ACTION_FAILED {
-            // It tells of a command of the user's: the session did nothing, and one that has ended stays so.
-            self.state.counters.events += 1;
-            return self.report();
-        }
-        let before = self.snapshot.last_ic;
+use super::{ACTION_FAILED, Dream, EventRecord, Session, SessionEnd, dream_of};
         let reopened = self.reopen(event);
         if let Some(link) = &record.link {
             self.link(link);
@@ -47,8 +42,8 @@ impl Session {
         self.state.work.observe(event, self.state.counters.events);
         self.ruled(record, event);
         self.assess(event, at_ms);
-        let ic = self.classification();
-        let crisis_began = ic.crisis_triggered && before >= self.snapshot.crisis_threshold;
+        let ic = monitor.observe(self.snapshot.last_ic);
+        let crisis_began = monitor.is_crisis() && !was_below;
         self.state.counters.crises += u64::from(crisis_began);
         let ends = matches!(event, Event::SessionEnd(_));
         let last_dream = if ends { self.dream_if_due(self.state.updated_ms, true) } else { None };
@@ -70,7 +65,7 @@ impl Session {
 
     /// Continuity as it stands.
     pub fn classification(&self) -> ICClassification {
-        ICClassification::new(self.snapshot.last_ic, self.snapshot.crisis_threshold)
+        ICMonitor::of(&self.snapshot).classification()
     }
 
     /// An event after the end opens the session again. A second word about the end does not.
@@ -82,6 +77,7 @@ impl Session {
         self.moved(Transition::Reopened);
         self.state.ended_ms = None;
         self.state.end_reason = None;
+        self.state.end = None;
         self.state.counters.reopenings += 1;
         true
     }
@@ -112,6 +108,11 @@ impl Session {
             Event::SessionEnd(end) => {
                 self.state.ended_ms = Some(at_ms);
                 self.state.end_reason = Some(end.reason.as_str().to_owned());
+                self.state.end = Some(SessionEnd {
+                    status: end.status(),
+                    stated: end.stated_status().is_some(),
+                    duration_ms: end.duration_ms(),
+                });
             }
             _ => {}
         }

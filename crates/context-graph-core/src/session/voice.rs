@@ -1,5 +1,6 @@
 //! What a session says of itself to the model: facts, never orders, in few words.
 
+use context_graph_events::claude_code::SessionEndStatus;
 use context_graph_events::words::{shortened, tame};
 
 use super::Session;
@@ -19,7 +20,24 @@ impl Session {
 
     /// The digest, for the model of the session that comes after.
     pub fn tell_successor(&self, max: usize) -> Option<String> {
-        with_heading(OF_ANOTHER, |left| self.digest(left), max)
+        let body = |left: usize| {
+            let Some(end) = self.bad_end() else { return self.digest(left) };
+            let digest = self.digest(left.checked_sub(end.chars().count() + 1)?)?;
+            Some(format!("{digest}\n{end}"))
+        };
+        with_heading(OF_ANOTHER, body, max)
+    }
+
+    /// That it did not end well, where its sender said so: its last work may be half done.
+    fn bad_end(&self) -> Option<String> {
+        let end = self.state.end.filter(|end| end.stated)?;
+        let how = match end.status {
+            SessionEndStatus::Error => "by an error",
+            SessionEndStatus::Timeout => "because its time was over",
+            SessionEndStatus::UserAbort => "because the user broke it off",
+            SessionEndStatus::Normal | SessionEndStatus::Clear | SessionEndStatus::Logout => return None,
+        };
+        Some(format!("It ended {how}: its last work may be half done."))
     }
 
     /// What a summary of the conversation must keep.

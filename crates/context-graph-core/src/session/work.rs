@@ -3,9 +3,9 @@
 //! Kept as it happens and bounded, so that a digest costs nothing to make. Everything that came from a tool or a file
 //! is tamed on the way in.
 
-use context_graph_events::Event;
-use context_graph_events::claude_code::{PostToolUseFailurePayload, PostToolUsePayload};
+use context_graph_events::claude_code::PostToolUsePayload;
 use context_graph_events::words::{name, tame};
+use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -66,8 +66,18 @@ impl Work {
     pub(super) fn observe(&mut self, event: &Event, number: u64) {
         match event {
             Event::UserPromptSubmit(prompt) if !prompt.is_machine_made() => self.asked(&prompt.prompt),
-            Event::PostToolUse(done) => self.succeeded(done, number),
-            Event::PostToolUseFailure(failed) if !failed.was_interrupted() => self.failed(failed, number),
+            Event::PostToolUse(done) => match done.outcome() {
+                CallOutcome::Failure => {
+                    let made = Made::of(&done.tool_name, &done.tool_input, done.get_file_path());
+                    self.failed(made, event.call_error().unwrap_or("no reason given"), number);
+                }
+                CallOutcome::Success => self.succeeded(done, number),
+                CallOutcome::Interrupted => {}
+            },
+            Event::PostToolUseFailure(failed) if !failed.was_interrupted() => {
+                let made = Made::of(&failed.tool_name, &failed.tool_input, failed.get_file_path());
+                self.failed(made, &failed.error, number);
+            }
             Event::TaskCreated(task) => self.decided("task created", &task.task_subject),
             Event::TaskCompleted(task) => self.decided("task completed", &task.task_subject),
             Event::PermissionDenied(denied) => self.refused(&denied.tool_name, &denied.reason),
@@ -104,10 +114,9 @@ impl Work {
         self.acted(call(&tool, &what));
     }
 
-    fn failed(&mut self, failed: &PostToolUseFailurePayload, number: u64) {
-        let what = subject(&failed.tool_name, &failed.tool_input);
-        self.touched(&failed.tool_name, failed.get_file_path(), number);
-        let (tool, how) = (name(&failed.tool_name), tame(&failed.error, WHAT));
+    fn failed(&mut self, made: Made<'_>, error: &str, number: u64) {
+        self.touched(made.tool, made.path, number);
+        let (tool, what, how) = (name(made.tool), made.what, tame(error, WHAT));
         if let Some(known) = self.failing.iter_mut().find(|f| f.tool == tool && f.what == what) {
             known.times = known.times.saturating_add(1);
             known.how = how;
@@ -149,6 +158,19 @@ impl Work {
         if let Some((at, _)) = least {
             self.files.remove(at);
         }
+    }
+}
+
+/// A call that was made.
+struct Made<'a> {
+    tool: &'a str,
+    what: String,
+    path: Option<String>,
+}
+
+impl<'a> Made<'a> {
+    fn of(tool: &'a str, input: &Value, path: Option<String>) -> Self {
+        Self { tool, what: subject(tool, input), path }
     }
 }
 

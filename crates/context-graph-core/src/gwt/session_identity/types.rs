@@ -108,7 +108,28 @@ impl SessionIdentitySnapshot {
 
     /// Whether every number is finite and in its range, and the trajectory within its length.
     pub fn is_sane(&self) -> bool {
-        *self == self.clone().sanitised()
+        self.first_insane_field().is_none()
+    }
+
+    /// The first field with a number that is not finite or out of its range, or with too many of them.
+    #[expect(clippy::float_cmp, reason = "a number that was brought into its range is the same or it is not")]
+    pub fn first_insane_field(&self) -> Option<&'static str> {
+        let sane = self.clone().sanitised();
+        // Comparing is false where something is not a number, as it must be.
+        let fields: [(&'static str, bool); 11] = [
+            ("cross_session_ic", self.cross_session_ic == sane.cross_session_ic),
+            ("kuramoto_phases", self.kuramoto_phases == sane.kuramoto_phases),
+            ("coupling", self.coupling == sane.coupling),
+            ("purpose_vector", self.purpose_vector == sane.purpose_vector),
+            ("trajectory", self.trajectory == sane.trajectory),
+            ("last_ic", self.last_ic == sane.last_ic),
+            ("crisis_threshold", self.crisis_threshold == sane.crisis_threshold),
+            ("consciousness", self.consciousness == sane.consciousness),
+            ("integration", self.integration == sane.integration),
+            ("reflection", self.reflection == sane.reflection),
+            ("differentiation", self.differentiation == sane.differentiation),
+        ];
+        fields.into_iter().find(|(_, is_sane)| !is_sane).map(|(name, _)| name)
     }
 
     /// The snapshot with every number brought into its range: what was read from disk may hold anything.

@@ -1,0 +1,61 @@
+//! What a prompt says about the work so far: whether it goes on with it or turns away from it.
+//!
+//! A prompt does not judge the work, and a user who wants something else is no drift. So it moves the purpose vector and the
+//! measures that follow from it until the next tool result is measured, and nothing that later results are measured by.
+
+use super::explain::Evidence;
+use super::memory::Memory;
+use super::observation::Observation;
+use super::view::Views;
+use crate::gwt::session_identity::KURAMOTO_N;
+
+/// A prompt fits wholly if so much of what it names is known.
+const FITTING: f32 = 0.4;
+/// How much of its alignment a view loses at most.
+const WEIGHT: f32 = 0.5;
+/// With fewer terms than this a prompt says the less: "go on" names nothing, and means the same work.
+const ENOUGH: f32 = 6.0;
+
+/// The purpose vector of the work so far as a prompt leaves it: each view that goes by words, identifiers or places keeps
+/// its alignment as far as the prompt is about what the session knows.
+pub(super) fn weigh(
+    prompt: &Observation,
+    memory: &Memory,
+    views: &Views,
+    vector: &[f32; KURAMOTO_N],
+) -> [f32; KURAMOTO_N] {
+    let [words, identifiers, places] =
+        [Evidence::Word, Evidence::Identifier, Evidence::Path].map(|kind| kept(prompt, memory, kind));
+    let views = views.all();
+    std::array::from_fn(|view| {
+        vector[view]
+            * match views[view].evidence() {
+                Some(Evidence::Word) => words,
+                Some(Evidence::Identifier) => identifiers,
+                Some(Evidence::Path) => places,
+                None => 1.0,
+            }
+    })
+}
+
+/// The share of a view's alignment that a prompt leaves it.
+fn kept(prompt: &Observation, memory: &Memory, kind: Evidence) -> f32 {
+    let terms = |side: &[u32]| u16::try_from(side.len()).map_or(f32::from(u16::MAX), f32::from);
+    let (known, said) = match kind {
+        Evidence::Word => {
+            let words = prompt.words.all();
+            let known = memory.words.coverage(words, |term| memory.knows_word(term));
+            (known, terms(&prompt.words.input))
+        }
+        Evidence::Identifier => {
+            let identifiers = prompt.identifiers.all();
+            let known = memory.identifiers.coverage(identifiers, |term| memory.knows_identifier(term));
+            // One identifier says more than one word.
+            (known, terms(&prompt.identifiers.input) * 2.0)
+        }
+        Evidence::Path => (memory.nearness(&prompt.places), ENOUGH),
+    };
+    let Some(known) = known else { return 1.0 };
+    let fit = (known / FITTING).min(1.0);
+    1.0 - WEIGHT * (said / ENOUGH).min(1.0) * (1.0 - fit)
+}
