@@ -1,6 +1,7 @@
 //! The sessions' identities as the hooks see them: load, change, link, end.
 
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use context_graph_core::gwt::cross_session::cross_session_ic;
 use context_graph_core::gwt::session_identity::types::{KURAMOTO_N, SessionIdentitySnapshot};
@@ -21,10 +22,12 @@ pub struct SessionIdentityManager<S = LmdbStore> {
 }
 
 impl SessionIdentityManager<LmdbStore> {
-    /// Opens or creates the database in the folder `path`. New sessions are dated 1970: there is no clock here;
-    /// see [`Self::open_at`].
+    /// Opens or creates the database in the folder `path`. New sessions are dated by the clock; see [`Self::open_at`]
+    /// for those who bring the time along.
+    #[expect(clippy::disallowed_methods, reason = "for callers without a clock of their own")]
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_at(path, 0)
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self::open_at(path, i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Opens or creates the database in the folder `path`, at the given time.
@@ -148,9 +151,7 @@ impl<S: SessionStore> SessionIdentityManager<S> {
 
 /// What was measured must be a number, or it would poison every mean it goes into.
 fn validate(snapshot: &SessionIdentitySnapshot) -> Result<()> {
-    if snapshot.is_sane() {
-        return Ok(());
-    }
-    let problem = format!("a number of session {} is out of range or not finite", snapshot.session_id);
+    let Some(field) = snapshot.first_insane_field() else { return Ok(()) };
+    let problem = format!("{field} of session {} is out of range or not finite", snapshot.session_id);
     Err(StorageError::InvalidData(problem))
 }

@@ -38,6 +38,7 @@ fn the_plain_open_of_the_specification_works() {
     let place = Place::new();
     let mut sessions = SessionIdentityManager::open(place.data()).unwrap();
     let created = sessions.load_or_create("s", None).unwrap();
+    assert!(created.timestamp_ms > 1_700_000_000_000, "dated by the clock: {}", created.timestamp_ms);
     sessions.save(&created).unwrap();
     assert_eq!(sessions.store().snapshot("s").unwrap(), Some(created));
 }

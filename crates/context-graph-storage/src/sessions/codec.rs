@@ -8,9 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, StorageError};
 
 /// The format of a session beside its snapshot.
-const SESSION_FORMAT: u8 = 1;
+const SESSION_FORMAT: u8 = 3;
 /// A session of that format, compressed: the store keeps it for years, and nobody waits for it there.
-const PACKED_SESSION: u8 = 2;
+const PACKED_SESSION: u8 = 4;
+/// The same two as they were first: without the last field, which is an option.
+const FIRST_SESSION: u8 = 1;
+const FIRST_PACKED: u8 = 2;
 /// The format of a record.
 const RECORD_FORMAT: u8 = 2;
 /// No session is larger unpacked.
@@ -23,9 +26,20 @@ pub fn encode_session(session: &Session) -> Result<Vec<u8>> {
 
 /// A session from bytes, packed or not.
 pub fn decode_session(bytes: &[u8]) -> Result<Session> {
-    match bytes.strip_prefix(&[PACKED_SESSION]) {
-        Some(packed) => decode("session", SESSION_FORMAT, &unpack(packed)?),
-        None => decode("session", SESSION_FORMAT, bytes),
+    match bytes.split_first() {
+        Some((&(PACKED_SESSION | FIRST_PACKED), packed)) => decode_unpacked(&unpack(packed)?),
+        Some((found, _)) if *found > PACKED_SESSION => decode("session", PACKED_SESSION, bytes),
+        _ => decode_unpacked(bytes),
+    }
+}
+
+fn decode_unpacked(bytes: &[u8]) -> Result<Session> {
+    match bytes.split_first() {
+        Some((&FIRST_SESSION, rest)) => {
+            let without_end = [0];
+            decode("session", SESSION_FORMAT, &[&[SESSION_FORMAT], rest, &without_end].concat())
+        }
+        _ => decode("session", SESSION_FORMAT, bytes),
     }
 }
 
@@ -48,7 +62,7 @@ fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
 
 /// Only the snapshot of a session from bytes: it stands first, and the rest is twenty times as large.
 pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
-    let rest = bytes.strip_prefix(&[SESSION_FORMAT])?;
+    let rest = bytes.strip_prefix(&[SESSION_FORMAT]).or_else(|| bytes.strip_prefix(&[FIRST_SESSION]))?;
     postcard::take_from_bytes(rest).ok().map(|(snapshot, _)| snapshot)
 }
 
@@ -117,6 +131,18 @@ mod tests {
         for end in 0..packed.len() {
             assert!(decode_session(&packed[..end]).is_err());
         }
+    }
+
+    #[test]
+    fn a_session_of_the_first_format_is_still_read() {
+        let session = Session::new("s", "/p", 7);
+        let bytes = encode_session(&session).unwrap();
+        let first = [&[FIRST_SESSION], &bytes[1..bytes.len() - 1]].concat();
+        let mut packed = pack_session(&first);
+        packed[0] = FIRST_PACKED;
+        assert_eq!(decode_session(&first).unwrap(), session);
+        assert_eq!(decode_session(&packed).unwrap(), session);
+        assert_eq!(decode_snapshot(&first), Some(session.snapshot));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! there whatever happens next.
 
 mod codec;
+mod identity;
 mod keep;
 mod key;
 mod reach;

@@ -1,0 +1,44 @@
+//! A session's identity by itself: taken out and put back, as programs that keep it elsewhere do.
+
+use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
+
+use super::Sessions;
+use super::codec::encode_session;
+use super::reach::Reach;
+use super::step::take_in;
+use crate::error::Result;
+use crate::session_identity::SessionIdentityManager;
+
+impl Sessions {
+    /// The session's identity, made if nothing is known of the session.
+    pub fn load_or_create_identity(&self, session_id: &str, now_ms: i64) -> Result<SessionIdentitySnapshot> {
+        let store = self.folder.open_store(now_ms)?;
+        if let Some(view) = self.view(Some(&store), session_id)? {
+            return Ok(view.session.snapshot);
+        }
+        SessionIdentityManager::over(store, now_ms).load_or_create(session_id, None)
+    }
+
+    /// Replaces a session's identity. One that is still running goes on from it.
+    pub fn save_identity(&self, snapshot: &SessionIdentitySnapshot, now_ms: i64) -> Result<()> {
+        let session_id = snapshot.session_id.as_str();
+        let live = self.folder.session(session_id)?;
+        let guard = live.lock_existing()?;
+        let mut opened = None;
+        if let Some(mut guard) = guard {
+            let mut store = Reach::new(self, now_ms, &mut opened);
+            let mut state = self.load(&mut guard, session_id, now_ms, &mut store)?;
+            let tail = guard.entries_since(state.applied)?;
+            for entry in tail.entries() {
+                take_in(&mut state.session, &entry);
+            }
+            state.session.snapshot = snapshot.clone();
+            guard.write_state(tail.end(), &encode_session(&state.session)?)?;
+        }
+        let store = match opened {
+            Some(store) => store,
+            None => self.folder.open_store(now_ms)?,
+        };
+        SessionIdentityManager::over(store, now_ms).save(snapshot)
+    }
+}
