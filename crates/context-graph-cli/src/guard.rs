@@ -130,7 +130,26 @@ impl Guard {
 
     /// The same, with what the policies took and which could not be heard.
     pub(crate) fn judge(&self, event: &Event, session: impl FnOnce() -> Option<Session>) -> Judgement {
-        let mut decision = self.policy.decide(event, &self.context());
+        self.judge_on(self.policy.decide(event, &self.context()), event, session)
+    }
+
+    /// The same of a call whose input nobody gave. The built-in guards judge inputs and are not asked; policies may go by
+    /// the tool's name.
+    pub(crate) fn judge_without_input(
+        &self,
+        event: &Event,
+        session: impl FnOnce() -> Option<Session>,
+    ) -> Judgement {
+        self.judge_on(Decision::none(), event, session)
+    }
+
+    /// Adds what broken files and the policies say to what was decided.
+    fn judge_on(
+        &self,
+        mut decision: Decision,
+        event: &Event,
+        session: impl FnOnce() -> Option<Session>,
+    ) -> Judgement {
         let mut troubles = Vec::new();
         // A broken file does not mean "no guard" or "no gate": what it says is unknown, so its errors are decided on as
         // errors, once for an agent that wants to stop.

@@ -17,7 +17,7 @@ pub(crate) fn of(session: &Session) -> String {
             counters.calls_interrupted,
             counters.calls_denied,
             counted(counters.turns, "turn", "turns"),
-            duration(session.duration_ms()),
+            lasted(session),
         ),
         format!(
             "continuity {:.2} ({}), {}",
@@ -26,6 +26,9 @@ pub(crate) fn of(session: &Session) -> String {
             counted(counters.crises, "crisis", "crises")
         ),
     ];
+    if let Some(ended) = ended(session) {
+        lines.push(format!("ended: {ended}"));
+    }
     if counters.subagents + counters.compactions > 0 {
         lines.push(format!(
             "{}, {}",
@@ -41,6 +44,23 @@ pub(crate) fn of(session: &Session) -> String {
         ));
     }
     lines.join("\n")
+}
+
+/// How long a session lasted. What its sender said is told with what was measured.
+pub(crate) fn lasted(session: &Session) -> String {
+    match session.stated_duration_ms() {
+        Some(ms) => format!("{} ({} measured)", duration(ms), duration(session.measured_ms())),
+        None => duration(session.measured_ms()),
+    }
+}
+
+/// How a session ended, with the client's word for it; nothing while it goes on.
+pub(crate) fn ended(session: &Session) -> Option<String> {
+    let end = session.state.end?;
+    Some(match session.state.end_reason.as_deref() {
+        Some(reason) if !reason.is_empty() => format!("{} ({})", end.status, tame(reason, 40)),
+        _ => end.status.to_string(),
+    })
 }
 
 /// A number of things for people: of one thing in the singular.

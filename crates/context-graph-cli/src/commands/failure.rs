@@ -5,7 +5,7 @@ use std::fmt;
 use context_graph_storage::StorageError;
 use serde_json::json;
 
-use super::hooks::error::ErrorCode;
+use super::hooks::error::{ErrorCode, HookError};
 use crate::visible_json::visible;
 use crate::{ExitStatus, terminal};
 
@@ -76,6 +76,13 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         self.next_step.as_ref().map_or(Ok(()), |next| write!(f, " ({next})"))
+    }
+}
+
+impl From<HookError> for Failure {
+    fn from(error: HookError) -> Self {
+        let code = error.error_code();
+        Self::new(code, error.to_string()).with_next_step(code.hint())
     }
 }
 

@@ -32,7 +32,14 @@ impl Session {
             self.state.unlogged_dream = None;
             return self.report();
         }
-use super::{ACTION_FAILED, Dream, EventRecord, Session, SessionEnd, dream_of};
+        if event.name() == ACTION_FAILED {
+            // It tells of a command of the user's: the session did nothing, and one that has ended stays so.
+            self.state.counters.events += 1;
+            return self.report();
+        }
+        let mut monitor = ICMonitor::of(&self.snapshot);
+        monitor.reset_crisis();
+        let was_below = monitor.classification().crisis_triggered;
         let reopened = self.reopen(event);
         if let Some(link) = &record.link {
             self.link(link);

@@ -4,6 +4,7 @@
 //! without building the whole parser.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
@@ -56,6 +57,19 @@ pub struct CommonArgs {
     /// Say on stderr where the time went
     #[arg(long, num_args = 0..=1, require_equals = true, default_value_t, default_missing_value = "true", action = ArgAction::Set)]
     pub timings: bool,
+}
+
+/// A value that may be empty: scripts that take a field out of the input with another program pass on what they did not
+/// find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Given<T>(pub Option<T>);
+
+impl<T: FromStr> FromStr for Given<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> Result<Self, T::Err> {
+        if text.is_empty() { Ok(Self(None)) } else { text.parse().map(|value| Self(Some(value))) }
+    }
 }
 
 /// `hooks session-start`
@@ -115,9 +129,9 @@ pub struct PostToolArgs {
     #[arg(long, value_name = "NAME")]
     pub tool_name: Option<String>,
 
-    /// Whether it succeeded, if stdin does not say
+    /// Whether it succeeded; must agree with stdin where that says so too
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
-    pub success: Option<bool>,
+    pub success: Option<Given<bool>>,
 }
 
 /// `hooks prompt-submit`
@@ -147,9 +161,9 @@ pub struct SessionEndArgs {
     #[arg(long, value_name = "ID")]
     pub session_id: Option<String>,
 
-    /// How long it lasted, if stdin does not say
+    /// How long it lasted; must agree with stdin where that says so too
     #[arg(long, value_name = "MS")]
-    pub duration_ms: Option<u64>,
+    pub duration_ms: Option<Given<u64>>,
 
     /// Write a summary of the session
     #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = ArgAction::Set)]

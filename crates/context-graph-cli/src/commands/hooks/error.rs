@@ -22,13 +22,14 @@ pub enum ErrorCode {
     SessionNotFound,
     Corruption,
     Policy,
+    Crisis,
     Usage,
     Internal,
 }
 
 impl ErrorCode {
     /// All causes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Parse,
         Self::Validation,
         Self::Timeout,
@@ -36,6 +37,7 @@ impl ErrorCode {
         Self::SessionNotFound,
         Self::Corruption,
         Self::Policy,
+        Self::Crisis,
         Self::Usage,
         Self::Internal,
     ];
@@ -50,6 +52,7 @@ impl ErrorCode {
             Self::SessionNotFound => "session_not_found",
             Self::Corruption => "corruption",
             Self::Policy => "policy",
+            Self::Crisis => "crisis",
             Self::Usage => "usage",
             Self::Internal => "internal",
         }
@@ -70,6 +73,7 @@ impl ErrorCode {
             Self::Storage => "see that the project's .context-graph folder is writable and the disk has room",
             Self::Corruption => "the damaged bytes are kept there; the next event starts afresh",
             Self::Policy => "`context-graph policy check` names the policy",
+            Self::Crisis => "`context-graph consciousness explain` says what pulled away from the purpose",
             Self::Internal => "please report this with the input that caused it",
         }
     }
@@ -114,8 +118,8 @@ pub enum HookError {
     /// A session that is not known.
     #[error("Session not found: {0}")]
     SessionNotFound(String),
-    /// Continuity is below the crisis threshold. Hooks do not fail over it (it is a state, not a failure); callers that
-    /// want to stop there can.
+    /// Continuity is below the crisis threshold. Hooks do not fail over it: it is a state, not a failure.
+    /// `session status --fail-in-crisis` does, for callers that want to stop there.
     #[error("Crisis threshold breached: IC={0}")]
     CrisisTriggered(f32),
     /// Arguments that make no sense.
@@ -152,7 +156,8 @@ impl HookError {
     pub const fn error_code(&self) -> ErrorCode {
         match self {
             Self::Timeout(_) => ErrorCode::Timeout,
-            Self::InvalidInput(_) | Self::CrisisTriggered(_) => ErrorCode::Validation,
+            Self::InvalidInput(_) => ErrorCode::Validation,
+            Self::CrisisTriggered(_) => ErrorCode::Crisis,
             Self::Damage | Self::Lost { .. } | Self::Storage(StorageError::Corrupted { .. }) => {
                 ErrorCode::Corruption
             }

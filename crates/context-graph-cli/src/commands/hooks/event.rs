@@ -7,6 +7,7 @@ use context_graph_events::Event;
 use super::answer::Answer;
 use super::args::EventArgs;
 use super::error::HookError;
+use super::flow::Road;
 use super::{Host, UNDECIDED, expect_starvation, flow, input};
 use crate::timings;
 
@@ -22,13 +23,13 @@ pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookErr
     host.watch(incoming.event.budget_ms());
     match incoming.event {
         Event::Unknown(_) if incoming.event.session_id().is_empty() => Ok(Answer::nothing_to_say()),
-        Event::PreToolUse(_) => Ok(flow::guard(host, &args.common, incoming)),
+        Event::PreToolUse(_) => Ok(flow::guard(host, &args.common, incoming, Road::Fast)),
         _ => flow::answer(host, &args.common, incoming),
     }
 }
 
-/// What cannot be read may be a tool call; if it looks like one, it waits to be decided about.
+/// What cannot be read may be a tool call; if it names one in either form, it waits to be decided about.
 fn suspect(bytes: &[u8]) {
-    let looks_like_a_call = bytes.windows(10).any(|window| window == b"PreToolUse");
-    UNDECIDED.store(looks_like_a_call, Ordering::Relaxed);
+    let names = |name: &str| bytes.windows(name.len()).any(|window| window == name.as_bytes());
+    UNDECIDED.store(names("PreToolUse") || names("pre_tool_use"), Ordering::Relaxed);
 }

@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 
 use super::args::{
-    CommonArgs, EventArgs, HookCommand, OutputFormat, PostToolArgs, PreToolArgs, PromptSubmitArgs,
+    CommonArgs, EventArgs, Given, HookCommand, OutputFormat, PostToolArgs, PreToolArgs, PromptSubmitArgs,
     SessionEndArgs, SessionStartArgs,
 };
 
@@ -47,7 +47,7 @@ pub(crate) fn read(args: &[OsString]) -> Option<HookCommand> {
                 match name {
                     "session-id" => args.session_id = Some(flags.value(inline)?),
                     "tool-name" => args.tool_name = Some(flags.value(inline)?),
-                    "success" => args.success = Some(boolean(&flags.value(inline)?)?),
+                    "success" => args.success = Some(given(&flags.value(inline)?, boolean)?),
                     other => flags.common(other, inline, &mut args.common)?,
                 }
             }
@@ -69,7 +69,7 @@ pub(crate) fn read(args: &[OsString]) -> Option<HookCommand> {
             while let Some((name, inline)) = flags.next()? {
                 match name {
                     "session-id" => args.session_id = Some(flags.value(inline)?),
-                    "duration-ms" => args.duration_ms = Some(digits(&flags.value(inline)?)?),
+                    "duration-ms" => args.duration_ms = Some(given(&flags.value(inline)?, digits)?),
                     "generate-summary" => args.generate_summary = switch(inline)?,
                     other => flags.common(other, inline, &mut args.common)?,
                 }
@@ -148,6 +148,10 @@ fn boolean(text: &str) -> Option<bool> {
         "false" => Some(false),
         _ => None,
     }
+}
+
+fn given<T>(text: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Given<T>> {
+    if text.is_empty() { Some(Given(None)) } else { read(text).map(|value| Given(Some(value))) }
 }
 
 fn digits(text: &str) -> Option<u64> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use context_graph_core::gwt::consciousness::ConsciousnessState;
-use context_graph_core::gwt::ic_monitor::ICClassification;
+use context_graph_core::gwt::ic_monitor::ICMonitor;
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::Decided;
 use context_graph_events::Event;
@@ -55,24 +55,49 @@ impl Host<'_> {
     }
 }
 
-/// Decides about a tool call that is about to be made, and remembers it: no database, no waiting. From the moment that
-/// it is decided, nothing that fails can take the decision back.
-pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Answer {
+/// Which way a tool call is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Road {
+    /// Append to the journal and read the cache: no database, no waiting.
+    Fast,
+    /// Load the session, from the store if it is there alone, and let it take the call in.
+    Full,
+}
+
+/// What is said of a call that could only be judged by its name.
+const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin to have that done";
+
+/// How long the full road may take, counted from the start of the process.
+const FULL_ROAD: Duration = Duration::from_millis(2700);
+
+/// Decides about a tool call that is about to be made, and remembers it. From the moment that it is decided, nothing that
+/// fails can take the decision back.
+pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming, road: Road) -> Answer {
     #[cfg(debug_assertions)]
     host.environment.misbehave_if_asked();
     let sessions = || host.environment.sessions(args.db_path.as_deref()).ok();
-    let judged = Judged::call(host, &incoming.event, sessions);
+    let judged = Judged::call(host, &incoming, sessions);
     if judged.stops() {
         host.stand_by(&judged, Duration::from_millis(incoming.event.budget_ms()) * 9 / 10);
     }
     let (mut answer, decided) = (judged.answer(None), judged.decided());
+    if incoming.input_unseen {
+        answer.output.notices.push(UNSEEN.to_owned());
+    }
     timings::passed("policy");
     if judged.has_action
         && let Ok(sessions) = host.environment.sessions(args.db_path.as_deref())
     {
         actions::want(&sessions, &incoming.event, incoming.at_ms());
     }
-    match remember(host, args, incoming, decided) {
+    let remembered = match road {
+        Road::Fast => remember(host, args, incoming, decided),
+        Road::Full => {
+            host.watch_until(FULL_ROAD, |error| answer.clone().but_unrecorded(error));
+            take_call_in(host, args, incoming.clone(), &judged)
+        }
+    };
+    match remembered {
         Ok((snapshot, notices)) => {
             if let Some(snapshot) = snapshot {
                 describe(&mut answer, &snapshot);
@@ -103,6 +128,33 @@ fn remember(
     let identity = place.sessions.peek_identity(&session_id)?;
     timings::passed("session");
     Ok((identity, notices))
+}
+
+/// Lets the session take a call in, wherever the session is.
+fn take_call_in(
+    host: &Host<'_>,
+    args: &CommonArgs,
+    incoming: Incoming,
+    judged: &Judged<'_>,
+) -> Result<Remembered, HookError> {
+    let place = host.place(args)?;
+    expect_damage(&place.sessions, Some(judged));
+    let session_id = incoming.event.session_id().to_owned();
+    let arrival = Arrival {
+        at_ms: incoming.at_ms(),
+        event: incoming.event,
+        previous_session_id: None,
+        took_us: host.took_us(Duration::ZERO),
+        decision: judged.decided(),
+        crisis_threshold: place.config.continuity.crisis_below,
+    };
+    let stepped = place.sessions.step(&session_id, arrival, Durability::Process)?;
+    timings::passed("step, commit");
+    let reopened =
+        stepped.report.reopened.then(|| format!("session {session_id} had ended and is open again"));
+    let damage = stepped.damage.iter().map(ToString::to_string);
+    let notices = damage.chain(place.complaint).chain(reopened).collect();
+    Ok((Some(stepped.session.snapshot), notices))
 }
 
 /// Decides about an event, lets the session take it in, and says what there is to say. What was decided is answered even
@@ -243,6 +295,5 @@ pub(super) fn expect_damage(sessions: &Sessions, judged: Option<&Judged<'_>>) {
 
 fn describe(answer: &mut Answer, snapshot: &SessionIdentitySnapshot) {
     answer.output.consciousness_state = Some(ConsciousnessState::from_snapshot(snapshot));
-    answer.output.ic_classification =
-        Some(ICClassification::new(snapshot.last_ic, snapshot.crisis_threshold));
+    answer.output.ic_classification = Some(ICMonitor::of(snapshot).classification());
 }

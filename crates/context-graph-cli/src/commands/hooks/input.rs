@@ -2,12 +2,13 @@
 
 use std::io::{IsTerminal, Read};
 
+use context_graph_core::session::{Bounds, bound};
 use context_graph_events::claude_code::{
     CommonEventData, Event, PermissionMode, PostToolUsePayload, PreToolUsePayload, SessionEndPayload,
     SessionStartPayload, UserPromptSubmitPayload,
 };
 use context_graph_events::decode::{self, DecodeError, MAX_INPUT_BYTES};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value, json};
 
 use super::error::HookError;
 use super::types::{ConversationMessage, HookEventType, HookInput, HookPayload};
@@ -22,10 +23,8 @@ pub struct Incoming {
     pub timestamp_ms: Option<i64>,
     /// The session that a new one continues, if the sender said so.
     pub previous_session_id: Option<String>,
-    /// How long a session that ends has lasted, if the sender said so.
-    pub duration_ms: Option<u64>,
-    /// The last messages before a prompt, if the sender sent them.
-    pub conversation: Vec<ConversationMessage>,
+    /// Whether a call was described by flags, which cannot give its input.
+    pub input_unseen: bool,
 }
 
 /// Reads stdin: always when told to, else when something else than a person is at its other end.
@@ -63,13 +62,7 @@ fn native(object: Map<String, Value>) -> Result<Incoming, HookError> {
     if event.session_id().is_empty() && event.known_name().is_some() {
         return Err(HookError::InvalidInput("session_id cannot be empty".into()));
     }
-    Ok(Incoming {
-        event,
-        timestamp_ms: None,
-        previous_session_id: None,
-        duration_ms: None,
-        conversation: Vec::new(),
-    })
+    Ok(Incoming { event, timestamp_ms: None, previous_session_id: None, input_unseen: false })
 }
 
 /// Validates an envelope and makes an event of it.
@@ -77,22 +70,18 @@ pub fn envelope(input: HookInput) -> Result<Incoming, HookError> {
     if let Some(complaint) = input.validate() {
         return Err(HookError::InvalidInput(complaint));
     }
-    let mut incoming = Incoming {
-        event: Event::from(input.clone()),
-        timestamp_ms: Some(input.timestamp_ms),
-        previous_session_id: None,
-        duration_ms: None,
-        conversation: Vec::new(),
-    };
-    match input.payload {
+    let previous_session_id = match &input.payload {
         HookPayload::SessionStart { previous_session_id, .. } => {
-            incoming.previous_session_id = previous_session_id.filter(|id| !id.is_empty());
+            previous_session_id.clone().filter(|id| !id.is_empty())
         }
-        HookPayload::UserPromptSubmit { context, .. } => incoming.conversation = context.unwrap_or_default(),
-        HookPayload::SessionEnd { duration_ms, .. } => incoming.duration_ms = Some(duration_ms),
-        HookPayload::PreToolUse { .. } | HookPayload::PostToolUse { .. } => {}
-    }
-    Ok(incoming)
+        _ => None,
+    };
+    Ok(Incoming {
+        timestamp_ms: Some(input.timestamp_ms),
+        previous_session_id,
+        event: Event::from(input),
+        input_unseen: false,
+    })
 }
 
 /// The client's fields that the envelope does not carry are empty.
@@ -105,7 +94,7 @@ impl From<HookInput> for Event {
             permission_mode: input.permission_mode.map(PermissionMode::from),
             ..CommonEventData::default()
         };
-        let extra = Map::new();
+        let mut extra = Map::new();
         match input.payload {
             HookPayload::SessionStart { source, .. } => Self::SessionStart(SessionStartPayload {
                 common,
@@ -128,30 +117,63 @@ impl From<HookInput> for Event {
                     extra,
                 })
             }
-            HookPayload::PostToolUse { tool_name, tool_input, tool_response, tool_use_id } => {
+            HookPayload::PostToolUse {
+                tool_name,
+                tool_input,
+                tool_response,
+                tool_use_id,
+                error,
+                duration_ms,
+            } => {
+                if let Some(error) = error {
+                    extra.insert("error".to_owned(), error.into());
+                }
                 Self::PostToolUse(PostToolUsePayload {
                     common,
                     tool_name,
                     tool_input,
                     tool_response,
                     tool_use_id: tool_use_id.unwrap_or_default(),
-                    duration_ms: None,
+                    duration_ms: duration_ms.map(Number::from),
                     mcp_server: None,
                     extra,
                 })
             }
-            HookPayload::UserPromptSubmit { prompt, .. } => Self::UserPromptSubmit(UserPromptSubmitPayload {
-                common,
-                prompt,
-                source: None,
-                session_title: None,
-                extra,
-            }),
-            HookPayload::SessionEnd { reason, .. } => {
+            HookPayload::UserPromptSubmit { prompt, context } => {
+                if let Some(context) = context {
+                    extra.insert("context".to_owned(), newest(context));
+                }
+                Self::UserPromptSubmit(UserPromptSubmitPayload {
+                    common,
+                    prompt,
+                    source: None,
+                    session_title: None,
+                    extra,
+                })
+            }
+            HookPayload::SessionEnd { duration_ms, status, reason } => {
+                extra.insert("duration_ms".to_owned(), duration_ms.into());
+                extra.insert("status".to_owned(), status.as_str().into());
                 Self::SessionEnd(SessionEndPayload { common, reason: reason.into(), extra })
             }
         }
     }
+}
+
+/// How much of the conversation before a prompt is kept: so many messages, the newest, and so many bytes of each. The
+/// prompt itself must not be crowded out of its record.
+const MAX_MESSAGES: usize = 8;
+const MESSAGE: Bounds = Bounds { head: 1536, tail: 512, items: MAX_MESSAGES, total: 16 * 1024 };
+
+fn newest(mut messages: Vec<ConversationMessage>) -> Value {
+    messages.drain(..messages.len().saturating_sub(MAX_MESSAGES));
+    let messages: Vec<Value> = messages
+        .into_iter()
+        .map(|message| json!({"role": message.role, "content": message.content}))
+        .collect();
+    let mut bounded = Map::from_iter([("context".to_owned(), Value::Array(messages))]);
+    bound(&mut bounded, MESSAGE);
+    bounded.remove("context").unwrap_or_default()
 }
 
 impl HookInput {
@@ -168,14 +190,24 @@ impl HookInput {
                 p.tool_input.clone(),
                 Some(p.tool_use_id.clone()),
             ),
-            Event::PostToolUse(p) => HookPayload::post_tool_use(
-                p.tool_name.clone(),
-                p.tool_input.clone(),
-                p.tool_response.clone(),
-                Some(p.tool_use_id.clone()),
-            ),
-            Event::UserPromptSubmit(p) => HookPayload::user_prompt(p.prompt.clone(), None),
-            Event::SessionEnd(p) => HookPayload::session_end(0, p.reason.as_str()),
+            Event::PostToolUse(p) => HookPayload::PostToolUse {
+                tool_name: p.tool_name.clone(),
+                tool_input: p.tool_input.clone(),
+                tool_response: p.tool_response.clone(),
+                tool_use_id: Some(p.tool_use_id.clone()),
+                error: p.extra.get("error").and_then(Value::as_str).map(str::to_owned),
+                duration_ms: p.duration_ms.as_ref().and_then(Number::as_u64),
+            },
+            Event::UserPromptSubmit(p) => {
+                let context: Vec<ConversationMessage> =
+                    p.conversation().map(|(role, content)| ConversationMessage::new(role, content)).collect();
+                HookPayload::user_prompt(p.prompt.clone(), (!context.is_empty()).then_some(context))
+            }
+            Event::SessionEnd(p) => HookPayload::SessionEnd {
+                duration_ms: p.duration_ms().unwrap_or(0),
+                status: p.status(),
+                reason: p.reason.as_str().to_owned(),
+            },
             _ => return None,
         };
         let common = event.common()?;
@@ -209,8 +241,6 @@ impl Incoming {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -45,14 +45,19 @@ impl<'a> Judged<'a> {
     /// Decides about a tool call that is about to be made, by what is known without waiting.
     pub(super) fn call(
         host: &Host<'_>,
-        event: &'a Event,
+        incoming: &'a Incoming,
         sessions: impl FnOnce() -> Option<Sessions>,
     ) -> Self {
+        let event = &incoming.event;
         let guard = Guard::load(host.environment);
         expect_collapse(&guard, &Answer::undecided(&HookError::Policy));
         host.wait_for_signals(&guard, event);
         let known = || sessions()?.peek(event.session_id()).ok().flatten();
-        let Judgement { decision, troubles, .. } = guard.judge(event, known);
+        let Judgement { decision, troubles, .. } = if incoming.input_unseen {
+            guard.judge_without_input(event, known)
+        } else {
+            guard.judge(event, known)
+        };
         Self::new(Cow::Borrowed(event), decision, troubles, &guard)
     }
 

@@ -1,21 +1,26 @@
-//! A tool is about to run. No database here: the user waits for every call.
+//! A tool is about to run. By default no database here: the user waits for every call.
 
 use serde_json::Value;
 
 use super::answer::Answer;
 use super::args::PreToolArgs;
 use super::error::HookError;
+use super::flow::Road;
 use super::types::{HookEventType, HookInput, HookPayload};
 use super::{Host, agree, flow, incoming, needed};
 
 pub(super) fn answer(args: PreToolArgs, host: &Host<'_>) -> Result<Answer, HookError> {
-    let incoming = incoming(&args.common, || {
+    let mut by_flags = false;
+    let mut incoming = incoming(&args.common, || {
+        by_flags = true;
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;
         Ok(HookInput::new(HookEventType::PreToolUse, id, HookPayload::pre_tool_use(tool, Value::Null, None)))
     })?;
+    incoming.input_unseen = by_flags;
     incoming.expect(HookEventType::PreToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
-    Ok(flow::guard(host, &args.common, incoming))
+    let road = if args.fast_path { Road::Fast } else { Road::Full };
+    Ok(flow::guard(host, &args.common, incoming, road))
 }

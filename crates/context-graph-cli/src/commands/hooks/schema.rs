@@ -64,6 +64,8 @@ pub fn hook_input() -> Value {
                 data.optional("tool_use_id", optional_text());
                 if kind == HookEventType::PostToolUse {
                     data.required("tool_response", Value::schema());
+                    data.optional("error", optional_text());
+                    data.optional("duration_ms", json!({"type": ["integer", "null"], "minimum": 0}));
                 }
             }
             HookEventType::UserPromptSubmit => {

@@ -12,18 +12,18 @@
 //! | `user_prompt_submit` | `UserPromptSubmit` | 2000 ms |
 //! | `session_end` | `SessionEnd` | 30000 ms |
 
-use std::fmt;
-
 use context_graph_events::EventName;
 use context_graph_events::decode::DecodeError;
 use context_graph_events::fields::Fields;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 pub use context_graph_core::gwt::consciousness::ConsciousnessState;
 pub use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
 pub use context_graph_core::gwt::johari::JohariQuadrant;
 use context_graph_core::session::Ruling;
+pub use context_graph_events::claude_code::SessionEndStatus;
 
 use super::error::ErrorCode;
 use crate::clock;
@@ -94,76 +94,22 @@ impl HookEventType {
     }
 }
 
-/// How a session ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionEndStatus {
-    /// Cleanly.
-    #[default]
-    Normal,
-    /// It took too long.
-    Timeout,
-    /// Something went wrong, or the client did not say.
-    Error,
-    /// The user broke off.
-    UserAbort,
-    /// The user cleared the conversation.
-    Clear,
-    /// The user logged out.
-    Logout,
-}
-
-impl SessionEndStatus {
-    /// All six.
-    pub const ALL: [Self; 6] =
-        [Self::Normal, Self::Timeout, Self::Error, Self::UserAbort, Self::Clear, Self::Logout];
-
-    /// What a reason of the client's means. One we do not know counts as an error.
-    pub fn from_claude_code_reason(reason: &str) -> Self {
-        match reason {
-            "exit" => Self::Normal,
-            "clear" => Self::Clear,
-            "logout" => Self::Logout,
-            "prompt_input_exit" => Self::UserAbort,
-            _ => Self::Error,
-        }
-    }
-
-    /// The name in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Timeout => "timeout",
-            Self::Error => "error",
-            Self::UserAbort => "user_abort",
-            Self::Clear => "clear",
-            Self::Logout => "logout",
-        }
-    }
-
-    fn read(fields: &mut Fields, key: &str) -> Result<Self, DecodeError> {
-        let text: String = fields.required(key)?;
-        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(DecodeError::WrongType {
-            path: key.to_owned(),
-            expected: "one of normal, timeout, error, user_abort, clear, logout",
-            actual: format!("`{text}`"),
-        })
-    }
-}
-
-impl fmt::Display for SessionEndStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// One message of the conversation so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationMessage {
-    /// `user`, `assistant` or `system`.
+    /// `user`, `assistant` or `system`; must not be empty.
+    #[serde(deserialize_with = "not_empty")]
     pub role: String,
-    /// The text.
+    /// The text; must not be empty.
+    #[serde(deserialize_with = "not_empty")]
     pub content: String,
+}
+
+fn not_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match String::deserialize(deserializer)? {
+        empty if empty.trim().is_empty() => Err(D::Error::invalid_length(0, &"a text that is not empty")),
+        text => Ok(text),
+    }
 }
 
 impl ConversationMessage {
@@ -189,7 +135,21 @@ impl ConversationMessage {
 
     fn read(value: Value) -> Result<Self, DecodeError> {
         let mut fields = Fields::of(value)?;
-        Ok(Self { role: fields.required("role")?, content: fields.required("content")? })
+        let mut text = |key: &str| match fields.required::<String>(key)? {
+            empty if empty.trim().is_empty() => Err(DecodeError::WrongType {
+                path: key.to_owned(),
+                expected: "a text that is not empty",
+                actual: "an empty one".to_owned(),
+            }),
+            text => Ok(text),
+        };
+        Ok(Self { role: text("role")?, content: text("content")? })
+    }
+
+    /// Messages, with errors that say which one is wrong.
+    fn read_all(values: Vec<Value>) -> Result<Vec<Self>, DecodeError> {
+        let read = |(at, value)| Self::read(value).map_err(|error| error.inside(&format!("[{at}]")));
+        values.into_iter().enumerate().map(read).collect()
     }
 }
 
@@ -225,6 +185,12 @@ pub enum HookPayload {
         tool_response: Value,
         /// The call's id.
         tool_use_id: Option<String>,
+        /// Why it failed. A call with an error is a failed one, whatever its result says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        /// How long the tool took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
     },
     /// A prompt arrives.
     UserPromptSubmit {
@@ -270,7 +236,9 @@ impl HookPayload {
         tool_response: Value,
         tool_use_id: Option<String>,
     ) -> Self {
-        Self::PostToolUse { tool_name: tool_name.into(), tool_input, tool_response, tool_use_id }
+        let tool_name = tool_name.into();
+        let (error, duration_ms) = (None, None);
+        Self::PostToolUse { tool_name, tool_input, tool_response, tool_use_id, error, duration_ms }
     }
 
     /// A prompt arrives.
@@ -360,6 +328,25 @@ impl HookPayload {
         Self::from_data(kind, Fields::new(data)).map_err(|e| e.inside("data"))
     }
 
+    /// Senders that follow the older contract give `tool_output` and `error` and neither input nor response.
+    fn post_tool_use_of(mut data: Fields) -> Result<Self, DecodeError> {
+        let is_older = data.peek("tool_response").is_none()
+            && (data.peek("tool_output").is_some() || data.peek("error").is_some());
+        let (tool_input, tool_response) = if is_older {
+            (data.take("tool_input").unwrap_or_default(), data.take("tool_output").unwrap_or_default())
+        } else {
+            (data.required("tool_input")?, data.required("tool_response")?)
+        };
+        Ok(Self::PostToolUse {
+            tool_name: data.required("tool_name")?,
+            tool_input,
+            tool_response,
+            tool_use_id: data.optional("tool_use_id")?,
+            error: data.optional("error")?,
+            duration_ms: data.optional("duration_ms")?,
+        })
+    }
+
     fn from_data(kind: HookEventType, mut data: Fields) -> Result<Self, DecodeError> {
         Ok(match kind {
             HookEventType::SessionStart => Self::SessionStart {
@@ -372,23 +359,18 @@ impl HookPayload {
                 tool_input: data.required("tool_input")?,
                 tool_use_id: data.optional("tool_use_id")?,
             },
-            HookEventType::PostToolUse => Self::PostToolUse {
-                tool_name: data.required("tool_name")?,
-                tool_input: data.required("tool_input")?,
-                tool_response: data.required("tool_response")?,
-                tool_use_id: data.optional("tool_use_id")?,
-            },
+            HookEventType::PostToolUse => Self::post_tool_use_of(data)?,
             HookEventType::UserPromptSubmit => Self::UserPromptSubmit {
                 prompt: data.required("prompt")?,
                 context: data
                     .optional::<Vec<Value>>("context")?
-                    .map(|messages| messages.into_iter().map(ConversationMessage::read).collect())
+                    .map(ConversationMessage::read_all)
                     .transpose()
-                    .map_err(|e: DecodeError| e.inside("context"))?,
+                    .map_err(|e| e.inside("context"))?,
             },
             HookEventType::SessionEnd => Self::SessionEnd {
                 duration_ms: data.required("duration_ms")?,
-                status: SessionEndStatus::read(&mut data, "status")?,
+                status: data.required("status")?,
                 reason: data.required("reason")?,
             },
         })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use context_graph_events::words::tame;
-use context_graph_events::{DecodeError, Event};
+use context_graph_events::{CallOutcome, DecodeError, Event};
 use serde_json::{Value, json};
 
 use super::PlaceArgs;
@@ -66,7 +66,7 @@ impl EventSink for Judge {
                     });
                 }
             }
-            Event::PostToolUse(done) => {
+            Event::PostToolUse(done) if done.outcome() == CallOutcome::Success => {
                 self.ran_well +=
                     usize::from(self.stopped.iter().any(|stopped| stopped.id == done.tool_use_id));
             }

@@ -65,11 +65,13 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
             time::local(session.state.started_ms),
             summary::duration(session.duration_ms()),
             session.state.lifecycle.to_string(),
+            summary::ended(session).unwrap_or_default(),
             format!("{:.2} {}", session.snapshot.last_ic, session.classification().level),
             counters.prompts.to_string(),
             counters.calls_asked.to_string(),
             counters.calls_failed.to_string(),
         ]
     });
-    table::print(&["session", "started", "lasted", "state", "continuity", "prompts", "calls", "failed"], rows)
+    let head = ["session", "started", "lasted", "state", "ended", "continuity", "prompts", "calls", "failed"];
+    table::print(&head, rows)
 }

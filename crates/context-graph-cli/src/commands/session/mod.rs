@@ -4,7 +4,9 @@ mod export;
 mod forget;
 mod import;
 mod list;
+mod load;
 mod prune;
+mod save;
 mod show;
 mod status;
 mod story;
@@ -18,6 +20,7 @@ use context_graph_storage::store::{LmdbStore, SUSPICION, SessionQuery};
 use serde_json::{Value, json};
 
 use super::failure::{Failure, Outcome};
+use super::hooks::error::ErrorCode;
 use super::project_folder;
 use crate::{Environment, clock, crash, table};
 
@@ -34,6 +37,10 @@ pub(crate) enum SessionCommands {
     Export(export::ExportArgs),
     /// Read what `export` wrote
     Import(import::ImportArgs),
+    /// Print a session's identity as JSON
+    Load(load::LoadArgs),
+    /// Read what `load` printed: it becomes the session's identity
+    Save(save::SaveArgs),
     /// Remove sessions: their records, indexes, journals and caches
     Forget(forget::ForgetArgs),
     /// Remove sessions that ended long ago
@@ -63,6 +70,8 @@ pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Outcom
         SessionCommands::Status(args) => status::run(&args, environment),
         SessionCommands::Export(args) => export::run(&args, environment),
         SessionCommands::Import(args) => import::run(&args, environment),
+        SessionCommands::Load(args) => load::run(&args, environment),
+        SessionCommands::Save(args) => save::run(&args, environment),
         SessionCommands::Forget(args) => forget::run(&args, environment),
         SessionCommands::Prune(args) => prune::run(&args, environment),
     }
@@ -162,6 +171,7 @@ pub(crate) fn to_json(session: &Session) -> Value {
         "started_ms": state.started_ms,
         "updated_ms": state.updated_ms,
         "duration_ms": session.duration_ms(),
+        "measured_duration_ms": session.measured_ms(),
         "counters": state.counters,
         "ic": session.classification(),
         "consciousness": context_graph_core::gwt::consciousness::ConsciousnessState::from_snapshot(snapshot),
@@ -173,6 +183,7 @@ pub(crate) fn to_json(session: &Session) -> Value {
     for (key, value) in [
         ("ended_ms", state.ended_ms.map(Value::from)),
         ("end_reason", state.end_reason.clone().map(Value::from)),
+        ("end_status", state.end.map(|end| json!(end.status))),
         ("previous_session_id", snapshot.previous_session_id.clone().map(Value::from)),
         ("link_origin", state.link_origin.map(|origin| json!(origin))),
         ("model", (!state.model.is_empty()).then(|| state.model.clone().into())),

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::{PlaceArgs, look_up, to_json};
 use crate::commands::failure::Outcome;
+use crate::commands::hooks::error::HookError;
 use crate::{Environment, summary, table, time};
 
 #[derive(Debug, Args)]
@@ -13,6 +14,10 @@ pub(crate) struct StatusArgs {
 
     /// Which session, or the beginning of its id [default: the newest]
     session_id: Option<String>,
+
+    /// Fail while continuity is below the crisis threshold, for scripts that want to stop there
+    #[arg(long)]
+    fail_in_crisis: bool,
 }
 
 pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
@@ -20,6 +25,10 @@ pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
         return Ok(());
     };
     let session = shelf.view(&id)?.session;
+    let ic = session.classification();
+    if args.fail_in_crisis && ic.crisis_triggered {
+        return Err(HookError::CrisisTriggered(ic.value).into());
+    }
     if args.place.json {
         return table::print_json(&to_json(&session));
     }
@@ -30,8 +39,7 @@ pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
         format!("newest      {}", time::local(session.state.updated_ms)),
     ];
     if let Some(ended) = session.state.ended_ms {
-        let reason = session.state.end_reason.as_deref().unwrap_or("");
-        lines.push(format!("ended       {} ({reason})", time::local(ended)));
+        lines.push(format!("ended       {}", time::local(ended)));
     }
     lines.extend(summary::of(&session).lines().map(str::to_owned));
     table::print_lines(lines)

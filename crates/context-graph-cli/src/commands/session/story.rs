@@ -1,10 +1,10 @@
 //! One event of a session's story, in a line.
 
 use context_graph_core::session::{Dream, EventRecord, dream_of};
-use context_graph_events::Event;
+use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
-use crate::summary::counted;
+use crate::summary::{counted, duration};
 use crate::time;
 
 /// How much of a text a line shows.
@@ -60,10 +60,17 @@ impl Line {
 fn subject(event: &Event) -> String {
     match event {
         Event::SessionStart(p) => p.source.to_string(),
-        Event::SessionEnd(p) => p.reason.to_string(),
+        Event::SessionEnd(p) => match p.duration_ms() {
+            Some(ms) => format!("{} ({}) after {}", p.status(), p.reason, duration(ms)),
+            None => format!("{} ({})", p.status(), p.reason),
+        },
         Event::UserPromptSubmit(p) => short(&p.prompt),
         Event::PreToolUse(p) => call(&p.tool_name, p.get_command(), p.get_file_path()),
         Event::PermissionRequest(p) => call(&p.tool_name, p.get_command(), p.get_file_path()),
+        Event::PostToolUse(p) if p.outcome() == CallOutcome::Failure => {
+            let why = event.call_error().unwrap_or("no reason given");
+            format!("{} failed: {}", call(&p.tool_name, p.get_command(), p.get_file_path()), short(why))
+        }
         Event::PostToolUse(p) => {
             let took = p.duration_ms.as_ref().map(|ms| format!(" in {ms} ms")).unwrap_or_default();
             format!("{}{took}", call(&p.tool_name, p.get_command(), p.get_file_path()))

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use context_graph_core::session::{EventRecord, Session};
-use context_graph_events::Event;
+use context_graph_events::{CallOutcome, Event};
 use context_graph_policy::Effects;
 use context_graph_policy::config::StopGate;
 use context_graph_policy::effects::{Access, Origin, PathEffect, Piece, Text, glob};
@@ -47,10 +47,10 @@ impl Changes {
             let Ok(event) = record.event() else { continue };
             let tool = event.tool_name().unwrap_or("");
             let can_do_more_than_it_says = matches!(tool, "Bash" | "PowerShell") || tool.starts_with("mcp__");
-            match &event {
-                Event::PostToolUse(_) => {}
-                // A command that failed may have written something before.
-                Event::PostToolUseFailure(_) if can_do_more_than_it_says => {}
+            match event.outcome() {
+                Some(CallOutcome::Success) => {}
+                // A command that failed or was stopped may have written something before.
+                Some(_) if can_do_more_than_it_says => {}
                 _ => continue,
             }
             if can_do_more_than_it_says {

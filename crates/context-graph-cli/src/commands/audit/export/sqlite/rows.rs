@@ -40,7 +40,7 @@ impl<'c> Inserts<'c> {
             connection,
             session: connection.prepare(
                 "INSERT INTO sessions VALUES (:session_id, :project, :cwd, :model, :state, :started, :started_ms,
-                    :updated_ms, :ended_ms, :end_reason, :previous_session_id)",
+                    :updated_ms, :ended_ms, :end_reason, :end_status, :duration_ms, :previous_session_id)",
             )?,
             call: connection.prepare(
                 "INSERT INTO calls VALUES (NULL, :session_id, :seq, :at, :at_ms, :ended_ms, :tool_use_id, :tool,
@@ -70,6 +70,8 @@ impl<'c> Inserts<'c> {
             ":updated_ms": state.updated_ms,
             ":ended_ms": state.ended_ms,
             ":end_reason": state.end_reason,
+            ":end_status": state.end.map(|end| end.status.as_str()),
+            ":duration_ms": state.ended_ms.map(|_| number(session.duration_ms())),
             ":previous_session_id": snapshot.previous_session_id,
         })?;
         Ok(())

@@ -11,6 +11,8 @@ CREATE TABLE sessions (
     updated_ms          INTEGER NOT NULL,
     ended_ms            INTEGER,
     end_reason          TEXT,
+    end_status          TEXT,
+    duration_ms         INTEGER,
     previous_session_id TEXT
 ) WITHOUT ROWID;
 

@@ -1,0 +1,39 @@
+//! `session load`: a session's identity as JSON, for programs that keep it elsewhere.
+
+use clap::Args;
+
+use super::{ErrorCode, PlaceArgs, Shelf};
+use crate::commands::failure::{Failure, Outcome};
+use crate::{Environment, clock, table};
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Which session, or the beginning of its id [default: the newest]
+    session_id: Option<String>,
+
+    /// Make a session of this id if there is none
+    #[arg(long, requires = "session_id")]
+    create: bool,
+}
+
+pub(super) fn run(args: &LoadArgs, environment: &Environment) -> Outcome {
+    let snapshot = match &args.session_id {
+        Some(id) if args.create => {
+            let Shelf { sessions, store } = Shelf::open_or_create(&args.place, environment)?;
+            // Whoever creates opens the store itself.
+            drop(store);
+            sessions.load_or_create_identity(id, clock::now_ms())?
+        }
+        wanted => {
+            let shelf = Shelf::open(&args.place, environment)?;
+            let id = shelf.find(wanted.as_deref())?;
+            shelf.view(&id)?.session.snapshot
+        }
+    };
+    // By way of text: it keeps the short numbers short.
+    let value = serde_json::to_string(&snapshot).and_then(|text| serde_json::from_str(&text));
+    table::print_json(&value.map_err(|error| Failure::new(ErrorCode::Internal, error.to_string()))?)
+}
