@@ -130,6 +130,10 @@ fn an_identity_is_made_where_there_is_none_only_if_asked_for() {
     assert_eq!(made["session_id"], "other");
     assert!(made["timestamp_ms"].as_i64().unwrap() > 1_700_000_000_000, "dated by the clock: {made}");
     assert_eq!(answer(&place, &["session", "load", "other"]), made);
+    let next = ["session", "load", "next", "--create", "--previous-session-id"];
+    let lost = place.run(&[&next[..], &["nobody", "--json"]].concat());
+    assert_eq!((lost.code, &lost.json()["error_code"]), (1, &json!("session_not_found")), "{lost:?}");
+    assert_eq!(answer(&place, &[&next[..], &["other"]].concat())["previous_session_id"], "other");
 }
 
 #[test]

@@ -6,17 +6,29 @@ use super::Sessions;
 use super::codec::encode_session;
 use super::reach::Reach;
 use super::step::take_in;
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 use crate::session_identity::SessionIdentityManager;
 
 impl Sessions {
-    /// The session's identity, made if nothing is known of the session.
-    pub fn load_or_create_identity(&self, session_id: &str, now_ms: i64) -> Result<SessionIdentitySnapshot> {
+    /// The session's identity. If nothing is known of the session, one is made, which continues `previous` where that is
+    /// given.
+    pub fn load_or_create_identity(
+        &self,
+        session_id: &str,
+        previous: Option<&str>,
+        now_ms: i64,
+    ) -> Result<SessionIdentitySnapshot> {
         let store = self.folder.open_store(now_ms)?;
         if let Some(view) = self.view(Some(&store), session_id)? {
             return Ok(view.session.snapshot);
         }
-        SessionIdentityManager::over(store, now_ms).load_or_create(session_id, None)
+        let known = |id: &str| self.view(Some(&store), id).map(|view| view.is_some());
+        if let Some(previous) = previous
+            && !known(previous)?
+        {
+            return Err(StorageError::SessionNotFound(previous.to_owned()));
+        }
+        SessionIdentityManager::over(store, now_ms).load_or_create(session_id, previous)
     }
 
     /// Replaces a session's identity. One that is still running goes on from it.

@@ -17,6 +17,10 @@ pub(crate) struct LoadArgs {
     /// Make a session of this id if there is none
     #[arg(long, requires = "session_id")]
     create: bool,
+
+    /// The session that one which is made continues
+    #[arg(long, requires = "create", value_name = "ID")]
+    previous_session_id: Option<String>,
 }
 
 pub(super) fn run(args: &LoadArgs, environment: &Environment) -> Outcome {
@@ -25,7 +29,7 @@ pub(super) fn run(args: &LoadArgs, environment: &Environment) -> Outcome {
             let Shelf { sessions, store } = Shelf::open_or_create(&args.place, environment)?;
             // Whoever creates opens the store itself.
             drop(store);
-            sessions.load_or_create_identity(id, clock::now_ms())?
+            sessions.load_or_create_identity(id, args.previous_session_id.as_deref(), clock::now_ms())?
         }
         wanted => {
             let shelf = Shelf::open(&args.place, environment)?;
