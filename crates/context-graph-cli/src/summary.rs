@@ -1,7 +1,7 @@
 //! A session in a few lines.
 
 use context_graph_core::session::Session;
-use context_graph_events::words::tame;
+use context_graph_events::words::{name, tame};
 
 /// What a session came to, in a few lines.
 pub(crate) fn of(session: &Session) -> String {
@@ -58,7 +58,7 @@ pub(crate) fn lasted(session: &Session) -> String {
 pub(crate) fn ended(session: &Session) -> Option<String> {
     let end = session.state.end?;
     Some(match session.state.end_reason.as_deref() {
-        Some(reason) if !reason.is_empty() => format!("{} ({})", end.status, tame(reason, 40)),
+        Some(reason) if !reason.is_empty() => format!("{} ({})", end.status, name(reason)),
         _ => end.status.to_string(),
     })
 }
