@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::harness::{Test, tests};
-use crate::lab::{Lab, find};
+use crate::lab::{Lab, binary, find};
 use crate::model::{Script, Turn};
 
 pub fn all() -> Vec<Test> {
@@ -78,11 +78,28 @@ fn as_init_does_it_for_this_machine() {
     assert_works(&lab, &[], &USUAL);
 }
 
+#[cfg(unix)]
+fn link(original: &Path, link: &Path) {
+    std::os::unix::fs::symlink(original, link).unwrap();
+}
+
+#[cfg(not(unix))]
+fn link(original: &Path, link: &Path) {
+    std::fs::copy(original, link.with_extension("exe")).unwrap();
+}
+
 /// The five hooks that have a script.
 fn as_scripts(shell: &str) {
     let lab = Lab::without_hooks(script());
     let name = if shell == "pwsh" { "powershell" } else { shell };
+    // Found on the PATH, as for everybody who has the project.
+    let bin = lab.folder().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    link(Path::new(binary()), &bin.join("context-graph"));
+    lab.set_env("PATH", &format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
     lab.ours(&["hooks", "generate-config", "--shell", name]);
+    let settings = std::fs::read_to_string(lab.project().join(".claude/settings.json")).unwrap();
+    assert!(!settings.contains(lab.folder().to_str().unwrap()), "{settings}");
     assert_works(&lab, &[], &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SessionEnd"]);
     // A script that is gone is a guard that is gone.
     let settings: Value =

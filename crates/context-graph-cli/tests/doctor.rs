@@ -196,9 +196,15 @@ fn a_portable_installation_is_as_healthy() {
 fn an_installation_of_scripts_is_as_healthy() {
     let patient = Patient::new();
     assert_eq!(patient.run(&["uninstall", "--yes"]).code, 0);
-    assert_eq!(patient.run(&["hooks", "generate-config"]).code, 0);
-    let diagnosis = patient.diagnosis();
-    assert!(diagnosis.findings().iter().all(|it| it["check"] == "cost"), "{:#}", diagnosis.value);
+    assert_eq!(patient.run(&["hooks", "generate-config", "--absolute"]).code, 0);
+    let is_healthy = || {
+        let diagnosis = patient.diagnosis();
+        assert!(diagnosis.findings().iter().all(|it| it["check"] == "cost"), "{:#}", diagnosis.value);
+    };
+    is_healthy();
+    std::os::unix::fs::symlink(BINARY, patient.project().join("bin/context-graph")).unwrap();
+    assert_eq!(patient.run(&["hooks", "generate-config", "--force"]).code, 0);
+    is_healthy();
 }
 
 /// A fault: what plants it, how bad it is, what is said of it, and the fix that is named.
@@ -294,19 +300,19 @@ const FAULTS: &[Fault] = &[
         let script = p.script(".claude/hooks/post_tool_use.sh", "");
         std::fs::remove_file(script).unwrap();
         assert_eq!(p.run(&["uninstall", "--yes"]).code, 0);
-        assert_eq!(p.run(&["hooks", "generate-config"]).code, 0);
+        assert_eq!(p.run(&["hooks", "generate-config", "--absolute"]).code, 0);
         let script = p.project().join(".claude/hooks/pre_tool_use.sh");
         std::fs::write(&script, read(&script).replace("\nexec", "\necho starting\nexec")).unwrap();
     }, "broken", "prints something besides", "by hand"),
     ("a script that dawdles", |p| {
         assert_eq!(p.run(&["uninstall", "--yes"]).code, 0);
-        assert_eq!(p.run(&["hooks", "generate-config"]).code, 0);
+        assert_eq!(p.run(&["hooks", "generate-config", "--absolute"]).code, 0);
         let script = p.project().join(".claude/hooks/pre_tool_use.sh");
         std::fs::write(&script, read(&script).replace("\nexec", "\nsleep 0.1\nexec")).unwrap();
     }, "warning", "a tool call waits", "context-graph init"),
     ("a hook that fails", |p| {
         assert_eq!(p.run(&["uninstall", "--yes"]).code, 0);
-        assert_eq!(p.run(&["hooks", "generate-config"]).code, 0);
+        assert_eq!(p.run(&["hooks", "generate-config", "--absolute"]).code, 0);
         let script = p.project().join(".claude/hooks/session_end.sh");
         std::fs::write(&script, read(&script).replace("\nexec", "\necho no >&2; exit 3\nexec")).unwrap();
     }, "broken", "ends with exit code 3: no", "by hand"),

@@ -6,6 +6,8 @@ mod common;
 use common::Place;
 use serde_json::{Value, json};
 
+const BINARY: &str = env!("CARGO_BIN_EXE_context-graph");
+
 fn settings(place: &Place) -> std::path::PathBuf {
     place.project().join(".claude/settings.json")
 }
@@ -143,22 +145,108 @@ fn scripts_are_generated_for_every_shell_and_only_overwritten_when_told() {
     assert_eq!((some.code, std::fs::read_dir(place.project().join("some")).unwrap().count()), (0, 2));
 }
 
+/// Runs what the settings have for an event as the client does it, with nothing but these folders on the PATH.
+#[cfg(unix)]
+fn run_registered(place: &Place, event: &str, path: &str, payload: &Value) -> common::Run {
+    let installed: Value = serde_json::from_str(&read(place)).unwrap();
+    let entry = &installed["hooks"][event][0]["hooks"][0];
+    let project = place.project().to_string_lossy().into_owned();
+    let args = entry["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
+    let mut command = std::process::Command::new(entry["command"].as_str().unwrap());
+    command
+        .args(args.map(|arg| arg.replace("${CLAUDE_PROJECT_DIR}", &project)))
+        .env("CLAUDE_PROJECT_DIR", place.project())
+        .env("PATH", path)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    common::send(command, payload.to_string().as_bytes())
+}
+
+#[cfg(unix)]
+fn sample() -> Value {
+    json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "", "cwd": "/", "tool_name": "Read",
+        "tool_input": {"file_path": "/x"}, "tool_use_id": "t"})
+}
+
+#[cfg(unix)]
+#[test]
+fn generated_files_name_no_place_of_this_machine_and_find_the_binary_on_the_path() {
+    let place = Place::new();
+    let run = place.run(&["hooks", "generate-config"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stderr.contains("`context-graph` is not on the PATH here"), "{run:?}");
+    let project = place.project().to_string_lossy().into_owned();
+    let script = place.project().join(".claude/hooks/pre_tool_use.sh");
+    for text in [read(&place), std::fs::read_to_string(&script).unwrap()] {
+        assert!(!text.contains(&project) && !text.contains(BINARY), "{text}");
+    }
+    assert!(
+        std::fs::read_to_string(&script).unwrap().contains("\nexec context-graph hooks pre-tool --stdin")
+    );
+    let bin = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(BINARY, bin.path().join("context-graph")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.path().display());
+    run_registered(&place, "PreToolUse", &path, &sample()).succeeded();
+    // A clone elsewhere, which lost the mark that scripts may be executed.
+    let clone = Place::new();
+    let copied = std::process::Command::new("cp")
+        .args([
+            std::ffi::OsStr::new("-r"),
+            place.project().join(".claude").as_ref(),
+            clone.project().as_ref(),
+        ])
+        .status();
+    assert!(copied.unwrap().success());
+    std::fs::remove_dir_all(place.project()).unwrap();
+    let script = clone.project().join(".claude/hooks/pre_tool_use.sh");
+    std::fs::set_permissions(script, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    run_registered(&clone, "PreToolUse", &path, &sample()).succeeded();
+    let without = run_registered(&clone, "PreToolUse", "/usr/bin:/bin", &sample());
+    assert_eq!(without.code, 127, "the client blocks what it is not answered: {without:?}");
+    // Known again, and taken out again.
+    assert_eq!(clone.run(&["uninstall", "--yes"]).code, 0);
+    assert!(!read(&clone).contains("pre_tool_use"), "{}", read(&clone));
+}
+
+#[cfg(unix)]
+#[test]
+fn scripts_outside_of_the_project_are_named_in_full_and_that_is_told() {
+    let place = Place::new();
+    let run = place.run(&["hooks", "generate-config", "--output-dir", "../shared hooks"]);
+    assert!(run.code == 0 && run.stdout.contains("is not in the project"), "{run:?}");
+    assert!(read(&place).contains("/project/../shared hooks/pre_tool_use.sh"), "{}", read(&place));
+    let inside = place.project().join("own/hooks").to_string_lossy().into_owned();
+    assert_eq!(place.run(&["hooks", "generate-config", "--output-dir", &inside]).code, 0);
+    assert!(read(&place).contains("\"${CLAUDE_PROJECT_DIR}/own/hooks/pre_tool_use.sh\""), "{}", read(&place));
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_hooks_that_were_asked_for_are_written_and_named() {
+    let place = Place::new();
+    let hooks = ["hooks", "generate-config", "--hooks", "pre-tool-use,session-end", "--shell", "zsh"];
+    assert_eq!(place.run(&hooks).code, 0);
+    let settings: Value = serde_json::from_str(&read(&place)).unwrap();
+    let events: Vec<&String> = settings["hooks"].as_object().unwrap().keys().collect();
+    assert_eq!(events, ["PreToolUse", "SessionEnd"]);
+    let entry = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
+    assert_eq!(entry["command"], "zsh");
+    assert_eq!(entry["args"], json!(["${CLAUDE_PROJECT_DIR}/.claude/hooks/pre_tool_use.zsh"]));
+    let script = place.project().join(".claude/hooks/pre_tool_use.zsh");
+    std::fs::write(&script, "mine").unwrap();
+    assert_eq!(place.run(&hooks).code, 1);
+    assert_eq!(std::fs::read_to_string(&script).unwrap(), "mine");
+    assert_eq!(place.run(&[&hooks[..], &["--force"]].concat()).code, 0);
+    assert!(std::fs::read_to_string(&script).unwrap().starts_with("#!/usr/bin/env zsh"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_generated_script_answers_and_its_settings_are_taken_out_again() {
     let place = Place::new();
     write(&place, "{\"permissions\": {}}\n");
-    assert_eq!(place.run(&["hooks", "generate-config"]).code, 0);
-    let installed: Value = serde_json::from_str(&read(&place)).unwrap();
-    let command = installed["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
-    let mut script = std::process::Command::new(command);
-    script
-        .env("CLAUDE_PROJECT_DIR", place.project())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    let event = json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "", "cwd": "/", "tool_name": "Read",
-        "tool_input": {"file_path": "/x"}, "tool_use_id": "t"});
-    common::send(script, event.to_string().as_bytes()).succeeded();
+    assert_eq!(place.run(&["hooks", "generate-config", "--absolute"]).code, 0);
+    run_registered(&place, "PreToolUse", "/usr/bin:/bin", &sample()).succeeded();
     assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
     assert_eq!(read(&place), "{\"permissions\": {}}\n");
 }

@@ -27,6 +27,7 @@ const SCRIPTS: [(&str, EventName); 5] = [
     ("session_end", EventName::SessionEnd),
 ];
 const SCRIPT_EXTENSIONS: [&str; 4] = ["sh", "zsh", "fish", "ps1"];
+const PROJECT_FOLDER: &str = "${CLAUDE_PROJECT_DIR}";
 const SHELLS: [&str; 4] = ["sh", "bash", "zsh", "fish"];
 const POWERSHELLS: [&str; 4] = ["pwsh", "powershell", "pwsh.exe", "powershell.exe"];
 const POWERSHELL_FLAGS: [&str; 6] =
@@ -119,7 +120,8 @@ fn our_command(event: &str, entry: &Node, generated: &dyn Fn(&str) -> bool) -> O
     let command = entry.get("command")?.as_text()?;
     let words = match entry.get("args") {
         Some(args) => {
-            let args = args.elements().iter().map(|arg| arg.as_text().map(str::to_owned));
+            // The one name of a folder that the client replaces for every hook.
+            let args = args.elements().iter().map(|arg| Some(arg.as_text()?.replace(PROJECT_FOLDER, ".")));
             [Some(command.to_owned())].into_iter().chain(args).collect::<Option<Vec<_>>>()?
         }
         None => shell_words(command)?,
@@ -185,7 +187,7 @@ fn file_name(path: &str) -> &str {
 /// The words of a shell line that does nothing but run one program with plain arguments. The project's folder is
 /// the one variable that may stand in it.
 fn shell_words(line: &str) -> Option<Vec<String>> {
-    const PROJECT: [&str; 3] = ["${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR", "$env:CLAUDE_PROJECT_DIR"];
+    const PROJECT: [&str; 3] = [PROJECT_FOLDER, "$CLAUDE_PROJECT_DIR", "$env:CLAUDE_PROJECT_DIR"];
     let line = PROJECT.iter().fold(line.to_owned(), |line, name| line.replace(name, "."));
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -90,7 +90,8 @@ fn tail(path: &Path) -> Option<String> {
 /// What a command of ours has in it: the program's name, or the path of a script.
 fn names(patient: &Patient) -> Vec<String> {
     let scripts = patient.ours().into_iter().filter(|hook| !hook.is_direct());
-    let paths = scripts.filter_map(|hook| hook.words.last().cloned());
+    // From the project's folder, because the client may tell that one by its name or by its path.
+    let paths = scripts.filter_map(|hook| Some(hook.words.last()?.trim_start_matches("./").to_owned()));
     paths.chain(["context-graph".to_owned()]).collect()
 }
 

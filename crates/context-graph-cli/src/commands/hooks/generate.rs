@@ -4,18 +4,19 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use context_graph_settings::{Change, HookEntry, OnFailure, Plan, PlannedHook};
 
 use super::error::ErrorCode;
 use super::types::HookEventType;
+use crate::commands::doctor;
 use crate::commands::failure::{Failure, Outcome};
-use crate::commands::init::install_unasked;
+use crate::commands::init::{PORTABLE, install_unasked};
 use crate::settings_file::Scope;
 use crate::summary::counted;
-use crate::{Environment, table};
+use crate::{Environment, table, terminal};
 
 /// How a generated script says what it is.
 pub(crate) const SIGNATURE: &str = "Made by `context-graph hooks generate-config`";
@@ -33,9 +34,12 @@ What is named here is the client's event; each script calls the hook of ours for
 
 `context-graph init` registers all events without a script; this is for those who want a script to add to.
 
+No path of this machine is written: a team can commit the scripts and the settings. Each member needs `context-graph` on the PATH.
+
 Examples:
   context-graph hooks generate-config                                   the five, for bash
-  context-graph hooks generate-config --hooks pre-tool-use --shell fish")]
+  context-graph hooks generate-config --hooks pre-tool-use --shell fish
+  context-graph hooks generate-config --absolute                        for this machine alone")]
 pub struct GenerateConfigArgs {
     /// Where the scripts go
     #[arg(long, default_value = ".claude/hooks", value_name = "DIR")]
@@ -52,6 +56,10 @@ pub struct GenerateConfigArgs {
     /// For which shell
     #[arg(long, value_enum, default_value_t, value_name = "SHELL")]
     pub shell: ShellType,
+
+    /// Name scripts and binary by their full paths on this machine, instead of from the project's folder and the PATH
+    #[arg(long)]
+    pub absolute: bool,
 }
 
 /// The hooks that have a script.
@@ -109,25 +117,37 @@ impl ShellType {
         }
     }
 
+    /// The program that runs a script of this kind, with what it needs to be told before the script's name.
+    const fn interpreter(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Bash => ("bash", &[]),
+            Self::Zsh => ("zsh", &[]),
+            Self::Fish => ("fish", &[]),
+            Self::Powershell => ("pwsh", &["-NoProfile", "-File"]),
+        }
+    }
+
     /// A script that hands its stdin on and becomes the binary, or ends as it does.
     fn script(self, hook: HookType, binary: &str) -> String {
+        let (interpreter, _) = self.interpreter();
         let about = format!("# Claude Code hook: {}. {SIGNATURE}.", hook.event().event_name());
-        let arguments = hook.arguments();
-        let single = binary.replace('\'', r"'\''");
-        match self {
-            Self::Bash => format!("#!/usr/bin/env bash\n{about}\nexec '{single}' hooks {arguments}\n"),
-            Self::Zsh => format!("#!/usr/bin/env zsh\n{about}\nexec '{single}' hooks {arguments}\n"),
-            Self::Fish => {
-                let quoted = binary.replace('\\', r"\\").replace('\'', r"\'");
-                format!("#!/usr/bin/env fish\n{about}\nexec '{quoted}' hooks {arguments}\n")
-            }
-            Self::Powershell => {
-                let quoted = binary.replace('\'', "''");
-                format!(
-                    "#!/usr/bin/env pwsh\n{about}\n$input | & '{quoted}' hooks {arguments}\nexit $LASTEXITCODE\n"
-                )
-            }
-        }
+        let (program, arguments) = (self.quoted(binary), hook.arguments());
+        let run = match self {
+            Self::Powershell => format!("$input | & {program} hooks {arguments}\nexit $LASTEXITCODE"),
+            _ => format!("exec {program} hooks {arguments}"),
+        };
+        format!("#!/usr/bin/env {interpreter}\n{about}\n{run}\n")
+    }
+
+    /// A program as a word of this shell.
+    fn quoted(self, program: &str) -> String {
+        let escaped = match self {
+            _ if program == PORTABLE => return program.to_owned(),
+            Self::Bash | Self::Zsh => program.replace('\'', r"'\''"),
+            Self::Fish => program.replace('\\', r"\\").replace('\'', r"\'"),
+            Self::Powershell => program.replace('\'', "''"),
+        };
+        format!("'{escaped}'")
     }
 }
 
@@ -135,7 +155,7 @@ impl ShellType {
 pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outcome {
     let root = environment.project_root();
     let folder = root.join(&args.output_dir);
-    let binary = crate::commands::binary_path()?;
+    let binary = if args.absolute { crate::commands::binary_path()? } else { PORTABLE.to_owned() };
     let hooks = args.hooks.clone().unwrap_or_else(|| HookType::ALL.to_vec());
     let scripts: Vec<(HookType, PathBuf)> = hooks
         .iter()
@@ -152,13 +172,28 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     for (hook, path) in &scripts {
         write_script(path, &args.shell.script(*hook, &binary)).map_err(|error| failed(path, &error))?;
     }
-    let (file, edited) = install_unasked(environment, Scope::Project, &plan(&scripts, args.shell))?;
+    let named = |path: &Path| if args.absolute { None } else { from_project(path, &root) };
+    let plan = plan(&scripts, args.shell, named);
+    let (file, edited) = install_unasked(environment, Scope::Project, &plan)?;
     let mut told = String::new();
     for (_, path) in &scripts {
         // Writing to a String cannot fail.
         let _ = writeln!(told, "wrote {}", path.display());
     }
     let _ = write!(told, "named in {}", file.display());
+    if !args.absolute && named(&folder).is_none() {
+        let _ = write!(
+            told,
+            "\n{} is not in the project: its full path stands in the settings, which is of no use to others",
+            folder.display()
+        );
+    }
+    if !args.absolute && !doctor::is_on_the_path(PORTABLE, &root) {
+        terminal::complain(
+            "`context-graph` is not on the PATH here: until it is, every tool call is blocked (--absolute names it by \
+             its full path)",
+        );
+    }
     let gone = edited.changes.iter().filter(|change| matches!(change, Change::HookRemoved { .. })).count();
     if gone > 0 {
         let _ = write!(
@@ -174,23 +209,29 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     table::print_lines(told.lines())
 }
 
-fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType) -> Plan {
+/// A path below the project's folder as the client understands it wherever the project lies.
+fn from_project(path: &Path, root: &Path) -> Option<String> {
+    let below = path.strip_prefix(root).ok()?;
+    let is_plain = below.components().all(|part| matches!(part, Component::Normal(_)));
+    let names: Option<Vec<&str>> = below.iter().map(|name| name.to_str()).collect();
+    is_plain.then_some(format!("${{CLAUDE_PROJECT_DIR}}/{}", names?.join("/")))
+}
+
+fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType, named: impl Fn(&Path) -> Option<String>) -> Plan {
+    let (command, flags) = shell.interpreter();
     let hooks = scripts
         .iter()
         .map(|(hook, path)| {
-            let path = path.to_string_lossy().into_owned();
-            let (command, args) = match shell {
-                ShellType::Powershell => {
-                    ("pwsh".to_owned(), vec!["-NoProfile".to_owned(), "-File".to_owned(), path])
-                }
-                _ => (path, Vec::new()),
-            };
+            let path = named(path).unwrap_or_else(|| path.to_string_lossy().into_owned());
+            // The shell is what is started: a checkout can lose the mark that a script may be executed, and the client
+            // puts the project's folder into arguments alone.
+            let args = flags.iter().map(|flag| (*flag).to_owned()).chain([path]).collect();
             let event = hook.event();
             PlannedHook {
                 event: event.event_name(),
                 matcher: None,
                 entry: HookEntry {
-                    command,
+                    command: command.to_owned(),
                     args: Some(args),
                     // A backstop behind our own budget.
                     timeout: (2 * event.timeout_ms() / 1000).max(5),
