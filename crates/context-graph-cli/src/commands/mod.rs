@@ -206,3 +206,28 @@ pub(crate) fn read_file_or_stdin(path: &Path) -> Result<Vec<u8>, Failure> {
     };
     read.map_err(|error| Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", path.display())))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use context_graph_policy::guards::own_verbs::use_of;
+
+    use super::Cli;
+
+    fn leaves(command: &clap::Command, words: &[&str], into: &mut Vec<String>) {
+        let mut verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help").peekable();
+        if verbs.peek().is_none() && use_of(words).is_none() {
+            into.push(words.join(" "));
+        }
+        for verb in verbs {
+            leaves(verb, &[words, &[verb.get_name()]].concat(), into);
+        }
+    }
+
+    #[test]
+    fn the_guard_knows_of_every_verb_whether_an_agent_may_use_it() {
+        let mut unknown = Vec::new();
+        leaves(&Cli::command(), &[], &mut unknown);
+        assert!(unknown.is_empty(), "not in the guard's table of verbs (own_verbs.rs): {unknown:?}");
+    }
+}

@@ -20,6 +20,11 @@ pub trait FileSystem {
 
     /// Names in a folder, at most `limit` of them; nothing where it cannot be read.
     fn names(&self, folder: &str, limit: usize) -> Vec<String>;
+
+    /// Where our own program is, if that is known.
+    fn program(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The real one.
@@ -39,6 +44,10 @@ impl FileSystem for RealFileSystem {
     fn names(&self, folder: &str, limit: usize) -> Vec<String> {
         let Ok(entries) = Path::new(folder).read_dir() else { return Vec::new() };
         entries.take(limit).flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    fn program(&self) -> Option<String> {
+        Some(std::env::current_exe().ok()?.to_string_lossy().into_owned())
     }
 }
 

@@ -13,6 +13,7 @@ mod exposure;
 mod hook_bypass;
 mod machine;
 mod other_vcs;
+pub mod own_verbs;
 mod places;
 mod privilege;
 mod protected_paths;

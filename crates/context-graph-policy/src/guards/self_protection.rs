@@ -4,7 +4,7 @@
 use context_graph_events::told;
 
 use super::places::{hits, holds};
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Found, Guard, Rule, own_verbs};
 use crate::decision::Severity;
 use crate::effects::{Access, Run, Text};
 
@@ -12,12 +12,12 @@ static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
 static SETTINGS: Rule = Rule::ask("self-protection/client-settings", Severity::Critical);
 static SWITCH: Rule = Rule::ask("self-protection/switch-off", Severity::Critical);
-static FORGET: Rule = Rule::ask("self-protection/forget", Severity::High);
+static VERB: Rule = Rule::deny("self-protection/verb", Severity::Critical);
 
 pub(super) static GUARD: Guard = Guard {
     id: "self-protection",
     purpose: "our state, our configuration and the client's hook settings stay as they are",
-    rules: &[&STATE, &POLICY, &SETTINGS, &SWITCH, &FORGET],
+    rules: &[&STATE, &POLICY, &SETTINGS, &SWITCH, &VERB],
     check,
 };
 
@@ -85,11 +85,6 @@ fn check(case: &Case<'_>, found: &mut Found) {
     for run in case.runs() {
         let has = |text: &str| run.args.iter().any(|arg| arg.to_string().contains(text));
         let off = match run.name.as_str() {
-            "context-graph" => {
-                run.has("uninstall")
-                    || run.has("--no-builtin-guards")
-                    || run.has("policy") && (run.has("init") || run.has("import")) && !run.has("--dry-run")
-            }
             "claude" => {
                 let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
                 let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
@@ -115,11 +110,11 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if off {
             found.add(&SWITCH, told!("`{}` would switch the guard off.", run.name));
         }
-        if run.name == "context-graph"
-            && run.has("session")
-            && (run.has("forget") || (run.has("prune") && !run.has("--dry-run")))
-        {
-            found.add(&FORGET, "`context-graph session` would remove what the guard has recorded.");
+        if let Some(verb) = own_verbs::change(case, run) {
+            found.add(
+                &VERB,
+                told!("`context-graph {}` is for the user's own terminal, not for an agent.", verb),
+            );
         }
     }
 }
@@ -202,7 +197,7 @@ mod tests {
             ("python3 -c \"open('.context-graph/policy.toml','w').write('')\"", "self-protection/policy"),
             ("mv .claude .c", "self-protection/client-settings"),
             ("cp evil.toml .context-graph/policy.toml", "self-protection/policy"),
-            ("context-graph uninstall", "self-protection/switch-off"),
+            ("context-graph uninstall", "self-protection/verb"),
             ("claude config set hooks '{}'", "self-protection/switch-off"),
             ("ln -sfn /tmp/c .claude", "self-protection/client-settings"),
             ("rm $(which context-graph)", "self-protection/client-settings"),

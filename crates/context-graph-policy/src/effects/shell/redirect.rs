@@ -256,5 +256,7 @@ pub(crate) enum Taint {
 fn is_system_program(path: &str) -> bool {
     let Some((folder, name)) = path.rsplit_once('/') else { return false };
     let known = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
-    known.contains(&folder) && !name.is_empty() && !name.contains(char::is_whitespace)
+    (known.contains(&folder) || name == "context-graph")
+        && !name.is_empty()
+        && !name.contains(char::is_whitespace)
 }
