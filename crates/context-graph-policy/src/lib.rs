@@ -19,6 +19,7 @@ pub mod reply;
 mod words;
 
 use context_graph_events::{Event, words::tame};
+use effects::path::Roots;
 use serde_json::Value;
 
 pub use config::{OnError, PolicyConfig};
@@ -93,7 +94,15 @@ impl Policy {
     /// What a tool call would do.
     pub fn effects(&self, tool: &str, input: &Value, ctx: &Context<'_>) -> Result<Effects, DecideError> {
         let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
-        Ok(effects::of_tool_call(tool, input, ctx.cwd, ctx.project, places)?)
+        // Rules name places by their roots as written, and a root may be reached through a link.
+        let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
+        let cwd = roots.folder(ctx.cwd);
+        let cwd = cwd.as_deref().unwrap_or(ctx.cwd);
+        let mut effects = effects::of_tool_call(tool, input, cwd, ctx.project, places)?;
+        for effect in &mut effects.paths {
+            roots.add_written(&mut effect.target);
+        }
+        Ok(effects)
     }
 
     /// The decision that an error is.

@@ -7,7 +7,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use context_graph_events::Event;
-use context_graph_policy::{Context, Decision, Policy, RealFileSystem};
+use context_graph_policy::config::Exception;
+use context_graph_policy::{Context, Decision, Policy, PolicyConfig, RealFileSystem};
 use serde_json::{Value, json};
 
 struct Project {
@@ -25,19 +26,40 @@ impl Project {
         symlink(".claude", root.join("conf")).unwrap();
         symlink("loop", root.join("loop")).unwrap();
         symlink(&root, folder.path().join("alias")).unwrap();
+        fs::create_dir_all(folder.path().join("home/.ssh")).unwrap();
+        fs::write(folder.path().join("home/.ssh/id_ed25519"), "key").unwrap();
+        symlink(folder.path().join("home"), folder.path().join("home-link")).unwrap();
+        fs::create_dir_all(root.join("tests/fixtures")).unwrap();
+        fs::write(root.join("tests/fixtures/id_rsa"), "made for tests").unwrap();
+        symlink(folder.path().join("home/.ssh"), root.join("tests/fixtures/keys")).unwrap();
+        symlink(folder.path().join("home/.ssh/id_ed25519"), root.join("tests/fixtures/id_dsa")).unwrap();
         Self { folder }
     }
 
     fn decide(&self, root: &str, tool: &str, input: &Value) -> Decision {
+        self.decide_with(PolicyConfig::default(), root, root, tool, input)
+    }
+
+    /// The same under a configuration, with another way to the working folder.
+    fn decide_with(
+        &self,
+        config: PolicyConfig,
+        root: &str,
+        cwd: &str,
+        tool: &str,
+        input: &Value,
+    ) -> Decision {
         let project = self.folder.path().join(root);
         let project = project.to_str().unwrap();
         let payload = json!({
-            "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": project,
+            "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": self.folder.path().join(cwd),
             "tool_name": tool, "tool_input": input, "tool_use_id": "1",
         });
         let event = Event::from_object(payload.as_object().cloned().unwrap()).unwrap();
-        let ctx = Context { home: "/home/nobody", project, cwd: project, fs: &RealFileSystem };
-        Policy::default().decide(&event, &ctx)
+        let home = self.folder.path().join("home-link");
+        let home = home.to_str().unwrap();
+        let ctx = Context { home, project, cwd: project, fs: &RealFileSystem };
+        Policy::new(config).decide(&event, &ctx)
     }
 
     fn rules(&self, root: &str, command: &str) -> Vec<String> {
@@ -69,4 +91,51 @@ fn a_project_reached_through_a_link_is_still_the_project() {
     let project = Project::new();
     assert!(project.rules("alias", "rm -rf target").is_empty());
     assert!(project.rules("alias", "rm -rf .").contains(&"destructive-files/project".to_owned()));
+}
+
+fn for_fixtures() -> PolicyConfig {
+    let exception = Exception {
+        rule: "secrets".to_owned(),
+        path: Some("tests/fixtures/**".to_owned()),
+        command: None,
+        reason: "made for tests".to_owned(),
+    };
+    PolicyConfig { exceptions: vec![exception], ..PolicyConfig::default() }
+}
+
+#[test]
+fn an_exception_holds_only_where_all_that_is_meant_is_excepted() {
+    let project = Project::new();
+    let stops = |root: &str, cwd: &str, command: &str| {
+        let input = json!({ "command": command });
+        project.decide_with(for_fixtures(), root, cwd, "Bash", &input).verdict().stops()
+    };
+    for (root, cwd) in [("app", "app"), ("alias", "alias"), ("alias", "app")] {
+        assert!(!stops(root, cwd, "cat tests/fixtures/id_rsa"), "{root} {cwd}");
+        assert!(stops(root, cwd, "cat tests/fixtures/id_dsa"), "{root} {cwd}");
+        assert!(stops(root, cwd, "cat tests/fixtures/keys/id_ed25519"), "{root} {cwd}");
+        assert!(stops(root, cwd, "cat tests/fixtures/id_*"), "{root} {cwd}");
+        assert!(stops(root, cwd, "cat tests/fixtures/../../../home/.ssh/id_ed25519"), "{root} {cwd}");
+    }
+}
+
+#[test]
+fn protected_places_are_known_by_every_way_that_leads_to_them() {
+    let project = Project::new();
+    let config = || PolicyConfig { read_only: vec!["tests/**".into()], ..PolicyConfig::default() };
+    for (root, cwd) in [("app", "app"), ("alias", "alias"), ("alias", "app"), ("app", "alias")] {
+        for command in ["echo > tests/it.rs", "rm tests/$x.rs", "rm -rf tests"] {
+            let input = json!({ "command": command });
+            let decision = project.decide_with(config(), root, cwd, "Bash", &input);
+            let found: Vec<_> = decision.findings().map(|finding| finding.rule.as_str()).collect();
+            assert!(found.contains(&"protected-paths/read-only"), "{root} {cwd} {command}: {found:?}");
+        }
+    }
+    // The home is reached through a link, and is meant by both of its names.
+    for home in ["home", "home-link"] {
+        let file = project.folder.path().join(home).join(".config/context-graph/policy.toml");
+        let decision = project.decide("app", "Write", &json!({"file_path": file, "content": ""}));
+        let found: Vec<_> = decision.findings().map(|finding| finding.rule.as_str()).collect();
+        assert!(found.contains(&"self-protection/policy"), "{home}: {found:?}");
+    }
 }

@@ -1,5 +1,7 @@
 //! From a path as written to the places it can mean: absolute, `..` taken out, links followed.
 
+use std::cell::OnceCell;
+
 use super::fs::{Entry, FileSystem};
 use super::text::{Piece, Text};
 
@@ -59,6 +61,61 @@ impl Target {
     /// Every place it is known to mean.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.path.literal().into_iter().chain(self.real.iter().map(String::as_str))
+    }
+}
+
+/// The project and the home as they are written, and where they really are. The second is only found out when a path
+/// lies in neither as written.
+pub(crate) struct Roots<'a> {
+    written: [&'a str; 2],
+    fs: &'a dyn FileSystem,
+    real: OnceCell<[Option<String>; 2]>,
+}
+
+impl<'a> Roots<'a> {
+    pub(crate) fn new(project: &'a str, home: &'a str, fs: &'a dyn FileSystem) -> Self {
+        Self { written: [project, home], fs, real: OnceCell::new() }
+    }
+
+    /// The same place by the name that rules know its root by, where it lies below a root that is reached through a link.
+    pub(crate) fn as_written(&self, place: &str) -> Option<String> {
+        if !place.starts_with('/') || place.starts_with("/dev/") || self.hold(place) {
+            return None;
+        }
+        let real = self.real.get_or_init(|| {
+            self.written.map(|root| {
+                let root = root.trim_end_matches('/');
+                follow(root, self.fs).filter(|real| !root.is_empty() && real != root && real != "/")
+            })
+        });
+        self.written.iter().zip(real).find_map(|(written, real)| {
+            let rest =
+                real.as_deref().filter(|real| is_within(place, real)).map(|real| &place[real.len()..])?;
+            Some(format!("{}{rest}", written.trim_end_matches('/')))
+        })
+    }
+
+    /// A working folder by the name that rules know it by, whichever side a link is on.
+    pub(crate) fn folder(&self, cwd: &str) -> Option<String> {
+        if self.hold(cwd) {
+            return None;
+        }
+        let real = follow(cwd, self.fs)?;
+        self.as_written(&real).or_else(|| Some(real).filter(|real| self.hold(real)))
+    }
+
+    fn hold(&self, place: &str) -> bool {
+        self.written.iter().any(|root| !root.is_empty() && is_within(place, root))
+    }
+
+    /// Adds to a target the places it has below a root as written.
+    pub(crate) fn add_written(&self, target: &mut Target) {
+        let written: Vec<String> = target.places().filter_map(|place| self.as_written(place)).collect();
+        for place in written {
+            if !target.places().any(|known| known == place) {
+                target.real.push(place);
+            }
+        }
     }
 }
 

@@ -27,7 +27,8 @@ use serde_json::Value;
 
 use crate::config::{GuardVerdict, PolicyConfig};
 use crate::decision::{Decision, Severity, Verdict};
-use crate::effects::{Effects, Run};
+use crate::effects::path::{Roots, follow};
+use crate::effects::{Effects, Origin, Piece, Run};
 use crate::{Context, config};
 
 /// A guard and its rules.
@@ -160,12 +161,29 @@ fn settle(case: &Case<'_>, discovery: Discovery) -> Decision {
 fn applies(exception: &config::Exception, case: &Case<'_>, rule: &Rule, path: Option<&str>) -> bool {
     let names = exception.rule == rule.id || rule.id.split('/').next() == Some(exception.rule.as_str());
     let at = match (&exception.path, path) {
-        (Some(pattern), Some(path)) => places::matches_configured(pattern, path, case.ctx),
+        (Some(pattern), Some(path)) => covers(pattern, path, case),
         (Some(_), None) => false,
         (None, _) => true,
     };
     let with = exception.command.as_ref().is_none_or(|command| command.trim() == case.command);
     names && at && with
+}
+
+/// Whether a pattern covers a path wherever it leads: a link out of an excepted folder is not excepted, and neither is
+/// what cannot be seen.
+fn covers(pattern: &str, path: &str, case: &Case<'_>) -> bool {
+    let ctx = case.ctx;
+    let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
+    let fits = |place: &str| {
+        places::matches_configured(pattern, place, ctx)
+            || roots.as_written(place).is_some_and(|place| places::matches_configured(pattern, &place, ctx))
+    };
+    let is_seen = |piece: &Piece| !matches!(piece, Piece::Hole(origin) if *origin != Origin::Below);
+    fits(path)
+        && follow(path, ctx.fs).is_none_or(|real| fits(&real))
+        && case.effects.paths.iter().map(|effect| &effect.target).all(|target| {
+            target.path.to_string() != path || target.path.0.iter().all(is_seen) && target.places().all(fits)
+        })
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub(super) fn change(case: &Case<'_>, run: &Run) -> Option<String> {
     // Whatever stands behind `--` is no option.
     let options = || args.iter().take_while(|arg| arg.literal() != Some("--"));
     let given = |option: &str| options().any(|arg| arg.literal() == Some(option));
-    let Some(first) = args.first() else { return None };
+    let first = args.first()?;
     if matches!(first.known(), "--version" | "-V" | "--help" | "-h") {
         return None;
     }
