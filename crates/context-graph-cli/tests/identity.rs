@@ -84,6 +84,21 @@ fn an_opposite_prompt_lowers_what_the_work_is_worth_and_a_fitting_one_keeps_it()
 }
 
 #[test]
+fn before_there_is_work_a_prompt_is_held_against_the_prompts() {
+    let place = Place::new();
+    prompt(&place, "make the parser report the token where parsing of the grammar failed");
+    let first = snapshot(&place);
+    let fitting =
+        prompt(&place, "let the parser report the failed token of the grammar")["consciousness_state"]
+            .clone();
+    let turned = prompt(&place, "write a cheerful wedding invitation with flowers and music for grandmother");
+    let turned = turned["consciousness_state"].clone();
+    assert_eq!(first["last_ic"], 1.0, "there is nothing to hold the first one against");
+    let ic = |of: &Value| of["identity_continuity"].as_f64().unwrap();
+    assert!(ic(&fitting) > 0.99 && ic(&turned) < ic(&fitting) && ic(&turned) >= 0.7, "{fitting} {turned}");
+}
+
+#[test]
 fn work_after_a_turn_is_measured_as_if_the_prompt_had_only_been_heard() {
     let place = parser_work();
     let before = snapshot(&place)["last_ic"].as_f64().unwrap();

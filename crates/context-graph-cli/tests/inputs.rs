@@ -133,6 +133,19 @@ fn the_same_failure_again_and_again_is_a_loop_however_it_is_told() {
 }
 
 #[test]
+fn failures_by_flag_make_a_loop_and_successes_do_not() {
+    let repeated = |success: &str| {
+        let place = Place::new();
+        let flags = ["hooks", "post-tool", "--session-id", "s", "--tool-name", "Bash", "--success", success];
+        for _ in 0..4 {
+            place.run(&flags).succeeded();
+        }
+        show(&place)["counters"]["dreams"].clone()
+    };
+    assert_eq!((repeated("false"), repeated("true")), (json!(1), json!(0)));
+}
+
+#[test]
 fn durations_are_those_of_the_sender_with_ours_beside_them() {
     let place = Place::new();
     let call = json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {}, "duration_ms": 4321});

@@ -171,6 +171,11 @@ impl Memory {
         ready
     }
 
+    /// Whether there was a prompt or an event to hold another against.
+    pub(crate) fn knows_anything(&self) -> bool {
+        self.words.events() > 0 || self.asked_words.events() > 0
+    }
+
     /// Whether a prompt or a learned event had this word.
     pub(crate) fn knows_word(&self, term: Term) -> bool {
         self.words.knows(term) || self.asked_words.knows(term)

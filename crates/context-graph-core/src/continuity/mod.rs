@@ -61,7 +61,7 @@ pub struct Assessment {
     pub looping: Option<Loop>,
     /// Whether this event was a tool's result and so moved the IC.
     pub scored: bool,
-    /// What a prompt makes of the work so far; nothing before there was any.
+    /// What a prompt makes of the work so far, or of the prompts where there was none; nothing for the first.
     pub asked: Option<Asked>,
 }
 
@@ -160,13 +160,18 @@ impl Continuity {
     /// What a prompt makes of the work so far. The IC falls with the score, and never below a warning by a prompt alone:
     /// who asks for something else is not in a crisis.
     fn weigh(&self, prompt: &Observation) -> Option<Asked> {
-        let smoothed = self.smoothed?;
+        if !self.memory.knows_anything() {
+            return None;
+        }
         let before = &self.alignments.vector;
         let purpose_vector = asked::weigh(prompt, &self.memory, &self.views, before);
         let (old, new) = (fusion::fitted_score(before), fusion::fitted_score(&purpose_vector));
-        let share = if old > 0.0 { new / old } else { 1.0 };
+        let smoothed = self.smoothed.unwrap_or(old);
+        let (was, is) =
+            (fusion::fitted_ic(smoothed), fusion::fitted_ic(smoothed * (new / old.max(f64::EPSILON))));
+        let share = if was > 0.0 { (is / was).min(1.0) } else { 1.0 };
         let floor = self.ic().min(IC_WARNING_THRESHOLD);
-        Some(Asked { purpose_vector, ic: fusion::fitted_ic(smoothed * share).max(floor) })
+        Some(Asked { purpose_vector, ic: (self.ic() * share).max(floor) })
     }
 
     fn score(&mut self, mut event: Observation, at_ms: i64) {

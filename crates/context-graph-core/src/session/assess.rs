@@ -19,6 +19,7 @@ impl Session {
             self.snapshot.append_to_trajectory(assessment.purpose_vector);
             self.observe(assessment.purpose_vector, assessment.ic);
             self.state.forecaster = self.state.forecaster.observe(assessment.ic);
+            self.compare_with_previous();
         } else if let Some(Asked { purpose_vector, ic }) = assessment.asked {
             self.observe(purpose_vector, ic);
         }
@@ -35,6 +36,5 @@ impl Session {
         snapshot.reflection = reflection(self.state.forecaster.forecast(), ic);
         snapshot.consciousness =
             consciousness(snapshot.integration, snapshot.reflection, snapshot.differentiation);
-        self.compare_with_previous();
     }
 }
