@@ -167,7 +167,7 @@ fn a_store_put_back_to_an_earlier_state_is_found_by_the_heads_outside() {
     fs::write(state.join("config.toml"), "[audit]\nheads_file = \"~/.profile\"\n").unwrap();
     event(&place, "four", "SessionStart", json!({"source": "startup"}));
     let run = event(&place, "four", "Stop", json!({"stop_hook_active": false}));
-    assert!(run.stdout.contains("must end in `.jsonl`"), "{run:?}");
+    assert!(run.stdout.contains("must end in '.jsonl'"), "{run:?}");
     let inside = format!("[audit]\nheads_file = \"{}\"\n", place.project().join("heads.jsonl").display());
     fs::write(state.join("config.toml"), inside).unwrap();
     event(&place, "four", "SessionStart", json!({"source": "startup"}));
