@@ -69,7 +69,7 @@ mod tests {
     fn a_verb_becomes_the_nearest_stricter_one() {
         assert_eq!(nearest(EventName::PreToolUse, Verb::Block), Some(Verb::Deny));
         assert_eq!(nearest(EventName::PermissionRequest, Verb::Ask), Some(Verb::Block));
-        assert_eq!(nearest(EventName::UserPromptSubmit, Verb::Deny), Some(Verb::Halt));
+        assert_eq!(nearest(EventName::PostToolBatch, Verb::Deny), Some(Verb::Halt));
         assert_eq!(nearest(EventName::UserPromptSubmit, Verb::Ask), Some(Verb::Block));
         assert_eq!(nearest(EventName::PreCompact, Verb::Ask), Some(Verb::Block));
     }

@@ -70,10 +70,10 @@ pub fn reply(event: &Event, decision: &Decision) -> ReplyBody {
             PostToolBatchReply::none()
         })
         .into_body(),
-        Event::UserPromptSubmit(_) => informed!(match verdict {
-            Verdict::Halt => UserPromptSubmitReply::halt(reason),
-            stopped if stopped.stops() => UserPromptSubmitReply::block(reason),
-            _ => UserPromptSubmitReply::none(),
+        Event::UserPromptSubmit(_) => informed!(if verdict.stops() {
+            UserPromptSubmitReply::block(reason)
+        } else {
+            UserPromptSubmitReply::none()
         })
         .into_body(),
         Event::UserPromptExpansion(_) => informed!(if verdict.stops() {
@@ -238,7 +238,14 @@ mod tests {
     #[test]
     fn a_refused_prompt_is_dropped_with_its_reason() {
         let event = event("UserPromptSubmit", json!({"prompt": "x"}));
-        assert_eq!(said(&event, &of(Verdict::Block))["reason"], "why [g/r]");
+        for refusal in [Verdict::Block, Verdict::Deny, Verdict::Halt] {
+            let said = said(&event, &of(refusal.clone()));
+            assert_eq!(
+                (&said["decision"], &said["reason"]),
+                (&json!("block"), &json!("why [g/r]")),
+                "{refusal:?}"
+            );
+        }
     }
 
     #[test]

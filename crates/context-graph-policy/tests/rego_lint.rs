@@ -58,9 +58,9 @@ fn good_policies_are_not_remarked_on() {
 #[test]
 fn a_verb_that_no_routed_event_can_carry_is_named_with_the_event() {
     only(
-        &remarks("required_events: [UserPromptSubmit]", DENY),
+        &remarks("required_events: [PostToolBatch]", DENY),
         "p.rego:6: error: ",
-        &["UserPromptSubmit cannot carry `deny`", "`halt`"],
+        &["PostToolBatch cannot carry `deny`", "`halt`"],
     );
     only(
         &remarks("required_events: [SessionEnd]", "block contains 1"),
@@ -78,7 +78,7 @@ fn a_verb_that_no_routed_event_can_carry_is_named_with_the_event() {
         &["PostToolBatch cannot carry `deny`, only PreToolUse can"],
     );
     for refusal in ["halt", "deny", "block"] {
-        let routed = "required_events: [Stop, SubagentStop, PostToolUse]";
+        let routed = "required_events: [Stop, SubagentStop, PostToolUse, UserPromptSubmit]";
         assert_eq!(remarks(routed, &format!("{refusal} contains \"no\"")), [""; 0]);
     }
     assert_eq!(remarks_on(&[("p.rego", "package p\ndeny contains \"no\"")], &Provided::default()), [""; 0]);

@@ -16,6 +16,7 @@ pub fn all() -> Vec<Test> {
         a_question_for_permission_is_answered_with_no,
         a_question_for_permission_is_answered_with_an_end,
         a_blocked_prompt_never_reaches_the_model,
+        a_denied_or_halted_prompt_does_not_reach_the_model_later_either,
         a_blocked_command_never_reaches_the_model,
         a_blocked_compaction_does_not_take_place,
         a_blocked_task_is_not_made,
@@ -67,6 +68,19 @@ fn a_blocked_prompt_never_reaches_the_model() {
     assert!(!lab.model_saw().contains("FORBIDDEN"));
     assert!(run.result()["result"].as_str().unwrap().contains("NOT-TODAY"), "{}", run.result());
     assert_eq!(lab.whole_record().only("UserPromptSubmit").ruling["verdict"], "block");
+}
+
+fn a_denied_or_halted_prompt_does_not_reach_the_model_later_either() {
+    for verb in ["block", "deny", "halt"] {
+        let lab = Lab::new([Turn::text("hello"), Turn::text("and on")]);
+        let rule = format!("{verb} contains \"NOT-TODAY\" if contains(input.prompt, \"FORBIDDEN\")");
+        lab.policy("prompts", &["UserPromptSubmit"], &rule);
+        lab.prompt("a first prompt", &["--session-id", SESSION]).assert_clean();
+        lab.prompt("a FORBIDDEN wish", &["--resume", SESSION]).assert_hooks_clean();
+        lab.prompt("another prompt", &["--resume", SESSION]).assert_clean();
+        assert!(!lab.model_saw().contains("FORBIDDEN"), "{verb}: {}", lab.model_saw_last());
+        assert!(lab.model_saw_last().contains("another prompt"), "{verb}");
+    }
 }
 
 fn a_blocked_command_never_reaches_the_model() {

@@ -69,9 +69,10 @@ impl UserPromptSubmitPayload {
 }
 
 reply! {
-    /// What may be said to a prompt.
+    /// What may be said to a prompt. Every refusal drops it: after a bare `continue: false` the model reads it in the next
+    /// turn.
     UserPromptSubmitReply to UserPromptSubmit {
-        verbs: [Halt, Block, AddContext],
+        verbs: [Halt, Deny, Block, AddContext],
         top: [Continue, Decision, SystemMessage],
         specific: [
             ("additionalContext", Shape::Text),
