@@ -194,6 +194,16 @@ fn an_action_that_could_do_nothing_is_an_error_of_the_policy_file() {
 }
 
 #[test]
+fn the_users_own_actions_count_in_every_project_and_win_over_one_of_the_same_name() {
+    let place = place(&action("mark", "Notification", "echo project > mark"));
+    let own = place.project().join("../home/.config/context-graph");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("policy.toml"), action("mark", "Notification", "echo user > mark")).unwrap();
+    notify(&place, "m");
+    assert_eq!(wait_for_file(&place, "mark"), "user\n");
+}
+
+#[test]
 fn actions_are_listed_with_the_rules() {
     let place = place(&action("desktop", "Notification", "notify-send hello"));
     let list = place.run(&["policy", "list"]).stdout;
