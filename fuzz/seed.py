@@ -69,32 +69,11 @@ def packed(call, content):
     return bytes(8) + struct.pack("<H", len(call)) + call + struct.pack("<I", len(content)) + content
 
 
-def rows():
-    """Values for a store: blocks, records of the first format, a ledger, counters."""
-    records = packed(b"a", b"one") + packed(b"b", b"two" * 50)
-    block = struct.pack("<Q", 2) + bytes(64) + records
-    ledger = b"\2\1s\1\2\0" + b"\x80\xa0\xb0\xd7\xf9\x62" * 2 + b"\0\0\0\1" + bytes(32)
-    told = [(0, block), (1, b"\1\0a" + b"one"), (2, struct.pack("<QQ", 1, 3) + block), (3, struct.pack("<Q", 1) + block),
-            (4, ledger), (5, b"state"), (6, b"\1\1\2\0"), (7, ledger), (8, b"\2"), (10, struct.pack("<Q", 16) + bytes(7) + b"\1" + bytes(7) + b"\1" + records)]
-    texts = [bytes([kind]) + struct.pack("<H", len(content)) + content for kind, content in told]
-    return texts + [b"".join(texts)]
-
-
-def tables():
-    """Tables of the audit index, alone and as whole files."""
-    def dictionary(*texts):
-        ends, at = b"", 0
-        for text in texts:
-            at += len(text)
-            ends += struct.pack("<I", at)
-        return ends + b"".join(texts)
-
-    none = 2**32 - 1
-    row = struct.pack("<q10I6BxxIIIII", 1, 1, none, 0, 1, 0, none, none, 1, 0, 0, 1, 1, 1, 0, 0, 0, 5, 6, 0, 1, 0)[:72].ljust(72, b"\0")
-    part = struct.pack("<qIII", 1, 1, 600, 2)
-    table = struct.pack("<8I", 1, 1, 2, 3, 1, 2, 0, 0) + row + part + struct.pack("<II", 1, 0)
-    table += dictionary(b"Bash", b"deny", b"PreToolUse") + dictionary(b"src/a.rs") + dictionary(b"ls", b"toolu_1")
-    return [b"\1" + struct.pack("<Q", 8) + bytes(8) + table, b"\0" + table, b"\2" + struct.pack("<Q", 4) + b"abcd\0"]
+def changes():
+    """Bytes that are put over a store's file: place, length, bytes."""
+    headers = [(16, b"\x10\x00"), (28, b"\0\0\0\1"), (100, b"\x0d"), (103, b"\0\xff")]
+    pages = [(page * 4096 + at, byte) for page in (1, 2, 5, 9) for at, byte in ((0, b"\x05"), (3, b"\xff\xff"), (8, b"\0\0"))]
+    return [struct.pack("<QB", at, len(byte)) + byte for at, byte in headers + pages]
 
 
 payloads = read("context-graph-events/tests/payloads/**/*.json")
@@ -106,5 +85,4 @@ put("rego_input", payloads + commands[::6])
 put("settings", settings())
 put("transcript", transcripts(payloads))
 put("live", live(payloads))
-put("store", rows())
-put("audit_index", tables())
+put("store", changes())

@@ -1,19 +1,12 @@
-//! A damaged data file can bring the process down in the middle of reading it, and a policy in the middle of running it.
-//! Then an answer is given all the same; of a data file a note is left, so that the next one examines it before trusting
-//! it.
+//! A policy can bring the process down in the middle of running it, and so can limits that somebody set for it. Then an
+//! answer is given all the same.
 
 use std::borrow::Cow;
-use std::path::Path;
-
-/// Has `answer` written to stdout, `complaint` to stderr, a byte appended to `note`, and the process ended with status 2,
-/// should it be brought down. Arming again replaces what was prepared.
-pub(crate) fn arm(note: &Path, answer: Vec<u8>, complaint: &str) {
-    imp::arm(Some(note), answer.into(), complaint);
-}
 
 /// Has `answer` written to stdout, `complaint` to stderr, and the process ended with status 1, should it be brought down.
-pub(crate) fn arm_failure(answer: impl Into<Cow<'static, [u8]>>, complaint: &str) {
-    imp::arm(None, answer.into(), complaint);
+/// Arming again replaces what was prepared.
+pub(crate) fn arm(answer: impl Into<Cow<'static, [u8]>>, complaint: &str) {
+    imp::arm(answer.into(), complaint);
 }
 
 /// Makes limits that somebody set for the process (file size, stack, processor time) end in an answer instead of a
@@ -39,13 +32,9 @@ pub(crate) fn with_second_stack(work: &mut dyn FnMut()) {
 mod imp {
     use std::borrow::Cow;
     use std::cell::UnsafeCell;
-    use std::ffi::CString;
-    use std::os::unix::ffi::OsStrExt;
-    use std::path::Path;
     use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
     struct Prepared {
-        note: Option<CString>,
         answer: Cow<'static, [u8]>,
         complaint: Vec<u8>,
     }
@@ -80,20 +69,12 @@ mod imp {
             // SAFETY: it waits for a signal and touches nothing; the process ends without this thread.
             unsafe { libc::pause() };
         }
-        // SAFETY: what is pointed to was leaked and is never changed; open, write and _exit are async-signal-safe.
+        // SAFETY: what is pointed to was leaked and is never changed; write and _exit are async-signal-safe.
         unsafe {
             let Some(prepared) = PREPARED.load(Ordering::Acquire).as_ref() else { libc::_exit(1) };
-            if let Some(note) = &prepared.note {
-                let flags =
-                    libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-                let note = libc::open(note.as_ptr(), flags, 0o600);
-                if note >= 0 {
-                    libc::write(note, c"!".as_ptr().cast(), 1);
-                }
-            }
             libc::write(libc::STDOUT_FILENO, prepared.answer.as_ptr().cast(), prepared.answer.len());
             libc::write(libc::STDERR_FILENO, prepared.complaint.as_ptr().cast(), prepared.complaint.len());
-            libc::_exit(if prepared.note.is_some() { 2 } else { 1 });
+            libc::_exit(1);
         }
     }
 
@@ -156,13 +137,11 @@ mod imp {
         work();
     }
 
-    pub(super) fn arm(note: Option<&Path>, answer: Cow<'static, [u8]>, complaint: &str) {
-        let note = note.map(|note| CString::new(note.as_os_str().as_bytes()));
-        let Ok(note) = note.transpose() else { return };
+    pub(super) fn arm(answer: Cow<'static, [u8]>, complaint: &str) {
         let complaint = format!("context-graph: {complaint}\n").into_bytes();
-        let prepared = Box::leak(Box::new(Prepared { note, answer, complaint }));
+        let prepared = Box::leak(Box::new(Prepared { answer, complaint }));
         PREPARED.store(prepared, Ordering::Release);
-        for signal in [libc::SIGBUS, libc::SIGSEGV, libc::SIGABRT, libc::SIGXCPU] {
+        for signal in [libc::SIGSEGV, libc::SIGABRT, libc::SIGXCPU] {
             handle(signal, on_crash);
         }
     }
@@ -171,11 +150,10 @@ mod imp {
 #[cfg(not(unix))]
 mod imp {
     use std::borrow::Cow;
-    use std::path::Path;
 
     pub(super) fn survive_limits() {}
 
-    pub(super) fn arm(_note: Option<&Path>, _answer: Cow<'static, [u8]>, _complaint: &str) {}
+    pub(super) fn arm(_answer: Cow<'static, [u8]>, _complaint: &str) {}
 
     pub(super) fn leave_behind() {}
 

@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use context_graph_storage::SessionStore;
+use context_graph_storage::Store;
 use serde::{Deserialize, Serialize};
 
 /// One line of the file.
@@ -53,7 +53,7 @@ pub(crate) fn place(configured: &str, home: &Path, project: &Path) -> Result<Opt
 /// Writes down how the session's chain ends now.
 pub(crate) fn append(
     file: &Path,
-    store: &dyn SessionStore,
+    store: &Store,
     session_id: &str,
     project: &str,
     at_ms: i64,

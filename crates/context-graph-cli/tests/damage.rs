@@ -83,7 +83,7 @@ fn a_damaged_snapshot_is_put_aside_and_told_once_with_exit_2() {
     stop(&place).succeeded();
     std::fs::remove_file(file(&place, "live/s.state")).unwrap();
     // The snapshot is found by its own header and hit in the middle.
-    let data = file(&place, "data/data.mdb");
+    let data = file(&place, "data/context-graph.db");
     let mut bytes = std::fs::read(&data).unwrap();
     let magic = context_graph_storage::codec::MAGIC;
     let places: Vec<usize> =
@@ -107,7 +107,7 @@ fn a_cut_off_database_is_put_aside_and_told_once() {
     let place = Place::new();
     prompt(&place, "one").succeeded();
     stop(&place).succeeded();
-    let data = file(&place, "data/data.mdb");
+    let data = file(&place, "data/context-graph.db");
     let cut = std::fs::read(&data).unwrap();
     std::fs::write(&data, &cut[..cut.len() / 2]).unwrap();
     let run = stop(&place);
@@ -136,7 +136,7 @@ fn damaged_pages_are_put_aside_after_one_failure_at_most_of_each_kind() {
             prompt(&place, text).succeeded();
             stop(&place).succeeded();
         }
-        let data = file(&place, "data/data.mdb");
+        let data = file(&place, "data/context-graph.db");
         let mut bytes = std::fs::read(&data).unwrap();
         let at = page * 4096;
         if at + 4096 > bytes.len() {

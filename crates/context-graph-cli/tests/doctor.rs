@@ -347,7 +347,7 @@ const FAULTS: &[Fault] = &[
     }, "broken", "a folder is needed", "until then"),
     ("a damaged store", |p| {
         p.event(stop("s1")).succeeded();
-        let data = p.project().join(".context-graph/data/data.mdb");
+        let data = p.project().join(".context-graph/data/context-graph.db");
         let length = std::fs::metadata(&data).unwrap().len();
         std::fs::write(&data, vec![0xA5; usize::try_from(length).unwrap()]).unwrap();
     }, "broken", "store", "move"),

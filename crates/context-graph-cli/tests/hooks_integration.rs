@@ -186,7 +186,7 @@ fn start_and_end_agree_on_where_the_session_is() {
         .succeeded();
     let run = place.run(&["session", "status", "s", "--json", "--db-path", path]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(elsewhere.join("data.mdb").exists());
+    assert!(elsewhere.join("context-graph.db").exists());
     assert!(!place.project().join(".context-graph/data").exists());
     let mut by_environment = place.command(&["session", "status", "s"]);
     by_environment.env("CONTEXT_GRAPH_DB_PATH", path);

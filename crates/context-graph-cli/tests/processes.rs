@@ -31,6 +31,12 @@ fn stop(session: &str) -> String {
     .to_string()
 }
 
+fn start(session: &str) -> String {
+    json!({"hook_event_name": "SessionStart", "session_id": session, "transcript_path": "/t", "cwd": "/w",
+        "source": "startup"})
+    .to_string()
+}
+
 fn spawn(place: &Place, stdin: &str) -> Child {
     let mut child = place.command(&["hooks", "event"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
@@ -152,17 +158,22 @@ fn a_held_session_is_answered_with_a_timeout_and_tool_calls_do_not_wait() {
 }
 
 #[test]
-fn a_store_held_by_another_is_answered_with_a_timeout() {
+fn a_store_held_by_another_makes_a_turn_wait_in_its_journal() {
     let place = Place::new();
     place.send(&["hooks", "event"], stop("s")).succeeded();
-    let data = place.project().join(".context-graph/data");
-    let mut options = heed::EnvOpenOptions::new();
-    options.map_size(1 << 30).max_dbs(16);
-    #[expect(unsafe_code, reason = "the file is ours alone and no other program changes it")]
-    let env = unsafe { options.open(data) }.unwrap();
-    let held = env.write_txn().unwrap();
-    let run = place.send(&["hooks", "event"], stop("s"));
-    assert_eq!((run.code, &run.json()["error_code"]), (1, &json!("timeout")), "{run:?}");
-    drop(held);
+    let data = place.project().join(".context-graph/data/context-graph.db");
+    for lock in ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"] {
+        let held = rusqlite::Connection::open(&data).unwrap();
+        held.execute_batch(lock).unwrap();
+        let started = std::time::Instant::now();
+        place.send(&["hooks", "event"], post("s", lock)).succeeded();
+        place.send(&["hooks", "event"], stop("s")).succeeded();
+        place.send(&["hooks", "event"], start("another")).succeeded();
+        assert!(started.elapsed() < Duration::from_secs(10));
+    }
     place.send(&["hooks", "event"], stop("s")).succeeded();
+    let asked = "SELECT seq, event FROM events WHERE event = 'Stop' ORDER BY seq";
+    let run = place.run(&["audit", "sql", asked, "--json"]);
+    let turns: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(turns.len(), 4, "each turn is there once: {run:?}");
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
 use context_graph_storage::store::SessionQuery;
-use context_graph_storage::{FoldBatch, LogRecord, SessionStore, StateFolder};
+use context_graph_storage::{FoldBatch, LogRecord, StateFolder};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 

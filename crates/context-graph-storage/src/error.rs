@@ -64,6 +64,26 @@ pub enum StorageError {
         supported: u16,
     },
 
+    /// The store was written by a newer version of this program.
+    #[error("the store was made by context-graph {made_by}, this is {this}; update context-graph")]
+    NewerStore {
+        /// The version that made it.
+        made_by: String,
+        /// The version of this program.
+        this: String,
+    },
+
+    /// Others use the store, and whoever asks cannot wait any longer.
+    #[error("{} is in use by others; try again", .path.display())]
+    Busy {
+        /// The store.
+        path: PathBuf,
+    },
+
+    /// A question in SQL that cannot be answered.
+    #[error("the question cannot be answered: {0}")]
+    Question(String),
+
     /// The session id cannot be used.
     #[error("Invalid session id: {0}")]
     InvalidId(String),
@@ -98,6 +118,19 @@ impl StorageError {
             }
             _ => Self::Io { action, path: path.to_path_buf(), source },
         }
+    }
+
+    /// Whether what was to be stored can wait in a journal: nothing is damaged, and later it may succeed.
+    pub fn can_wait(&self) -> bool {
+        matches!(
+            self,
+            Self::Busy { .. }
+                | Self::DiskFull { .. }
+                | Self::NewerStore { .. }
+                | Self::TooNew { .. }
+                | Self::Path { .. }
+                | Self::Io { .. }
+        )
     }
 
     pub(crate) fn database(cause: impl Into<Cause>) -> Self {

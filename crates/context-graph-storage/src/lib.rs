@@ -7,7 +7,6 @@
 //! What may not live here: what events mean, printing, the clock, the environment. Time, paths and payloads are
 //! arguments.
 
-pub mod audit_index;
 pub mod codec;
 pub mod error;
 mod file_lock;
@@ -27,4 +26,4 @@ pub use paths::StateFolder;
 pub use quarantine::Quarantine;
 pub use session_identity::SessionIdentityManager;
 pub use session_key::{MAX_SESSION_ID_BYTES, SessionKey};
-pub use store::{FoldBatch, LmdbOptions, LmdbStore, LogRecord, MemoryStore, SessionStore};
+pub use store::{FoldBatch, LogRecord, Patience, Store, StoreOptions};

@@ -14,7 +14,7 @@ use crate::error::{IoContext, Result, StorageError};
 use crate::live::{LiveSession, live_sessions};
 use crate::quarantine::Quarantine;
 use crate::safe_open::{Access, Folder, is_ours};
-use crate::store::{Glance, LmdbOptions, LmdbStore};
+use crate::store::{DATABASE, Patience, Store, StoreOptions};
 
 /// The name of the state folder.
 pub const STATE_FOLDER: &str = ".context-graph";
@@ -157,23 +157,24 @@ impl StateFolder {
         live_sessions(&self.live_folder(), Some(since_ms))
     }
 
+    /// Whether there is a store; asking does not make one.
+    pub fn has_store(&self) -> bool {
+        self.database().join(DATABASE).symlink_metadata().is_ok()
+    }
+
     /// Opens the store, creating it where it is missing.
-    pub fn open_store(&self, now_ms: i64) -> Result<LmdbStore> {
+    pub fn open_store(&self, now_ms: i64) -> Result<Store> {
+        self.open_store_as(Patience::Command, now_ms)
+    }
+
+    /// Opens the store for someone with this patience, creating it where it is missing.
+    pub fn open_store_as(&self, patience: Patience, now_ms: i64) -> Result<Store> {
         let folder = self.database();
         if !self.named {
             database::examine(&folder, self.path())?;
         }
         let quarantine = self.quarantine().folder().to_path_buf();
-        LmdbStore::open(&LmdbOptions { quarantine, ..LmdbOptions::new(folder, now_ms) })
-    }
-
-    /// The store, looked at without opening it; an error where that cannot be done.
-    pub fn glance(&self) -> Result<Glance> {
-        let folder = self.database();
-        if !self.named {
-            database::examine(&folder, self.path())?;
-        }
-        Glance::glance(&folder)
+        Store::open(&StoreOptions { quarantine, patience, ..StoreOptions::new(folder, now_ms) })
     }
 }
 

@@ -9,19 +9,19 @@ use context_graph_core::gwt::session_identity::types::{KURAMOTO_N, SessionIdenti
 use crate::error::Result;
 pub use crate::error::StorageError;
 use crate::session_key::SessionKey;
-use crate::store::{FoldBatch, LmdbOptions, LmdbStore, SessionStore};
+use crate::store::{FoldBatch, Store, StoreOptions};
 
 /// Snapshots in a store, with the last one used at hand.
 ///
 /// Every change is one transaction, so two processes never lose each other's update.
 #[derive(Debug)]
-pub struct SessionIdentityManager<S = LmdbStore> {
-    store: S,
+pub struct SessionIdentityManager {
+    store: Store,
     cache: Option<SessionIdentitySnapshot>,
     now_ms: i64,
 }
 
-impl SessionIdentityManager<LmdbStore> {
+impl SessionIdentityManager {
     /// Opens or creates the database in the folder `path`. New sessions are dated by the clock; see [`Self::open_at`]
     /// for those who bring the time along.
     #[expect(clippy::disallowed_methods, reason = "for callers without a clock of their own")]
@@ -32,18 +32,16 @@ impl SessionIdentityManager<LmdbStore> {
 
     /// Opens or creates the database in the folder `path`, at the given time.
     pub fn open_at(path: impl AsRef<Path>, now_ms: i64) -> Result<Self> {
-        Ok(Self::over(LmdbStore::open(&LmdbOptions::new(path.as_ref(), now_ms))?, now_ms))
+        Ok(Self::over(Store::open(&StoreOptions::new(path.as_ref(), now_ms))?, now_ms))
     }
-}
 
-impl<S: SessionStore> SessionIdentityManager<S> {
     /// Manages the snapshots of `store`, at the given time.
-    pub fn over(store: S, now_ms: i64) -> Self {
+    pub fn over(store: Store, now_ms: i64) -> Self {
         Self { store, cache: None, now_ms }
     }
 
     /// The store underneath.
-    pub fn store(&self) -> &S {
+    pub fn store(&self) -> &Store {
         &self.store
     }
 

@@ -1,56 +1,56 @@
-//! What a session store must do, in plain data. Engines implement it; the conformance suite in `tests/` says
-//! whether they do it right.
+//! The store: every session that ever ended a turn, in one SQLite database.
 //!
-//! Every write is one durable transaction. Reads see one consistent moment and never make a writer wait.
+//! What the records say stands in rows, so that questions are SQL (`sql/schema.sql`); the records themselves stand
+//! beside them in compressed blocks, each a stretch of its session's hash chain. Every write is one durable
+//! transaction. Files are by question: [`write`] stores a fold, [`sessions`] and [`log`] read it back, [`entries`] and
+//! [`tally`] answer about calls, [`words`] finds texts, [`forget`] removes, [`verify`] doubts.
 
 mod block;
 pub mod chain;
-mod check;
-pub mod engine;
+mod entries;
+mod export;
 mod forget;
-mod glance;
-mod keyed;
-mod keys;
-mod ledger;
-mod lmdb;
-mod lmdb_file;
-mod lmdb_page;
-mod lmdb_pages;
-mod lmdb_scrub;
-mod lmdb_txn;
 mod log;
-mod memory;
-mod mend;
+mod open;
 mod rows;
+mod schema;
 mod sealed;
-mod short_hash;
+mod sessions;
+mod sql;
+mod tally;
 mod tombstone;
 mod verify;
+mod words;
+mod write;
 
 pub use chain::Chain;
-pub use glance::GlanceEngine;
-pub use keyed::KeyedStore;
-pub use lmdb::{LmdbEngine, LmdbOptions};
-pub use lmdb_file::SUSPICION;
-pub use memory::MemoryEngine;
+pub use entries::{EntryRow, Filter};
+pub use export::Copy;
+pub use open::{DATABASE, Patience, StoreOptions};
+pub use sql::{Answer, Cell};
+pub use tally::{Counting, Counts, Day, DayOf, Slow, Span, Tally};
 pub use tombstone::{Tombstone, Why};
 pub use verify::{Break, ChainReport};
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
+use context_graph_core::session::Session;
+use rusqlite::Connection;
 
 use crate::error::Result;
 use crate::live::Position;
+use crate::quarantine::Quarantine;
 
-/// Sessions in LMDB: the store of the product.
-pub type LmdbStore = KeyedStore<LmdbEngine>;
-
-/// Sessions in LMDB's file, looked at without opening it.
-pub type Glance = KeyedStore<GlanceEngine>;
-
-/// Sessions in memory, for tests and as the second subject of the conformance suite.
-pub type MemoryStore = KeyedStore<MemoryEngine>;
+/// The store, open.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+    quarantine: Quarantine,
+    now_ms: i64,
+}
 
 /// Longest project key that is accepted, in bytes.
 pub const MAX_PROJECT_BYTES: usize = 4096;
@@ -81,12 +81,67 @@ pub struct FoldBatch {
     pub project: Option<String>,
     /// How long the session took, once it has ended.
     pub duration_ms: Option<u64>,
+    /// What lists and views tell of the session; none keeps what is stored.
+    pub about: Option<About>,
+}
+
+/// What lists and views tell of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct About {
+    /// When its first event came.
+    pub started_ms: i64,
+    /// When it ended, if it has.
+    pub ended_ms: Option<i64>,
+    /// The client's word for how it ended.
+    pub end_reason: Option<String>,
+    /// How it ended, in a word that does not depend on the client.
+    pub end_status: Option<&'static str>,
+    /// Where it stands.
+    pub lifecycle: String,
+    /// The model, where the client said so.
+    pub model: Option<String>,
+    /// Its folder.
+    pub cwd: String,
+    /// Where the client keeps its transcript.
+    pub transcript_path: String,
+    /// Prompts, calls, and calls that failed.
+    pub counts: [u64; 3],
+    /// How far it is still itself.
+    pub continuity: f32,
+}
+
+impl About {
+    /// What there is to tell of a session.
+    pub fn of(session: &Session) -> Self {
+        let state = &session.state;
+        let counters = &state.counters;
+        Self {
+            started_ms: state.started_ms,
+            ended_ms: state.ended_ms,
+            end_reason: state.end_reason.clone(),
+            end_status: state.end.map(|end| end.status.as_str()),
+            lifecycle: state.lifecycle.to_string(),
+            model: (!state.model.is_empty()).then(|| state.model.clone()),
+            cwd: state.cwd.clone(),
+            transcript_path: state.transcript_path.clone(),
+            counts: [counters.prompts, counters.calls_asked, counters.calls_failed],
+            continuity: session.snapshot.last_ic,
+        }
+    }
 }
 
 impl FoldBatch {
     /// A batch that stores `snapshot` and nothing else.
     pub fn of(snapshot: SessionIdentitySnapshot) -> Self {
-        Self { snapshot, state: None, records: Vec::new(), folded_to: None, project: None, duration_ms: None }
+        Self {
+            snapshot,
+            state: None,
+            records: Vec::new(),
+            folded_to: None,
+            project: None,
+            duration_ms: None,
+            about: None,
+        }
     }
 }
 
@@ -166,8 +221,8 @@ pub struct Removed {
     pub state: bool,
     /// Log records.
     pub records: u64,
-    /// Index entries of all kinds.
-    pub index_entries: u64,
+    /// Rows that were made from them: calls, decisions, files and the like.
+    pub rows: u64,
 }
 
 /// How much is stored.
@@ -177,8 +232,8 @@ pub struct Stats {
     pub sessions: u64,
     /// Log records.
     pub records: u64,
-    /// Records that can be found by their tool call.
-    pub indexed_calls: u64,
+    /// Tool calls.
+    pub calls: u64,
     /// Bytes on disk.
     pub disk_bytes: u64,
     /// Bytes of them that hold something; the rest is used again before the file grows.
@@ -204,91 +259,5 @@ pub type SessionVisitor<'a> = &'a mut dyn FnMut(SessionEntry) -> ControlFlow<()>
 /// Receives log records one at a time; [`ControlFlow::Break`] ends the walk.
 pub type LogVisitor<'a> = &'a mut dyn FnMut(LogEntry<'_>) -> ControlFlow<()>;
 
-/// Says what to store, given the stored snapshot. It may be called again if the transaction has to be.
+/// Says what to store, given the stored snapshot.
 pub type Change<'a> = &'a mut dyn FnMut(Option<SessionIdentitySnapshot>) -> Result<FoldBatch>;
-
-/// A store of sessions.
-pub trait SessionStore {
-    /// Stores a fold durably, in one transaction, and returns the number of the session's last record. Storing the
-    /// same journal entries again adds nothing.
-    fn commit_fold(&self, batch: &FoldBatch) -> Result<u64>;
-
-    /// Loads a snapshot and stores what `change` makes of it, in one transaction; returns what was stored.
-    fn update(&self, session_id: &str, change: Change<'_>) -> Result<SessionIdentitySnapshot>;
-
-    /// The stored snapshot. One that does not decode is moved to quarantine and reported once.
-    fn snapshot(&self, session_id: &str) -> Result<Option<SessionIdentitySnapshot>>;
-
-    /// The further state stored with the snapshot. One that does not check out is moved to quarantine and
-    /// reported once.
-    fn state(&self, session_id: &str) -> Result<Option<Vec<u8>>>;
-
-    /// The session as lists show it.
-    fn session(&self, session_id: &str) -> Result<Option<SessionEntry>>;
-
-    /// Visits the sessions that match, newest first, one at a time.
-    fn visit_sessions(&self, query: &SessionQuery, visit: SessionVisitor<'_>) -> Result<()>;
-
-    /// The sessions that match, newest first.
-    fn list_sessions(&self, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
-        let mut found = Vec::new();
-        self.visit_sessions(query, &mut |session| {
-            found.push(session);
-            ControlFlow::Continue(())
-        })?;
-        Ok(found)
-    }
-
-    /// Visits the session's records from `from_seq` on, oldest first, one at a time.
-    fn visit_log(&self, session_id: &str, from_seq: u64, visit: LogVisitor<'_>) -> Result<()>;
-
-    /// At most `limit` of the session's records from `from_seq` on, oldest first.
-    fn log(&self, session_id: &str, from_seq: u64, limit: usize) -> Result<Vec<StoredRecord>> {
-        let mut found = Vec::new();
-        if limit == 0 {
-            return Ok(found);
-        }
-        self.visit_log(session_id, from_seq, &mut |entry| {
-            found.push(StoredRecord {
-                session_id: session_id.to_owned(),
-                seq: entry.seq,
-                tool_use_id: entry.content.and_then(|content| content.tool_use_id.map(str::to_owned)),
-                bytes: entry.content.map(|content| content.bytes.to_vec()),
-            });
-            if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        Ok(found)
-    }
-
-    /// All records of a tool call, in the order their sessions came to the store and then of their numbers.
-    fn find_calls(&self, tool_use_id: &str) -> Result<Vec<StoredRecord>>;
-
-    /// The newest session of a project, passing over one id.
-    fn latest_of_project(&self, project: &str, excluding: Option<&str>) -> Result<Option<SessionEntry>>;
-
-    /// The ids of the sessions that continue `session_id`.
-    fn successors(&self, session_id: &str) -> Result<Vec<String>>;
-
-    /// Removes the session, its log and every index entry, and leaves a tombstone. Sessions that continue it lose
-    /// that link.
-    fn forget(&self, session_id: &str, at_ms: i64, why: Why) -> Result<Removed>;
-
-    /// Writes over what was removed, so that nobody finds it in the file; returns how many pages that took. Only
-    /// thorough on a store that was just opened.
-    fn scrub(&self) -> Result<u64>;
-
-    /// What stays of the sessions that were removed, in the order they went.
-    fn tombstones(&self) -> Result<Vec<Tombstone>>;
-
-    /// Follows the hash chain of every log; `progress` hears how many records were followed so far.
-    fn verify_chains(&self, progress: &mut dyn FnMut(u64)) -> Result<ChainReport>;
-
-    /// The link behind record `seq` of a session, made from the records themselves.
-    fn chain_at(&self, session_id: &str, seq: u64) -> Result<Option<Chain>>;
-
-    /// How much is stored; costs no walk.
-    fn stats(&self) -> Result<Stats>;
-
-    /// Walks everything and verifies it.
-    fn check(&self) -> Result<CheckReport>;
-}

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{Place, fold, journal, log, record, snapshot, step};
-use context_graph_storage::{FoldBatch, SessionStore, StorageError};
+use context_graph_storage::{FoldBatch, StorageError};
 
 /// A file system of a few megabytes.
 struct SmallDisk {
@@ -91,9 +91,9 @@ fn a_store_cannot_be_created_on_a_full_disk_and_can_be_after() {
     let place = Place::at(&disk.folder);
     for room in [0, 4096, 12_000, 40_000, 50_000] {
         let ballast = disk.fill(room);
-        let options = context_graph_storage::LmdbOptions::new(place.data(), 0);
+        let options = context_graph_storage::StoreOptions::new(place.data(), 0);
         let created =
-            context_graph_storage::LmdbStore::open(&options).and_then(|store| store.commit_fold(&batch(0)));
+            context_graph_storage::Store::open(&options).and_then(|store| store.commit_fold(&batch(0)));
         assert!(matches!(created, Err(StorageError::DiskFull { .. })), "{room}: {created:?}");
         fs::remove_file(ballast).unwrap();
         place.store().commit_fold(&batch(0)).unwrap();

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use context_graph_storage::{FoldBatch, SessionStore, StateFolder, StorageError};
+use context_graph_storage::{FoldBatch, StateFolder, StorageError};
 
 struct Folder(tempfile::TempDir);
 
@@ -68,7 +68,7 @@ fn the_folder_is_created_for_its_owner_and_hidden_from_git() {
     let store = state.open_store(1).unwrap();
     store.commit_fold(&FoldBatch::of(snapshot())).unwrap();
     assert_eq!(mode(&state.database()), 0o700);
-    assert_eq!(mode(&state.database().join("data.mdb")), 0o600);
+    assert_eq!(mode(&state.database().join("context-graph.db")), 0o600);
     state.session("s").unwrap().append_only(b"x").unwrap();
     assert_eq!(state.live_sessions().unwrap()[0].0, "s");
     drop(store);
@@ -106,7 +106,7 @@ fn a_database_may_be_named_inside_and_outside_the_project() {
     assert_eq!(database(Path::new("./x/../db")), project.join("db"));
     let outside = folder.path("outside/db");
     assert_eq!(database(&outside), outside);
-    assert!(outside.join("data.mdb").exists());
+    assert!(outside.join("context-graph.db").exists());
     // A link within the project is nobody's escape, and neither is one above a path that was given in full.
     symlink(project.join("db"), project.join("link")).unwrap();
     database(Path::new("link"));
@@ -205,7 +205,7 @@ fn a_data_file_that_is_a_link_is_not_followed() {
     let project = folder.project();
     let state = StateFolder::open_or_create(&project, None).unwrap();
     fs::create_dir_all(state.database()).unwrap();
-    symlink(folder.path("victim"), state.database().join("data.mdb")).unwrap();
+    symlink(folder.path("victim"), state.database().join("context-graph.db")).unwrap();
     assert!(state.open_store(1).is_err());
     assert!(!folder.path("victim").exists());
 }

@@ -1,5 +1,6 @@
-//! The machine dies while a transaction is on its way to the disk: any part of what it wrote may have arrived, in any
-//! order, except that the data comes before the meta page that names it.
+//! The machine dies while a transaction is on its way to the disk. What `fsync` allows: before the rollback journal is
+//! synced the database is untouched and the journal may be anything; after it, any part of the new pages may have
+//! arrived in any order; the transaction is over when the journal is empty.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -8,17 +9,18 @@ use std::fs;
 use std::path::Path;
 
 use common::{Dice, Place, dump, record, snapshot};
-use context_graph_storage::{FoldBatch, LmdbOptions, LmdbStore, SessionStore};
+use context_graph_storage::store::{DATABASE, Why};
+use context_graph_storage::{FoldBatch, Store, StoreOptions};
 
-const META_BYTES: usize = 2 * 4096;
+const PAGE: usize = 4096;
 /// Disks write sectors, not pages.
 const SECTOR: usize = 512;
 
 /// A transaction of any kind: new sessions, grown ones, forgotten ones, small and large values.
-fn change(store: &LmdbStore, dice: &mut Dice, round: usize) {
+fn change(store: &Store, dice: &mut Dice, round: usize) {
     let id = format!("session {}", dice.below(12));
     if dice.below(4) == 0 {
-        store.forget(&id, 7, context_graph_storage::store::Why::Forgotten).unwrap();
+        store.forget(&id, 7, Why::Forgotten).unwrap();
         return;
     }
     let records = (0..dice.below(60))
@@ -33,27 +35,61 @@ fn change(store: &LmdbStore, dice: &mut Dice, round: usize) {
     store.commit_fold(&batch).unwrap();
 }
 
-/// What a store with this data file holds.
-fn contents(scratch: &Path, data: &[u8]) -> String {
+/// What a store of these files holds.
+fn contents(scratch: &Path, database: &[u8], journal: &[u8]) -> String {
     let _ = fs::remove_dir_all(scratch);
     fs::create_dir_all(scratch).unwrap();
-    fs::write(scratch.join("data.mdb"), data).unwrap();
-    assert_eq!(LmdbStore::verify_file(scratch).unwrap(), Ok(()));
-    let store = LmdbStore::open(&LmdbOptions::new(scratch, 0)).unwrap();
+    fs::write(scratch.join(DATABASE), database).unwrap();
+    fs::write(scratch.join(format!("{DATABASE}-journal")), journal).unwrap();
+    let store = Store::open(&StoreOptions::new(scratch, 0)).unwrap();
     let report = store.check().unwrap();
     assert_eq!((report.problems, report.first_problem), (0, None));
+    let chains = store.verify_chains(&mut |_| {}).unwrap();
+    assert_eq!((chains.breaks, chains.first_break), (0, None));
     dump(&store)
 }
 
-/// `before` with some sectors of `after`, all outside the meta pages; possibly shorter than `after`.
+/// The rollback journal of the transaction that makes `after` of `before`, in SQLite's format: a header in a sector of
+/// its own, then each page as it was, with its number and a checksum.
+fn journal(before: &[u8], after: &[u8]) -> Vec<u8> {
+    let nonce = 0x1234_5678_u32;
+    let pages = u32::try_from(before.len() / PAGE).unwrap();
+    let mut records = Vec::new();
+    let mut count = 0_u32;
+    for (number, page) in (1_u32..).zip(before.chunks(PAGE)) {
+        let at = (number as usize - 1) * PAGE;
+        if after.get(at..at + PAGE) == Some(page) {
+            continue;
+        }
+        count += 1;
+        let mut sum = nonce;
+        let mut place = PAGE - 200;
+        while place > 0 {
+            sum = sum.wrapping_add(u32::from(page[place]));
+            place = place.saturating_sub(200);
+        }
+        records.extend(number.to_be_bytes());
+        records.extend(page);
+        records.extend(sum.to_be_bytes());
+    }
+    let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    for word in [count, nonce, pages, u32::try_from(SECTOR).unwrap(), u32::try_from(PAGE).unwrap()] {
+        journal.extend(word.to_be_bytes());
+    }
+    journal.resize(SECTOR, 0);
+    journal.extend(records);
+    journal
+}
+
+/// `before` with some sectors of `after`; of any length between the two.
 fn mix(before: &[u8], after: &[u8], dice: &mut Dice) -> Vec<u8> {
     let mut mixed = before.to_vec();
-    let end = before.len() + dice.below(after.len() - before.len() + 1);
+    let end = before.len() + dice.below(after.len().saturating_sub(before.len()) + 1);
     mixed.resize(end, 0);
     let from_after = dice.below(101);
-    for start in (META_BYTES..end).step_by(SECTOR) {
-        let stop = (start + SECTOR).min(end);
-        if dice.below(100) < from_after && stop <= after.len() {
+    for start in (0..end.min(after.len())).step_by(SECTOR) {
+        let stop = (start + SECTOR).min(end).min(after.len());
+        if dice.below(100) < from_after {
             mixed[start..stop].copy_from_slice(&after[start..stop]);
         }
     }
@@ -63,30 +99,30 @@ fn mix(before: &[u8], after: &[u8], dice: &mut Dice) -> Vec<u8> {
 #[test]
 fn no_mixture_of_old_and_new_sectors_harms_what_was_stored() {
     let place = Place::new();
-    let scratch = place.folder.join("scratch");
-    let data = place.data().join("data.mdb");
+    let scratch = place.folder.join("scratch/data");
+    let file = place.data().join(DATABASE);
     let mut dice = Dice(0xB007);
     let store = place.store();
     (0..20).for_each(|round| change(&store, &mut dice, round));
     for round in 20..45 {
-        let before = fs::read(&data).unwrap();
+        let before = fs::read(&file).unwrap();
         let old = dump(&store);
         change(&store, &mut dice, round);
-        let after = fs::read(&data).unwrap();
+        let after = fs::read(&file).unwrap();
         let new = dump(&store);
+        let journal = journal(&before, &after);
+        // The journal is on its way: any part of it, none of the pages.
+        let cut = dice.below(journal.len() + 1);
+        let mut half = vec![0; journal.len()];
+        half[SECTOR.min(cut)..cut].copy_from_slice(&journal[SECTOR.min(cut)..cut]);
+        for part in [&journal[..0], &half[..], &half[..cut]] {
+            assert_eq!(contents(&scratch, &before, part), old, "round {round}");
+        }
+        // The journal is there, the pages are on their way.
         for _ in 0..5 {
-            assert_eq!(contents(&scratch, &mix(&before, &after, &mut dice)), old, "round {round}");
+            assert_eq!(contents(&scratch, &mix(&before, &after, &mut dice), &journal), old, "round {round}");
         }
-        // All data arrived, of the meta pages any.
-        let (first, second) = (0..4096, 4096..META_BYTES);
-        for parts in [vec![], vec![first.clone()], vec![second.clone()], vec![first, second]] {
-            let mut file = after.clone();
-            file[..META_BYTES].copy_from_slice(&before[..META_BYTES]);
-            for part in parts {
-                file[part.clone()].copy_from_slice(&after[part]);
-            }
-            let found = contents(&scratch, &file);
-            assert!(found == old || found == new, "round {round}");
-        }
+        assert_eq!(contents(&scratch, &after, &journal), old, "round {round}: not over yet");
+        assert_eq!(contents(&scratch, &after, &[]), new, "round {round}");
     }
 }

@@ -11,7 +11,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use common::{Dice, Place, fold, log, number, step, work, worker};
-use context_graph_storage::SessionStore;
 
 /// Not a test of its own: what the processes do that the tests start. It says on its output what is acknowledged.
 #[test]

@@ -4,12 +4,9 @@
 mod common;
 
 use common::{Place, snapshot, work, worker};
-use context_graph_storage::store::MemoryEngine;
-use context_graph_storage::{
-    LmdbStore, MemoryStore, Quarantine, SessionIdentityManager, SessionStore, StorageError,
-};
+use context_graph_storage::{SessionIdentityManager, StorageError, Store};
 
-fn manager(place: &Place, now_ms: i64) -> SessionIdentityManager<LmdbStore> {
+fn manager(place: &Place, now_ms: i64) -> SessionIdentityManager {
     SessionIdentityManager::open_at(place.data(), now_ms).unwrap()
 }
 
@@ -121,10 +118,8 @@ fn the_end_keeps_trajectory_and_link() {
 }
 
 #[test]
-fn it_works_over_any_store() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = MemoryStore::new(MemoryEngine::default(), Quarantine::new(folder.path())).unwrap();
-    let mut sessions = SessionIdentityManager::over(store, 1);
+fn it_works_in_memory() {
+    let mut sessions = SessionIdentityManager::over(Store::in_memory().unwrap(), 1);
     sessions.load_or_create("s", None).unwrap();
     assert_eq!(sessions.persist_final("s", 3).unwrap().session_id, "s");
 }

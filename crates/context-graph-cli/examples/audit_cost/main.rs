@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use context_graph_core::session::Session;
 use context_graph_storage::sessions::{encode_record, encode_session};
-use context_graph_storage::{FoldBatch, LogRecord, SessionStore, StateFolder};
+use context_graph_storage::{FoldBatch, LogRecord, StateFolder};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 

@@ -16,18 +16,10 @@ pub(crate) fn run(folder: &Path, binary: &Path) -> Outcome {
     let folder = std::fs::canonicalize(folder)?;
     let binary = std::fs::canonicalize(binary)?;
     let ask = |args: &[&str]| ask(&folder, &binary, args);
-    std::fs::remove_dir_all(folder.join(".context-graph/index")).or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
-    })?;
-    let (took, _) = ask(&["audit", "log", "--limit", "50"])?;
-    println!("first `audit log`, no index: {} ms", took.as_millis());
-    let (took, _) = ask(&["audit", "stats"])?;
-    println!("first `audit stats`, makes the index: {} ms", took.as_millis());
-    let bytes: u64 = std::fs::read_dir(folder.join(".context-graph/index"))?
-        .map(|file| file.and_then(|file| file.metadata()).map_or(0, |data| data.len()))
-        .sum();
-    println!("the index has {} MB\n", bytes >> 20);
+    let (took, _) = ask(&["audit", "log", "--text", "trainstration"])?;
+    println!("`audit log --text` before the words are known: {} ms", took.as_millis());
+    let (took, _) = ask(&["maintain"])?;
+    println!("`maintain`, takes the words in: {} ms\n", took.as_millis());
 
     // A call and a session from the middle, to look them up.
     let (_, listed) =

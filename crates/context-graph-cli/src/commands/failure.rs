@@ -90,7 +90,7 @@ impl From<StorageError> for Failure {
     fn from(error: StorageError) -> Self {
         let code = match &error {
             StorageError::SessionNotFound(_) => ErrorCode::SessionNotFound,
-            StorageError::InvalidId(_) => ErrorCode::Validation,
+            StorageError::InvalidId(_) | StorageError::Question(_) => ErrorCode::Validation,
             StorageError::Corrupted { .. } => ErrorCode::Corruption,
             _ => ErrorCode::Storage,
         };

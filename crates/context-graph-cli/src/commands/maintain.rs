@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use context_graph_storage::audit_index::Trail;
 use context_graph_storage::sessions::{Limits, Pruned};
 use serde_json::{Value, json};
 
@@ -18,6 +17,8 @@ use crate::{Environment, clock, table, terminal, upkeep};
 
 /// A session that was silent for this long is put away; it can go on all the same.
 const SILENT_FOR: Duration = Duration::from_hours(24);
+/// The words of a session that was silent for this long are taken in though it has not ended.
+const SILENT_MS: i64 = 60 * 60 * 1000;
 
 /// Remove what is older or more than the configuration keeps, and put away what killed sessions left behind
 ///
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
                 Err(error) => terminal::complain(&format!("nothing is pruned: {error}")),
             }
             // So that the next question about the past is answered at once.
-            Trail::open(&sessions, Some(store))?.refresh(|_, _| {})?;
+            while store.learn_words(now_ms - SILENT_MS)? > 0 {}
         }
         upkeep::note(&folder);
     }

@@ -122,7 +122,7 @@ fn a_full_disk_is_an_error() {
 #[test]
 fn a_damaged_session_is_left_out_and_said() {
     let place = played();
-    let data = place.project().join(".context-graph/data/data.mdb");
+    let data = place.project().join(".context-graph/data/context-graph.db");
     let mut bytes = fs::read(&data).unwrap();
     // The snapshot is found by its own header and hit in the middle.
     let magic = context_graph_storage::codec::MAGIC;

@@ -38,7 +38,7 @@ pub(crate) fn send(place: &Place, event: &Value) {
 
 /// A project with both sessions.
 pub(crate) fn played() -> Place {
-    let place = Place::new();
+    let place = Place::without_upkeep();
     let failing = json!({"tool_use_id": "t-fail"});
     let failing_input = payload("PostToolUseFailure")["tool_input"].clone();
     let denied = json!({"tool_use_id": "t-deny", "tool_input": {"command": "rm -rf /"}});

@@ -33,6 +33,18 @@ impl Place {
         Self { folder }
     }
 
+    /// A place where no upkeep starts by itself, so that a test can change files behind our back.
+    pub fn without_upkeep() -> Self {
+        let place = Self::new();
+        let state = place.project().join(".context-graph");
+        std::fs::create_dir(&state).unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&state, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        // As if it had just been done.
+        std::fs::write(state.join("maintained"), "\n").unwrap();
+        place
+    }
+
     pub fn project(&self) -> PathBuf {
         self.folder.path().join("project")
     }

@@ -96,6 +96,39 @@ pub enum Evidence {
     Open,
 }
 
+impl Evidence {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Result,
+        Self::Refusal,
+        Self::Ruling,
+        Self::Batch,
+        Self::AskedAgain,
+        Self::BrokenOff,
+        Self::TurnOver,
+        Self::Open,
+    ];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Result => "result",
+            Self::Refusal => "refusal",
+            Self::Ruling => "ruling",
+            Self::Batch => "batch",
+            Self::AskedAgain => "asked_again",
+            Self::BrokenOff => "broken_off",
+            Self::TurnOver => "turn_over",
+            Self::Open => "open",
+        }
+    }
+
+    /// The evidence of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|evidence| evidence.as_str() == name)
+    }
+}
+
 /// What was decided about a call or another event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decided {

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 pub use call::{Agent, Call, Decided, Evidence, Outcome, Part};
 pub use correlate::{Origin, correlate};
-pub use places::edits_files;
+pub use places::{EDITORS, edits_files};
 pub use text::{Needle, visit_texts};
 
 /// The name of an entry whose record cannot be read back.

@@ -13,8 +13,11 @@ const PATH_FIELDS: [&str; 6] = ["file_path", "notebook_path", "path", "filePath"
 
 /// Whether the tool changes the file it names.
 pub fn edits_files(tool: &str) -> bool {
-    matches!(tool, "Write" | "Edit" | "MultiEdit" | "NotebookEdit")
+    EDITORS.contains(&tool)
 }
+
+/// The tools that change files.
+pub const EDITORS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
 /// The paths that a tool's input names: in the fields made for them, and in a command.
 pub(super) fn of_input(input: &Value) -> Vec<String> {

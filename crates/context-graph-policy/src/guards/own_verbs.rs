@@ -22,6 +22,7 @@ const VERBS: &[(&str, Use)] = &[
     ("audit export", Use::Question),
     ("audit log", Use::Question),
     ("audit show", Use::Question),
+    ("audit sql", Use::Question),
     ("audit stats", Use::Question),
     ("audit trace", Use::Question),
     ("audit verify", Use::Question),

@@ -7,7 +7,7 @@
 
 use super::{Entry, Position, SessionGuard};
 use crate::error::{Result, StorageError};
-use crate::store::{FoldBatch, SessionStore};
+use crate::store::{FoldBatch, Store};
 
 /// What to store for the entries of a fold.
 #[derive(Debug)]
@@ -38,9 +38,9 @@ pub struct Folded {
 /// `applied` is the place that the caller's state has reached. `plan` gets the entries that the log does not have
 /// yet, and those behind `applied`, whose effects must go into the state it returns. Neither contains the other: the
 /// state may be ahead of the log, and behind it after a fold that died half-way.
-pub fn fold<S: SessionStore + ?Sized>(
+pub fn fold(
     guard: &mut SessionGuard<'_>,
-    store: &S,
+    store: &Store,
     applied: Option<Position>,
     plan: impl FnOnce(&[Entry<'_>], &[Entry<'_>]) -> Result<FoldPlan>,
 ) -> Result<Folded> {

@@ -8,6 +8,7 @@ use super::reach::Reach;
 use super::step::take_in;
 use crate::error::{Result, StorageError};
 use crate::session_identity::SessionIdentityManager;
+use crate::store::Patience;
 
 impl Sessions {
     /// The session's identity. If nothing is known of the session, one is made, which continues `previous` where that is
@@ -38,8 +39,11 @@ impl Sessions {
         let guard = live.lock_existing()?;
         let mut opened = None;
         if let Some(mut guard) = guard {
-            let mut store = Reach::new(self, now_ms, &mut opened);
+            let mut store = Reach::new(self, Patience::Command, now_ms, &mut opened);
             let mut state = self.load(&mut guard, session_id, now_ms, &mut store)?;
+            if let Some(error) = state.unread {
+                return Err(error);
+            }
             let tail = guard.entries_since(state.applied)?;
             for entry in tail.entries() {
                 take_in(&mut state.session, &entry);

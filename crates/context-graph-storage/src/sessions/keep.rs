@@ -10,7 +10,7 @@ use super::step::take_in;
 use crate::error::Result;
 use crate::paths;
 use crate::session_key::SessionKey;
-use crate::store::{LmdbStore, SessionQuery, SessionStore, Why};
+use crate::store::{Patience, SessionQuery, Store, Why};
 
 /// How much is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub const UPKEEP_STAMP: &str = "maintained";
 
 impl Sessions {
     /// Removes what `limits` do not allow. A session that is still open stays, however old it is.
-    pub fn prune(&self, store: &LmdbStore, limits: Limits, now_ms: i64) -> Result<Vec<Pruned>> {
+    pub fn prune(&self, store: &Store, limits: Limits, now_ms: i64) -> Result<Vec<Pruned>> {
         let mut pruned = Vec::new();
         if let Some(not_before_ms) = limits.not_before_ms {
             let query = SessionQuery { until_ms: Some(not_before_ms - 1), ..self.own() };
@@ -46,11 +46,11 @@ impl Sessions {
             }
         }
         if let Some(max_bytes) = limits.max_bytes
-            && store.stats()?.used_bytes > max_bytes
+            && store.sizes()?.1 > max_bytes
         {
             for entry in store.list_sessions(&self.own())?.iter().rev() {
                 self.prune_one(store, &entry.session_id, now_ms, Why::Size, &mut pruned)?;
-                if store.stats()?.used_bytes <= max_bytes {
+                if store.sizes()?.1 <= max_bytes {
                     break;
                 }
             }
@@ -65,7 +65,7 @@ impl Sessions {
 
     fn prune_one(
         &self,
-        store: &LmdbStore,
+        store: &Store,
         session_id: &str,
         now_ms: i64,
         why: Why,
@@ -83,7 +83,7 @@ impl Sessions {
     /// session that was killed leaves such; when it goes on, it goes on from the store.
     pub fn put_away_silent(
         &self,
-        store: &mut Option<LmdbStore>,
+        store: &mut Option<Store>,
         silent_for: Duration,
         now_ms: i64,
     ) -> Result<Vec<String>> {
@@ -114,11 +114,14 @@ impl Sessions {
         paths::touch(&self.folder.path().join(UPKEEP_STAMP)).ok()
     }
 
-    fn put_away(&self, store: &mut Option<LmdbStore>, session_id: &str, now_ms: i64) -> Result<bool> {
+    fn put_away(&self, store: &mut Option<Store>, session_id: &str, now_ms: i64) -> Result<bool> {
         let live = self.folder.session(session_id)?;
         let mut guard = live.lock()?;
-        let mut store = Reach::new(self, now_ms, store);
+        let mut store = Reach::new(self, Patience::Command, now_ms, store);
         let mut state = self.load(&mut guard, session_id, now_ms, &mut store)?;
+        if let Some(error) = state.unread {
+            return Err(error);
+        }
         let tail = guard.entries_since(state.applied)?;
         for entry in tail.entries() {
             take_in(&mut state.session, &entry);

@@ -11,6 +11,7 @@ mod key;
 mod reach;
 mod read;
 mod step;
+mod trail;
 
 use std::cell::OnceCell;
 
@@ -29,6 +30,7 @@ pub use codec::{decode_record, decode_session, encode_record, encode_session};
 pub use keep::{Limits, Pruned, UPKEEP_STAMP};
 pub use read::{SessionView, Source};
 pub use step::{Arrival, Durability, Stepped};
+pub use trail::Trail;
 
 /// The sessions of one state folder.
 #[derive(Debug)]
@@ -58,7 +60,7 @@ impl Sessions {
 
     /// Whether there is a store to look into; asking does not make one.
     pub fn has_store(&self) -> bool {
-        self.folder.database().join("data.mdb").exists()
+        self.folder.has_store()
     }
 
     /// Whether the session has files of its own.

@@ -6,10 +6,9 @@ use context_graph_core::session::{EventRecord, Session};
 use super::Sessions;
 use super::codec::{decode_record, decode_session};
 use super::step::{stored, take_in};
-use crate::audit_index::AuditIndex;
 use crate::error::Result;
 use crate::session_key::SessionKey;
-use crate::store::{LmdbStore, Removed, SessionEntry, SessionQuery, SessionStore, StoredRecord, Why};
+use crate::store::{Patience, Removed, SessionEntry, SessionQuery, Store, StoredRecord, Why};
 
 /// Where a session was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,12 +34,17 @@ pub struct SessionView {
 
 impl Sessions {
     /// Opens the store if there is one.
-    pub fn store(&self, now_ms: i64) -> Result<Option<LmdbStore>> {
-        if self.has_store() { self.folder.open_store(now_ms).map(Some) } else { Ok(None) }
+    pub fn store(&self, now_ms: i64) -> Result<Option<Store>> {
+        self.store_as(Patience::Command, now_ms)
+    }
+
+    /// Opens the store if there is one, for someone with this patience.
+    pub fn store_as(&self, patience: Patience, now_ms: i64) -> Result<Option<Store>> {
+        if self.has_store() { self.folder.open_store_as(patience, now_ms).map(Some) } else { Ok(None) }
     }
 
     /// A session as it is now, journal included.
-    pub fn view(&self, store: Option<&LmdbStore>, session_id: &str) -> Result<Option<SessionView>> {
+    pub fn view(&self, store: Option<&Store>, session_id: &str) -> Result<Option<SessionView>> {
         let entry = store.map(|store| store.session(session_id)).transpose()?.flatten();
         let folded_to = entry.as_ref().and_then(|entry| entry.folded_to);
         let stored_records = entry.as_ref().map_or(0, |entry| entry.last_seq);
@@ -69,7 +73,7 @@ impl Sessions {
 
     /// Reads every journal, and says how many records wait in them to be stored. What does not check out goes to
     /// quarantine.
-    pub fn check_journals(&self, store: Option<&LmdbStore>) -> Result<u64> {
+    pub fn check_journals(&self, store: Option<&Store>) -> Result<u64> {
         let mut waiting = 0;
         for (id, _) in self.folder.live_sessions()? {
             let entry = store.map(|store| store.session(&id)).transpose()?.flatten();
@@ -84,7 +88,7 @@ impl Sessions {
     }
 
     /// All records of a session, oldest first, with their numbers.
-    pub fn records(&self, store: Option<&LmdbStore>, session_id: &str) -> Result<Vec<(u64, EventRecord)>> {
+    pub fn records(&self, store: Option<&Store>, session_id: &str) -> Result<Vec<(u64, EventRecord)>> {
         let mut records = Vec::new();
         if let Some(store) = store {
             for StoredRecord { seq, bytes, .. } in store.log(session_id, 1, usize::MAX)? {
@@ -101,7 +105,7 @@ impl Sessions {
     }
 
     /// The sessions that match, newest first, those that are not in the store yet included.
-    pub fn list(&self, store: Option<&LmdbStore>, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
+    pub fn list(&self, store: Option<&Store>, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
         let mut entries = store.map(|store| store.list_sessions(query)).transpose()?.unwrap_or_default();
         for (session_id, _) in self.folder.live_sessions()? {
             let Some(view) = self.view(store, &session_id)? else { continue };
@@ -129,10 +133,10 @@ impl Sessions {
         Ok(entries)
     }
 
-    /// Removes a session: live files, log and every index entry. A tombstone says that it was there.
+    /// Removes a session: live files, log and everything made from it. A tombstone says that it was there.
     pub fn forget(
         &self,
-        store: Option<&LmdbStore>,
+        store: Option<&Store>,
         session_id: &str,
         at_ms: i64,
         why: Why,
@@ -142,14 +146,5 @@ impl Sessions {
         let removed =
             store.map(|store| store.forget(session_id, at_ms, why)).transpose()?.unwrap_or_default();
         Ok((removed, live))
-    }
-
-    /// Writes over what was removed from the store, which must not be open in this process, and drops the index, which is
-    /// made from it.
-    pub fn scrub(&self, now_ms: i64) -> Result<()> {
-        if let Some(store) = self.store(now_ms)? {
-            store.scrub()?;
-        }
-        AuditIndex::discard(&self.folder)
     }
 }

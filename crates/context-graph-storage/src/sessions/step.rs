@@ -7,9 +7,9 @@ use context_graph_events::claude_code::SessionSource;
 use super::Sessions;
 use super::codec::{decode_record, decode_session, encode_record, encode_session, pack_session};
 use super::reach::Reach;
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Position, SessionGuard, fold};
-use crate::store::{FoldBatch, LmdbStore, LogRecord, SessionStore};
+use crate::store::{About, FoldBatch, LogRecord, Patience, Store};
 
 /// How safe an event is to be when it has been taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +67,8 @@ pub struct Stepped {
     pub unknown_previous: Option<String>,
     /// What was found damaged on the way and mended.
     pub damage: Vec<Damage>,
+    /// Why the store could not be used. What happened is in the session's journal, and a later fold takes it along.
+    pub postponed: Option<StorageError>,
 }
 
 impl Sessions {
@@ -76,11 +78,11 @@ impl Sessions {
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut guard = live.lock()?;
         let mut opened = None;
-        let mut store = Reach::new(self, at_ms, &mut opened);
+        let mut store = Reach::new(self, Patience::Hook, at_ms, &mut opened);
 
         let (mut record, event) = self.record(event, at_ms, decision)?;
         record.took_us = took_us;
-        let (mut previous, mut unknown_previous) = (None, None);
+        let (mut previous, mut unknown_previous, mut postponed) = (None, None, None);
         if let Event::SessionStart(start) = &event {
             let found = store.look(|store| {
                 let named = previous_session_id.clone();
@@ -92,7 +94,15 @@ impl Sessions {
                     None => self.peek(&id)?,
                 };
                 Ok(Some((id, origin, session)))
-            })?;
+            });
+            // A store that cannot be read at the moment keeps nobody from beginning.
+            let found = match found {
+                Err(error) if error.can_wait() => {
+                    postponed = Some(error);
+                    None
+                }
+                found => found?,
+            };
             match found {
                 Some((id, _, None)) if !self.is_live(&id)? => unknown_previous = Some(id),
                 Some((id, origin, session)) => {
@@ -131,28 +141,43 @@ impl Sessions {
         let report = report.unwrap_or_else(|| state.session.report());
 
         damage.extend(guard.take_damage());
-        if matches!(durability, Durability::Process | Durability::Journal) && own.offset < FOLD_ABOVE_BYTES {
+        if let Some(error) = state.unread.take() {
+            if durability != Durability::Process {
+                guard.sync()?;
+            }
+            postponed = Some(error);
+        } else if matches!(durability, Durability::Process | Durability::Journal)
+            && own.offset < FOLD_ABOVE_BYTES
+        {
             guard.write_state(state.applied.unwrap_or(own), &encode_session(&state.session)?)?;
             if durability == Durability::Journal {
                 guard.sync()?;
             }
         } else {
-            let store = store.opened()?;
             let over = durability == Durability::End;
-            let folded = self.fold(&mut guard, store, &mut state, over)?;
-            damage.extend(folded.damage);
-            if over && folded.emptied {
-                guard.retire()?;
+            match store.opened().and_then(|store| self.fold(&mut guard, store, &mut state, over)) {
+                Ok(folded) => {
+                    damage.extend(folded.damage);
+                    if over && folded.emptied {
+                        guard.retire()?;
+                    }
+                }
+                // The journal keeps what could not be stored; the state file stays behind it and catches up.
+                Err(error) if error.can_wait() => {
+                    guard.sync()?;
+                    postponed = Some(error);
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(Stepped { session: state.session, report, previous, unknown_previous, damage })
+        Ok(Stepped { session: state.session, report, previous, unknown_previous, damage, postponed })
     }
 
     /// Folds what has gathered in a session's journal into the store.
     pub(super) fn fold(
         &self,
         guard: &mut SessionGuard<'_>,
-        store: &LmdbStore,
+        store: &Store,
         state: &mut Loaded,
         over: bool,
     ) -> Result<crate::live::Folded> {
@@ -172,6 +197,7 @@ impl Sessions {
                 records: entries.iter().map(log_record).collect::<Result<_>>()?,
                 project: Some(project),
                 duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),
+                about: Some(About::of(session)),
                 ..FoldBatch::of(session.snapshot.clone())
             };
             Ok(FoldPlan { batch, live })
@@ -189,14 +215,17 @@ impl Sessions {
         if let Some(state) = guard.read_state()?
             && let Ok(session) = decode_session(state.payload())
         {
-            return Ok(Loaded { session, applied: Some(state.applied) });
+            return Ok(Loaded { session, applied: Some(state.applied), unread: None });
         }
-        let found = store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)))?;
-        if let Some((session, applied)) = found {
-            return Ok(Loaded { session, applied });
-        }
+        let found = store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)));
+        let unread = match found {
+            Ok(Some((session, applied))) => return Ok(Loaded { session, applied, unread: None }),
+            Ok(None) => None,
+            Err(error) if error.can_wait() => Some(error),
+            Err(error) => return Err(error),
+        };
         let session = Session::new(session_id, self.project(), at_ms);
-        Ok(Loaded { session, applied: None })
+        Ok(Loaded { session, applied: None, unread })
     }
 
     /// The session that a starting one continues: the one named, else for a new one the latest of the project. A
@@ -204,7 +233,7 @@ impl Sessions {
     /// latest session of the project is the best guess there is.
     fn find_previous(
         &self,
-        store: Option<&dyn SessionStore>,
+        store: Option<&Store>,
         session_id: &str,
         source: &SessionSource,
         named: Option<String>,
@@ -233,7 +262,7 @@ impl Sessions {
     /// turn.
     fn latest_unstored(
         &self,
-        store: Option<&dyn SessionStore>,
+        store: Option<&Store>,
         excluding: &str,
         than_ms: i64,
     ) -> Result<Option<String>> {
@@ -258,13 +287,13 @@ impl Sessions {
 pub(super) struct Loaded {
     pub(super) session: Session,
     pub(super) applied: Option<Position>,
+    /// Why the store could not say whether it knows the session. Then what is in hand is what the journal tells, to
+    /// answer with and not to be kept.
+    pub(super) unread: Option<StorageError>,
 }
 
 /// A session as the store has it.
-pub(super) fn stored(
-    store: &dyn SessionStore,
-    session_id: &str,
-) -> Result<Option<(Session, Option<Position>)>> {
+pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
     let Some(snapshot) = store.snapshot(session_id)? else { return Ok(None) };
     let folded_to = store.session(session_id)?.and_then(|entry| entry.folded_to);
     let state = store.state(session_id)?.map(|bytes| decode_session(&bytes)).transpose()?;

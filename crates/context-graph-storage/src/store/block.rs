@@ -2,18 +2,17 @@
 //! chain. Neighbouring records repeat each other, so a block takes about a fifth of what they would take alone.
 //!
 //! ```text
-//! block    0xFFFE │ format 1 │ chain before 32 │ chain behind 32 │ records 4 │ bytes 4 │ LZ4 …
+//! block    format 1 │ chain before 32 │ chain behind 32 │ records 4 │ bytes 4 │ LZ4 …
 //! record   mark 8 │ length of the call's id 2 │ id │ length 4 │ bytes
 //! ```
 
 use super::chain::Chain;
-use super::sealed::NO_CALL;
 use super::{LogContent, LogRecord};
 
-/// Tells a block from a record of the first format, which begins with the length of an id.
-const TAG: [u8; 2] = 0xFFFE_u16.to_le_bytes();
 const FORMAT: u8 = 1;
-const HEADER: usize = 2 + 1 + 32 + 32 + 4 + 4;
+const HEADER: usize = 1 + 32 + 32 + 4 + 4;
+/// Length that stands for "no tool call".
+const NO_CALL: u16 = u16::MAX;
 
 /// A block is closed when it has this many bytes.
 const FULL_BYTES: usize = 32 << 10;
@@ -67,7 +66,6 @@ impl Block {
     pub(super) fn encode(&self) -> Vec<u8> {
         let packed = lz4_flex::block::compress(&self.bytes);
         let mut value = Vec::with_capacity(HEADER + packed.len());
-        value.extend(TAG);
         value.push(FORMAT);
         value.extend(self.before.as_bytes());
         value.extend(self.behind.as_bytes());
@@ -77,15 +75,10 @@ impl Block {
         value
     }
 
-    /// Whether a stored value is a block.
-    pub(super) fn is_one(value: &[u8]) -> bool {
-        value.starts_with(&TAG)
-    }
-
     /// The block stored under number `first`; none when it is not one.
     pub(super) fn decode(first: u64, value: &[u8]) -> Option<Self> {
         let (header, packed) = value.split_at_checked(HEADER)?;
-        if header[..2] != TAG || header[2] != FORMAT {
+        if header[0] != FORMAT {
             return None;
         }
         let chain = |at: usize| Chain::from(std::array::from_fn::<u8, 32, _>(|index| header[at + index]));
@@ -95,7 +88,7 @@ impl Block {
             return None;
         }
         let bytes = lz4_flex::block::decompress(packed, length).ok()?;
-        let block = Self { first, count, before: chain(3), behind: chain(35), bytes };
+        let block = Self { first, count, before: chain(1), behind: chain(33), bytes };
         let whole = bytes_left(&block) == Some(0);
         whole.then_some(block)
     }

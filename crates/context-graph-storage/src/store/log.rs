@@ -1,183 +1,191 @@
-//! A session's log: blocks of records one behind the other, behind whatever records an older program left one by one.
+//! A session's records: blocks one behind the other.
 
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::block::Block;
-use super::chain::Chain;
-use super::engine::{Order, Reader, Table, Writer};
-use super::ledger::Ledger;
-use super::rows::try_scan;
-use super::{LogContent, LogEntry, LogRecord, keys, sealed};
+use super::sealed;
+use super::write::{Ledger, chain_of, find, number};
+use super::{LogEntry, LogRecord, LogVisitor, Store, StoredRecord};
 use crate::error::Result;
+use crate::session_key::SessionKey;
 
-/// What stands under one key of a log.
-pub(super) enum Row<'a> {
-    /// Many records.
-    Block(Block),
-    /// One record, as the first format wrote it.
-    Single(LogContent<'a>),
+impl Store {
+    /// Visits the session's records from `from_seq` on, oldest first, one at a time. A block that does not check out
+    /// is one entry without content.
+    pub fn visit_log(&self, id: &str, from_seq: u64, visit: LogVisitor<'_>) -> Result<()> {
+        SessionKey::new(id)?;
+        self.settle(|store| match find(&store.connection, id)? {
+            Some(ledger) => walk(&store.connection, ledger.number, from_seq, visit),
+            None => Ok(()),
+        })
+    }
+
+    /// At most `limit` of the session's records from `from_seq` on, oldest first.
+    pub fn log(&self, id: &str, from_seq: u64, limit: usize) -> Result<Vec<StoredRecord>> {
+        let mut found = Vec::new();
+        if limit == 0 {
+            return Ok(found);
+        }
+        self.visit_log(id, from_seq, &mut |entry| {
+            found.push(owned(id, entry));
+            if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(found)
+    }
+
+    /// All records of a tool call, in the order their sessions came to the store and then of their numbers.
+    pub fn find_calls(&self, tool_use_id: &str) -> Result<Vec<StoredRecord>> {
+        let mut found = Vec::new();
+        if tool_use_id.is_empty() {
+            return Ok(found);
+        }
+        self.settle(|store| {
+            let mut statement = store.connection.prepare_cached(
+                "SELECT e.session, e.seq FROM calls c JOIN events e ON e.session = c.session AND e.call = c.seq
+                    WHERE c.tool_use_id = ?1
+                 UNION SELECT session, seq FROM events WHERE tool_use_id = ?1
+                 ORDER BY 1, 2",
+            )?;
+            let mut rows = statement.query([tool_use_id])?;
+            while let Some(row) = rows.next()? {
+                let (session, seq) = (row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned());
+                let id = session_id(&store.connection, session)?;
+                walk(&store.connection, session, seq, &mut |entry| {
+                    if entry.content.is_none_or(|content| content.tool_use_id == Some(tool_use_id)) {
+                        found.push(StoredRecord { seq, ..owned(&id, entry) });
+                    }
+                    ControlFlow::Break(())
+                })?;
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
 }
 
-impl<'a> Row<'a> {
-    /// What `value` under `key` is; none when it does not check out.
-    pub(super) fn read(key: &[u8], value: &'a [u8]) -> Option<Self> {
-        let (_, first) = keys::split_record(key)?;
-        let content = sealed::unseal(key, value)?;
-        if Block::is_one(content) {
-            Block::decode(first, content).map(Row::Block)
-        } else {
-            sealed::single(content).map(Row::Single)
-        }
-    }
+/// The id of the session of this number.
+pub(super) fn session_id(connection: &Connection, session: i64) -> rusqlite::Result<String> {
+    let mut statement = connection.prepare_cached("SELECT session_id FROM sessions WHERE number = ?")?;
+    statement.query_row([session], |row| row.get(0))
+}
 
-    /// How many records it holds.
-    pub(super) fn count(&self) -> u64 {
-        match self {
-            Self::Block(block) => u64::from(block.count),
-            Self::Single(_) => 1,
+fn owned(id: &str, entry: LogEntry<'_>) -> StoredRecord {
+    StoredRecord {
+        session_id: id.to_owned(),
+        seq: entry.seq,
+        tool_use_id: entry.content.and_then(|content| content.tool_use_id.map(str::to_owned)),
+        bytes: entry.content.map(|content| content.bytes.to_vec()),
+    }
+}
+
+/// Visits the records of the session of this number from `from_seq` on.
+pub(super) fn walk(
+    connection: &Connection,
+    session: i64,
+    from_seq: u64,
+    visit: LogVisitor<'_>,
+) -> rusqlite::Result<()> {
+    // From the block that may hold the record: the last one that begins at or before it.
+    let mut statement = connection.prepare_cached(
+        "SELECT first_seq, content FROM blocks WHERE session = ?1 AND first_seq >= coalesce(
+            (SELECT max(first_seq) FROM blocks WHERE session = ?1 AND first_seq <= ?2), 0)
+         ORDER BY first_seq",
+    )?;
+    let mut rows = statement.query(params![session, number(from_seq)])?;
+    while let Some(row) = rows.next()? {
+        let first = row.get::<_, i64>(0)?.cast_unsigned();
+        let Some(block) = read(session, first, row.get_ref(1)?) else {
+            if visit(LogEntry { seq: first, content: None }).is_break() {
+                return Ok(());
+            }
+            continue;
+        };
+        for packed in block.records().filter(|packed| packed.seq >= from_seq) {
+            if visit(LogEntry { seq: packed.seq, content: Some(packed.content) }).is_break() {
+                return Ok(());
+            }
         }
     }
+    Ok(())
 }
 
 /// Appends records to the session's log, in its last block while that has room, and moves the ledger on.
-pub(super) fn append<'a>(
-    writer: &mut dyn Writer,
+pub(super) fn append(
+    connection: &Connection,
     ledger: &mut Ledger,
-    records: impl IntoIterator<Item = &'a LogRecord>,
-) -> Result<u64> {
-    let mut records = records.into_iter().peekable();
-    if records.peek().is_none() {
-        return Ok(0);
+    records: &[&LogRecord],
+) -> rusqlite::Result<()> {
+    if records.is_empty() {
+        return Ok(());
     }
-    let (mut chain, mut block) = match ledger.chain {
-        Some(chain) => (chain, open_block(writer, ledger)?),
-        None => (chain_so_far(writer, ledger)?, None),
-    };
-    let mut added = 0;
+    let mut chain = chain_of(ledger);
+    let mut block = open_block(connection, ledger)?;
     for record in records {
-        let mut open = block.take().unwrap_or_else(|| Block::new(ledger.last_seq + 1, chain));
+        let mut open = block.take().unwrap_or_else(|| Block::new(ledger.entry.last_seq + 1, chain));
         open.push(record);
         chain = open.behind;
-        ledger.last_seq += 1;
-        added += 1;
-        if let Some(call) = record.tool_use_id.as_deref().filter(|call| !call.is_empty()) {
-            writer.put(Table::Calls, &keys::call(call, ledger.ordinal, ledger.last_seq), b"")?;
-        }
+        ledger.entry.last_seq += 1;
         if open.is_full() {
-            put(writer, ledger.ordinal, &open)?;
+            put(connection, ledger.number, &open)?;
         } else {
             block = Some(open);
         }
     }
     if let Some(open) = block {
-        put(writer, ledger.ordinal, &open)?;
+        put(connection, ledger.number, &open)?;
     }
-    ledger.chain = Some(chain);
-    Ok(added)
+    ledger.entry.chain = Some(chain);
+    Ok(())
 }
 
-fn put(writer: &mut dyn Writer, ordinal: u64, block: &Block) -> Result<()> {
-    let key = keys::record(ordinal, block.first);
-    writer.put(Table::Log, &key, &sealed::seal(&key, &block.encode()))
+fn put(connection: &Connection, session: i64, block: &Block) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO blocks (session, first_seq, records, searchable, content) VALUES (?, ?, ?, 0, ?)
+         ON CONFLICT (session, first_seq) DO UPDATE SET records = excluded.records, searchable = 0,
+            content = excluded.content",
+    )?;
+    let content = sealed::seal(&key(session, block.first), &block.encode());
+    statement.execute(params![session, number(block.first), block.count, content])?;
+    Ok(())
+}
+
+/// The block that is stored under this number; none when it does not check out.
+pub(super) fn read(session: i64, first: u64, content: ValueRef<'_>) -> Option<Block> {
+    let content = sealed::unseal(&key(session, first), content.as_blob().ok()?)?;
+    Block::decode(first, content)
+}
+
+fn key(session: i64, first: u64) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&session.to_be_bytes());
+    key[8..].copy_from_slice(&first.to_be_bytes());
+    key
 }
 
 /// The last block, if it has room, ends where the ledger does, and holds: what does not is left as it is, to be found.
-fn open_block(writer: &dyn Writer, ledger: &Ledger) -> Result<Option<Block>> {
-    let mut found = None;
-    last_row(writer, ledger.ordinal, u64::MAX, |key, value| {
-        if let Some(Row::Block(block)) = Row::read(key, value) {
-            found = Some(block);
-        }
-    })?;
-    Ok(found.filter(|block| {
+/// One that the search knows is left too: what it knows must be taken out with the words that were put in.
+fn open_block(connection: &Connection, ledger: &Ledger) -> rusqlite::Result<Option<Block>> {
+    if ledger.entry.last_seq == 0 {
+        return Ok(None);
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT first_seq, content FROM blocks WHERE session = ? AND searchable = 0
+         ORDER BY first_seq DESC LIMIT 1",
+    )?;
+    let block = statement
+        .query_row([ledger.number], |row| {
+            let first = row.get::<_, i64>(0)?.cast_unsigned();
+            Ok(read(ledger.number, first, row.get_ref(1)?))
+        })
+        .optional()?
+        .flatten();
+    Ok(block.filter(|block| {
         !block.is_full()
-            && block.end() == ledger.last_seq + 1
-            && ledger.chain == Some(block.behind)
+            && block.end() == ledger.entry.last_seq + 1
+            && ledger.entry.chain == Some(block.behind)
             && block.holds()
     }))
-}
-
-/// The chain over a log that was begun before there was one.
-fn chain_so_far(reader: &dyn Writer, ledger: &Ledger) -> Result<Chain> {
-    let mut chain = Chain::begin(ledger.ordinal, &ledger.session_id);
-    visit(reader, ledger.ordinal, 1, &mut |entry| {
-        if let Some(content) = entry.content {
-            chain = chain.next(entry.seq, content.tool_use_id, content.bytes);
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(chain)
-}
-
-/// Visits the records of a log from `from_seq` on. A block that does not check out is one entry without content.
-pub(super) fn visit<R: Reader + ?Sized>(
-    reader: &R,
-    ordinal: u64,
-    from_seq: u64,
-    visit: &mut dyn FnMut(LogEntry<'_>) -> ControlFlow<()>,
-) -> Result<()> {
-    let mut start = keys::record(ordinal, from_seq.max(1));
-    last_row(reader, ordinal, from_seq.max(1), |key, _| start = key.try_into().unwrap_or(start))?;
-    let end = keys::record(ordinal, u64::MAX);
-    let bounds = (Bound::Included(&start[..]), Bound::Included(&end[..]));
-    reader.scan(Table::Log, bounds, Order::Ascending, &mut |key, value| {
-        let first = keys::split_record(key).map_or(0, |(_, seq)| seq);
-        match Row::read(key, value) {
-            None => visit(LogEntry { seq: first, content: None }),
-            Some(Row::Single(content)) => visit(LogEntry { seq: first, content: Some(content) }),
-            Some(Row::Block(block)) => {
-                for packed in block.records().filter(|packed| packed.seq >= from_seq) {
-                    visit(LogEntry { seq: packed.seq, content: Some(packed.content) })?;
-                }
-                ControlFlow::Continue(())
-            }
-        }
-    })
-}
-
-/// Number of the log's last record; where its last row is damaged, that of the first record in it, as an error.
-pub(super) fn last_seq<R: Reader + ?Sized>(reader: &R, ordinal: u64) -> Result<Result<u64, u64>> {
-    let mut last = Ok(0);
-    last_row(reader, ordinal, u64::MAX, |key, value| {
-        let first = keys::split_record(key).map_or(0, |(_, seq)| seq);
-        last = match Row::read(key, value) {
-            Some(row) => Ok(first.saturating_add(row.count()).saturating_sub(1)),
-            None => Err(first),
-        };
-    })?;
-    Ok(last)
-}
-
-/// The chain behind the log's last block; none when its last row is none.
-pub(super) fn last_chain<R: Reader + ?Sized>(reader: &R, ordinal: u64) -> Result<Option<Chain>> {
-    let mut chain = None;
-    last_row(reader, ordinal, u64::MAX, |key, value| {
-        if let Some(Row::Block(block)) = Row::read(key, value) {
-            chain = Some(block.behind);
-        }
-    })?;
-    Ok(chain)
-}
-
-/// Shows the last row of a log that begins at or before `seq`.
-fn last_row<R: Reader + ?Sized>(
-    reader: &R,
-    ordinal: u64,
-    seq: u64,
-    mut show: impl FnMut(&[u8], &[u8]),
-) -> Result<()> {
-    let (first, last) = (keys::record(ordinal, 1), keys::record(ordinal, seq));
-    let bounds = (Bound::Included(&first[..]), Bound::Included(&last[..]));
-    reader.scan(Table::Log, bounds, Order::Descending, &mut |key, value| {
-        show(key, value);
-        ControlFlow::Break(())
-    })
-}
-
-/// Visits the rows of every log, in order of their keys.
-pub(super) fn visit_rows(
-    reader: &dyn Reader,
-    visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
-) -> Result<()> {
-    try_scan(reader, Table::Log, (Bound::Unbounded, Bound::Unbounded), Order::Ascending, visit)
 }

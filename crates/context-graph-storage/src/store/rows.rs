@@ -1,202 +1,321 @@
-//! Single rows and groups of rows that change together: loading, storing, numbering.
+//! What records tell, as rows: calls, events, decisions, files, turns, injections.
+//!
+//! A call lies in several records, and what became of it may show much later. So rows are made from the records behind
+//! the last place up to which everything is settled, and made again while it is not.
 
-use std::ops::{Bound, ControlFlow};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
 
-use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
+use context_graph_core::audit::{Call, Decided, Entry, Evidence, Happening, Origin, correlate};
+use context_graph_core::session::EventRecord;
+use rusqlite::{Connection, named_params, params};
 
-use super::engine::{Bounds, Order, Reader, Table, Writer};
-use super::keyed::STORE_FORMAT;
-use super::ledger::{self, Counters, Ledger};
-use super::mend::{Fault, Part};
-use super::{FoldBatch, keys, log, sealed};
-use crate::codec;
-use crate::error::Result;
-use crate::session_key::SessionKey;
+use super::write::{Ledger, number};
+use super::{LogRecord, log};
+use crate::sessions::decode_record;
 
-/// Stores a batch and returns the number of the session's last record.
-pub(super) fn put_batch(writer: &mut dyn Writer, key: &SessionKey, batch: &FoldBatch) -> Result<u64, Fault> {
-    let FoldBatch { snapshot, .. } = batch;
-    let before = load_ledger(writer, key)?;
-    let mut ledger = before.clone().map_or_else(|| new_ledger(writer, snapshot), Ok)?;
-    let fresh: Vec<_> = batch.records.iter().filter(|record| !ledger.contains(record.source)).collect();
-    if !fresh.is_empty() {
-        // Before the log grows: a store of the first format is counted by it.
-        let mut counters = counters(writer)?;
-        counters.records += log::append(writer, &mut ledger, fresh)?;
-        put_counters(writer, counters)?;
-    }
-    if let Some(state) = &batch.state {
-        let key = keys::state(key);
-        writer.put(Table::Sessions, &key, &sealed::seal(&key, state))?;
-    }
-    writer.put(Table::Sessions, &keys::snapshot(key), &codec::encode(snapshot)?)?;
-    ledger.timestamp_ms = snapshot.timestamp_ms;
-    ledger.previous.clone_from(&snapshot.previous_session_id);
-    ledger.folded_to = batch.folded_to.or(ledger.folded_to);
-    ledger.duration_ms = batch.duration_ms.or(ledger.duration_ms);
-    if batch.project.is_some() {
-        ledger.project.clone_from(&batch.project);
-    }
-    put_ledger(writer, key, before.as_ref(), &ledger)?;
-    Ok(ledger.last_seq)
-}
+/// The tables of what records tell, by session and number.
+pub(super) const TOLD: [&str; 6] = ["calls", "events", "decisions", "files", "turns", "injections"];
 
-/// Stores a ledger and moves its index entries.
-pub(super) fn put_ledger(
-    writer: &mut dyn Writer,
-    key: &SessionKey,
-    before: Option<&Ledger>,
+/// No further back than this is looked for calls without an answer: one that never gets any must not make every later
+/// turn cost more.
+const FURTHEST: u64 = 1000;
+
+/// Tells the records behind `before`, which were appended just now, and says up to where everything is settled.
+pub(super) fn tell(
+    connection: &Connection,
     ledger: &Ledger,
-) -> Result<()> {
-    let old = before.map_or(Ok(Vec::new()), |ledger| ledger.index_keys(key))?;
-    let new = ledger.index_keys(key)?;
-    for stale in old.iter().filter(|entry| !new.contains(entry)) {
-        writer.delete(Table::Sessions, stale)?;
+    before: u64,
+    fresh: &[&LogRecord],
+) -> rusqlite::Result<u64> {
+    let mut from = ledger.settled.min(before);
+    if answers_what_is_settled(connection, ledger, from, fresh)? {
+        from = 0;
     }
-    for entry in new.iter().filter(|entry| !old.contains(entry)) {
-        writer.put(Table::Sessions, entry, ledger.session_id.as_bytes())?;
+    let mut records = Vec::with_capacity(fresh.len());
+    if from < before {
+        log::walk(connection, ledger.number, from + 1, &mut |entry| {
+            if entry.seq > before {
+                return ControlFlow::Break(());
+            }
+            if let Some(content) = entry.content {
+                records.push((entry.seq, read(ledger, content.tool_use_id, content.bytes)));
+            }
+            ControlFlow::Continue(())
+        })?;
+        forget_from(connection, ledger.number, from)?;
     }
-    let key = keys::ledger(key);
-    writer.put(Table::Sessions, &key, &ledger.encode(&key)?)
+    let appended = (before + 1..).zip(fresh);
+    records.extend(
+        appended.map(|(seq, record)| (seq, read(ledger, record.tool_use_id.as_deref(), &record.bytes))),
+    );
+    let project = ledger.entry.project.as_deref().unwrap_or_default();
+    let origin = Origin { session_id: &ledger.entry.session_id, project };
+    let entries = correlate(origin, records.iter().map(|(seq, record)| (*seq, record)));
+    let open_turn = put(connection, ledger.number, &entries, &records)?;
+    let open_call = entries.iter().find_map(|entry| match entry {
+        Entry::Call(call) if call.evidence == Evidence::Open => Some(call.first_seq()),
+        _ => None,
+    });
+    let last = ledger.entry.last_seq;
+    let settled =
+        [open_turn, open_call].into_iter().flatten().min().map_or(last, |seq| seq.saturating_sub(1));
+    Ok(settled.max(last.saturating_sub(FURTHEST)))
 }
 
-/// Numbers a new session and starts its log.
-fn new_ledger(writer: &mut dyn Writer, snapshot: &SessionIdentitySnapshot) -> Result<Ledger> {
-    let ordinal = next_ordinal(writer)?;
-    let key = keys::owner(ordinal);
-    writer.put(Table::Log, &key, &sealed::seal(&key, snapshot.session_id.as_bytes()))?;
-    Ok(Ledger::new(&snapshot.session_id, snapshot.timestamp_ms, ordinal))
-}
-
-/// Whose log it is that has this number.
-pub(super) fn load_owner<R: Reader + ?Sized>(reader: &R, ordinal: u64) -> Result<Option<String>> {
-    let key = keys::owner(ordinal);
-    let id = reader.get(Table::Log, &key)?.and_then(|value| sealed::unseal(&key, value));
-    Ok(id.and_then(|id| String::from_utf8(id.to_vec()).ok()))
-}
-
-/// The number of the next log, from `ordinal` on.
-pub(super) fn next_log<R: Reader + ?Sized>(reader: &R, ordinal: u64) -> Result<Option<u64>> {
-    let start = keys::owner(ordinal);
-    let mut found = None;
-    reader.scan(
-        Table::Log,
-        (Bound::Included(&start), Bound::Unbounded),
-        Order::Ascending,
-        &mut |key, _| {
-            // A row that has no number, or one that it does not stand under, is passed over.
-            found = keys::split_record(key).map(|(found, _)| found).filter(|found| *found >= ordinal);
-            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        },
-    )?;
-    Ok(found)
-}
-
-/// The next number.
-fn next_ordinal(writer: &mut dyn Writer) -> Result<u64> {
-    let mut counters = counters(writer)?;
-    counters.sessions += 1;
-    counters.last_ordinal += 1;
-    put_counters(writer, counters)?;
-    Ok(counters.last_ordinal)
-}
-
-/// Stores the counters; whoever changes them has changed the store, which is of this program's format from then on.
-pub(super) fn put_counters(writer: &mut dyn Writer, counters: Counters) -> Result<()> {
-    if stored_format(writer)? != Some(STORE_FORMAT) {
-        writer.put(Table::Meta, keys::FORMAT, &ledger::encode(keys::FORMAT, &STORE_FORMAT)?)?;
-    }
-    writer.put(Table::Meta, keys::COUNTERS, &ledger::encode(keys::COUNTERS, &counters)?)
-}
-
-/// The counters; counted again, should they not check out.
-pub(super) fn counters<R: Reader + ?Sized>(reader: &R) -> Result<Counters> {
-    let stored = reader.get(Table::Meta, keys::COUNTERS)?;
-    let counters: Option<Counters> = stored.and_then(|value| ledger::decode(keys::COUNTERS, value));
-    if let Some(counters) = counters.filter(Counters::are_sane) {
-        return Ok(counters);
-    }
-    let first_format: Option<(u64, u64)> = stored.and_then(|value| ledger::decode(keys::COUNTERS, value));
-    if let Some((sessions, last_ordinal)) = first_format {
-        // Each log starts with an entry that says whose it is, and each record was one.
-        let records = reader.count(Table::Log)?.saturating_sub(sessions);
-        let counters = Counters { sessions, last_ordinal, records, unwatched: last_ordinal };
-        if counters.are_sane() {
-            return Ok(counters);
+/// Tells entries, which were made from these records; the number of the prompt of a turn that is not over.
+pub(super) fn put(
+    connection: &Connection,
+    session: i64,
+    entries: &[Entry],
+    records: &[(u64, EventRecord)],
+) -> rusqlite::Result<Option<u64>> {
+    let mut telling = Telling { connection, session, records, places: HashMap::new() };
+    for entry in entries {
+        match entry {
+            Entry::Call(call) => telling.call(call)?,
+            Entry::Event(happening) => telling.event(happening)?,
         }
     }
-    let mut counted = Counters::default();
-    while let Some(ordinal) = next_log(reader, counted.last_ordinal + 1)? {
-        counted.sessions += 1;
-        counted.last_ordinal = ordinal;
-        let last = log::last_seq(reader, ordinal)?.unwrap_or_else(|first| first);
-        counted.records = counted.records.saturating_add(last).min(keys::TOO_MANY - 1);
+    telling.injections()?;
+    telling.turns(entries)
+}
+
+/// A record as it was stored; one that cannot be read is an event that says nothing.
+fn read(ledger: &Ledger, tool_use_id: Option<&str>, bytes: &[u8]) -> EventRecord {
+    let tool_use_id = tool_use_id.map(str::to_owned);
+    if let Ok(record) = decode_record(bytes) {
+        return EventRecord { tool_use_id, ..record };
     }
-    Ok(counted)
-}
-
-/// The format that the store says to have; none for a new one.
-pub(super) fn stored_format<R: Reader + ?Sized>(reader: &R) -> Result<Option<u16>> {
-    let value = reader.get(Table::Meta, keys::FORMAT)?;
-    Ok(value.and_then(|value| ledger::decode(keys::FORMAT, value)))
-}
-
-pub(super) fn load_ledger<R: Reader + ?Sized>(reader: &R, key: &SessionKey) -> Result<Option<Ledger>, Fault> {
-    let key = keys::ledger(key);
-    match reader.get(Table::Sessions, &key)? {
-        None => Ok(None),
-        Some(value) => Ledger::decode(&key, value).map(Some).ok_or(Fault::Damaged(Part::Ledger)),
+    EventRecord {
+        at_ms: ledger.entry.timestamp_ms,
+        tool_use_id,
+        payload: String::new(),
+        took_us: 0,
+        link: None,
+        ruling: None,
+        updated_input: None,
+        cuts: Vec::new(),
     }
 }
 
-pub(super) fn load_snapshot<R: Reader + ?Sized>(
-    reader: &R,
-    id: &str,
-    key: &SessionKey,
-) -> Result<Option<SessionIdentitySnapshot>, Fault> {
-    let Some(value) = reader.get(Table::Sessions, &keys::snapshot(key))? else { return Ok(None) };
-    match codec::decode(value) {
-        Ok(snapshot) if snapshot.session_id == id => Ok(Some(snapshot)),
-        Ok(_) => Err(Fault::Damaged(Part::Snapshot)),
-        Err(flaw) => Err(flaw.too_new(id).map_or(Fault::Damaged(Part::Snapshot), Fault::Error)),
+/// Whether one of the records is about a call that counted as settled: then everything is told again.
+fn answers_what_is_settled(
+    connection: &Connection,
+    ledger: &Ledger,
+    settled: u64,
+    fresh: &[&LogRecord],
+) -> rusqlite::Result<bool> {
+    if settled == 0 {
+        return Ok(false);
     }
-}
-
-pub(super) fn load_state<R: Reader + ?Sized>(reader: &R, key: &SessionKey) -> Result<Option<Vec<u8>>, Fault> {
-    let key = keys::state(key);
-    let Some(value) = reader.get(Table::Sessions, &key)? else { return Ok(None) };
-    match sealed::unseal(&key, value) {
-        Some(state) => Ok(Some(state.to_vec())),
-        None => Err(Fault::Damaged(Part::State)),
-    }
-}
-
-pub(super) fn successors<R: Reader + ?Sized>(reader: &R, key: &SessionKey) -> Result<Vec<String>> {
-    let start = keys::successors(key);
-    let end = keys::prefix_end(&start);
-    let mut ids = Vec::new();
-    reader.scan(Table::Sessions, keys::between(&start, end.as_deref()), Order::Ascending, &mut |_, id| {
-        ids.push(String::from_utf8_lossy(id).into_owned());
-        ControlFlow::Continue(())
-    })?;
-    Ok(ids)
-}
-
-/// A walk whose visitor may fail.
-pub(super) fn try_scan(
-    reader: &dyn Reader,
-    table: Table,
-    bounds: Bounds<'_>,
-    order: Order,
-    mut visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
-) -> Result<()> {
-    let mut failed = None;
-    reader.scan(table, bounds, order, &mut |key, value| match visit(key, value) {
-        Ok(flow) => flow,
-        Err(error) => {
-            failed = Some(error);
-            ControlFlow::Break(())
+    let mut statement = connection
+        .prepare_cached("SELECT 1 FROM calls WHERE tool_use_id = ? AND session = ? AND seq <= ?")?;
+    for id in fresh.iter().filter_map(|record| record.tool_use_id.as_deref()).filter(|id| !id.is_empty()) {
+        if statement.exists(params![id, ledger.number, number(settled)])? {
+            return Ok(true);
         }
-    })?;
-    failed.map_or(Ok(()), Err)
+    }
+    Ok(false)
+}
+
+/// Removes what was told of the records behind `seq`; says how many rows those were.
+pub(super) fn forget_from(connection: &Connection, session: i64, seq: u64) -> rusqlite::Result<usize> {
+    let mut removed = 0;
+    for table in TOLD {
+        let asked = format!("DELETE FROM {table} WHERE session = ? AND seq > ?");
+        removed += connection.prepare_cached(&asked)?.execute(params![session, number(seq)])?;
+    }
+    Ok(removed)
+}
+
+struct Telling<'a> {
+    connection: &'a Connection,
+    session: i64,
+    records: &'a [(u64, EventRecord)],
+    /// How many calls without a record of their own were told of each batch.
+    places: HashMap<u64, i64>,
+}
+
+impl Telling<'_> {
+    fn call(&mut self, call: &Call) -> rusqlite::Result<()> {
+        let seq = call.first_seq();
+        let place = if call.records.is_empty() {
+            let place = self.places.entry(seq).or_default();
+            *place += 1;
+            *place
+        } else {
+            0
+        };
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO calls (session, seq, place, last_seq, at_ms, ended_ms, tool_use_id, tool, mcp_server, agent_id,
+                agent_type, prompt_id, permission_mode, subject, verdict, outcome, evidence, duration_ms, between_ms,
+                permission_asked, deferrals, batch_seq, error)
+             VALUES (:session, :seq, :place, :last_seq, :at_ms, :ended_ms, :tool_use_id, :tool, :mcp_server, :agent_id,
+                :agent_type, :prompt_id, :permission_mode, :subject, :verdict, :outcome, :evidence, :duration_ms,
+                :between_ms, :permission_asked, :deferrals, :batch_seq, :error)",
+        )?;
+        let ruling = call.ruling();
+        statement.execute(named_params! {
+            ":session": self.session,
+            ":seq": number(seq),
+            ":place": place,
+            ":last_seq": number(call.records.last().map_or(seq, |part| part.seq)),
+            ":at_ms": call.at_ms,
+            ":ended_ms": call.ended_ms,
+            ":tool_use_id": said(&call.tool_use_id),
+            ":tool": call.tool,
+            ":mcp_server": call.mcp_server,
+            ":agent_id": call.agent.id,
+            ":agent_type": call.agent.kind,
+            ":prompt_id": call.prompt_id,
+            ":permission_mode": call.permission_mode,
+            ":subject": call.subject,
+            ":verdict": ruling.map(|ruling| &ruling.verdict),
+            ":outcome": call.outcome.as_str(),
+            ":evidence": call.evidence.as_str(),
+            ":duration_ms": call.duration_ms.map(number),
+            ":between_ms": call.between_ms.map(number),
+            ":permission_asked": call.permission_asked,
+            ":deferrals": call.deferrals,
+            ":batch_seq": call.batch_seq.map(number),
+            ":error": call.error.as_ref().map(|error| beginning(error)),
+        })?;
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO events (session, seq, at_ms, event, hook_us, call) VALUES (?, ?, ?, ?, ?, ?)",
+        )?;
+        for part in &call.records {
+            let (own, seq) = (number(part.seq), number(seq));
+            statement.execute(params![self.session, own, part.at_ms, part.event, part.took_us, seq])?;
+        }
+        self.decisions(seq, place, &call.decided, ruling)?;
+        self.files(seq, place, &call.paths)
+    }
+
+    fn event(&mut self, happening: &Happening) -> rusqlite::Result<()> {
+        let seq = happening.seq;
+        let record = self.record(seq);
+        let tool_use_id = record.and_then(|record| record.tool_use_id.as_deref()).filter(|id| !id.is_empty());
+        let decided = happening.decided.as_ref();
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO events (session, seq, at_ms, event, hook_us, tool_use_id, agent_id, agent_type, prompt_id,
+                verdict, subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        statement.execute(params![
+            self.session,
+            number(seq),
+            happening.at_ms,
+            happening.event,
+            happening.took_us,
+            tool_use_id,
+            happening.agent.id,
+            happening.agent.kind,
+            happening.prompt_id,
+            decided.map(|decided| &decided.verdict),
+            said(&happening.subject),
+        ])?;
+        self.decisions(seq, 0, happening.decided.as_slice(), decided)?;
+        self.files(seq, 0, &happening.paths)
+    }
+
+    fn record(&self, seq: u64) -> Option<&EventRecord> {
+        self.records.binary_search_by_key(&seq, |(seq, _)| *seq).ok().map(|at| &self.records[at].1)
+    }
+
+    fn decisions(
+        &self,
+        seq: u64,
+        place: i64,
+        decided: &[Decided],
+        counted: Option<&Decided>,
+    ) -> rusqlite::Result<()> {
+        let mut position = 0;
+        for decision in decided {
+            let counts = counted.is_some_and(|counted| std::ptr::eq(counted, decision));
+            let rules = decision.rules.iter().map(Some);
+            let none = decision.rules.is_empty().then_some(None);
+            for rule in rules.chain(none) {
+                let Decided { event, verdict, reason, .. } = decision;
+                let mut statement = self.connection.prepare_cached(
+                    "INSERT INTO decisions (session, seq, place, position, event, verdict, rule, reason, counted)
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                )?;
+                let at = (self.session, number(seq), place, position);
+                statement.execute(params![at.0, at.1, at.2, at.3, event, verdict, rule, reason, counts])?;
+                position += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn files(&self, seq: u64, place: i64, paths: &[String]) -> rusqlite::Result<()> {
+        for (position, path) in (0_i64..).zip(paths) {
+            let mut statement = self.connection.prepare_cached(
+                "INSERT INTO files (session, seq, place, position, path) VALUES (?, ?, ?, ?, ?)",
+            )?;
+            statement.execute(params![self.session, number(seq), place, position, path])?;
+        }
+        Ok(())
+    }
+
+    fn injections(&self) -> rusqlite::Result<()> {
+        for (seq, record) in self.records {
+            let link = record.link.as_ref().map(|link| ("previous_session", &link.session_id));
+            let added = record.ruling.as_ref().filter(|ruling| ruling.verdict == "add_context");
+            let context = added.map(|ruling| ("context", &ruling.reason));
+            let input = record.updated_input.as_ref().map(|input| ("input", input));
+            for (position, (kind, content)) in (0_i64..).zip([link, context, input].into_iter().flatten()) {
+                let mut statement = self.connection.prepare_cached(
+                    "INSERT INTO injections (session, seq, position, kind, content) VALUES (?, ?, ?, ?, ?)",
+                )?;
+                statement.execute(params![self.session, number(*seq), position, kind, content])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the turns; the number of the prompt of one that is not over.
+    fn turns(&self, entries: &[Entry]) -> rusqlite::Result<Option<u64>> {
+        let mut open: Option<&Happening> = None;
+        for entry in entries {
+            let Entry::Event(event) = entry else { continue };
+            let ended_by = match event.event.as_str() {
+                "Stop" | "StopFailure" => "stopped",
+                // After a compaction the same turn goes on.
+                "SessionStart" if event.subject == "compact" => continue,
+                "UserPromptSubmit" | "SessionStart" | "SessionEnd" => "broken_off",
+                _ => continue,
+            };
+            if let Some(turn) = open.take() {
+                self.turn(turn, Some((event.at_ms, ended_by)))?;
+            }
+            open = (event.event == "UserPromptSubmit").then_some(event);
+        }
+        if let Some(turn) = open {
+            self.turn(turn, None)?;
+        }
+        Ok(open.map(|turn| turn.seq))
+    }
+
+    fn turn(&self, turn: &Happening, end: Option<(i64, &str)>) -> rusqlite::Result<()> {
+        let (ended_ms, ended_by) = end.unzip();
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO turns (session, seq, at_ms, ended_ms, ended_by, prompt) VALUES (?, ?, ?, ?, ?, ?)",
+        )?;
+        let seq = number(turn.seq);
+        statement.execute(params![self.session, seq, turn.at_ms, ended_ms, ended_by, turn.subject])?;
+        Ok(())
+    }
+}
+
+/// How much of an error is told; the record has all of it.
+const ERROR_LETTERS: usize = 300;
+
+fn beginning(error: &str) -> &str {
+    error.char_indices().nth(ERROR_LETTERS).map_or(error, |(end, _)| &error[..end])
+}
+
+/// What was not said is no value.
+fn said(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }

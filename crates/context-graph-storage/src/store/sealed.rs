@@ -2,11 +2,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::LogContent;
-
 const SUM: usize = 8;
-/// Length that stands for "no tool call".
-pub(super) const NO_CALL: u16 = u16::MAX;
 
 /// `content` as it is stored under `key`.
 pub(super) fn seal(key: &[u8], content: &[u8]) -> Vec<u8> {
@@ -21,20 +17,6 @@ pub(super) fn unseal<'a>(key: &[u8], value: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, content) = value.split_first_chunk::<SUM>()?;
     (checksum(key, content) == u64::from_le_bytes(*sum)).then_some(content)
 }
-
-/// A log record as the first format stored it by itself: length of the call's id, id, bytes.
-pub(super) fn single(content: &[u8]) -> Option<LogContent<'_>> {
-    let (length, rest) = content.split_first_chunk::<2>()?;
-    let length = u16::from_le_bytes(*length);
-    if length == NO_CALL {
-        return Some(LogContent { tool_use_id: None, bytes: rest });
-    }
-    let (id, bytes) = rest.split_at_checked(usize::from(length))?;
-    Some(LogContent { tool_use_id: Some(std::str::from_utf8(id).ok()?), bytes })
-}
-
-/// Longest tool call id that a record can hold.
-pub(super) const MAX_CALL_ID_BYTES: usize = NO_CALL as usize - 2;
 
 fn checksum(key: &[u8], content: &[u8]) -> u64 {
     xxh3_64_with_seed(content, xxh3_64(key))

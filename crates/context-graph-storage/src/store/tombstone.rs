@@ -1,19 +1,14 @@
 //! What stays of a session that was removed: that it was there, how long its log was, how its chain ended, when it went
-//! and why. Nothing of what was in it. Tombstones are records of a log of the store's own, with a chain of its own, so
-//! that pruning is not mistaken for tampering, and tampering not for pruning.
+//! and why. Nothing of what was in it. Tombstones are a chain of their own, so that pruning is not mistaken for
+//! tampering, and tampering not for pruning.
 
-use std::ops::ControlFlow;
-
+use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use super::chain::Chain;
-use super::engine::{Reader, Table, Writer};
-use super::ledger::Ledger;
-use super::{LogRecord, keys, log};
+use super::write::Ledger;
+use super::{Store, write};
 use crate::error::Result;
-
-/// The number of the store's own log; sessions are numbered from one.
-pub(super) const OWN_LOG: u64 = 0;
 
 /// Why a session was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,39 +58,47 @@ impl Tombstone {
 }
 
 /// Leaves a tombstone for the session of `ledger`.
-pub(super) fn leave(writer: &mut dyn Writer, ledger: &Ledger, at_ms: i64, why: Why) -> Result<()> {
+pub(super) fn leave(connection: &Connection, ledger: &Ledger, at_ms: i64, why: Why) -> rusqlite::Result<()> {
     let tombstone = Tombstone {
-        ordinal: ledger.ordinal,
-        fingerprint: Tombstone::fingerprint(&ledger.session_id),
-        records: ledger.last_seq,
-        chain: ledger.chain.map(|chain| *chain.as_bytes()),
+        ordinal: ledger.number.cast_unsigned(),
+        fingerprint: Tombstone::fingerprint(&ledger.entry.session_id),
+        records: ledger.entry.last_seq,
+        chain: ledger.entry.chain.map(|chain| *chain.as_bytes()),
         at_ms,
         why,
     };
-    let record = LogRecord { bytes: postcard::to_stdvec(&tombstone)?, ..LogRecord::default() };
-    let mut own = own_ledger(writer)?;
-    log::append(writer, &mut own, [&record])?;
-    writer.put(Table::Meta, keys::OWN, &own.encode(keys::OWN)?)
+    let content = postcard::to_stdvec(&tombstone)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+    // Counted beside the rows, so that taking the last ones away shows.
+    let seq = write::count_up(connection, "last_tombstone")?;
+    let before = connection
+        .query_row("SELECT link FROM tombstones ORDER BY seq DESC LIMIT 1", [], |row| {
+            row.get::<_, [u8; 32]>(0)
+        })
+        .optional()?;
+    let link = before.map_or_else(begin, Chain::from).next(seq.cast_unsigned(), None, &content);
+    connection.execute(
+        "INSERT INTO tombstones (seq, session, content, link) VALUES (?, ?, ?, ?)",
+        params![seq, ledger.number, content, &link.as_bytes()[..]],
+    )?;
+    Ok(())
 }
 
-/// The ledger of the store's own log. One that does not check out is made anew from the log.
-pub(super) fn own_ledger<R: Reader + ?Sized>(reader: &R) -> Result<Ledger> {
-    let stored = reader.get(Table::Meta, keys::OWN)?;
-    if let Some(ledger) = stored.and_then(|value| Ledger::decode(keys::OWN, value)) {
-        return Ok(ledger);
+/// Where the chain of tombstones begins.
+pub(super) fn begin() -> Chain {
+    Chain::begin(0, "")
+}
+
+impl Store {
+    /// What stays of the sessions that were removed, in the order they went. One that cannot be read is left out, and
+    /// found by whoever verifies the chain.
+    pub fn tombstones(&self) -> Result<Vec<Tombstone>> {
+        self.settle(|store| {
+            let mut statement = store.connection.prepare("SELECT content FROM tombstones ORDER BY seq")?;
+            let rows = statement.query_map([], |row| {
+                Ok(postcard::from_bytes(row.get_ref(0)?.as_blob().unwrap_or_default()).ok())
+            })?;
+            rows.filter_map(rusqlite::Result::transpose).collect()
+        })
     }
-    let mut ledger = Ledger::new("", 0, OWN_LOG);
-    ledger.last_seq = log::last_seq(reader, OWN_LOG)?.unwrap_or_else(|first| first);
-    ledger.chain = Some(log::last_chain(reader, OWN_LOG)?.unwrap_or_else(|| Chain::begin(OWN_LOG, "")));
-    Ok(ledger)
-}
-
-/// All tombstones, oldest first. One that cannot be read is left out, and found by whoever verifies the chain.
-pub(super) fn all<R: Reader + ?Sized>(reader: &R) -> Result<Vec<Tombstone>> {
-    let mut found = Vec::new();
-    log::visit(reader, OWN_LOG, 1, &mut |entry| {
-        found.extend(entry.content.and_then(|content| postcard::from_bytes(content.bytes).ok()));
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
 }

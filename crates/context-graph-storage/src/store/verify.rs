@@ -1,14 +1,13 @@
-//! Following the hash chain of every log, from its first record to the link that the ledger holds.
+//! Following the hash chain of every log, from its first record to the link that its session holds, and asking SQLite
+//! whether the file is whole.
 
-use std::ops::ControlFlow;
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
 
 use super::chain::Chain;
-use super::engine::Reader;
-use super::ledger::Ledger;
-use super::log::{self, Row};
-use super::rows::{counters, load_ledger};
-use super::tombstone::{self, OWN_LOG};
-use super::{keys, sealed};
+use super::log::{read, walk};
+use super::write::find;
+use super::{CheckReport, Store, tombstone};
 use crate::error::Result;
 use crate::session_key::SessionKey;
 
@@ -30,8 +29,6 @@ pub struct ChainReport {
     pub sessions: u64,
     /// Records followed.
     pub records: u64,
-    /// Records that an older program wrote without a chain, in logs that had none since.
-    pub unchained: u64,
     /// Sessions that were removed and left a tombstone.
     pub removed: u64,
     /// How many logs do not fit.
@@ -50,222 +47,230 @@ impl ChainReport {
 
 /// A log being followed.
 struct Follow {
-    ordinal: u64,
-    ledger: Option<Ledger>,
+    number: i64,
+    session_id: String,
+    last: u64,
+    head: Option<Chain>,
     chain: Chain,
     next: u64,
     broken: bool,
 }
 
 impl Follow {
-    fn break_at(&mut self, report: &mut ChainReport, seq: Option<u64>, what: &str) {
+    fn begin(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let number: i64 = row.get("number")?;
+        let session_id: String = row.get("session_id")?;
+        Ok(Self {
+            number,
+            last: row.get::<_, i64>("records")?.cast_unsigned(),
+            head: row.get::<_, Option<[u8; 32]>>("chain").ok().flatten().map(Chain::from),
+            chain: Chain::begin(number.cast_unsigned(), &session_id),
+            session_id,
+            next: 1,
+            broken: false,
+        })
+    }
+
+    fn break_at(&mut self, report: &mut ChainReport, seq: u64, what: &str) {
         if !self.broken {
-            let id = self.ledger.as_ref().map(|ledger| ledger.session_id.as_str());
-            report.record_break(id.filter(|id| !id.is_empty()), seq, what);
+            report.record_break(Some(&self.session_id), Some(seq), what);
         }
         self.broken = true;
     }
 
-    /// One row of the log.
-    fn row(&mut self, report: &mut ChainReport, key: &[u8], value: &[u8]) {
-        let first = keys::split_record(key).map_or(0, |(_, seq)| seq);
+    /// One block of the log.
+    fn block(&mut self, report: &mut ChainReport, first: u64, counted: i64, content: ValueRef<'_>) {
         if first != self.next {
-            self.break_at(report, Some(self.next), "the record is missing");
+            self.break_at(report, self.next, "the record is missing");
         }
-        let Some(row) = Row::read(key, value) else {
-            self.break_at(report, Some(first), "the record was changed: its checksum does not hold");
-            self.next = first + 1;
+        let Some(block) = read(self.number, first, content) else {
+            self.break_at(report, first, "the record was changed: its checksum does not hold");
+            self.next = first.saturating_add(1);
             return;
         };
-        self.next = first.saturating_add(row.count());
-        match row {
-            Row::Single(content) => {
-                self.chain = self.chain.next(first, content.tool_use_id, content.bytes);
-                report.records += 1;
-            }
-            Row::Block(block) => {
-                report.records += u64::from(block.count);
-                if block.before != self.chain {
-                    self.break_at(report, Some(first), "the chain does not lead from the record before it");
-                }
-                if let Some(seq) = block.first_break() {
-                    self.break_at(
-                        report,
-                        Some(seq),
-                        "the record is not the one that the chain was made over",
-                    );
-                }
-                self.chain = block.behind;
-            }
+        self.next = block.end();
+        if i64::from(block.count) != counted {
+            self.break_at(report, first, "the block has another number of records than it should");
         }
+        report.records += u64::from(block.count);
+        if block.before != self.chain {
+            self.break_at(report, first, "the chain does not lead from the record before it");
+        }
+        if let Some(seq) = block.first_break() {
+            self.break_at(report, seq, "the record is not the one that the chain was made over");
+        }
+        self.chain = block.behind;
     }
 
     /// The end of the log.
     fn end(mut self, report: &mut ChainReport) {
-        report.sessions += u64::from(self.ordinal != OWN_LOG);
-        let Some(ledger) = &self.ledger else { return };
-        let (last, head) = (ledger.last_seq, ledger.chain);
-        if last + 1 != self.next {
-            return self.break_at(
-                report,
-                Some(self.next.min(last + 1)),
-                "the log ends elsewhere than it should",
-            );
+        report.sessions += 1;
+        if self.last.saturating_add(1) != self.next {
+            let seq = self.next.min(self.last.saturating_add(1));
+            return self.break_at(report, seq, "the log ends elsewhere than it should");
         }
-        match head {
-            None => report.unchained += last,
-            Some(head) if head == self.chain => {}
-            Some(_) => self.break_at(report, Some(last), "the chain ends in another link than it should"),
+        let held = if self.last == 0 { self.head.is_none() } else { self.head == Some(self.chain) };
+        if !held {
+            self.break_at(report, self.last, "the chain ends in another link than it should");
         }
     }
 }
 
-/// Follows every chain. `progress` hears how many records were followed.
-pub(super) fn verify(reader: &dyn Reader, progress: &mut dyn FnMut(u64)) -> Result<ChainReport> {
-    let mut report = ChainReport::default();
-    let mut present = Vec::new();
-    let mut current: Option<Follow> = None;
-    log::visit_rows(reader, |key, value| {
-        let Some((ordinal, seq)) = keys::split_record(key).filter(|_| key.len() == 16) else {
-            report.record_break(None, None, "a row of the log has no number");
-            return Ok(ControlFlow::Continue(()));
-        };
-        if current.as_ref().is_none_or(|follow| follow.ordinal != ordinal) {
-            if let Some(done) = current.take() {
-                done.end(&mut report);
-                progress(report.records);
+impl Store {
+    /// Follows the hash chain of every log; `progress` hears how many records were followed so far.
+    pub fn verify_chains(&self, progress: &mut dyn FnMut(u64)) -> Result<ChainReport> {
+        self.settle(|store| {
+            let mut report = ChainReport::default();
+            // In one moment: a fold meanwhile must not look like a break.
+            let moment = store.connection.unchecked_transaction()?;
+            let present = store.follow_all(&mut report, progress)?;
+            let gone = store.follow_tombstones(&mut report)?;
+            store.find_gaps(&mut report, present, gone)?;
+            store.find_strays(&mut report)?;
+            moment.finish()?;
+            progress(report.records);
+            Ok(report)
+        })
+    }
+
+    /// Follows all logs; the numbers of their sessions.
+    fn follow_all(
+        &self,
+        report: &mut ChainReport,
+        progress: &mut dyn FnMut(u64),
+    ) -> rusqlite::Result<Vec<i64>> {
+        let mut statement = self.connection.prepare(
+            "SELECT s.number, s.session_id, s.records, s.chain, b.first_seq, b.content, b.records AS counted
+             FROM sessions s LEFT JOIN blocks b ON b.session = s.number ORDER BY s.number, b.first_seq",
+        )?;
+        let mut rows = statement.query([])?;
+        let (mut present, mut current): (Vec<i64>, Option<Follow>) = (Vec::new(), None);
+        while let Some(row) = rows.next()? {
+            let number: i64 = row.get(0)?;
+            if current.as_ref().is_none_or(|follow| follow.number != number) {
+                if let Some(done) = current.take() {
+                    done.end(report);
+                    progress(report.records);
+                }
+                present.push(number);
+                current = Some(Follow::begin(row)?);
             }
-            present.push(ordinal);
-            let mut follow = begin(reader, &mut report, ordinal, (seq == 0).then_some((key, value)))?;
-            if seq > 0 {
-                follow.row(&mut report, key, value);
+            if let (Some(follow), Some(first)) = (&mut current, row.get::<_, Option<i64>>(4)?) {
+                follow.block(report, first.cast_unsigned(), row.get("counted")?, row.get_ref(5)?);
             }
-            current = Some(follow);
-        } else if let Some(follow) = &mut current {
-            follow.row(&mut report, key, value);
         }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    if let Some(done) = current.take() {
-        done.end(&mut report);
-    }
-    let tombstones = tombstone::all(reader)?;
-    report.removed = tombstones.len() as u64;
-    present.extend(tombstones.iter().map(|tombstone| tombstone.ordinal));
-    let counters = counters(reader)?;
-    find_gaps(&mut report, present, counters.unwatched + 1, counters.last_ordinal);
-    progress(report.records);
-    Ok(report)
-}
-
-/// Reports the numbers from `first` to `last` that are not `present`. What claims to be the last number may be a lie, so
-/// nothing here counts up to it.
-fn find_gaps(report: &mut ChainReport, mut present: Vec<u64>, first: u64, last: u64) {
-    present.retain(|ordinal| (first..=last).contains(ordinal));
-    present.sort_unstable();
-    let mut expected = first;
-    for ordinal in present.into_iter().chain([last + 1]) {
-        if ordinal > expected {
-            let what = format!("session number {expected} is gone and left no tombstone");
-            report.record_break(None, None, what);
-            report.breaks += ordinal - expected - 1;
+        if let Some(done) = current {
+            done.end(report);
         }
-        expected = ordinal + 1;
+        Ok(present)
     }
-}
 
-/// Starts with the row that says whose log it is.
-fn begin(
-    reader: &dyn Reader,
-    report: &mut ChainReport,
-    ordinal: u64,
-    owner: Option<(&[u8], &[u8])>,
-) -> Result<Follow> {
-    let mut follow =
-        Follow { ordinal, ledger: None, chain: Chain::begin(ordinal, ""), next: 1, broken: false };
-    if ordinal == OWN_LOG {
-        follow.ledger = Some(tombstone::own_ledger(reader)?);
-        return Ok(follow);
-    }
-    let id = owner.and_then(|(key, value)| sealed::unseal(key, value));
-    let Some(id) = id.and_then(|id| std::str::from_utf8(id).ok()) else {
-        follow.break_at(report, None, &format!("log number {ordinal} does not say whose it is"));
-        return Ok(follow);
-    };
-    follow.chain = Chain::begin(ordinal, id);
-    let ledger = SessionKey::new(id).ok().and_then(|key| load_ledger(reader, &key).ok().flatten());
-    follow.ledger = ledger.filter(|ledger| ledger.ordinal == ordinal);
-    if follow.ledger.is_none() {
-        report.record_break(Some(id), None, "the session's ledger is missing or was changed");
-        follow.broken = true;
-    }
-    Ok(follow)
-}
-
-/// The link behind record `seq` of a log, as the records give it; none when there is no such record.
-pub(super) fn chain_at(reader: &dyn Reader, ledger: &Ledger, seq: u64) -> Result<Option<Chain>> {
-    let mut chain = Chain::begin(ledger.ordinal, &ledger.session_id);
-    let mut found = (seq == 0).then_some(chain);
-    log::visit(reader, ledger.ordinal, 1, &mut |entry| {
-        let Some(content) = entry.content.filter(|_| entry.seq <= seq) else { return ControlFlow::Break(()) };
-        chain = chain.next(entry.seq, content.tool_use_id, content.bytes);
-        if entry.seq == seq {
-            found = Some(chain);
+    /// Follows the chain of tombstones; the numbers of the sessions that they stand for.
+    fn follow_tombstones(&self, report: &mut ChainReport) -> rusqlite::Result<Vec<i64>> {
+        let mut statement =
+            self.connection.prepare("SELECT seq, session, content, link FROM tombstones ORDER BY seq")?;
+        let mut rows = statement.query([])?;
+        let (mut gone, mut chain, mut last) = (Vec::new(), tombstone::begin(), 0);
+        while let Some(row) = rows.next()? {
+            let seq: i64 = row.get(0)?;
+            chain = chain.next(seq.cast_unsigned(), None, row.get_ref(2)?.as_blob().unwrap_or_default());
+            let link = row.get::<_, [u8; 32]>(3).ok().map(Chain::from);
+            if seq != last + 1 || link != Some(chain) {
+                report.record_break(None, None, format!("tombstone {} was changed or taken away", last + 1));
+                chain = link.unwrap_or(chain);
+            }
+            last = seq;
+            gone.push(row.get(1)?);
         }
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
-
-    use super::super::engine::{Engine, Table};
-    use super::super::ledger::{self, Counters};
-    use super::super::{FoldBatch, LogRecord, MemoryEngine, MemoryStore, SessionStore};
-    use super::*;
-    use crate::quarantine::Quarantine;
-
-    /// A store with one session of one record, and one row that is not the store's own.
-    fn store_with(table: Table, key: &[u8], value: &[u8]) -> MemoryStore {
-        let store = MemoryStore::new(MemoryEngine::default(), Quarantine::new("/nowhere")).unwrap();
-        let batch = FoldBatch {
-            records: vec![LogRecord { bytes: b"one".to_vec(), ..LogRecord::default() }],
-            ..FoldBatch::of(SessionIdentitySnapshot::with_timestamp("s", 1))
-        };
-        store.commit_fold(&batch).unwrap();
-        store.engine.write(|writer| writer.put(table, key, value)).unwrap();
-        store
-    }
-
-    #[test]
-    fn a_row_with_a_strange_key_is_a_break_and_stops_no_walk() {
-        let whole = keys::record(1, 1);
-        let largest = keys::record(u64::MAX, 1);
-        for key in [&[&whole[..], b"x"].concat()[..], &whole[..15], &[&whole[..], &whole].concat(), &largest]
-        {
-            let store = store_with(Table::Log, key, b"");
-            let report = store.verify_chains(&mut |_| ()).unwrap();
-            assert_eq!((report.records, report.sessions), (1, 1), "{key:?}");
-            assert!(report.breaks > 0, "{key:?}");
-            assert!(store.check().unwrap().problems > 0, "{key:?}");
-            // Reading from the second record on looks for the row before it, and meets the strange one.
-            assert!(store.log("s", 2, 9).is_ok());
+        report.removed = gone.len() as u64;
+        if last < self.counted("last_tombstone")? {
+            report.record_break(None, None, format!("tombstone {} was taken away", last + 1));
         }
+        Ok(gone)
     }
 
-    #[test]
-    fn counters_that_claim_too_much_are_not_counted_up_to() {
-        let counters = |last_ordinal| Counters { sessions: 1, last_ordinal, records: 1, unwatched: 0 };
-        let put = |last| {
-            let value = ledger::encode(keys::COUNTERS, &counters(last)).unwrap();
-            store_with(Table::Meta, keys::COUNTERS, &value)
-        };
-        let report = put(1 << 40).verify_chains(&mut |_| ()).unwrap();
-        assert_eq!(report.breaks, (1 << 40) - 1);
-        assert_eq!(report.first_break.unwrap().what, "session number 2 is gone and left no tombstone");
-        // What nobody can have counted is counted again.
-        assert_eq!(put(u64::MAX).verify_chains(&mut |_| ()).unwrap().breaks, 0);
+    /// Reports the numbers that are neither there nor gone with a tombstone. What claims to be the last number may be a
+    /// lie, so nothing here counts up to it.
+    fn find_gaps(
+        &self,
+        report: &mut ChainReport,
+        mut present: Vec<i64>,
+        gone: Vec<i64>,
+    ) -> rusqlite::Result<()> {
+        present.extend(gone);
+        present.sort_unstable();
+        let last = self.counted("last_session")?.max(present.last().copied().unwrap_or(0));
+        let mut expected = 1;
+        for number in present.into_iter().chain([last.saturating_add(1)]) {
+            if number > expected {
+                let what = format!("session number {expected} is gone and left no tombstone");
+                report.record_break(None, None, what);
+                report.breaks += (number - expected - 1).cast_unsigned();
+            }
+            expected = number.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Reports sessions of which more or less is told than there are records, and rows of no session.
+    fn find_strays(&self, report: &mut ChainReport) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare(
+            "SELECT s.session_id, e.session, coalesce(s.records, 0), e.told
+             FROM (SELECT session, count(*) AS told FROM events GROUP BY session) e
+             LEFT JOIN sessions s ON s.number = e.session WHERE coalesce(s.records, 0) <> e.told
+             UNION ALL SELECT NULL, session, 0, count(*) FROM blocks
+                WHERE session NOT IN (SELECT number FROM sessions) GROUP BY session
+             UNION ALL SELECT session_id, number, records, 0 FROM sessions
+                WHERE records > 0 AND NOT EXISTS (SELECT 1 FROM events WHERE session = number)",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (records, told): (i64, i64) = (row.get(2)?, row.get(3)?);
+            let id: Option<String> = row.get(0)?;
+            report.record_break(id.as_deref(), None, format!("{told} events are told of {records} records"));
+        }
+        Ok(())
+    }
+
+    fn counted(&self, what: &str) -> rusqlite::Result<i64> {
+        let asked = "SELECT coalesce((SELECT CAST(value AS BIGINT) FROM meta WHERE name = ?), 0)";
+        self.connection.query_row(asked, [what], |row| row.get(0))
+    }
+
+    /// The link behind record `seq` of a session, made from the records themselves.
+    pub fn chain_at(&self, id: &str, seq: u64) -> Result<Option<Chain>> {
+        SessionKey::new(id)?;
+        self.settle(|store| {
+            let Some(ledger) = find(&store.connection, id)? else { return Ok(None) };
+            let mut chain = Chain::begin(ledger.number.cast_unsigned(), id);
+            let mut found = (seq == 0).then_some(chain);
+            walk(&store.connection, ledger.number, 1, &mut |entry| {
+                use std::ops::ControlFlow::{Break, Continue};
+                let Some(content) = entry.content.filter(|_| entry.seq <= seq) else { return Break(()) };
+                chain = chain.next(entry.seq, content.tool_use_id, content.bytes);
+                if entry.seq == seq {
+                    found = Some(chain);
+                }
+                Continue(())
+            })?;
+            Ok(found)
+        })
+    }
+
+    /// Whether the file is whole, as SQLite sees it: every page, every index, every row.
+    pub fn check(&self) -> Result<CheckReport> {
+        self.settle(|store| {
+            let mut statement = store.connection.prepare("PRAGMA integrity_check(1)")?;
+            let told: Vec<String> =
+                statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            let first_problem = told.into_iter().find(|line| line != "ok");
+            let count = |asked: &str| store.connection.query_row(asked, [], |row| row.get::<_, i64>(0));
+            Ok(CheckReport {
+                sessions: count("SELECT count(*) FROM sessions")?.cast_unsigned(),
+                records: count("SELECT coalesce(sum(records), 0) FROM sessions")?.cast_unsigned(),
+                problems: u64::from(first_problem.is_some()),
+                first_problem: first_problem.map(|problem| (super::DATABASE.to_owned(), problem)),
+            })
+        })
     }
 }

@@ -16,8 +16,7 @@ use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
 use context_graph_storage::live::{self, Entry, FoldPlan, Folded};
 use context_graph_storage::store::SessionQuery;
 use context_graph_storage::{
-    FoldBatch, LiveSession, LmdbOptions, LmdbStore, LogRecord, Position, Quarantine, SessionGuard,
-    SessionStore,
+    FoldBatch, LiveSession, LogRecord, Position, Quarantine, SessionGuard, Store, StoreOptions,
 };
 
 /// A folder with a store and live sessions.
@@ -48,8 +47,8 @@ impl Place {
         self.folder.join("quarantine")
     }
 
-    pub fn store(&self) -> LmdbStore {
-        LmdbStore::open(&LmdbOptions::new(self.data(), 0)).unwrap()
+    pub fn store(&self) -> Store {
+        Store::open(&StoreOptions::new(self.data(), 0)).unwrap()
     }
 
     pub fn session(&self, id: &str) -> LiveSession {
@@ -75,7 +74,7 @@ pub fn record(call: Option<&str>, bytes: &[u8]) -> LogRecord {
 
 /// The state to go on from, the way the hooks find it: the live one, else what the store has. It is the number of
 /// entries applied, so that an entry applied twice or never shows.
-pub fn load(guard: &mut SessionGuard<'_>, store: &impl SessionStore) -> (Option<Position>, u64) {
+pub fn load(guard: &mut SessionGuard<'_>, store: &Store) -> (Option<Position>, u64) {
     if let Some(state) = guard.read_state().unwrap() {
         return (Some(state.applied), number(state.payload()));
     }
@@ -89,7 +88,7 @@ pub fn load(guard: &mut SessionGuard<'_>, store: &impl SessionStore) -> (Option<
 }
 
 /// Folds the way the hooks do.
-pub fn fold(guard: &mut SessionGuard<'_>, store: &impl SessionStore, now_ms: i64) -> Folded {
+pub fn fold(guard: &mut SessionGuard<'_>, store: &Store, now_ms: i64) -> Folded {
     let (applied, mut count) = load(guard, store);
     let id = guard.session_id().to_owned();
     live::fold(guard, store, applied, |entries, fresh| {
@@ -111,7 +110,7 @@ pub fn fold(guard: &mut SessionGuard<'_>, store: &impl SessionStore, now_ms: i64
 }
 
 /// Steps the session by one event, the way the hooks do.
-pub fn step(session: &LiveSession, store: &impl SessionStore, payload: &[u8]) {
+pub fn step(session: &LiveSession, store: &Store, payload: &[u8]) {
     let mut guard = session.lock().unwrap();
     let (applied, count) = load(&mut guard, store);
     guard.append(payload).unwrap();
@@ -121,7 +120,7 @@ pub fn step(session: &LiveSession, store: &impl SessionStore, payload: &[u8]) {
 }
 
 /// Everything that a store holds, as text.
-pub fn dump(store: &impl SessionStore) -> String {
+pub fn dump(store: &Store) -> String {
     let mut text = String::new();
     for session in store.list_sessions(&SessionQuery::default()).unwrap() {
         let id = &session.session_id;
@@ -144,7 +143,7 @@ pub fn number(bytes: &[u8]) -> u64 {
 }
 
 /// All log records of a session as text.
-pub fn log(store: &impl SessionStore, id: &str) -> Vec<String> {
+pub fn log(store: &Store, id: &str) -> Vec<String> {
     let records = store.log(id, 0, usize::MAX).unwrap();
     records.into_iter().map(|record| String::from_utf8(record.bytes.expect("intact")).unwrap()).collect()
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use context_graph_core::audit::{Needle, Outcome};
 use context_graph_events::EventName;
-use context_graph_storage::audit_index::Filter;
+use context_graph_storage::store::Filter;
 
 use crate::commands::failure::Failure;
 use crate::commands::session::Shelf;
@@ -52,18 +52,9 @@ pub(crate) struct AskedArgs {
     span: SpanArgs,
 }
 
-/// Which entries, understood.
-#[derive(Debug)]
-pub(super) struct Asked {
-    /// The sessions, where some were named.
-    pub(super) sessions: Option<Vec<String>>,
-    pub(super) filter: Filter,
-    pub(super) needles: Vec<Needle>,
-}
-
 impl AskedArgs {
     /// What was typed, checked.
-    pub(super) fn understand(&self, opened: &Shelf) -> Result<Asked, Failure> {
+    pub(super) fn understand(&self, opened: &Shelf) -> Result<Filter, Failure> {
         let (since_ms, until_ms) = self.span.moments()?;
         for event in &self.event {
             check_event(event)?;
@@ -71,20 +62,18 @@ impl AskedArgs {
         for verdict in &self.verdict {
             check_verdict(verdict)?;
         }
-        Ok(Asked {
+        Ok(Filter {
             sessions: sessions(&self.session, opened)?,
-            filter: Filter {
-                tools: self.tool.clone(),
-                events: self.event.clone(),
-                agents: self.agent.clone(),
-                verdicts: self.verdict.clone(),
-                outcomes: self.outcome.clone(),
-                rules: self.rule.clone(),
-                paths: self.path.clone(),
-                since_ms,
-                until_ms,
-            },
+            tools: self.tool.clone(),
+            events: self.event.clone(),
+            agents: self.agent.clone(),
+            verdicts: self.verdict.clone(),
+            outcomes: self.outcome.clone(),
+            rules: self.rule.clone(),
+            paths: self.path.clone(),
             needles: self.text.iter().map(|text| Needle::new(text)).collect(),
+            since_ms,
+            until_ms,
         })
     }
 }

@@ -4,25 +4,27 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 use std::time::Duration;
 
-use context_graph_core::audit::Evidence;
-use context_graph_storage::audit_index::Trail;
-use context_graph_storage::store::SessionEntry;
+use context_graph_storage::Store;
+use context_graph_storage::sessions::Trail;
+use context_graph_storage::store::{Filter, SessionQuery};
 
-use super::asked::Asked;
 use super::line::Line;
-use super::search;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::{Failure, Outcome};
 use crate::commands::session::Shelf;
 use crate::visible_json::write_line;
 use crate::{clock, terminal};
 
 /// How often is looked.
 const PAUSE: Duration = Duration::from_millis(300);
+/// So many sessions are looked at, the newest: more do not go on at the same time.
+const SESSIONS: usize = 100;
 
 /// What was there and what has been shown.
 #[derive(Default)]
 struct Following {
-    /// How far each session had come when following began.
+    /// When following began.
+    began_ms: i64,
+    /// How far each session had come then.
     before: HashMap<String, u64>,
     /// How far each session has come.
     seen: HashMap<String, u64>,
@@ -32,16 +34,14 @@ struct Following {
 }
 
 /// Prints the newest `limit` entries that fit, and then each new one, until nobody reads on.
-pub(super) fn run(shelf: &Shelf, asked: &Asked, limit: usize, as_json: bool) -> Outcome {
-    let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-    let first = search::newest(&mut trail, asked, limit)?;
-    trail.save();
-    let sessions = trail.sessions();
-    let ends = sessions.iter().map(|entry| (entry.session_id.clone(), entry.last_seq));
+pub(super) fn run(shelf: &Shelf, asked: &Filter, limit: usize, as_json: bool) -> Outcome {
+    let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+    let first: Vec<Line> = trail.entries(asked, limit)?.into_iter().map(Line).collect();
+    let before = ends(shelf, shelf.store.as_ref())?;
     let mut following =
-        Following { before: ends.clone().collect(), seen: ends.collect(), ..Following::default() };
-    following.open.extend(first.iter().filter(|line| is_open(line)).map(key));
-    following.shown.extend(first.iter().filter(|line| !is_open(line)).map(key));
+        Following { began_ms: clock::now_ms(), seen: before.clone(), before, ..Following::default() };
+    following.open.extend(first.iter().filter(|line| line.is_open()).map(key));
+    following.shown.extend(first.iter().filter(|line| !line.is_open()).map(key));
     drop(trail);
     let mut reading = print(&first, as_json);
     while reading {
@@ -49,47 +49,54 @@ pub(super) fn run(shelf: &Shelf, asked: &Asked, limit: usize, as_json: bool) -> 
         // The store may have come into being meanwhile.
         let opened = if shelf.store.is_none() { shelf.sessions.store(clock::now_ms())? } else { None };
         let store = shelf.store.as_ref().or(opened.as_ref());
-        let mut trail = Trail::open(&shelf.sessions, store)?;
-        let mut fresh = Vec::new();
-        for entry in following.moved(&trail, asked) {
-            let lines = search::in_session(&mut trail, &entry, asked, usize::MAX)?;
-            fresh.extend(lines.into_iter().filter(|line| following.is_new(line)));
+        let moved = following.moved(ends(shelf, store)?, asked);
+        if moved.is_empty() {
+            reading = print(&[], as_json);
+            continue;
         }
-        fresh.sort_by(|a, b| a.order().cmp(&b.order()));
+        let trail = Trail::open(&shelf.sessions, store)?;
+        let here = Filter { sessions: Some(moved), ..asked.clone() };
+        let lines = trail.entries(&here, usize::MAX)?.into_iter().map(Line);
+        let fresh: Vec<Line> = lines.filter(|line| following.is_new(line)).collect();
         following.shown.extend(fresh.iter().map(key));
         reading = print(&fresh, as_json);
     }
     Ok(())
 }
 
+/// How far the newest sessions have come.
+fn ends(shelf: &Shelf, store: Option<&Store>) -> Result<HashMap<String, u64>, Failure> {
+    let newest = SessionQuery { limit: Some(SESSIONS), ..SessionQuery::default() };
+    let sessions = shelf.sessions.list(store, &newest)?;
+    Ok(sessions.into_iter().map(|entry| (entry.session_id, entry.last_seq)).collect())
+}
+
 impl Following {
     /// The sessions that have come further since they were last looked at.
-    fn moved(&mut self, trail: &Trail<'_>, asked: &Asked) -> Vec<SessionEntry> {
+    fn moved(&mut self, ends: HashMap<String, u64>, asked: &Filter) -> Vec<String> {
         let named = asked.sessions.as_ref();
-        let sessions = trail.sessions();
-        let wanted = sessions.iter().filter(|entry| {
-            named.is_none_or(|named| named.contains(&entry.session_id))
-                && self.seen.get(&entry.session_id) != Some(&entry.last_seq)
-        });
-        let moved: Vec<SessionEntry> = wanted.cloned().collect();
-        self.seen.extend(moved.iter().map(|entry| (entry.session_id.clone(), entry.last_seq)));
+        let mut moved = Vec::new();
+        for (id, last) in ends {
+            if named.is_none_or(|named| named.contains(&id)) && self.seen.get(&id) != Some(&last) {
+                moved.push(id.clone());
+                self.seen.insert(id, last);
+            }
+        }
         moved
     }
 
     fn is_new(&self, line: &Line) -> bool {
-        let before = self.before.get(&line.session_id).copied().unwrap_or(0);
         let key = key(line);
-        !is_open(line) && !self.shown.contains(&key) && (line.last_seq() > before || self.open.contains(&key))
+        let goes_on = match self.before.get(&key.0) {
+            Some(before) => line.last_seq() > *before,
+            None => line.0.at_ms >= self.began_ms,
+        };
+        !line.is_open() && !self.shown.contains(&key) && (goes_on || self.open.contains(&key))
     }
 }
 
-/// Whether it is not known yet what becomes of it.
-fn is_open(line: &Line) -> bool {
-    line.evidence == Some(Evidence::Open)
-}
-
 fn key(line: &Line) -> (String, u64) {
-    (line.session_id.clone(), line.seq)
+    (line.0.session_id.clone(), line.0.seq)
 }
 
 /// Prints lines; false where nobody reads them any more.

@@ -1,12 +1,13 @@
 //! `audit log`
 
 use clap::Args;
-use context_graph_storage::audit_index::Trail;
+use context_graph_storage::sessions::Trail;
+use context_graph_storage::store::SessionQuery;
 use serde_json::Value;
 
 use super::asked::AskedArgs;
+use super::follow;
 use super::line::Line;
-use super::{follow, search};
 use crate::commands::failure::Outcome;
 use crate::commands::session::{NONE_YET, PlaceArgs, Shelf};
 use crate::{Environment, clock, table, terminal};
@@ -51,22 +52,19 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
     if args.follow {
         return follow::run(&shelf, &asked, limit, args.place.json);
     }
-    let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-    let lines = search::newest(&mut trail, &asked, limit)?;
-    if trail.sessions().is_empty() && !args.place.json {
-        return table::print_lines([NONE_YET]);
+    let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+    let lines: Vec<Line> = trail.entries(&asked, limit)?.into_iter().map(Line).collect();
+    if lines.is_empty() && !args.place.json {
+        let any = SessionQuery { limit: Some(1), ..SessionQuery::default() };
+        let is_empty = shelf.sessions.list(shelf.store.as_ref(), &any)?.is_empty();
+        return table::print_lines([if is_empty { NONE_YET } else { "nothing fits" }]);
     }
-    print(&lines, args.place.json)?;
-    trail.save();
-    Ok(())
+    print(&lines, args.place.json)
 }
 
 fn print(lines: &[Line], as_json: bool) -> Outcome {
     if as_json {
         return table::print_json(&lines.iter().map(Line::to_json).collect::<Vec<Value>>().into());
-    }
-    if lines.is_empty() {
-        return table::print_lines(["nothing fits"]);
     }
     let (width, now_ms) = (terminal::width(), clock::now_ms());
     table::print_lines(lines.iter().map(|line| line.to_text(width, now_ms)))

@@ -3,9 +3,6 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use context_graph_storage::audit_index::Trail;
-use context_graph_storage::store::SessionEntry;
-
 /// Work that is done sooner is not worth a line.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// How often the line changes.
@@ -59,37 +56,5 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.done();
-    }
-}
-
-/// How far the making of tables has come, for questions that need those of many sessions.
-#[derive(Debug)]
-pub(super) struct IndexProgress {
-    progress: Progress,
-    /// How many sessions had to be read.
-    made: u64,
-    /// How many there are to read, at most; known once it is told.
-    stale: Option<u64>,
-}
-
-impl IndexProgress {
-    pub(super) fn new() -> Self {
-        let progress = Progress::new("reading sessions that are new to the index");
-        Self { progress, made: 0, stale: None }
-    }
-
-    /// Takes note that a session is looked at, and tells if it has to be read for it.
-    pub(super) fn look(&mut self, trail: &Trail<'_>, entry: &SessionEntry) {
-        if !self.progress.watched || trail.is_fresh(entry) {
-            return;
-        }
-        self.made += 1;
-        if !self.progress.is_due() {
-            return;
-        }
-        let before = self.made - 1;
-        let count = || before + trail.sessions().iter().filter(|entry| !trail.is_fresh(entry)).count() as u64;
-        let stale = *self.stale.get_or_insert_with(count);
-        self.progress.tell(self.made, stale);
     }
 }

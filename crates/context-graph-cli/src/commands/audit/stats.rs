@@ -8,12 +8,11 @@ mod report;
 use std::path::PathBuf;
 
 use clap::Args;
-use context_graph_storage::audit_index::Trail;
-use context_graph_storage::store::SessionEntry;
+use context_graph_storage::sessions::Trail;
+use context_graph_storage::store::{Counting, Span};
 
 use super::asked;
-use super::progress::IndexProgress;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::Outcome;
 use crate::commands::session::{NONE_YET, PlaceArgs, Shelf};
 use crate::commands::span::SpanArgs;
 use crate::{Environment, table};
@@ -57,10 +56,11 @@ pub(super) fn run(args: &StatsArgs, environment: &Environment) -> Outcome {
     };
     let (since_ms, until_ms) = args.span.moments()?;
     let named = asked::sessions(&args.session, &shelf)?;
-    let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-    let span = gather::Span { since_ms, until_ms };
-    let tally = tally(&mut trail, named.as_deref(), span, args.top)?;
-    let outcome = if args.hooks {
+    let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+    let span = Span { since_ms, until_ms };
+    let counting = Counting { span, sessions: named.as_deref(), passed_over: &[], top: args.top };
+    let tally = gather::tally(&trail, &counting)?;
+    if args.hooks {
         let files = hooks::transcripts(&shelf, &args.transcripts, named.as_deref())?;
         let costs = hooks::read(&files, span)?;
         if args.place.json {
@@ -72,26 +72,5 @@ pub(super) fn run(args: &StatsArgs, environment: &Environment) -> Outcome {
         table::print_json(&report::json(&tally))
     } else {
         report::print(&tally)
-    };
-    trail.save();
-    outcome
-}
-
-fn tally(
-    trail: &mut Trail<'_>,
-    named: Option<&[String]>,
-    span: gather::Span,
-    top: usize,
-) -> Result<gather::Tally, Failure> {
-    let fits = |entry: &&SessionEntry| {
-        named.is_none_or(|named| named.contains(&entry.session_id))
-            && span.since_ms.is_none_or(|since| entry.timestamp_ms >= since)
-    };
-    let mut progress = IndexProgress::new();
-    let mut gathering = gather::Gathering::new(span, top);
-    for entry in trail.sessions().iter().filter(fits) {
-        progress.look(trail, entry);
-        gathering.take(&entry.session_id, &trail.table(entry)?);
     }
-    Ok(gathering.finish())
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use context_graph_storage::Store;
 use context_graph_storage::store::{Break, Chain, ChainReport, Tombstone};
-use context_graph_storage::{LmdbStore, SessionStore};
 use serde_json::{Value, json};
 
 use super::progress::Progress;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
     }
 }
 
-fn look(shelf: &Shelf, store: &LmdbStore, heads: &[Head]) -> Result<Findings, Failure> {
+fn look(shelf: &Shelf, store: &Store, heads: &[Head]) -> Result<Findings, Failure> {
     let check = store.check()?;
     let of = store.stats()?.records;
     let mut progress = Progress::new("following the chains");
@@ -137,7 +137,7 @@ fn heads_to_compare(args: &VerifyArgs, environment: &Environment) -> Result<Vec<
 
 /// The first head that the store does not bear out. Of each session the newest is followed: it covers those before it.
 fn compare_heads(
-    store: Option<&LmdbStore>,
+    store: Option<&Store>,
     tombstones: &[Tombstone],
     heads: &[Head],
 ) -> Result<Option<Break>, Failure> {
@@ -172,12 +172,6 @@ fn told(findings: &Findings) -> Vec<String> {
         counted(chains.records, "record", "records"),
         counted(chains.sessions, "session", "sessions")
     )];
-    if chains.unchained > 0 {
-        lines.push(format!(
-            "{} older than the chain: only the checksum could be checked",
-            counted(chains.unchained, "of them is", "of them are")
-        ));
-    }
     if findings.waiting > 0 {
         lines.push(format!(
             "{} in the journals of open sessions, to be chained when the turn ends",
@@ -229,7 +223,6 @@ fn as_json(findings: &Findings) -> Value {
         "holds": findings.first_break.is_none(),
         "sessions": chains.sessions,
         "records": chains.records,
-        "unchained": chains.unchained,
         "waiting": findings.waiting,
         "heads_compared": findings.heads,
         "breaks": chains.breaks,

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use context_graph_storage::Store;
 use context_graph_storage::sessions::Sessions;
-use context_graph_storage::{LmdbStore, SessionStore};
 
 use super::Patient;
 use super::finding::{Finding, Mend};
+use crate::clock;
 use crate::summary::counted;
-use crate::{clock, crash};
 
 const CHECK: &str = "state";
 /// Below this hooks may soon fail.
@@ -45,10 +45,6 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
 
 /// The store: does it open, and does what is in it stand every test that there is?
 fn store(sessions: &Sessions) -> Vec<Finding> {
-    let note = sessions.folder().database().join(context_graph_storage::store::SUSPICION);
-    let damage =
-        "the data file is damaged (run `context-graph doctor` again: it is examined and put aside then)";
-    crash::arm(&note, Vec::new(), damage);
     let store = match sessions.store(clock::now_ms()) {
         Ok(Some(store)) => store,
         Ok(None) => return vec![Finding::ok(CHECK, "no session has been stored yet")],
@@ -63,8 +59,8 @@ fn store(sessions: &Sessions) -> Vec<Finding> {
     vec![adds_up(sessions, &store), is_as_written(&store)]
 }
 
-/// Every value against its checksum, every index against what it indexes.
-fn adds_up(sessions: &Sessions, store: &LmdbStore) -> Finding {
+/// Every page and every index, as SQLite sees them.
+fn adds_up(sessions: &Sessions, store: &Store) -> Finding {
     match store.check() {
         Ok(report) if report.problems == 0 => Finding::ok(
             CHECK,
@@ -76,8 +72,7 @@ fn adds_up(sessions: &Sessions, store: &LmdbStore) -> Finding {
         ),
         Ok(report) => {
             let (key, what) = report.first_problem.unwrap_or_default();
-            let what =
-                format!("{} values in the store do not hold; the first: {key} {what}", report.problems);
+            let what = format!("the store is damaged: {key}: {what}");
             Finding::broken(CHECK, what, put_aside(sessions))
         }
         Err(error) => {
@@ -87,7 +82,7 @@ fn adds_up(sessions: &Sessions, store: &LmdbStore) -> Finding {
 }
 
 /// Every record against the hash chain.
-fn is_as_written(store: &LmdbStore) -> Finding {
+fn is_as_written(store: &Store) -> Finding {
     let fix = "`context-graph audit verify` says more; compare with a backup of .context-graph";
     match store.verify_chains(&mut |_| {}) {
         Ok(report) => match report.first_break {

@@ -100,9 +100,6 @@ pub enum HookError {
     /// The disk or what is on it.
     #[error("Database error: {0}")]
     Storage(#[source] StorageError),
-    /// Stored data is so damaged that reading it brought the process down.
-    #[error("Database error: the data file is damaged; the next event examines it and puts it aside")]
-    Damage,
     /// Events were lost: what is left of them did not check out.
     #[error("Database error: a journal was damaged and {} lost; the bytes are in {} ({})",
         crate::summary::counted(losses.len(), "event was", "events were"), .folder.display(), .losses.join(", "))]
@@ -158,9 +155,7 @@ impl HookError {
             Self::Timeout(_) => ErrorCode::Timeout,
             Self::InvalidInput(_) => ErrorCode::Validation,
             Self::CrisisTriggered(_) => ErrorCode::Crisis,
-            Self::Damage | Self::Lost { .. } | Self::Storage(StorageError::Corrupted { .. }) => {
-                ErrorCode::Corruption
-            }
+            Self::Lost { .. } | Self::Storage(StorageError::Corrupted { .. }) => ErrorCode::Corruption,
             Self::Storage(_) => ErrorCode::Storage,
             Self::Serialization(_) | Self::Stdin(_) => ErrorCode::Parse,
             Self::SessionNotFound(_) => ErrorCode::SessionNotFound,

@@ -8,18 +8,18 @@ use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::Decided;
 use context_graph_events::Event;
 use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
-use context_graph_storage::store::SUSPICION;
+use context_graph_storage::{Patience, StorageError};
 
 use super::Host;
 use super::answer::Answer;
-use super::args::{CommonArgs, OutputFormat};
+use super::args::CommonArgs;
 use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
 use super::judge::Judged;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
-use crate::{actions, crash, heads, summary, timings, upkeep};
+use crate::{actions, heads, summary, timings, upkeep};
 
 /// The project's sessions and how the user wants them.
 struct Place {
@@ -138,7 +138,6 @@ fn take_call_in(
     judged: &Judged<'_>,
 ) -> Result<Remembered, HookError> {
     let place = host.place(args)?;
-    expect_damage(&place.sessions, Some(judged));
     let session_id = incoming.event.session_id().to_owned();
     let arrival = Arrival {
         at_ms: incoming.at_ms(),
@@ -204,7 +203,6 @@ fn take_in(
         let end = (budget * 9 / 10).max(host.started.elapsed() + budget / 2);
         host.stand_by(judged, end);
     }
-    expect_damage(&place.sessions, judged);
 
     let arrival = Arrival {
         event: incoming.event,
@@ -214,7 +212,7 @@ fn take_in(
         decision: judged.and_then(Judged::decided),
         crisis_threshold: place.config.continuity.crisis_below,
     };
-    let Stepped { session, report, previous, unknown_previous, damage } =
+    let Stepped { session, report, previous, unknown_previous, damage, postponed } =
         place.sessions.step(&session_id, arrival, durability)?;
     timings::passed("step, commit");
     let unwritten = write_down_head(host, &place, &session_id, at_ms, durability);
@@ -227,7 +225,11 @@ fn take_in(
     answer.output.context_injection = words;
     describe(&mut answer, &session.snapshot);
     answer.output.session_summary = ends.then(|| summary::of(&session));
-    let notices = damage.iter().map(ToString::to_string).chain(place.complaint).chain(unwritten);
+    // Others were quicker: that is nothing to tell, the next turn stores it.
+    let postponed = postponed.filter(|error| !matches!(error, StorageError::Busy { .. }));
+    let waits =
+        postponed.map(|error| format!("{error} (what happens is kept in the session's journal meanwhile)"));
+    let notices = damage.iter().map(ToString::to_string).chain(place.complaint).chain(unwritten).chain(waits);
     answer.output.notices.extend(notices);
     if report.reopened {
         answer.output.notices.push(format!("session {session_id} had ended and is open again"));
@@ -272,7 +274,7 @@ fn write_down_head(
     }
     let (home, root) = (&host.environment.home, host.environment.project_root());
     let written = heads::place(configured, home, &root).and_then(|file| {
-        let store = place.sessions.store(at_ms).map_err(|error| error.to_string())?;
+        let store = place.sessions.store_as(Patience::Hook, at_ms).map_err(|error| error.to_string())?;
         match (file, store) {
             (Some(file), Some(store)) => {
                 heads::append(&file, &store, session_id, &place.sessions.project(), at_ms)
@@ -282,15 +284,6 @@ fn write_down_head(
         }
     });
     written.err()
-}
-
-/// Prepares for a data file that brings the process down: what was decided is answered all the same.
-pub(super) fn expect_damage(sessions: &Sessions, judged: Option<&Judged<'_>>) {
-    let note = sessions.folder().database().join(SUSPICION);
-    let error = HookError::Damage;
-    let answer = judged.map_or_else(|| Answer::failure(&error), |judged| judged.answer_failing(&error));
-    let bytes = answer.render(OutputFormat::JsonCompact, false);
-    crash::arm(&note, bytes, &format!("{error} ({})", error.error_code().hint()));
 }
 
 fn describe(answer: &mut Answer, snapshot: &SessionIdentitySnapshot) {

@@ -11,14 +11,13 @@ use context_graph_events::words::name;
 use context_graph_events::{Event, ReplyBody};
 use context_graph_policy::reply::HELD_BEFORE;
 use context_graph_policy::{Decision, Verdict};
-use context_graph_storage::StorageError;
 use context_graph_storage::sessions::Sessions;
+use context_graph_storage::{Patience, StorageError};
 
 use super::Host;
 use super::answer::Answer;
 use super::args::OutputFormat;
 use super::error::HookError;
-use super::flow::expect_damage;
 use super::input::Incoming;
 use super::stop_gate::{self, Changes, Passage};
 use crate::crash;
@@ -102,10 +101,8 @@ impl Judged<'_> {
             host.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3),
             |error| self.answer_failing(error),
         );
-        let changes = sessions.map(|sessions| {
-            expect_damage(sessions, Some(self));
-            changes(host, guard, sessions, self.event.session_id(), now_ms)
-        });
+        let changes =
+            sessions.map(|sessions| changes(host, guard, sessions, self.event.session_id(), now_ms));
         let due = match changes {
             Some(Ok(changes)) => changes.due(gates),
             // What cannot be known may have changed.
@@ -216,7 +213,7 @@ fn changes(
     if changes.due(gates).len() == gates.len() {
         return Ok(changes);
     }
-    let store = sessions.store(now_ms)?;
+    let store = sessions.store_as(Patience::Hook, now_ms)?;
     let session = match known {
         Some(session) => session,
         // A session that was put away is in the store alone.
@@ -237,6 +234,6 @@ fn expect_collapse(guard: &Guard, answer: &Answer) {
     if guard.policies().is_some() {
         let complaint = HookError::Policy.to_string();
         crash::leave_behind();
-        crash::arm_failure(answer.render(OutputFormat::JsonCompact, false), &complaint);
+        crash::arm(answer.render(OutputFormat::JsonCompact, false), &complaint);
     }
 }

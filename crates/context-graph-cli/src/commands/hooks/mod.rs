@@ -89,7 +89,7 @@ static UNDECIDED: AtomicBool = AtomicBool::new(false);
 /// Prepares for limits that leave no room for an answer.
 fn expect_starvation() {
     let answer = if UNDECIDED.load(Ordering::Relaxed) { answer::STARVED_CALL } else { answer::STARVED };
-    crash::arm_failure(answer, error::OUT_OF_RESOURCES);
+    crash::arm(answer, error::OUT_OF_RESOURCES);
 }
 
 fn failed(error: &HookError) -> Answer {
@@ -115,7 +115,7 @@ impl Host<'_> {
     fn stand_by(&self, judged: &Judged<'_>, end: Duration) {
         self.watch_until(end, |error| judged.answer_failing(error));
         let answer = judged.answer_failing(&HookError::OutOfResources);
-        crash::arm_failure(answer.render(args::OutputFormat::JsonCompact, false), error::OUT_OF_RESOURCES);
+        crash::arm(answer.render(args::OutputFormat::JsonCompact, false), error::OUT_OF_RESOURCES);
     }
 
     fn arm(&self, end: Duration, mut timeout: Answer) {

@@ -86,7 +86,7 @@ pub(super) fn compile_errors(
     let mut found: Vec<RegoError> = Vec::new();
     // A policy that would bring the process down is one that does not end.
     crash::leave_behind();
-    crash::arm_failure(Vec::new(), &HookError::Policy.to_string());
+    crash::arm(Vec::new(), &HookError::Policy.to_string());
     for (_, _, routes) in policies.packages() {
         for route in routes {
             let named = route.events.iter().filter_map(|name| EventName::parse(name));

@@ -30,9 +30,6 @@ pub(super) fn run(args: &ForgetArgs, environment: &Environment) -> Outcome {
         return Err(Failure::usage("nothing was removed").with_next_step("--yes says yes"));
     }
     let removed = ids.iter().map(|id| shelf.remove(id, Why::Forgotten)).collect::<Result<Vec<_>, _>>()?;
-    let Shelf { sessions, store } = shelf;
-    drop(store);
-    sessions.scrub(clock::now_ms())?;
     tell(&removed, args.place.json)
 }
 
@@ -61,7 +58,7 @@ pub(super) fn tell(gone: &[Gone], as_json: bool) -> Outcome {
                     "snapshot": gone.removed.snapshot,
                     "state": gone.removed.state,
                     "records": gone.removed.records,
-                    "index_entries": gone.removed.index_entries,
+                    "rows": gone.removed.rows,
                     "live_files": gone.live,
                 })
             })
@@ -73,7 +70,7 @@ pub(super) fn tell(gone: &[Gone], as_json: bool) -> Outcome {
             "removed {}: {}, {}{}",
             gone.session_id,
             counted(gone.removed.records, "record", "records"),
-            counted(gone.removed.index_entries, "index entry", "index entries"),
+            counted(gone.removed.rows, "row made from them", "rows made from them"),
             if gone.live { ", its journal and cache" } else { "" }
         )
     });

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use context_graph_core::session::{EventRecord, Session};
 use context_graph_storage::sessions::{encode_record, encode_session};
-use context_graph_storage::store::{FoldBatch, LogRecord, SessionStore, Why};
+use context_graph_storage::store::{About, FoldBatch, LogRecord, Why};
 use serde::Deserialize;
 
 use super::export::FORMAT;
@@ -101,6 +101,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         records,
         project: Some(session.state.project.clone()),
         duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),
+        about: Some(About::of(&session)),
         ..FoldBatch::of(session.snapshot.clone())
     })?;
     table::print_lines([format!("imported {id}: {}", counted(count, "record", "records"))])

@@ -15,14 +15,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use context_graph_core::session::Session;
+use context_graph_storage::Store;
 use context_graph_storage::sessions::{SessionView, Sessions};
-use context_graph_storage::store::{LmdbStore, SUSPICION, SessionQuery};
+use context_graph_storage::store::SessionQuery;
 use serde_json::{Value, json};
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
 use super::project_folder;
-use crate::{Environment, clock, crash, table};
+use crate::{Environment, clock, table};
 
 /// What is known of sessions
 #[derive(Debug, Subcommand)]
@@ -102,7 +103,7 @@ pub(crate) fn look_up(
 /// The sessions of a project, opened for looking.
 pub(crate) struct Shelf {
     pub(crate) sessions: Sessions,
-    pub(crate) store: Option<LmdbStore>,
+    pub(crate) store: Option<Store>,
 }
 
 impl Shelf {
@@ -119,12 +120,6 @@ impl Shelf {
         let environment = environment.in_project(place.project.as_deref());
         let sessions = environment.sessions(place.db_path.as_deref())?;
         sessions.folder().tidy()?;
-        let note = sessions.folder().database().join(SUSPICION);
-        crash::arm(
-            &note,
-            Vec::new(),
-            "the data file is damaged (the next command examines it and puts it aside)",
-        );
         let store = sessions.store(clock::now_ms())?;
         Ok(Self { sessions, store })
     }
@@ -140,14 +135,18 @@ impl Shelf {
         if self.sessions.view(self.store.as_ref(), wanted)?.is_some() {
             return Ok(wanted.to_owned());
         }
-        let all = self.sessions.list(self.store.as_ref(), &SessionQuery::default())?;
-        let mut matching = all.into_iter().map(|entry| entry.session_id).filter(|id| id.starts_with(wanted));
-        match (matching.next(), matching.next()) {
-            (Some(id), None) => Ok(id),
-            (None, _) => Err(Failure::session_not_found(wanted)),
-            (Some(_), Some(_)) => {
-                Err(Failure::usage(format!("several sessions begin with `{wanted}`: say more of it")))
-            }
+        let live = self.sessions.folder().live_sessions()?;
+        let mut matching: Vec<String> =
+            live.into_iter().map(|(id, _)| id).filter(|id| id.starts_with(wanted)).collect();
+        if let Some(store) = &self.store {
+            matching.extend(store.ids_beginning(wanted)?);
+        }
+        matching.sort();
+        matching.dedup();
+        match matching.as_slice() {
+            [id] => Ok(id.clone()),
+            [] => Err(Failure::session_not_found(wanted)),
+            _ => Err(Failure::usage(format!("several sessions begin with `{wanted}`: say more of it"))),
         }
     }
 

@@ -72,6 +72,7 @@ impl Sink for Csv<'_> {
                 Entry::Call(call) => call_cells(&mut row, call),
                 Entry::Event(happening) => event_cells(&mut row, happening, told.payload(happening)),
             }
+            debug_assert_eq!(row.cells, COLUMNS.len(), "a cell for each column");
             row.write_to(self.out)?;
         }
         Ok(())
@@ -130,14 +131,14 @@ fn event_cells(row: &mut Row, happening: &Happening, payload: &str) {
 
 /// A row on its way.
 #[derive(Default)]
-struct Row {
+pub(in super::super) struct Row {
     line: String,
     cells: usize,
 }
 
 impl Row {
     /// A text. It always stands in quotes, so that no separator of any locale can split it.
-    fn text(&mut self, text: &str) {
+    pub(in super::super) fn text(&mut self, text: &str) {
         self.separate();
         if text.is_empty() {
             return;
@@ -174,8 +175,13 @@ impl Row {
         self.cells += 1;
     }
 
-    fn write_to(mut self, out: &mut dyn Write) -> io::Result<()> {
-        debug_assert_eq!(self.cells, COLUMNS.len(), "a cell for each column");
+    /// A number, or something else that is written as it is.
+    pub(in super::super) fn plain(&mut self, text: &str) {
+        self.separate();
+        self.line.push_str(text);
+    }
+
+    pub(in super::super) fn write_to(mut self, out: &mut dyn Write) -> io::Result<()> {
         self.line.push_str("\r\n");
         out.write_all(self.line.as_bytes())
     }

@@ -4,7 +4,6 @@
 mod csv;
 mod jsonl;
 mod otlp;
-mod selection;
 mod sink;
 mod sqlite;
 mod walk;
@@ -15,6 +14,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+pub(super) use self::csv::Row;
 use self::sink::{Sink, SinkError};
 use self::walk::{Totals, Walk};
 use super::asked::AskedArgs;

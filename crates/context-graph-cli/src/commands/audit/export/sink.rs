@@ -4,6 +4,7 @@ use std::io;
 
 use context_graph_core::audit::{Entry, Happening};
 use context_graph_core::session::{EventRecord, Session};
+use context_graph_storage::StorageError;
 use thiserror::Error;
 
 /// A session and what of it is to be exported.
@@ -44,5 +45,5 @@ pub(super) enum SinkError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
+    Store(#[from] StorageError),
 }

@@ -1,17 +1,15 @@
 //! From the store to a sink, session by session.
 
+use std::collections::HashSet;
 use std::io::IsTerminal as _;
 
 use context_graph_core::audit::{Entry, Origin, correlate};
 use context_graph_storage::StorageError;
-use context_graph_storage::audit_index::Trail;
-use context_graph_storage::store::SessionEntry;
+use context_graph_storage::sessions::Trail;
+use context_graph_storage::store::{Filter, SessionEntry, SessionQuery};
 
-use super::super::asked::Asked;
 use super::super::progress::Progress;
-use super::super::search;
 use super::Stop;
-use super::selection::{choose, is_everything};
 use super::sink::{Sink, Told};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
@@ -24,7 +22,7 @@ pub(super) struct Walk<'a> {
     trail: Trail<'a>,
     /// Oldest first.
     sessions: Vec<SessionEntry>,
-    asked: Asked,
+    asked: Filter,
 }
 
 /// What was exported.
@@ -39,17 +37,21 @@ pub(super) struct Totals {
 
 impl<'a> Walk<'a> {
     /// Finds the sessions: those that were named, else all of the project, or of all projects where none is given.
-    pub(super) fn new(shelf: &'a Shelf, asked: Asked, project: Option<&str>) -> Result<Self, Failure> {
+    pub(super) fn new(shelf: &'a Shelf, asked: Filter, project: Option<&str>) -> Result<Self, Failure> {
         let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-        let wanted = |entry: &&SessionEntry| match &asked.sessions {
-            Some(named) => named.contains(&entry.session_id),
+        let query = match &asked.sessions {
+            Some(_) => SessionQuery::default(),
             // A session that saw its last event before that has nothing newer.
-            None => {
-                asked.filter.since_ms.is_none_or(|since| entry.timestamp_ms >= since)
-                    && project.is_none_or(|project| entry.project.as_deref() == Some(project))
-            }
+            None => SessionQuery {
+                since_ms: asked.since_ms,
+                project: project.map(str::to_owned),
+                ..SessionQuery::default()
+            },
         };
-        let sessions = trail.sessions().iter().rev().filter(wanted).cloned().collect();
+        let mut sessions = shelf.sessions.list(shelf.store.as_ref(), &query)?;
+        sessions
+            .retain(|entry| asked.sessions.as_ref().is_none_or(|named| named.contains(&entry.session_id)));
+        sessions.reverse();
         Ok(Self { shelf, trail, sessions, asked })
     }
 
@@ -75,29 +77,52 @@ impl<'a> Walk<'a> {
             progress.tell(done, of);
         }
         sink.finish()?;
-        self.trail.save();
         Ok(totals)
     }
 
     /// A session and what is wanted of it; none if that is nothing, or if somebody has removed it since.
     fn tell(&mut self, entry: &SessionEntry) -> Result<Option<Told>, StorageError> {
         let everything = is_everything(&self.asked);
-        // The index knows at once whether a session has anything that fits.
-        if !everything && search::in_session(&mut self.trail, entry, &self.asked, 1)?.is_empty() {
-            return Ok(None);
-        }
         let session_id = entry.session_id.as_str();
+        let mut chosen = HashSet::new();
+        if !everything {
+            let here = Filter { sessions: Some(vec![session_id.to_owned()]), ..self.asked.clone() };
+            let rows = self.trail.entries(&here, usize::MAX)?;
+            chosen.extend(rows.into_iter().map(|row| (row.seq, row.is_call, row.tool_use_id)));
+            if chosen.is_empty() {
+                return Ok(None);
+            }
+        }
         let view = self.shelf.sessions.view(self.shelf.store.as_ref(), session_id)?;
         let Some(session) = view.map(|view| view.session) else { return Ok(None) };
-        let records = self.trail.records(session_id)?;
+        let records = self.shelf.sessions.records(self.shelf.store.as_ref(), session_id)?;
         let origin = Origin { session_id, project: &session.state.project };
         // Calls are told from all records, and only then chosen from: an answer may lie outside the time asked for.
         let mut entries = correlate(origin, records.iter().map(|(seq, record)| (*seq, record)));
         if !everything {
-            choose(&self.asked, session_id, &records, &mut entries);
+            entries.retain(|entry| {
+                let id = match entry {
+                    Entry::Call(call) => Some(call.tool_use_id.clone()),
+                    Entry::Event(_) => None,
+                };
+                chosen.contains(&(entry.first_seq(), id.is_some(), id.unwrap_or_default()))
+            });
         }
         Ok((everything || !entries.is_empty()).then_some(Told { session, entries, records }))
     }
+}
+
+/// Whether nothing is left out of a session.
+fn is_everything(asked: &Filter) -> bool {
+    let Filter {
+        tools, events, agents, verdicts, outcomes, rules, paths, needles, since_ms, until_ms, ..
+    } = asked;
+    let names = [tools, events, agents, verdicts, rules, paths];
+    names.into_iter().all(Vec::is_empty)
+        && needles.is_empty()
+        && outcomes.is_empty()
+        && since_ms.is_none()
+        && until_ms.is_none()
 }
 
 impl Totals {

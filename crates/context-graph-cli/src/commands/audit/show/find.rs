@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use context_graph_core::audit::{Entry, Origin, correlate};
-use context_graph_storage::SessionStore as _;
-use context_graph_storage::audit_index::Trail;
+use context_graph_storage::sessions::Trail;
 
-use crate::commands::audit::progress::IndexProgress;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
@@ -58,39 +56,21 @@ fn by_id(shelf: &Shelf, id: &str) -> Result<Vec<Entry>, Failure> {
 }
 
 fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
-    let mut trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-    let mut progress = IndexProgress::new();
-    let mut ids = BTreeSet::new();
-    let mut sessions = Vec::new();
-    for entry in trail.sessions().iter() {
-        progress.look(&trail, entry);
-        let table = trail.table(entry)?;
-        let fitting = table.rows().filter(|row| row.has_id_beginning(beginning));
-        let found: Vec<String> = fitting.map(|row| row.tool_use_id().to_owned()).collect();
-        if !found.is_empty() {
-            sessions.push(entry.session_id.clone());
-        }
-        ids.extend(found);
-        if ids.len() > 1 {
-            break;
-        }
+    let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+    let (ids, sessions) = trail.calls_beginning(beginning)?;
+    let [id] = ids.as_slice() else {
+        return Err(if ids.is_empty() {
+            not_found(beginning)
+        } else {
+            Failure::usage(format!("several calls begin with `{beginning}`"))
+                .with_next_step("say more of the id, or take SESSION:NUMBER from `audit log`")
+        });
+    };
+    let mut found = Vec::new();
+    for session in sessions {
+        found.extend(entries(shelf, &session)?.into_iter().filter(|entry| call_id(entry) == Some(id)));
     }
-    trail.save();
-    let mut ids = ids.into_iter();
-    match (ids.next(), ids.next()) {
-        (None, _) => Err(not_found(beginning)),
-        (Some(_), Some(_)) => Err(Failure::usage(format!("several calls begin with `{beginning}`"))
-            .with_next_step("say more of the id, or take SESSION:NUMBER from `audit log`")),
-        (Some(id), None) => {
-            let mut found = Vec::new();
-            for session in sessions {
-                found.extend(
-                    entries(shelf, &session)?.into_iter().filter(|entry| call_id(entry) == Some(&id)),
-                );
-            }
-            Ok(found)
-        }
-    }
+    Ok(found)
 }
 
 /// Everything that a session's records tell.

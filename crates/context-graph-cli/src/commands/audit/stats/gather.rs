@@ -1,68 +1,13 @@
-//! Counting over tables.
+//! What was counted, in the order it is told.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use context_graph_core::audit::{Outcome, edits_files};
-use context_graph_core::session::DREAM_EVENT;
-use context_graph_storage::audit_index::{Row, Table};
+use context_graph_storage::StorageError;
+use context_graph_storage::sessions::Trail;
+use context_graph_storage::store::{Counting, Counts, Day, Slow};
 
 use super::figures::Figures;
-use crate::commands::audit::line::handle;
 use crate::time;
-
-/// From when to when.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
-    pub(super) since_ms: Option<i64>,
-    pub(super) until_ms: Option<i64>,
-}
-
-impl Span {
-    /// Whether a moment lies in it.
-    pub(super) fn contains(self, at_ms: i64) -> bool {
-        self.since_ms.is_none_or(|since| at_ms >= since) && self.until_ms.is_none_or(|until| at_ms <= until)
-    }
-}
-
-/// What is counted of calls.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Counts {
-    pub(super) calls: u64,
-    /// By outcome, in the order of [`Outcome::ALL`].
-    pub(super) outcomes: [u64; 6],
-}
-
-impl Counts {
-    fn add(&mut self, outcome: Option<Outcome>) {
-        self.calls += 1;
-        if let Some(at) = outcome.and_then(|outcome| Outcome::ALL.iter().position(|other| *other == outcome))
-        {
-            self.outcomes[at] += 1;
-        }
-    }
-
-    pub(super) fn of(&self, outcome: Outcome) -> u64 {
-        Outcome::ALL.iter().position(|other| *other == outcome).map_or(0, |at| self.outcomes[at])
-    }
-}
-
-/// What is counted of a day.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Day {
-    pub(super) sessions: u64,
-    pub(super) prompts: u64,
-    pub(super) counts: Counts,
-}
-
-/// One of the slowest calls.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Slow {
-    pub(super) ms: u32,
-    pub(super) handle: String,
-    pub(super) tool: String,
-    pub(super) subject: String,
-}
 
 /// What was counted.
 #[derive(Debug)]
@@ -82,149 +27,74 @@ pub(super) struct Tally {
     pub(super) days: BTreeMap<String, Day>,
 }
 
-/// A tally being made.
-pub(super) struct Gathering {
-    span: Span,
-    top: usize,
-    sessions: u64,
-    records: u64,
-    total: Counts,
-    tools: HashMap<String, (Counts, Vec<u32>)>,
-    hooks: HashMap<String, Vec<u32>>,
-    slowest: BinaryHeap<Reverse<Slow>>,
-    edited: HashMap<String, u64>,
-    denials: HashMap<String, u64>,
-    days: BTreeMap<String, Day>,
-    /// The day that an hour belongs to: a local time costs more than all the rest of a row.
-    hours: HashMap<i64, String>,
+/// Counts.
+pub(super) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally, StorageError> {
+    let mut days = Days::default();
+    let counted = trail.tally(counting, &mut |at_ms| days.number(at_ms))?;
+    let mut tools: Vec<(String, Counts, Figures)> = counted
+        .tools
+        .into_iter()
+        .map(|(tool, (counts, mut took))| (tool, counts, Figures::of(&mut took)))
+        .collect();
+    tools.sort_by(|a, b| (b.1.calls, &a.0).cmp(&(a.1.calls, &b.0)));
+    let mut hooks: Vec<(String, Figures)> =
+        counted.hooks.into_iter().map(|(event, mut took)| (event, Figures::of(&mut took))).collect();
+    hooks.sort_by(|a, b| (b.1.count, &a.0).cmp(&(a.1.count, &b.0)));
+    let mut slowest = counted.slowest;
+    slowest.sort_by(|a, b| b.cmp(a));
+    slowest.truncate(counting.top);
+    let mut denials = counted.denials;
+    if let Some(count) = denials.remove("") {
+        denials.insert("(not by a rule of ours)".to_owned(), count);
+    }
+    Ok(Tally {
+        sessions: counted.sessions,
+        records: counted.records,
+        total: counted.total,
+        tools,
+        hooks,
+        slowest,
+        edited: most(counted.edited, counting.top),
+        denials: most(denials, counting.top),
+        days: counted.days.into_iter().map(|(number, day)| (days.name(number), day)).collect(),
+    })
 }
 
-impl Gathering {
-    pub(super) fn new(span: Span, top: usize) -> Self {
-        Self {
-            span,
-            top,
-            sessions: 0,
-            records: 0,
-            total: Counts::default(),
-            tools: HashMap::new(),
-            hooks: HashMap::new(),
-            slowest: BinaryHeap::new(),
-            edited: HashMap::new(),
-            denials: HashMap::new(),
-            days: BTreeMap::new(),
-            hours: HashMap::new(),
-        }
-    }
+/// Local days, numbered as they come up: finding out a local day costs more than all the rest of a row.
+#[derive(Default)]
+struct Days {
+    names: Vec<String>,
+    /// The day that a quarter of an hour belongs to: no zone differs from UTC by a finer step.
+    quarters: HashMap<i64, u32>,
+    last: Option<(i64, u32)>,
+}
 
-    /// Takes a session's table in.
-    pub(super) fn take(&mut self, session_id: &str, table: &Table) {
-        let mut days: Vec<String> = Vec::new();
-        let mut any = false;
-        let span = self.span;
-        for row in table.rows().filter(|row| span.contains(row.at_ms())) {
-            any = true;
-            let day = self.day(row.at_ms());
-            if !days.contains(&day) {
-                days.push(day.clone());
-            }
-            for part in row.parts() {
-                self.records += 1;
-                // A dream is an entry of our own making and no hook's.
-                if part.event != DREAM_EVENT {
-                    entry(&mut self.hooks, part.event).push(part.took_us);
-                }
-            }
-            let of_day = self.days.entry(day).or_default();
-            if row.is_call() {
-                of_day.counts.add(row.outcome());
-                self.call(session_id, row);
-            } else if row.name() == "UserPromptSubmit" {
-                of_day.prompts += 1;
-            }
-        }
-        self.sessions += u64::from(any);
-        for day in days {
-            self.days.entry(day).or_default().sessions += 1;
-        }
-    }
-
-    fn call(&mut self, session_id: &str, row: Row<'_>) {
-        self.total.add(row.outcome());
-        let (counts, durations) = entry(&mut self.tools, row.name());
-        counts.add(row.outcome());
-        if let Some(ms) = row.duration_ms().or(row.between_ms()) {
-            durations.push(ms);
-            self.slow(session_id, row, ms);
-        }
-        if row.outcome() == Some(Outcome::Success) && edits_files(row.name()) {
-            for path in row.paths().take(1) {
-                *entry(&mut self.edited, path) += 1;
-            }
-        }
-        if row.outcome() == Some(Outcome::Denied) {
-            let mut rules = row.rules().peekable();
-            if rules.peek().is_none() {
-                *entry(&mut self.denials, "(not by a rule of ours)") += 1;
-            }
-            for rule in rules {
-                *entry(&mut self.denials, rule) += 1;
-            }
-        }
-    }
-
-    fn slow(&mut self, session_id: &str, row: Row<'_>, ms: u32) {
-        let full = self.slowest.len() >= self.top;
-        if full && self.slowest.peek().is_none_or(|Reverse(least)| least.ms >= ms) {
-            return;
-        }
-        self.slowest.push(Reverse(Slow {
-            ms,
-            handle: handle(session_id, row.first_seq()),
-            tool: row.name().to_owned(),
-            subject: row.subject().to_owned(),
-        }));
-        if full {
-            self.slowest.pop();
-        }
-    }
-
-    fn day(&mut self, at_ms: i64) -> String {
-        // A quarter of an hour: no zone differs from UTC by a finer step.
+impl Days {
+    fn number(&mut self, at_ms: i64) -> u32 {
         let quarter = at_ms.div_euclid(900_000);
-        let day = || time::local(quarter * 900_000).chars().take(10).collect();
-        self.hours.entry(quarter).or_insert_with(day).clone()
-    }
-
-    pub(super) fn finish(self) -> Tally {
-        let mut tools: Vec<(String, Counts, Figures)> = self
-            .tools
-            .into_iter()
-            .map(|(tool, (counts, mut durations))| (tool, counts, Figures::of(&mut durations)))
-            .collect();
-        tools.sort_by(|a, b| (b.1.calls, &a.0).cmp(&(a.1.calls, &b.0)));
-        let mut hooks: Vec<(String, Figures)> =
-            self.hooks.into_iter().map(|(event, mut took)| (event, Figures::of(&mut took))).collect();
-        hooks.sort_by(|a, b| (b.1.count, &a.0).cmp(&(a.1.count, &b.0)));
-        let mut slowest: Vec<Slow> = self.slowest.into_iter().map(|Reverse(slow)| slow).collect();
-        slowest.sort_by(|a, b| b.cmp(a));
-        Tally {
-            sessions: self.sessions,
-            records: self.records,
-            total: self.total,
-            tools,
-            hooks,
-            slowest,
-            edited: most(self.edited, self.top),
-            denials: most(self.denials, self.top),
-            days: self.days,
+        if let Some((_, day)) = self.last.filter(|(known, _)| *known == quarter) {
+            return day;
         }
+        let day = if let Some(day) = self.quarters.get(&quarter) {
+            *day
+        } else {
+            let name: String = time::local(quarter * 900_000).chars().take(10).collect();
+            // Days mostly come one after the other.
+            let at = self.names.iter().rposition(|known| *known == name).unwrap_or_else(|| {
+                self.names.push(name);
+                self.names.len() - 1
+            });
+            let day = u32::try_from(at).unwrap_or(u32::MAX);
+            self.quarters.insert(quarter, day);
+            day
+        };
+        self.last = Some((quarter, day));
+        day
     }
-}
 
-/// The value under a key, made if it is the first.
-fn entry<'m, V: Default>(map: &'m mut HashMap<String, V>, key: &str) -> &'m mut V {
-    map.entry(key.to_owned()).or_default()
+    fn name(&self, number: u32) -> String {
+        self.names.get(number as usize).cloned().unwrap_or_default()
+    }
 }
 
 /// The most frequent, at most `top`.

@@ -6,10 +6,10 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 
 use chrono::DateTime;
+use context_graph_storage::store::Span;
 use serde::Deserialize;
 
 use super::figures::Figures;
-use super::gather::Span;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;

@@ -1,11 +1,13 @@
 //! What was counted, for people and for programs.
 
 use context_graph_core::audit::Outcome;
+use context_graph_storage::store::Counts;
 use serde_json::{Value, json};
 
 use super::figures::Figures;
-use super::gather::{Counts, Tally};
+use super::gather::Tally;
 use super::hooks::Cost;
+use crate::commands::audit::line::handle;
 use crate::commands::failure;
 use crate::{summary, table};
 
@@ -46,7 +48,7 @@ pub(super) fn print(tally: &Tally) -> failure::Outcome {
     let rows = tally.slowest.iter().map(|slow| {
         vec![
             summary::duration(slow.ms.into()),
-            slow.handle.clone(),
+            handle(&slow.session_id, slow.seq),
             format!("{} {}", slow.tool, slow.subject),
         ]
     });
@@ -142,7 +144,7 @@ pub(super) fn json(tally: &Tally) -> Value {
             "outcomes": outcomes_json(&of_day.counts)})
     });
     let slowest = tally.slowest.iter().map(|slow| {
-        json!({"entry": slow.handle, "tool": slow.tool, "subject": slow.subject, "duration_ms": slow.ms})
+        json!({"entry": handle(&slow.session_id, slow.seq), "tool": slow.tool, "subject": slow.subject, "duration_ms": slow.ms})
     });
     let named = |counts: &[(String, u64)], key: &str| {
         counts.iter().map(|(what, count)| json!({key: what, "count": count})).collect::<Vec<Value>>()

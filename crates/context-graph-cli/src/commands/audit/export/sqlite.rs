@@ -1,0 +1,30 @@
+//! A database that any SQL tool opens: the tables and views of the store.
+
+use std::path::Path;
+
+use context_graph_storage::store::Copy;
+
+use super::sink::{Sink, SinkError, Told};
+
+/// A database being written.
+pub(super) struct Database(Option<Copy>);
+
+impl Database {
+    /// Makes one of an empty file.
+    pub(super) fn create(path: &Path) -> Result<Self, SinkError> {
+        Ok(Self(Some(Copy::create(path)?)))
+    }
+}
+
+impl Sink for Database {
+    fn session(&mut self, told: &Told) -> Result<(), SinkError> {
+        match &mut self.0 {
+            Some(copy) => Ok(copy.add(&told.session, &told.entries, &told.records)?),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.0.take().map_or(Ok(()), |copy| Ok(copy.finish()?))
+    }
+}

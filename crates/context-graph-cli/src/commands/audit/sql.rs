@@ -1,0 +1,133 @@
+//! `audit sql`
+
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use context_graph_storage::store::{Answer, Cell};
+use serde_json::{Map, Value};
+
+use super::export::Row;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::session::{PlaceArgs, Shelf};
+use crate::visible_json::visible;
+use crate::{Environment, table};
+
+/// Ask the store in SQL, read-only
+///
+/// The views `v_sessions`, `v_calls` and `v_decisions` stay as they are from version to version; docs/store.md has
+/// their columns. What an open session did since its last turn is not stored yet.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    context-graph audit sql \"SELECT tool, count(*) FROM v_calls GROUP BY tool ORDER BY 2 DESC\"\n  \
+    context-graph audit sql --format csv \"SELECT * FROM v_calls WHERE outcome = 'failure'\" > failures.csv\n  \
+    context-graph audit sql \"SELECT rule, count(*) FROM v_decisions WHERE verdict = 'deny' GROUP BY rule\" --json")]
+pub(crate) struct SqlArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// One SELECT
+    query: String,
+
+    /// How to answer; `--json` is short for `--format json`
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+
+    /// Give up after so many seconds
+    #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum Format {
+    /// Columns under a heading
+    #[default]
+    Table,
+    /// For spreadsheets, with a heading
+    Csv,
+    /// One object a row
+    Json,
+}
+
+pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
+    let mut shelf = Shelf::open(&args.place, environment)?;
+    let Some(store) = &mut shelf.store else { return Err(Failure::no_sessions()) };
+    let at_most = Duration::from_secs(args.timeout);
+    let format = if args.place.json { Format::Json } else { args.format };
+    if format != Format::Table {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let mut columns = Vec::new();
+        let mut written = if format == Format::Json { out.write_all(b"[") } else { Ok(()) };
+        let mut rows = 0_u64;
+        store.ask(&args.query, at_most, &mut |answer| {
+            written = match answer {
+                Answer::Columns(names) => {
+                    columns = names;
+                    if format == Format::Csv { csv(&columns, &mut out) } else { Ok(()) }
+                }
+                Answer::Row(cells) => {
+                    rows += 1;
+                    if format == Format::Csv {
+                        csv(&cells.iter().map(text).collect::<Vec<_>>(), &mut out)
+                    } else {
+                        json(rows, &columns, cells, &mut out)
+                    }
+                }
+            };
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        let end = if format == Format::Json { &b"\n]\n"[..] } else { b"" };
+        return match written.and_then(|()| out.write_all(end)).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Failure::usage(format!("the answer could not be written: {error}")).answered())
+            }
+            _ => Ok(()),
+        };
+    }
+    let (mut heading, mut rows) = (Vec::new(), Vec::new());
+    store.ask(&args.query, at_most, &mut |answer| {
+        match answer {
+            Answer::Columns(names) => heading = names,
+            Answer::Row(cells) => rows.push(cells.iter().map(text).collect()),
+        }
+        ControlFlow::Continue(())
+    })?;
+    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+    table::print(&heading, rows)
+}
+
+fn text(cell: &Cell) -> String {
+    match cell {
+        Cell::Null => String::new(),
+        Cell::Integer(number) => number.to_string(),
+        Cell::Real(number) => number.to_string(),
+        Cell::Text(text) => text.clone(),
+        Cell::Bytes(length) => format!("({length} bytes)"),
+    }
+}
+
+fn csv(cells: &[String], out: &mut dyn Write) -> io::Result<()> {
+    let mut row = Row::default();
+    for cell in cells {
+        // A number is none to a spreadsheet if it stands in quotes.
+        match cell.parse::<f64>() {
+            Ok(_) => row.plain(cell),
+            Err(_) => row.text(cell),
+        }
+    }
+    row.write_to(out)
+}
+
+fn json(number: u64, columns: &[String], cells: Vec<Cell>, out: &mut dyn Write) -> io::Result<()> {
+    let value = |cell| match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(number) => number.into(),
+        Cell::Real(number) => number.into(),
+        Cell::Text(text) => text.into(),
+        Cell::Bytes(_) => text(&cell).into(),
+    };
+    let row: Map<String, Value> = columns.iter().cloned().zip(cells.into_iter().map(value)).collect();
+    let separator = if number > 1 { ",\n  " } else { "\n  " };
+    write!(out, "{separator}{}", visible(&Value::Object(row).to_string()))
+}

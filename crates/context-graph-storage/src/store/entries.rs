@@ -1,0 +1,472 @@
+//! Calls and other events that fit a question, newest first.
+
+use std::fmt::Write as _;
+
+use context_graph_core::audit::{Evidence, Needle, Outcome};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, ToSql, params, params_from_iter};
+
+use super::{Store, words};
+use crate::error::Result;
+
+/// What is asked for. Of several values of one kind any will do; several kinds must all fit; an empty kind fits all.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Sessions, by their whole ids.
+    pub sessions: Option<Vec<String>>,
+    /// Tools; `mcp__github__*` stands for all that begin so.
+    pub tools: Vec<String>,
+    /// Events: of a call, any of those it is made of.
+    pub events: Vec<String>,
+    /// Subagents by their kind or id, or `main`.
+    pub agents: Vec<String>,
+    /// Verdicts.
+    pub verdicts: Vec<String>,
+    /// Outcomes.
+    pub outcomes: Vec<Outcome>,
+    /// Rules, or the beginning of one that ends in `*`, or the group before a slash.
+    pub rules: Vec<String>,
+    /// Parts of paths, or patterns with `*`.
+    pub paths: Vec<String>,
+    /// Words that are said anywhere.
+    pub needles: Vec<Needle>,
+    /// Not older than this.
+    pub since_ms: Option<i64>,
+    /// Not newer than this.
+    pub until_ms: Option<i64>,
+}
+
+/// A call or another event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntryRow {
+    /// The number of its session in the store.
+    pub session: i64,
+    /// Tells calls of one batch apart.
+    pub place: i64,
+    /// The number of its last record.
+    pub last_seq: i64,
+    /// When it began.
+    pub at_ms: i64,
+    /// Its session.
+    pub session_id: String,
+    /// The number of its first record.
+    pub seq: u64,
+    /// Whether it is a tool call.
+    pub is_call: bool,
+    /// The tool of a call, the event's name of anything else.
+    pub name: String,
+    /// The subagent that acted.
+    pub agent_id: Option<String>,
+    /// Its kind.
+    pub agent_kind: Option<String>,
+    /// What was decided.
+    pub verdict: Option<String>,
+    /// The rules behind that.
+    pub rules: Vec<String>,
+    /// What became of a call.
+    pub outcome: Option<Outcome>,
+    /// How that is known.
+    pub evidence: Option<Evidence>,
+    /// How long the tool took, as the client measured it, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// How long it was from our hook before it to our hook after it, in milliseconds.
+    pub between_ms: Option<u64>,
+    /// Whether the user was to be asked for permission.
+    pub permission_asked: bool,
+    /// How often it was put off to another run of the client.
+    pub deferrals: u32,
+    /// What it was about, in a line.
+    pub subject: String,
+    /// The id of a call.
+    pub tool_use_id: String,
+    /// The files and folders it named.
+    pub paths: Vec<String>,
+    /// The numbers of its records.
+    pub seqs: Vec<u64>,
+}
+
+impl EntryRow {
+    /// By which the newest come last.
+    pub fn order(&self) -> (i64, &str, u64) {
+        (self.at_ms, &self.session_id, self.seq)
+    }
+}
+
+/// Where to look.
+enum Scope<'a> {
+    /// In all sessions but these.
+    AllBut(&'a [i64]),
+    /// In these sessions.
+    Sessions(Vec<i64>),
+    /// Among what these records of a session belong to.
+    Records(i64, Vec<u64>),
+}
+
+impl Store {
+    /// The newest `limit` entries that fit, oldest first. Sessions of the ids in `passed_over` are left out.
+    pub fn entries(&self, filter: &Filter, passed_over: &[String], limit: usize) -> Result<Vec<EntryRow>> {
+        self.settle(|store| {
+            let connection = &store.connection;
+            let passed_over = numbers(connection, passed_over)?;
+            let mut found = if filter.needles.is_empty() {
+                let scope = match &filter.sessions {
+                    None => Scope::AllBut(&passed_over),
+                    Some(ids) => Scope::Sessions(without(numbers(connection, ids)?, &passed_over)),
+                };
+                select(connection, filter, &scope, limit)?
+            } else {
+                saying(connection, filter, &passed_over, limit)?
+            };
+            newest(&mut found, limit);
+            for entry in &mut found {
+                complete(connection, entry)?;
+            }
+            Ok(found)
+        })
+    }
+
+    /// The ids of calls that begin so, each once, and at most two; and the sessions that know one.
+    pub fn calls_beginning(&self, beginning: &str) -> Result<(Vec<String>, Vec<String>)> {
+        let end = format!("{beginning}\u{10FFFF}");
+        self.settle(|store| {
+            let mut statement = store.connection.prepare_cached(
+                "SELECT DISTINCT tool_use_id FROM calls WHERE tool_use_id >= ? AND tool_use_id < ? LIMIT 2",
+            )?;
+            let ids: Vec<String> =
+                statement.query_map([beginning, &end], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            let mut statement = store.connection.prepare_cached(
+                "SELECT DISTINCT s.session_id FROM calls c JOIN sessions s ON s.number = c.session
+                 WHERE c.tool_use_id = ? ORDER BY s.number",
+            )?;
+            let mut sessions = Vec::new();
+            for id in &ids {
+                let found = statement.query_map([id], |row| row.get(0))?;
+                sessions.extend(found.collect::<rusqlite::Result<Vec<String>>>()?);
+            }
+            Ok((ids, sessions))
+        })
+    }
+}
+
+/// The numbers of sessions; one that is not there has none.
+pub(super) fn numbers(connection: &Connection, ids: &[String]) -> rusqlite::Result<Vec<i64>> {
+    let mut found = Vec::new();
+    for id in ids {
+        let mut statement = connection.prepare_cached("SELECT number FROM sessions WHERE session_id = ?")?;
+        found.extend(statement.query_map([id], |row| row.get::<_, i64>(0))?.flatten());
+    }
+    Ok(found)
+}
+
+fn without(numbers: Vec<i64>, passed_over: &[i64]) -> Vec<i64> {
+    numbers.into_iter().filter(|number| !passed_over.contains(number)).collect()
+}
+
+/// Leaves the newest `limit` entries, oldest first.
+fn newest(found: &mut Vec<EntryRow>, limit: usize) {
+    found.sort_by(|a, b| {
+        a.order().cmp(&b.order()).then(a.place.cmp(&b.place)).then(a.is_call.cmp(&b.is_call).reverse())
+    });
+    found.drain(..found.len().saturating_sub(limit));
+}
+
+/// Entries that fit all but the words, at most `limit` calls and `limit` other events.
+fn select(
+    connection: &Connection,
+    filter: &Filter,
+    scope: &Scope<'_>,
+    limit: usize,
+) -> rusqlite::Result<Vec<EntryRow>> {
+    let mut found = Vec::new();
+    for is_call in [true, false] {
+        let Some(asked) = Asked::new(filter, scope, is_call, limit) else { continue };
+        let mut statement = connection.prepare_cached(&asked.sql)?;
+        let rows = statement.query_map(params_from_iter(&asked.given), |row| read(row, is_call))?;
+        for row in rows {
+            found.push(row?);
+        }
+    }
+    Ok(found)
+}
+
+/// A question in SQL, and what it is asked with.
+struct Asked {
+    sql: String,
+    given: Vec<Value>,
+}
+
+impl Asked {
+    /// None where nothing of this kind can fit.
+    fn new(filter: &Filter, scope: &Scope<'_>, is_call: bool, limit: usize) -> Option<Self> {
+        if !is_call && (!filter.tools.is_empty() || !filter.outcomes.is_empty()) {
+            return None;
+        }
+        let columns = if is_call {
+            "x.place, x.last_seq, x.tool, x.outcome, x.evidence, x.duration_ms, x.between_ms, x.permission_asked,
+             x.deferrals"
+        } else {
+            "0, x.seq, x.event, NULL, NULL, NULL, NULL, 0, 0"
+        };
+        let (table, own) = if is_call { ("calls", "TRUE") } else { ("events", "x.call IS NULL") };
+        // Where sessions are named, their own rows are few: they are read and sorted. Else the newest come first.
+        let by_time = if matches!(scope, Scope::AllBut(_)) { "" } else { "+" };
+        let mut asked = Self {
+            sql: format!(
+                "SELECT x.session, s.session_id, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject,
+                    x.tool_use_id, {columns}
+                 FROM {table} x CROSS JOIN sessions s WHERE s.number = x.session AND {own}"
+            ),
+            given: Vec::new(),
+        };
+        asked.place(scope, is_call);
+        asked.conditions(filter, is_call);
+        let _ = write!(
+            asked.sql,
+            " ORDER BY {by_time}x.at_ms DESC, x.session DESC, x.seq DESC LIMIT {}",
+            i64::try_from(limit).unwrap_or(-1)
+        );
+        Some(asked)
+    }
+
+    fn place(&mut self, scope: &Scope<'_>, is_call: bool) {
+        let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        let _ = match scope {
+            Scope::AllBut([]) => Ok(()),
+            Scope::AllBut(numbers) => write!(self.sql, " AND x.session NOT IN ({})", list(numbers)),
+            Scope::Sessions(numbers) => write!(self.sql, " AND x.session IN ({})", list(numbers)),
+            Scope::Records(session, seqs) => {
+                let seqs = seqs.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+                if is_call {
+                    write!(
+                        self.sql,
+                        " AND x.session = {session} AND x.place = 0 AND x.seq IN (SELECT call FROM events
+                        WHERE session = {session} AND seq IN ({seqs}))"
+                    )
+                } else {
+                    write!(self.sql, " AND x.session = {session} AND x.seq IN ({seqs})")
+                }
+            }
+        };
+    }
+
+    fn conditions(&mut self, filter: &Filter, is_call: bool) {
+        for (condition, moment) in
+            [(" AND x.at_ms >= ?", filter.since_ms), (" AND x.at_ms <= ?", filter.until_ms)]
+        {
+            if let Some(moment) = moment {
+                self.sql.push_str(condition);
+                self.given.push(moment.into());
+            }
+        }
+        let is_one_of =
+            |column: &'static str| move |wanted: &str| (format!("{column} = ?"), wanted.to_owned());
+        self.any(&filter.tools, |tool| ("x.tool GLOB ?".to_owned(), name_pattern(tool)));
+        self.any(&filter.verdicts, is_one_of("x.verdict"));
+        let outcomes: Vec<String> =
+            filter.outcomes.iter().map(|outcome| outcome.as_str().to_owned()).collect();
+        self.any(&outcomes, is_one_of("x.outcome"));
+        self.any(&filter.agents, |agent| {
+            let main = if agent == "main" { "x.agent_id IS NULL OR " } else { "" };
+            (format!("({main}? IN (x.agent_id, x.agent_type))"), agent.to_owned())
+        });
+        if is_call {
+            self.exists(
+                "events y WHERE y.session = x.session AND y.seq BETWEEN x.seq AND x.last_seq AND y.call = x.seq",
+                &filter.events,
+                is_one_of("y.event"),
+            );
+        } else {
+            self.any(&filter.events, is_one_of("x.event"));
+        }
+        let place = if is_call { "x.place" } else { "0" };
+        let own = format!("y WHERE y.session = x.session AND y.seq = x.seq AND y.place = {place}");
+        self.exists(&format!("decisions {own} AND y.counted = 1"), &filter.rules, |rule| {
+            let group = format!("{}/*", literal(rule));
+            (format!("(y.rule GLOB ? OR y.rule GLOB '{}')", group.replace('\'', "''")), name_pattern(rule))
+        });
+        self.exists(&format!("files {own}"), &filter.paths, |path| {
+            if path.contains('*') {
+                let pattern = literal(path).replace("[*]", "*");
+                let end = format!("*/{pattern}").replace('\'', "''");
+                (format!("(y.path GLOB ? OR y.path GLOB '{end}')"), pattern)
+            } else {
+                ("instr(y.path, ?) > 0".to_owned(), path.to_owned())
+            }
+        });
+    }
+
+    fn any(&mut self, wanted: &[String], condition: impl Fn(&str) -> (String, String)) {
+        if wanted.is_empty() {
+            return;
+        }
+        let (conditions, given): (Vec<String>, Vec<String>) = wanted.iter().map(|one| condition(one)).unzip();
+        let _ = write!(self.sql, " AND ({})", conditions.join(" OR "));
+        self.given.extend(given.into_iter().map(Value::from));
+    }
+
+    fn exists(&mut self, from: &str, wanted: &[String], condition: impl Fn(&str) -> (String, String)) {
+        if wanted.is_empty() {
+            return;
+        }
+        let _ = write!(self.sql, " AND EXISTS (SELECT 1 FROM {from}");
+        self.any(wanted, condition);
+        self.sql.push(')');
+    }
+}
+
+/// A name, or the beginning of one that ends in `*`.
+fn name_pattern(name: &str) -> String {
+    name.strip_suffix('*').map_or_else(|| literal(name), |beginning| format!("{}*", literal(beginning)))
+}
+
+/// A pattern that fits this text alone.
+fn literal(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, '*' | '?' | '[') {
+            let _ = write!(pattern, "[{letter}]");
+        } else {
+            pattern.push(letter);
+        }
+    }
+    pattern
+}
+
+fn read(row: &Row<'_>, is_call: bool) -> rusqlite::Result<EntryRow> {
+    let word = |at: usize| row.get::<_, Option<String>>(at);
+    Ok(EntryRow {
+        session: row.get(0)?,
+        session_id: row.get(1)?,
+        seq: row.get::<_, i64>(2)?.cast_unsigned(),
+        at_ms: row.get(3)?,
+        agent_id: row.get(4)?,
+        agent_kind: row.get(5)?,
+        verdict: row.get(6)?,
+        subject: word(7)?.unwrap_or_default(),
+        tool_use_id: word(8)?.filter(|_| is_call).unwrap_or_default(),
+        place: row.get(9)?,
+        last_seq: row.get(10)?,
+        name: row.get(11)?,
+        outcome: word(12)?.and_then(|name| Outcome::parse(&name)),
+        evidence: word(13)?.and_then(|name| Evidence::parse(&name)),
+        duration_ms: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
+        between_ms: row.get::<_, Option<i64>>(15)?.map(i64::cast_unsigned),
+        permission_asked: row.get(16)?,
+        deferrals: row.get(17)?,
+        is_call,
+        rules: Vec::new(),
+        paths: Vec::new(),
+        seqs: Vec::new(),
+    })
+}
+
+/// Adds rules, paths and records.
+fn complete(connection: &Connection, entry: &mut EntryRow) -> rusqlite::Result<()> {
+    let key = params![entry.session, entry.seq.cast_signed(), entry.place];
+    if entry.verdict.is_some() {
+        let mut statement = connection.prepare_cached(
+            "SELECT rule FROM decisions WHERE session = ? AND seq = ? AND place = ? AND counted = 1
+                AND rule IS NOT NULL ORDER BY position",
+        )?;
+        entry.rules = statement.query_map(key, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT path FROM files WHERE session = ? AND seq = ? AND place = ? ORDER BY position",
+    )?;
+    entry.paths = statement.query_map(key, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    if !entry.is_call {
+        entry.seqs = vec![entry.seq];
+    } else if entry.place == 0 {
+        let mut statement = connection.prepare_cached(
+            "SELECT seq FROM events WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND call = ?2 ORDER BY seq",
+        )?;
+        let key = params![entry.session, entry.seq.cast_signed(), entry.last_seq];
+        let seqs = statement.query_map(key, |row| row.get::<_, i64>(0).map(i64::cast_unsigned))?;
+        entry.seqs = seqs.collect::<rusqlite::Result<_>>()?;
+    }
+    Ok(())
+}
+
+/// The newest `limit` entries that fit and say one of the words.
+fn saying(
+    connection: &Connection,
+    filter: &Filter,
+    passed_over: &[i64],
+    limit: usize,
+) -> rusqlite::Result<Vec<EntryRow>> {
+    let named = filter.sessions.as_ref().map(|ids| numbers(connection, ids)).transpose()?;
+    let mut search = Search { connection, filter, passed_over, named, limit, found: Vec::new() };
+    let question = words::question(&filter.needles);
+    // What the index does not know is read in any case; where it cannot tell, everything is.
+    let unknown = format!(
+        "SELECT session, first_seq FROM blocks {} ORDER BY session DESC, first_seq DESC",
+        if question.is_some() { "WHERE searchable = 0" } else { "" }
+    );
+    search.blocks(&unknown, &[])?;
+    if let Some(question) = question {
+        let known =
+            "SELECT rowid >> 32, rowid & 4294967295 FROM words WHERE words MATCH ? ORDER BY rowid DESC";
+        search.blocks(known, &[&question])?;
+    }
+    Ok(search.found)
+}
+
+/// A search for words.
+struct Search<'a> {
+    connection: &'a Connection,
+    filter: &'a Filter,
+    passed_over: &'a [i64],
+    named: Option<Vec<i64>>,
+    limit: usize,
+    found: Vec<EntryRow>,
+}
+
+impl Search<'_> {
+    /// Reads blocks, those of the newest session first, until there is enough and no session that is left has seen an
+    /// event since the oldest of what was found.
+    fn blocks(&mut self, asked: &str, given: &[&dyn ToSql]) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare(asked)?;
+        let mut rows = statement.query(given)?;
+        let mut current = None;
+        while let Some(row) = rows.next()? {
+            let (session, first): (i64, i64) = (row.get(0)?, row.get(1)?);
+            if current != Some(session) {
+                current = Some(session);
+                if self.is_done("number <= ?", session)? {
+                    break;
+                }
+            }
+            let wanted = !self.passed_over.contains(&session)
+                && self.named.as_ref().is_none_or(|named| named.contains(&session))
+                && !self.is_done("number = ?", session)?;
+            if wanted {
+                self.block(session, first)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is enough, and none of these sessions can have anything newer.
+    fn is_done(&self, which: &str, session: i64) -> rusqlite::Result<bool> {
+        let oldest = self.found.first().filter(|_| self.found.len() >= self.limit);
+        let Some(oldest) = oldest else { return Ok(false) };
+        let asked = format!("SELECT 1 FROM sessions WHERE {which} AND updated_ms >= ?");
+        Ok(!self.connection.prepare_cached(&asked)?.exists(params![session, oldest.at_ms])?)
+    }
+
+    fn block(&mut self, session: i64, first: i64) -> rusqlite::Result<()> {
+        let seqs = words::saying(self.connection, session, first, &self.filter.needles)?;
+        if seqs.is_empty() {
+            return Ok(());
+        }
+        let scope = Scope::Records(session, seqs);
+        for entry in select(self.connection, self.filter, &scope, self.limit)? {
+            // A call may lie in two blocks.
+            if !self.found.iter().any(|known| known.session == session && known.seq == entry.seq) {
+                self.found.push(entry);
+            }
+        }
+        newest(&mut self.found, self.limit);
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! A copy of what is told, for others: the same tables and views without the records themselves and without what
+//! sessions go on from.
+
+use std::path::Path;
+
+use context_graph_core::audit::Entry;
+use context_graph_core::session::{EventRecord, Session};
+use rusqlite::{Connection, OpenFlags};
+
+use super::write::{Ledger, put_session};
+use super::{About, FoldBatch, SessionEntry, rows, schema};
+use crate::error::{Result, StorageError};
+
+/// A database being written, all of it in one transaction.
+#[derive(Debug)]
+pub struct Copy {
+    connection: Connection,
+    sessions: i64,
+}
+
+impl Copy {
+    /// Makes one of an empty file. Nobody else sees the file yet and it is thrown away if anything fails, so it needs
+    /// no journal of its own.
+    pub fn create(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let begun = Connection::open_with_flags(path, flags).and_then(|connection| {
+            connection.execute_batch(
+                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE; BEGIN;",
+            )?;
+            schema::create_in(&connection)?;
+            connection.execute_batch("DROP TABLE blocks; DROP TABLE states; DROP TABLE tombstones;")?;
+            Ok(connection)
+        });
+        Ok(Self { connection: begun.map_err(failure)?, sessions: 0 })
+    }
+
+    /// Adds a session and what is to be told of it.
+    pub fn add(
+        &mut self,
+        session: &Session,
+        entries: &[Entry],
+        records: &[(u64, EventRecord)],
+    ) -> Result<()> {
+        self.sessions += 1;
+        let snapshot = &session.snapshot;
+        let duration_ms = session.state.ended_ms.map(|_| session.duration_ms());
+        let entry = SessionEntry {
+            session_id: snapshot.session_id.clone(),
+            timestamp_ms: snapshot.timestamp_ms,
+            first_stored_ms: session.state.started_ms,
+            previous_session_id: snapshot.previous_session_id.clone(),
+            project: Some(session.state.project.clone()),
+            duration_ms,
+            last_seq: records.last().map_or(0, |(seq, _)| *seq),
+            folded_to: None,
+            chain: None,
+        };
+        let ledger = Ledger { number: self.sessions, settled: entry.last_seq, entry };
+        let batch = FoldBatch { about: Some(About::of(session)), ..FoldBatch::of(snapshot.clone()) };
+        put_session(&self.connection, &ledger, &batch, true)
+            .and_then(|()| rows::put(&self.connection, ledger.number, entries, records))
+            .map(|_| ())
+            .map_err(failure)
+    }
+
+    /// Ends the copy.
+    pub fn finish(self) -> Result<()> {
+        self.connection.execute_batch("COMMIT").map_err(failure)
+    }
+}
+
+fn failure(error: rusqlite::Error) -> StorageError {
+    StorageError::database(error.to_string())
+}

@@ -1,0 +1,202 @@
+//! Sessions read back: one, the newest, those of a project.
+
+use std::ops::ControlFlow;
+
+use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
+use rusqlite::{OptionalExtension as _, Row, ToSql, params};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Chain, SessionEntry, SessionQuery, SessionVisitor, Stats, Store, sealed};
+use crate::codec;
+use crate::error::{Result, StorageError};
+use crate::live::Position;
+use crate::session_key::SessionKey;
+
+/// The columns of a session as lists show it.
+pub(super) const ENTRY: &str =
+    "session_id, updated_ms, first_stored_ms, previous_id, project, duration_ms, records,
+    chain, generation, folded, folded_check";
+
+/// A session as lists show it, from a row with the columns of [`ENTRY`].
+pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<SessionEntry> {
+    let count =
+        |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(name)?.map(i64::cast_unsigned));
+    let place = (count("generation")?, count("folded")?, count("folded_check")?);
+    let folded_to = match place {
+        (Some(generation), Some(offset), Some(check)) => Some(Position { generation, offset, check }),
+        _ => None,
+    };
+    Ok(SessionEntry {
+        session_id: row.get("session_id")?,
+        timestamp_ms: row.get("updated_ms")?,
+        first_stored_ms: row.get("first_stored_ms")?,
+        previous_session_id: row.get("previous_id")?,
+        project: row.get("project")?,
+        duration_ms: count("duration_ms")?,
+        last_seq: count("records")?.unwrap_or(0),
+        folded_to,
+        chain: row.get::<_, Option<[u8; 32]>>("chain")?.map(Chain::from),
+    })
+}
+
+impl Store {
+    /// The stored snapshot. One that does not decode is moved to quarantine and reported once.
+    pub fn snapshot(&self, id: &str) -> Result<Option<SessionIdentitySnapshot>> {
+        let Some((number, bytes)) = self.state_column(id, "snapshot")? else { return Ok(None) };
+        let too_new = match codec::decode(&bytes) {
+            Ok(snapshot) if snapshot.session_id == id => return Ok(Some(snapshot)),
+            Ok(_) => None,
+            Err(flaw) => flaw.too_new(id),
+        };
+        Err(too_new.unwrap_or_else(|| self.put_aside(id, number, "snapshot", &bytes)))
+    }
+
+    /// The further state stored with the snapshot. One that does not check out is moved to quarantine and reported
+    /// once.
+    pub fn state(&self, id: &str) -> Result<Option<Vec<u8>>> {
+        let Some((number, bytes)) = self.state_column(id, "state")? else { return Ok(None) };
+        match sealed::unseal(&number.to_be_bytes(), &bytes) {
+            Some(state) => Ok(Some(state.to_vec())),
+            None => Err(self.put_aside(id, number, "state", &bytes)),
+        }
+    }
+
+    fn state_column(&self, id: &str, column: &str) -> Result<Option<(i64, Vec<u8>)>> {
+        SessionKey::new(id)?;
+        self.settle(|store| {
+            let asked = format!(
+                "SELECT session, {column} FROM states
+                 WHERE session = (SELECT number FROM sessions WHERE session_id = ?) AND {column} IS NOT NULL"
+            );
+            let mut statement = store.connection.prepare_cached(&asked)?;
+            statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        })
+    }
+
+    /// Saves damaged bytes, takes them out of the store, and says so.
+    fn put_aside(&self, id: &str, number: i64, column: &str, bytes: &[u8]) -> StorageError {
+        let name = |key| format!("{key}.{column}-{:016x}", xxh3_64(bytes));
+        let saved = SessionKey::new(id).and_then(|key| self.quarantine.save(&name(key), bytes));
+        let moved_to = match saved {
+            Ok((moved_to, _)) => moved_to,
+            Err(error) => return error,
+        };
+        let asked = format!("UPDATE states SET {column} = NULL WHERE session = ?");
+        match self.settle(|store| store.connection.execute(&asked, [number])) {
+            Ok(_) => StorageError::Corrupted { what: format!("the {column} of session {id}"), moved_to },
+            Err(error) => error,
+        }
+    }
+
+    /// The session as lists show it.
+    pub fn session(&self, id: &str) -> Result<Option<SessionEntry>> {
+        SessionKey::new(id)?;
+        self.settle(|store| {
+            let asked = format!("SELECT {ENTRY} FROM sessions WHERE session_id = ?");
+            store.connection.prepare_cached(&asked)?.query_row([id], read_entry).optional()
+        })
+    }
+
+    /// Visits the sessions that match, newest first, one at a time.
+    pub fn visit_sessions(&self, query: &SessionQuery, visit: SessionVisitor<'_>) -> Result<()> {
+        let limit = query.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));
+        let mut given: Vec<&dyn ToSql> = Vec::new();
+        let mut conditions = String::from("TRUE");
+        for (condition, value) in [
+            (" AND project = ?", query.project.as_ref().map(|project| project as &dyn ToSql)),
+            (" AND updated_ms >= ?", query.since_ms.as_ref().map(|since| since as &dyn ToSql)),
+            (" AND updated_ms <= ?", query.until_ms.as_ref().map(|until| until as &dyn ToSql)),
+        ] {
+            if let Some(value) = value {
+                conditions.push_str(condition);
+                given.push(value);
+            }
+        }
+        given.push(&limit);
+        self.settle(|store| {
+            let asked = format!(
+                "SELECT {ENTRY} FROM sessions WHERE {conditions}
+                 ORDER BY updated_ms DESC, session_id DESC LIMIT ?"
+            );
+            let mut statement = store.connection.prepare_cached(&asked)?;
+            let mut rows = statement.query(&given[..])?;
+            while let Some(row) = rows.next()? {
+                if visit(read_entry(row)?).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The sessions that match, newest first.
+    pub fn list_sessions(&self, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
+        let mut found = Vec::new();
+        self.visit_sessions(query, &mut |session| {
+            found.push(session);
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    /// The newest session of a project, passing over one id.
+    pub fn latest_of_project(&self, project: &str, excluding: Option<&str>) -> Result<Option<SessionEntry>> {
+        self.settle(|store| {
+            let asked = format!(
+                "SELECT {ENTRY} FROM sessions WHERE project = ? AND session_id <> ?
+                 ORDER BY updated_ms DESC, session_id DESC LIMIT 1"
+            );
+            let mut statement = store.connection.prepare_cached(&asked)?;
+            statement.query_row(params![project, excluding.unwrap_or_default()], read_entry).optional()
+        })
+    }
+
+    /// The ids of the sessions that continue `session_id`.
+    pub fn successors(&self, id: &str) -> Result<Vec<String>> {
+        self.ids("SELECT session_id FROM sessions WHERE previous_id = ? ORDER BY session_id", &[&id])
+    }
+
+    /// At most two ids that begin so: one is found, two are too many.
+    pub fn ids_beginning(&self, beginning: &str) -> Result<Vec<String>> {
+        // Texts compare by their bytes, and no character comes after this one.
+        let end = format!("{beginning}\u{10FFFF}");
+        let asked = "SELECT session_id FROM sessions WHERE session_id >= ? AND session_id < ?
+            ORDER BY session_id LIMIT 2";
+        self.ids(asked, &[&beginning, &end])
+    }
+
+    fn ids(&self, asked: &str, given: &[&dyn ToSql]) -> Result<Vec<String>> {
+        self.settle(|store| {
+            let mut statement = store.connection.prepare_cached(asked)?;
+            statement.query_map(given, |row| row.get(0))?.collect()
+        })
+    }
+
+    /// How much is stored.
+    pub fn stats(&self) -> Result<Stats> {
+        let (disk_bytes, used_bytes) = self.sizes()?;
+        self.settle(|store| {
+            let count = |asked: &str| {
+                store.connection.query_row(asked, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
+            };
+            Ok(Stats {
+                sessions: count("SELECT count(*) FROM sessions")?,
+                records: count("SELECT coalesce(sum(records), 0) FROM sessions")?,
+                calls: count("SELECT count(*) FROM calls")?,
+                disk_bytes,
+                used_bytes,
+            })
+        })
+    }
+
+    /// Bytes on disk, and how many of them hold something: the rest is used again before the file grows.
+    pub fn sizes(&self) -> Result<(u64, u64)> {
+        self.settle(|store| {
+            let asked = "SELECT page_count * page_size, (page_count - freelist_count) * page_size
+                FROM pragma_page_count, pragma_page_size, pragma_freelist_count";
+            store.connection.query_row(asked, [], |row| {
+                Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
+            })
+        })
+    }
+}

@@ -1,0 +1,266 @@
+//! Counting what happened. Rows are read once, in the order they lie in, and counted here: sorting millions of them in
+//! SQL takes longer.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use context_graph_core::audit::{EDITORS, Outcome};
+use context_graph_core::session::DREAM_EVENT;
+use rusqlite::{Connection, Statement, params_from_iter};
+
+use super::Store;
+use super::entries::numbers;
+use crate::error::Result;
+
+/// From when to when.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Span {
+    /// Not older than this.
+    pub since_ms: Option<i64>,
+    /// Not newer than this.
+    pub until_ms: Option<i64>,
+}
+
+impl Span {
+    /// Whether a moment lies in it.
+    pub fn contains(self, at_ms: i64) -> bool {
+        self.since_ms.is_none_or(|since| at_ms >= since) && self.until_ms.is_none_or(|until| at_ms <= until)
+    }
+}
+
+/// What is counted of calls.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counts {
+    /// Calls.
+    pub calls: u64,
+    /// By outcome, in the order of [`Outcome::ALL`].
+    pub outcomes: [u64; 6],
+}
+
+impl Counts {
+    fn add(&mut self, outcome: &str) {
+        self.calls += 1;
+        if let Some(at) = Outcome::ALL.iter().position(|known| known.as_str() == outcome) {
+            self.outcomes[at] += 1;
+        }
+    }
+
+    /// How many ended so.
+    pub fn of(&self, outcome: Outcome) -> u64 {
+        Outcome::ALL.iter().position(|other| *other == outcome).map_or(0, |at| self.outcomes[at])
+    }
+}
+
+/// What is counted of a day.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Day {
+    /// Sessions that saw an event.
+    pub sessions: u64,
+    /// Prompts.
+    pub prompts: u64,
+    /// Calls.
+    pub counts: Counts,
+}
+
+/// One of the slowest calls.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slow {
+    /// How long it took, in milliseconds.
+    pub ms: u32,
+    /// Its session.
+    pub session_id: String,
+    /// The number of its first record.
+    pub seq: u64,
+    /// The tool.
+    pub tool: String,
+    /// What it was about.
+    pub subject: String,
+}
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Sessions that saw an event.
+    pub sessions: u64,
+    /// Records.
+    pub records: u64,
+    /// All calls.
+    pub total: Counts,
+    /// By tool, with what they took in milliseconds.
+    pub tools: Vec<(String, (Counts, Vec<u32>))>,
+    /// What our hook took by event, in microseconds.
+    pub hooks: Vec<(String, Vec<u32>)>,
+    /// The slowest calls, in no order.
+    pub slowest: Vec<Slow>,
+    /// How often files were changed.
+    pub edited: HashMap<String, u64>,
+    /// How often rules kept a call from running; under "" what no rule of ours refused.
+    pub denials: HashMap<String, u64>,
+    /// By day, as numbered by the caller.
+    pub days: HashMap<u32, Day>,
+}
+
+/// What to count.
+#[derive(Debug)]
+pub struct Counting<'a> {
+    /// From when to when.
+    pub span: Span,
+    /// Of these sessions only.
+    pub sessions: Option<&'a [String]>,
+    /// Not of these.
+    pub passed_over: &'a [String],
+    /// How many of the slowest calls are wanted.
+    pub top: usize,
+}
+
+/// Numbers the day of a moment.
+pub type DayOf<'a> = &'a mut dyn FnMut(i64) -> u32;
+
+impl Store {
+    /// Adds what happened to a tally.
+    pub fn tally(&self, counting: &Counting<'_>, day_of: DayOf<'_>, into: &mut Tally) -> Result<()> {
+        self.settle(|store| {
+            let connection = &store.connection;
+            let place = place(connection, counting)?;
+            events(connection, &place, day_of, into)?;
+            calls(connection, &place, counting.top, day_of, into)?;
+            edits(connection, &place, into)?;
+            denials(connection, &place, into)
+        })
+    }
+}
+
+/// Which rows count, as a condition on `x`.
+fn place(connection: &Connection, counting: &Counting<'_>) -> rusqlite::Result<String> {
+    let list = |ids: &[String]| -> rusqlite::Result<String> {
+        let numbers = numbers(connection, ids)?;
+        Ok(numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
+    };
+    let mut conditions = vec!["TRUE".to_owned()];
+    if let Some(named) = counting.sessions {
+        conditions.push(format!("x.session IN ({})", list(named)?));
+    }
+    if !counting.passed_over.is_empty() {
+        conditions.push(format!("x.session NOT IN ({})", list(counting.passed_over)?));
+    }
+    conditions.extend(counting.span.since_ms.map(|since| format!("+x.at_ms >= {since}")));
+    conditions.extend(counting.span.until_ms.map(|until| format!("+x.at_ms <= {until}")));
+    Ok(conditions.join(" AND "))
+}
+
+/// Records, sessions, prompts, and what our hook took.
+fn events(connection: &Connection, place: &str, day_of: DayOf<'_>, into: &mut Tally) -> rusqlite::Result<()> {
+    let asked = format!("SELECT x.session, x.at_ms, x.hook_us, x.event FROM events x WHERE {place}");
+    let mut statement = connection.prepare(&asked)?;
+    let mut rows = statement.query([])?;
+    let (mut current, mut days) = (None, Vec::new());
+    while let Some(row) = rows.next()? {
+        let session: i64 = row.get(0)?;
+        if current != Some(session) {
+            current = Some(session);
+            into.sessions += 1;
+            days.clear();
+        }
+        into.records += 1;
+        let day = day_of(row.get(1)?);
+        let of_day = into.days.entry(day).or_default();
+        if !days.contains(&day) {
+            days.push(day);
+            of_day.sessions += 1;
+        }
+        let event = row.get_ref(3)?.as_str().unwrap_or_default();
+        of_day.prompts += u64::from(event == "UserPromptSubmit");
+        // A dream is an entry of our own making and no hook's.
+        if event != DREAM_EVENT {
+            under(&mut into.hooks, event).push(short(row.get(2)?));
+        }
+    }
+    Ok(())
+}
+
+fn calls(
+    connection: &Connection,
+    place: &str,
+    top: usize,
+    day_of: DayOf<'_>,
+    into: &mut Tally,
+) -> rusqlite::Result<()> {
+    let asked = format!(
+        "SELECT x.session, x.seq, x.place, x.at_ms, coalesce(x.duration_ms, x.between_ms), x.tool, x.outcome
+         FROM calls x WHERE {place}"
+    );
+    let mut statement = connection.prepare(&asked)?;
+    let mut rows = statement.query([])?;
+    let mut slowest: BinaryHeap<Reverse<(u32, i64, i64, i64)>> = BinaryHeap::new();
+    while let Some(row) = rows.next()? {
+        let outcome = row.get_ref(6)?.as_str().unwrap_or_default();
+        into.total.add(outcome);
+        into.days.entry(day_of(row.get(3)?)).or_default().counts.add(outcome);
+        let (counts, took) = under(&mut into.tools, row.get_ref(5)?.as_str().unwrap_or_default());
+        counts.add(outcome);
+        let Some(ms) = row.get::<_, Option<i64>>(4)?.map(short) else { continue };
+        took.push(ms);
+        if slowest.len() < top || slowest.peek().is_some_and(|Reverse(least)| least.0 < ms) {
+            slowest.push(Reverse((ms, row.get(0)?, row.get(1)?, row.get(2)?)));
+            if slowest.len() > top {
+                slowest.pop();
+            }
+        }
+    }
+    let mut named = connection.prepare(
+        "SELECT s.session_id, x.tool, x.subject FROM calls x JOIN sessions s ON s.number = x.session
+         WHERE x.session = ? AND x.seq = ? AND x.place = ?",
+    )?;
+    for Reverse((ms, session, seq, place)) in slowest {
+        into.slowest.push(named.query_row([session, seq, place], |row| {
+            let (session_id, tool, subject) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Slow { ms, session_id, seq: seq.cast_unsigned(), tool, subject })
+        })?);
+    }
+    Ok(())
+}
+
+fn edits(connection: &Connection, place: &str, into: &mut Tally) -> rusqlite::Result<()> {
+    let marks = EDITORS.map(|_| "?").join(", ");
+    let mut statement = connection.prepare(&format!(
+        "SELECT f.path FROM calls x CROSS JOIN files f
+         WHERE {place} AND x.outcome = 'success' AND x.tool IN ({marks})
+            AND f.session = x.session AND f.seq = x.seq AND f.place = x.place AND f.position = 0"
+    ))?;
+    count(&mut statement, &EDITORS, &mut into.edited)
+}
+
+fn denials(connection: &Connection, place: &str, into: &mut Tally) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT coalesce(d.rule, '') FROM calls x LEFT JOIN decisions d
+            ON d.session = x.session AND d.seq = x.seq AND d.place = x.place AND d.counted = 1
+         WHERE {place} AND x.outcome = 'denied'"
+    ))?;
+    count(&mut statement, &[], &mut into.denials)
+}
+
+fn count(
+    statement: &mut Statement<'_>,
+    given: &[&str],
+    into: &mut HashMap<String, u64>,
+) -> rusqlite::Result<()> {
+    let mut rows = statement.query(params_from_iter(given))?;
+    while let Some(row) = rows.next()? {
+        *into.entry(row.get(0)?).or_default() += 1;
+    }
+    Ok(())
+}
+
+/// The value under a name, made if it is the first. There are few names, and most come again and again.
+fn under<'m, V: Default>(list: &'m mut Vec<(String, V)>, name: &str) -> &'m mut V {
+    let at = list.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+        list.push((name.to_owned(), V::default()));
+        list.len() - 1
+    });
+    &mut list[at].1
+}
+
+/// A duration; what does not fit took as long as can be told.
+fn short(duration: i64) -> u32 {
+    u32::try_from(duration).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,135 @@
+//! Finding texts. An index of the three letters that follow each other (FTS5) names the blocks that may say something;
+//! the records in them are then read. It is filled while nobody waits, and blocks that it does not know yet are all
+//! read: an answer is right, only slower, while it is behind.
+
+use std::fmt::Write as _;
+
+use context_graph_core::audit::{Needle, visit_texts};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{Store, log};
+use crate::error::Result;
+use crate::sessions::decode_record;
+
+/// So many blocks are taken in by one transaction: a hook that wants to write waits no longer than that.
+const AT_ONCE: i64 = 16;
+
+impl Store {
+    /// Takes the words of some blocks in that the search does not know yet, and says of how many: none is all there is.
+    /// Blocks that may still grow are left for later, unless their session has been silent since before `since_ms`.
+    pub fn learn_words(&self, since_ms: i64) -> Result<u64> {
+        let transaction = self.begin()?;
+        let learned = self.settle(|_| learn(&transaction, since_ms))?;
+        self.settle(|_| transaction.commit())?;
+        Ok(learned)
+    }
+
+    /// How many blocks the search does not know yet.
+    pub fn unlearned(&self) -> Result<u64> {
+        let asked = "SELECT count(*) FROM blocks WHERE searchable = 0";
+        self.settle(|store| store.connection.query_row(asked, [], |row| row.get::<_, i64>(0)))
+            .map(i64::cast_unsigned)
+    }
+}
+
+fn learn(connection: &Connection, since_ms: i64) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare_cached(
+        "SELECT b.session, b.first_seq, b.content FROM blocks b JOIN sessions s ON s.number = b.session
+         WHERE b.searchable = 0 AND (s.ended_ms IS NOT NULL OR s.updated_ms < ?
+            OR EXISTS (SELECT 1 FROM blocks n WHERE n.session = b.session AND n.first_seq > b.first_seq))
+         LIMIT ?",
+    )?;
+    let found: Vec<(i64, i64, Vec<u8>)> = statement
+        .query_map(params![since_ms, AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut insert =
+        connection.prepare_cached("INSERT INTO words (rowid, said) VALUES ((?1 << 32) + ?2, ?3)")?;
+    let mut mark =
+        connection.prepare_cached("UPDATE blocks SET searchable = 1 WHERE session = ? AND first_seq = ?")?;
+    for (session, first, content) in &found {
+        insert.execute(params![session, first, texts(*session, *first, content)])?;
+        mark.execute(params![session, first])?;
+    }
+    Ok(found.len() as u64)
+}
+
+/// Takes the words of a session out again, before its blocks go.
+pub(super) fn forget(connection: &Connection, session: i64) -> rusqlite::Result<()> {
+    let mut statement = connection
+        .prepare_cached("SELECT first_seq, content FROM blocks WHERE session = ? AND searchable = 1")?;
+    let known: Vec<(i64, Vec<u8>)> = statement
+        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (first, content) in known {
+        let mut delete = connection.prepare_cached(
+            "INSERT INTO words (words, rowid, said) VALUES ('delete', (?1 << 32) + ?2, ?3)",
+        )?;
+        delete.execute(params![session, first, texts(session, first, &content)])?;
+    }
+    Ok(())
+}
+
+/// All that the records of a block say.
+fn texts(session: i64, first: i64, content: &[u8]) -> String {
+    let mut said = String::new();
+    let block = log::read(session, first.cast_unsigned(), ValueRef::Blob(content));
+    let Some(block) = block else { return said };
+    for packed in block.records() {
+        if let Ok(record) = decode_record(packed.content.bytes) {
+            visit_texts(&record, &mut |text| {
+                said.push_str(text);
+                said.push('\n');
+            });
+        }
+    }
+    said
+}
+
+/// What to ask the index for the words of one of the needles; none where it cannot tell, as for two letters.
+pub(super) fn question(needles: &[Needle]) -> Option<String> {
+    let mut asked = Vec::new();
+    for needle in needles {
+        let letters: Vec<char> = needle.lower().chars().collect();
+        // Its own index has no zero bytes, which end a text for it.
+        if letters.len() < 3 || letters.contains(&'\0') {
+            return None;
+        }
+        let mut every = String::new();
+        for three in letters.windows(3).take(MOST_LETTERS) {
+            let three: String = three.iter().collect();
+            let _ = write!(
+                every,
+                "{}\"{}\"",
+                if every.is_empty() { "" } else { " AND " },
+                three.replace('"', "\"\"")
+            );
+        }
+        asked.push(format!("({every})"));
+    }
+    (!asked.is_empty()).then(|| asked.join(" OR "))
+}
+
+/// So many beginnings of three letters are asked for; more would not tell much more.
+const MOST_LETTERS: usize = 48;
+
+/// The numbers of the records in a block that say one of the needles.
+pub(super) fn saying(
+    connection: &Connection,
+    session: i64,
+    first: i64,
+    needles: &[Needle],
+) -> rusqlite::Result<Vec<u64>> {
+    let mut statement =
+        connection.prepare_cached("SELECT content FROM blocks WHERE session = ? AND first_seq = ?")?;
+    let found = statement.query_row(params![session, first], |row| {
+        let block = log::read(session, first.cast_unsigned(), row.get_ref(0)?);
+        let Some(block) = block else { return Ok(Vec::new()) };
+        let says = |bytes: &[u8]| {
+            needles.iter().any(|needle| needle.may_be_in(bytes))
+                && decode_record(bytes).is_ok_and(|record| needles.iter().any(|needle| needle.is_in(&record)))
+        };
+        Ok(block.records().filter(|packed| says(packed.content.bytes)).map(|packed| packed.seq).collect())
+    });
+    Ok(found.optional()?.unwrap_or_default())
+}
