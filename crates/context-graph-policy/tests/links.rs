@@ -139,3 +139,23 @@ fn protected_places_are_known_by_every_way_that_leads_to_them() {
         assert!(found.contains(&"self-protection/policy"), "{home}: {found:?}");
     }
 }
+
+#[test]
+fn the_folder_that_our_program_is_in_stays_where_it_is() {
+    let project = Project::new();
+    let program = std::env::current_exe().unwrap();
+    let folder = program.parent().unwrap().to_str().unwrap();
+    let program = program.to_str().unwrap();
+    for command in [
+        format!("mv {folder} {folder}.old"),
+        format!("rm -rf {folder}"),
+        format!("rm {program}"),
+        format!("cp /bin/true {program}"),
+        format!("chmod -x {program}"),
+        format!("chmod -R 000 {folder}/.."),
+    ] {
+        let found = project.rules("app", &command);
+        assert!(found.contains(&"self-protection/client-settings".to_owned()), "{command}: {found:?}");
+    }
+    assert!(project.rules("app", &format!("ls {folder}; {program} --version")).is_empty());
+}

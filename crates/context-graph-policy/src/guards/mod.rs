@@ -17,6 +17,7 @@ pub mod own_verbs;
 mod places;
 mod privilege;
 mod protected_paths;
+mod reach;
 mod secrets;
 mod self_protection;
 #[cfg(test)]

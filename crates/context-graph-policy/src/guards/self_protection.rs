@@ -3,21 +3,22 @@
 
 use context_graph_events::told;
 
-use super::places::{hits, holds};
-use super::{Case, Found, Guard, Rule, own_verbs};
+use super::places::{hits, holds, is_passing, is_within};
+use super::{Case, Found, Guard, Rule, own_verbs, reach};
 use crate::decision::Severity;
-use crate::effects::{Access, Run, Text};
+use crate::effects::{Access, PathEffect, Run, Text};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
 static SETTINGS: Rule = Rule::ask("self-protection/client-settings", Severity::Critical);
 static SWITCH: Rule = Rule::ask("self-protection/switch-off", Severity::Critical);
+static PROCESS: Rule = Rule::deny("self-protection/process", Severity::Critical);
 static VERB: Rule = Rule::deny("self-protection/verb", Severity::Critical);
 
 pub(super) static GUARD: Guard = Guard {
     id: "self-protection",
     purpose: "our state, our configuration and the client's hook settings stay as they are",
-    rules: &[&STATE, &POLICY, &SETTINGS, &SWITCH, &VERB],
+    rules: &[&STATE, &POLICY, &SETTINGS, &SWITCH, &PROCESS, &VERB],
     check,
 };
 
@@ -28,8 +29,11 @@ const POLICY_FILES: &[&str] = &[
     "./.context-graph/policies/*.rego",
     "~/.config/context-graph",
     "~/.config/context-graph/**",
+    "~/.local/share/context-graph/**",
+    "~/.local/state/context-graph/**",
 ];
-const STATE_FILES: &[&str] = &["**/.context-graph", "**/.context-graph/**"];
+/// The heads of chains are kept outside of the project in a file that ends so.
+const STATE_FILES: &[&str] = &["**/.context-graph", "**/.context-graph/**", "**/*heads.jsonl"];
 const SETTINGS_FILES: &[&str] = &[
     "**/.claude/settings.json",
     "**/.claude/settings.*.json",
@@ -69,6 +73,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         } else if any(SETTINGS_FILES)
             || target.places().any(|place| place.ends_with("/bin/context-graph"))
+            || takes_program(case, effect)
             || ((effect.access == Access::Delete
                 || effect.recursive
                 || effect.by == "cp" && target.literal().is_some_and(|place| replaces_folder(case, place))
@@ -100,7 +105,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     || run.has("--bare")
             }
             "pkill" | "killall" => has("context-graph") || run.has("claude"),
-            "kill" => run.args.iter().any(Text::has_hole) && case.runs().any(looks_up_guard),
+            "kill" => run.args.iter().any(Text::has_hole) && case.runs().any(|run| looks_up_guard(case, run)),
             "cargo" | "brew" | "npm" => has("uninstall") && has("context-graph"),
             _ => false,
         };
@@ -109,6 +114,17 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         if off {
             found.add(&SWITCH, told!("`{}` would switch the guard off.", run.name));
+        }
+        if starves(case, run) {
+            found.add(&PROCESS, told!("`{}` would hold up or starve the guard or what calls it.", run.name));
+        }
+        if let Some(ours) = reach::reached(case, run) {
+            let rule = if ours.path.contains("/.claude/") { &SETTINGS } else { &STATE };
+            found.add_at(
+                rule,
+                ours.path.as_str(),
+                told!("`{}` would change or remove what the guard needs (`{}`).", run.name, ours.path),
+            );
         }
         if let Some(verb) = own_verbs::change(case, run) {
             found.add(
@@ -119,10 +135,52 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a program looks for the guard's processes, most often to hand them to `kill`.
-fn looks_up_guard(run: &Run) -> bool {
-    matches!(run.name.as_str(), "pidof" | "pgrep")
-        && run.args.iter().any(|arg| arg.known().contains("context-graph"))
+/// Whether a program looks for the guard's or the client's processes, most often to hand them to `kill`.
+fn looks_up_guard(case: &Case<'_>, run: &Run) -> bool {
+    let looks = match run.name.as_str() {
+        "pidof" | "pgrep" => true,
+        "grep" | "rg" | "awk" => case.runs().any(|run| run.name == "ps"),
+        _ => false,
+    };
+    looks
+        && run.args.iter().any(|arg| {
+            let word = arg.known();
+            word.contains("context-graph") || word == "claude"
+        })
+}
+
+/// Whether limits are set for another process, or a debugger takes hold of the guard's or the client's.
+fn starves(case: &Case<'_>, run: &Run) -> bool {
+    let of_process = |arg: &Text| {
+        let word = arg.prefix();
+        word == "--pid" || word.starts_with("--pid=") || word.starts_with("-p") && !word.starts_with("--")
+    };
+    let attaches = run.args.iter().any(of_process) || run.has("attach");
+    let is_aimed = || {
+        case.runs().any(|run| looks_up_guard(case, run))
+            || ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
+    };
+    match run.name.as_str() {
+        "prlimit" => run.args.iter().take_while(|arg| arg.prefix().starts_with('-')).any(of_process),
+        "gdb" | "lldb" | "strace" | "ltrace" | "rr" | "gcore" | "reptyr" | "dtruss" | "taskset" | "chrt"
+        | "renice" | "ionice" => (attaches || matches!(run.name.as_str(), "gcore" | "renice")) && is_aimed(),
+        _ => false,
+    }
+}
+
+/// Whether the program that calls are decided by is changed, or goes along with a folder.
+fn takes_program(case: &Case<'_>, effect: &PathEffect) -> bool {
+    let target = &effect.target;
+    let goes_along = effect.access == Access::Delete || effect.recursive;
+    let changes = matches!(effect.access, Access::Write | Access::Delete | Access::Permissions);
+    // Where the program is, is asked only about what lies outside of the project or takes a folder along.
+    let is_near = |place: &str| is_within(place, case.ctx.project) || is_passing(place, case.ctx);
+    if !changes || !goes_along && target.places().all(is_near) || target.places().next().is_none() {
+        return false;
+    }
+    case.ctx.fs.program().is_some_and(|program| {
+        target.places().any(|place| place == program || goes_along && is_within(&program, place))
+    })
 }
 
 /// Whether names of hooks are replaced in files that only the run itself finds.
@@ -201,6 +259,15 @@ mod tests {
             ("claude config set hooks '{}'", "self-protection/switch-off"),
             ("ln -sfn /tmp/c .claude", "self-protection/client-settings"),
             ("rm $(which context-graph)", "self-protection/client-settings"),
+            ("echo > ~/heads.jsonl", "self-protection/state"),
+            ("prlimit --pid 4711 --fsize=0", "self-protection/process"),
+            ("prlimit -p$(pgrep claude) --as=1", "self-protection/process"),
+            ("gdb -p $(pgrep claude) -batch -ex 'call close(1)'", "self-protection/process"),
+            ("strace -p $PPID -o /dev/null", "self-protection/process"),
+            (
+                "ps aux | grep context-graph | awk '{print $2}' | xargs kill -STOP",
+                "self-protection/switch-off",
+            ),
         ]);
     }
 
@@ -229,6 +296,8 @@ mod tests {
             "jq . a.json > \"$f.json\"",
             "chmod 755 bin/*",
             "claude config list",
+            "prlimit --nofile=10 ./app",
+            "gdb -p 123 -batch -ex bt",
         ]);
     }
 }

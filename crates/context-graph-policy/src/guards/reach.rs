@@ -1,0 +1,472 @@
+//! What `find`, `git clean` and `git stash` reach of ours, by their tests: each is tried on the very files that are there.
+
+use super::Case;
+use super::places::is_within;
+use crate::effects::path::absolute_str;
+use crate::effects::{Access, Entry, Run, Text, git_subcommand};
+
+/// Names looked at in a folder of ours.
+const MAX_NAMES: usize = 64;
+
+/// A file or folder that must stay.
+pub(super) struct Ours {
+    pub(super) path: String,
+    is_folder: bool,
+}
+
+/// The first thing of ours that a run would change or remove, picked by tests of its own.
+pub(super) fn reached(case: &Case<'_>, run: &Run) -> Option<Ours> {
+    match run.name.as_str() {
+        "find" | "gfind" => {
+            // What is only reported is changed by what is run on it, or by what the output is piped to.
+            let changes = changes_what_is_found(case);
+            if !changes && !run.has("-delete") {
+                return None;
+            }
+            let find = Find::of(run);
+            ours(case).into_iter().find(|ours| find.removes(ours) || changes && find.reports(ours))
+        }
+        "git" | "hub" => {
+            let (sub, rest) = git_subcommand(&run.args)?;
+            let folder = git_folder(run);
+            let state = format!("{}/.context-graph", case.ctx.project.trim_end_matches('/'));
+            let takes = match sub {
+                "clean" => cleans(rest, &folder, &state),
+                "stash" => stashes_ignored(rest) && is_within(&state, &folder),
+                _ => false,
+            };
+            (takes && case.ctx.fs.entry(&state).is_some()).then_some(Ours { path: state, is_folder: true })
+        }
+        _ => None,
+    }
+}
+
+/// Whether something is changed that only the run itself finds.
+fn changes_what_is_found(case: &Case<'_>) -> bool {
+    case.effects.paths.iter().any(|effect| {
+        matches!(effect.access, Access::Write | Access::Delete | Access::Permissions)
+            && effect.target.path.has_hole()
+    })
+}
+
+/// What is there of our state, the settings that call us and the user's own folder.
+fn ours(case: &Case<'_>) -> Vec<Ours> {
+    let fs = case.ctx.fs;
+    let (project, home) = (case.ctx.project.trim_end_matches('/'), case.ctx.home.trim_end_matches('/'));
+    let mut found = Vec::new();
+    let mut add = |path: String| match fs.entry(&path) {
+        Some(Entry::Folder) => {
+            found.push(Ours { path, is_folder: true });
+            true
+        }
+        Some(_) => {
+            found.push(Ours { path, is_folder: false });
+            false
+        }
+        None => false,
+    };
+    for folder in [format!("{project}/.context-graph"), format!("{home}/.config/context-graph")] {
+        if !add(folder.clone()) {
+            continue;
+        }
+        for name in fs.names(&folder, MAX_NAMES) {
+            let inner = format!("{folder}/{name}");
+            if add(inner.clone()) {
+                for name in fs.names(&inner, MAX_NAMES) {
+                    add(format!("{inner}/{name}"));
+                }
+            }
+        }
+    }
+    for file in ["settings.json", "settings.local.json"] {
+        add(format!("{project}/.claude/{file}"));
+        add(format!("{home}/.claude/{file}"));
+    }
+    add("/etc/claude-code/managed-settings.json".to_owned());
+    fs.program().map(add);
+    found
+}
+
+/// A run of `find`: where it starts, and its tests.
+struct Find<'r> {
+    starts: Vec<(String, String)>,
+    tests: Vec<&'r str>,
+    depth: (usize, usize),
+    prunes: bool,
+}
+
+impl<'r> Find<'r> {
+    fn of(run: &'r Run) -> Self {
+        let words: Vec<&str> = run.args.iter().map(Text::known).collect();
+        let begin = words.iter().position(|word| !matches!(*word, "-L" | "-H" | "-P")).unwrap_or(words.len());
+        let end = words[begin..].iter().position(|word| word.starts_with(['-', '(', '!', ')']));
+        let end = end.map_or(words.len(), |end| begin + end);
+        let cwd = run.cwd.known();
+        let mut starts: Vec<&str> = words[begin..end].to_vec();
+        if starts.is_empty() {
+            starts.push(".");
+        }
+        let tests = words[end..].to_vec();
+        let bound = |option: &str| {
+            let at = tests.iter().position(|word| *word == option)?;
+            tests.get(at + 1)?.parse().ok()
+        };
+        Self {
+            starts: starts.iter().map(|start| ((*start).to_owned(), absolute_str(start, cwd))).collect(),
+            depth: (bound("-mindepth").unwrap_or(0), bound("-maxdepth").unwrap_or(usize::MAX)),
+            // Deepest first, nothing is passed over.
+            prunes: !tests.contains(&"-depth"),
+            tests,
+        }
+    }
+
+    fn removes(&self, ours: &Ours) -> bool {
+        self.tries(ours, |trial| trial.removed)
+    }
+
+    fn reports(&self, ours: &Ours) -> bool {
+        self.tries(ours, |trial| trial.acted)
+    }
+
+    fn tries(&self, ours: &Ours, outcome: fn(&Trial<'_>) -> bool) -> bool {
+        self.starts.iter().any(|(written, start)| {
+            if !is_within(&ours.path, start) {
+                return false;
+            }
+            let below = ours.path[start.trim_end_matches('/').len()..].trim_start_matches('/');
+            let names: Vec<&str> = below.split('/').filter(|name| !name.is_empty()).collect();
+            let at = |count: usize, is_folder: bool| {
+                let mut path = written.trim_end_matches('/').to_owned();
+                names[..count].iter().for_each(|name| path.extend(["/", *name]));
+                Trial::new(&self.tests, path, is_folder).done()
+            };
+            let passed_over = self.prunes && (0..names.len()).any(|count| at(count, true).pruned);
+            (self.depth.0..=self.depth.1).contains(&names.len())
+                && !passed_over
+                && outcome(&at(names.len(), ours.is_folder))
+        })
+    }
+}
+
+/// The tests of a `find` tried on one path.
+struct Trial<'t> {
+    tests: &'t [&'t str],
+    at: usize,
+    path: String,
+    is_folder: bool,
+    pruned: bool,
+    acted: bool,
+    removed: bool,
+    has_action: bool,
+}
+
+impl<'t> Trial<'t> {
+    fn new(tests: &'t [&'t str], path: String, is_folder: bool) -> Self {
+        Self { tests, at: 0, path, is_folder, pruned: false, acted: false, removed: false, has_action: false }
+    }
+
+    fn done(mut self) -> Self {
+        let fits = self.either(true, 0);
+        // Without an action, what fits is printed.
+        self.acted |= fits && !self.has_action;
+        self
+    }
+
+    /// `a -o b`. What stands behind a test that settles the matter is read and not done.
+    fn either(&mut self, live: bool, depth: u32) -> bool {
+        let mut fits = self.all(live, depth);
+        while matches!(self.peek(), Some("-o" | "-or" | ",")) {
+            let list = self.peek() == Some(",");
+            self.at += 1;
+            let next = self.all(live && (list || !fits), depth);
+            fits = if list { next } else { fits || next };
+        }
+        fits
+    }
+
+    fn all(&mut self, live: bool, depth: u32) -> bool {
+        let mut fits = true;
+        while let Some(word) = self.peek().filter(|word| !matches!(*word, "-o" | "-or" | ")" | ",")) {
+            if matches!(word, "-a" | "-and") {
+                self.at += 1;
+                continue;
+            }
+            fits &= self.one(live && fits, depth);
+        }
+        fits
+    }
+
+    fn one(&mut self, live: bool, depth: u32) -> bool {
+        let Some(word) = self.peek() else { return true };
+        self.at += 1;
+        match word {
+            "!" | "-not" => !self.one(live, depth),
+            "(" if depth < 32 => {
+                let fits = self.either(live, depth + 1);
+                self.at += usize::from(self.peek() == Some(")"));
+                fits
+            }
+            "-prune" => {
+                self.pruned |= live;
+                true
+            }
+            "-delete" => {
+                self.removed |= live;
+                self.act(live)
+            }
+            "-print" | "-print0" | "-ls" => self.act(live),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                while self.next().is_some_and(|word| !matches!(word, ";" | "+")) {}
+                self.act(live)
+            }
+            "-fprint" | "-fprint0" | "-fls" | "-printf" => {
+                self.next();
+                self.act(live)
+            }
+            "-fprintf" => {
+                self.at += 2;
+                self.act(live)
+            }
+            "-name" => self.next().is_none_or(|pattern| wild(pattern, self.name())),
+            "-iname" => self.next().is_none_or(|pattern| wild_any_case(pattern, self.name())),
+            "-path" | "-wholename" => self.next().is_none_or(|pattern| wild(pattern, &self.path)),
+            "-ipath" | "-iwholename" => self.next().is_none_or(|pattern| wild_any_case(pattern, &self.path)),
+            "-regex" | "-iregex" => self.next().is_none_or(|pattern| can_fit(pattern, &self.path)),
+            "-type" => self.next().is_none_or(|kinds| kinds.contains(if self.is_folder { 'd' } else { 'f' })),
+            // Nothing of ours is empty, or a link.
+            "-empty" | "-false" => false,
+            // These take nothing, and may fit.
+            "-true" | "-depth" | "-d" | "-mount" | "-xdev" | "-follow" | "-readable" | "-writable"
+            | "-executable" | "-noleaf" | "-nouser" | "-nogroup" | "-daystart" | "-quit" | ")" => true,
+            // All others take a value, and may fit.
+            _ => {
+                self.next();
+                true
+            }
+        }
+    }
+
+    fn act(&mut self, live: bool) -> bool {
+        self.acted |= live;
+        self.has_action = true;
+        true
+    }
+
+    fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    fn peek(&self) -> Option<&'t str> {
+        self.tests.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<&'t str> {
+        let word = self.peek();
+        self.at += 1;
+        word
+    }
+}
+
+fn wild_any_case(pattern: &str, text: &str) -> bool {
+    wild(&pattern.to_ascii_lowercase(), &text.to_ascii_lowercase())
+}
+
+/// Whether a text fits a pattern in which `*` stands for anything, folders too. A class of characters may be any.
+fn wild(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t) = (0, 0);
+    let mut star = None;
+    while t < text.len() {
+        let (single, length) = match pattern.get(p) {
+            Some(b'?') => (true, 1),
+            Some(b'[') => {
+                let end = pattern[p..].iter().skip(2).position(|c| *c == b']');
+                end.map_or((text[t] == b'[', 1), |end| (true, end + 3))
+            }
+            Some(b'\\') => (pattern.get(p + 1) == Some(&text[t]), 2),
+            Some(c) => (*c == text[t], 1),
+            None => (false, 0),
+        };
+        if pattern.get(p) == Some(&b'*') {
+            star = Some((p, t));
+            p += 1;
+        } else if single {
+            p += length;
+            t += 1;
+        } else if let Some((at, taken)) = star {
+            star = Some((at, taken + 1));
+            (p, t) = (at + 1, taken + 1);
+        } else {
+            return false;
+        }
+    }
+    pattern.get(p..).unwrap_or_default().iter().all(|c| *c == b'*')
+}
+
+/// Whether a path can fit a regular expression: the plain words in it must be there, in their order.
+fn can_fit(pattern: &str, path: &str) -> bool {
+    let pattern = pattern.trim_end_matches('$').trim_start_matches('^').replace("\\.", ".");
+    let mut rest = path;
+    for word in pattern.split([']', '[', '(', ')', '|', '*', '+', '?', '{', '}', '\\']) {
+        let word = word.trim_matches('.');
+        if word.is_empty() || pattern.contains('|') {
+            continue;
+        }
+        let Some(at) = rest.find(word) else { return false };
+        rest = &rest[at + word.len()..];
+    }
+    true
+}
+
+/// The folder that git works in.
+fn git_folder(run: &Run) -> String {
+    let cwd = run.cwd.known();
+    match run.args.as_slice() {
+        [option, folder, ..] if option.known() == "-C" => absolute_str(folder.known(), cwd),
+        _ => cwd.to_owned(),
+    }
+}
+
+/// Whether `git clean` takes our state along. It is ignored by a file of its own, so only `-x` and `-X` reach it.
+fn cleans(rest: &[Text], folder: &str, state: &str) -> bool {
+    let (mut forced, mut ignored, mut folders, mut dry) = (false, false, false, false);
+    let (mut kept, mut named) = (Vec::new(), Vec::new());
+    let mut words = rest.iter().map(Text::known);
+    let mut only_paths = false;
+    while let Some(word) = words.next() {
+        match word {
+            _ if only_paths => named.push(word),
+            "--" => only_paths = true,
+            "--force" => forced = true,
+            "--dry-run" => dry = true,
+            "-e" | "--exclude" => kept.extend(words.next()),
+            _ if word.starts_with("--exclude=") => kept.extend(word.strip_prefix("--exclude=")),
+            _ if word.starts_with("--") => {}
+            _ if word.starts_with('-') => {
+                // `-xdfe pattern`, `-xdfepattern`.
+                let (letters, pattern) =
+                    word.split_once('e').map_or((word, None), |(head, tail)| (head, Some(tail)));
+                forced |= letters.contains('f');
+                ignored |= letters.contains(['x', 'X']);
+                folders |= letters.contains('d');
+                dry |= letters.contains('n');
+                match pattern {
+                    Some("") => kept.extend(words.next()),
+                    Some(pattern) => kept.push(pattern),
+                    None => {}
+                }
+            }
+            _ => named.push(word),
+        }
+    }
+    let is_kept = kept.iter().any(|pattern| wild(pattern.trim_matches('/'), ".context-graph"));
+    let is_meant = if named.is_empty() {
+        folders && is_within(state, folder)
+    } else {
+        named.iter().any(|name| {
+            let place = absolute_str(name.trim_start_matches(":/"), folder);
+            is_within(state, &place) || is_within(&place, state) || wild(&place, state)
+        })
+    };
+    forced && ignored && !dry && !is_kept && is_meant
+}
+
+/// `git stash --all` takes ignored files along.
+fn stashes_ignored(rest: &[Text]) -> bool {
+    let words = || rest.iter().map(Text::known).take_while(|word| *word != "--");
+    words().find(|word| !word.starts_with('-')).is_none_or(|sub| matches!(sub, "push" | "save"))
+        && words().any(|word| {
+            word == "--all" || word.starts_with('-') && !word.starts_with("--") && word.contains('a')
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::effects::ListedFileSystem;
+    use crate::{Context, Policy, guards};
+
+    fn rules(command: &str) -> Vec<String> {
+        let folders = [
+            "/home/dev/app/.context-graph",
+            "/home/dev/app/.context-graph/data",
+            "/home/dev/.config/context-graph",
+        ];
+        let files = [
+            "/home/dev/app/.context-graph/policy.toml",
+            "/home/dev/app/.context-graph/data/data.mdb",
+            "/home/dev/app/.claude/settings.json",
+            "/home/dev/.claude/settings.json",
+            "/home/dev/.config/context-graph/trust.json",
+        ];
+        let fs = folders.iter().fold(ListedFileSystem::default(), |fs, path| fs.with(path, Entry::Folder));
+        let fs = files.iter().fold(fs, |fs, path| fs.with(path, Entry::File));
+        let ctx = Context { home: "/home/dev", project: "/home/dev/app", cwd: "/home/dev/app", fs: &fs };
+        let policy = Policy::default();
+        let input = json!({ "command": command });
+        let effects = policy.effects("Bash", &input, &ctx).unwrap();
+        let decision = guards::check(policy.config(), &ctx, "Bash", &input, &effects);
+        decision
+            .findings()
+            .map(|finding| finding.rule.clone())
+            .filter(|rule| rule.starts_with("self-"))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_picked_by_tests_is_known_to_be_ours() {
+        for command in [
+            "find . -path './.c*' -delete",
+            "find . -path '*graph*' -type f -delete",
+            "find . -name '*.mdb' -delete",
+            "find . -iname '*.MDB' -exec rm {} +",
+            "find . -name 'd?t?.m*' -exec shred -u {} \\;",
+            "find /home/dev/app -maxdepth 2 -name 'policy.*' -delete",
+            "find . -regex '.*/data\\.mdb' -delete",
+            "find . -name '*.toml' | xargs sed -i s/deny/allow/",
+            "find . -name 'settings*.json' -print0 | xargs -0 sed -i d",
+            "find . ! -name '*.rs' -type f -delete",
+            "find . -type f \\( -name '*.log' -o -name '*.mdb' \\) -delete",
+            "find . -newer Cargo.toml -type f -delete",
+            "find ~ -name 'trust.*' -delete",
+            "find ~/.config -mindepth 2 -type f -exec truncate -s 0 {} +",
+            "find . -name '*.mdb' -exec sh -c 'rm \"$1\"' _ {} \\;",
+            "git clean -xdf -e node_modules",
+            "git clean -fdX",
+            "git clean -xdfe target",
+            "git -C /home/dev clean -xdf app",
+            "git clean -fx .context-graph",
+            "git stash -a",
+            "git stash push --all -m x",
+        ] {
+            assert!(!rules(command).is_empty(), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_is_picked_by_tests_and_is_not_ours_is_free() {
+        for command in [
+            "find . -name '*.pyc' -delete",
+            "find . -name '*.mdb'",
+            "find . -exec echo -delete \\; -print",
+            "find . -name '*.toml' -exec cat {} +",
+            "find . -name '*.toml' | xargs grep deny",
+            "find . -type d -empty -delete",
+            "find . -path ./.context-graph -prune -o -name '*.mdb' -exec rm {} +",
+            "find src -type f -name '*.rs' -exec sed -i s/a/b/ {} +",
+            "find . -not -path '*/.*' -type f -exec sed -i s/a/b/ {} +",
+            "find . -maxdepth 1 -name '*.mdb' -delete",
+            "find . -regex '.*\\.orig' -delete",
+            "git clean -fd",
+            "git clean -xdn",
+            "git clean -xdf -e .context-graph",
+            "git clean -xdf target",
+            "git stash -u",
+            "git stash show -p",
+        ] {
+            assert!(rules(command).is_empty(), "{command}: {:?}", rules(command));
+        }
+    }
+}
