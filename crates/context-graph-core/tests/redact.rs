@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use context_graph_core::redact::Redactor;
 use proptest::prelude::*;
-use secrets::{Positive, by_look, by_place, harmless};
+use secrets::{Dice, Positive, by_look, by_place, harmless};
 use serde_json::{Value, json};
 
 const REDACTOR: Redactor = Redactor::new([42; 32]);
@@ -50,6 +50,58 @@ fn secrets_are_found() {
     assert!(all >= 150, "{all}");
     assert!(missed * 50 <= all, "{missed} of {all} missed:\n{lines}");
     println!("{} of {all} found\n{lines}", all - missed);
+}
+
+/// What stands right before a token is no part of it, and what is stored of a password is one.
+#[test]
+fn secrets_are_found_in_bad_company() {
+    let mut dice = Dice::new(5);
+    let token = ["gh", "p_", &dice.draw(secrets::ALNUM, 36)].concat();
+    let lines: Vec<String> = (0..5).map(|_| dice.draw(secrets::BASE64, 64)).collect();
+    let end = ["-----END RSA PRIV", "ATE KEY-----"].concat();
+    let body = lines.join("\n");
+    let salted = dice.draw(secrets::ALNUM, 86);
+    let sha = Dice::base64(dice.draw(secrets::ALNUM, 20).as_bytes());
+    let cases = [
+        (format!("\u{1b}[31m{token}\u{1b}[0m"), &token),
+        (format!("\u{1b}[1;38;5;208m{token}"), &token),
+        (format!("\\u001b[32m{token}\\u001b[0m"), &token),
+        (format!("\\x1b[0;32m{token}"), &token),
+        (format!("[32m{token}[0m"), &token),
+        (format!("https://x.test/cb?next=%2F{token}%2Fb"), &token),
+        (format!("https://x.test/?a=b%3D{token}"), &token),
+        (format!("n{token}"), &token),
+        (format!("token{token} is mine"), &token),
+        (format!("MIIEpAIBAAKCAQEA{}\n{body}\nabcd==\n", &lines[0][16..]), &lines[3]),
+        (format!("MIIEvgIBADANBgkqhkiG{}\n{body}\n", &lines[0][20..]), &lines[2]),
+        (format!("b3BlbnNzaC1rZXktdjEA{}\n{body}\n", &lines[0][20..]), &lines[1]),
+        (format!("the end of it\n{body}\nabcd==\n{end}\n"), &lines[0]),
+        (format!("db.internal:5432:shop:app:{}", &token[4..24]), &token[4..24].to_owned()),
+        (format!("localhost:*:*:app:{}\n", &token[4..24]), &token[4..24].to_owned()),
+        (format!("# pgpass\n*:5432:shop:app:{}\n", &token[4..24]), &token[4..24].to_owned()),
+        (format!("root:$6$saltsalt${salted}:19000:0:99999:7:::"), &salted),
+        (format!("me:$y$j9T$saltsalt${}", &salted[..43]), &salted[..43].to_owned()),
+        (format!("me:$2y$10${}", &salted[..53]), &salted[..53].to_owned()),
+        (format!("me:$apr1$saltsalt${}", &salted[..22]), &salted[..22].to_owned()),
+        (format!("$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHQ${}", &salted[..43]), &salted[..43].to_owned()),
+        (format!("me:{{SHA}}{sha}"), &sha),
+        (format!("{{\"user\": \"me\", \"pw\": \"{}\"}}", &token[4..20]), &token[4..20].to_owned()),
+    ];
+    for (text, secret) in cases {
+        let redacted = REDACTOR.redact_text(&text);
+        assert!(!redacted.contains(secret.as_str()), "{text:?} became {redacted:?}");
+    }
+    for harmless in [
+        "task-8f14e45fceea167a5a36dedd4bea2543-run",
+        "src/main.rs:12:34:error:unused_variable",
+        "main.c:12:5:warning:unused_variable_here",
+        "echo $1$2$3 and $6$x",
+        "10%25 of [31mred[0m and 100%",
+        "-----END RSA PUBLIC KEY-----",
+        "pw = 3",
+    ] {
+        assert_eq!(REDACTOR.redact_text(harmless), harmless);
+    }
 }
 
 /// One draw may be lucky.
@@ -112,8 +164,8 @@ fn secrets_are_found_in_the_inputs_of_tools() {
 
 #[test]
 fn keys_name_their_values() {
-    let token = secrets::Dice::new(5).draw(secrets::ALNUM, 30);
-    let key = format!("gh{}{}", "p_", secrets::Dice::new(6).draw(secrets::ALNUM, 36));
+    let token = Dice::new(5).draw(secrets::ALNUM, 30);
+    let key = format!("gh{}{}", "p_", Dice::new(6).draw(secrets::ALNUM, 36));
     let mut object = json!({
         "password": "hunter2", "env": {"API_KEY": token, "HOME": "/root"}, "headers": {"Authorization": format!("Bearer {token}")},
         "args": ["serve", "--token", token, "--port", "80"], "vars": [{"name": "DB_PASSWORD", "value": "swordfish-9"}],
@@ -275,7 +327,7 @@ proptest! {
 
     #[test]
     fn a_prefix_token_is_found_between_any_words(before in "[a-z ]{0,20}[ \"'=(]", seed in 0_u64..1_000_000) {
-        let token = format!("gh{}{}", "p_", secrets::Dice::new(seed).draw(secrets::ALNUM, 36));
+        let token = format!("gh{}{}", "p_", Dice::new(seed).draw(secrets::ALNUM, 36));
         let text = format!("{before}{token} and so on");
         prop_assert!(!REDACTOR.redact_text(&text).contains(&token));
     }

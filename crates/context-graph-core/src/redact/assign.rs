@@ -3,6 +3,7 @@
 use super::blocks::putty_after;
 use super::bytes::{LETTER, LOWER, NAME, QUOTE, UPPER, is, is_at, run_back, starts};
 use super::commands::Program;
+use super::hashes::pgpass_at;
 use super::headers::{cookie_at, credential_after};
 use super::judge::is_random;
 use super::kind::Kind;
@@ -34,7 +35,7 @@ impl Scan<'_> {
                 self.at = at + 2;
                 return;
             }
-            if let Some(hit) = telegram_at(bytes, at) {
+            if let Some(hit) = telegram_at(bytes, at).or_else(|| pgpass_at(bytes, at)) {
                 return self.take(Some(hit));
             }
         } else if self.in_cookies {
@@ -156,7 +157,7 @@ fn name_before(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
         }
     }
     let from = run_back(bytes, to, NAME, MAX_NAME + 1);
-    (to - from >= 3 && is_at(bytes, to - 1, NAME) && bytes[from..to].iter().any(|&byte| is(byte, LETTER)))
+    (to - from >= 2 && is_at(bytes, to - 1, NAME) && bytes[from..to].iter().any(|&byte| is(byte, LETTER)))
         .then(|| (unescaped(bytes, from), to))
 }
 

@@ -1,6 +1,6 @@
 //! Keys in blocks of lines: PEM of every type, SSH, PGP and `PuTTY`.
 
-use super::bytes::{BASE64, SPACE, find, is, run, starts};
+use super::bytes::{BASE64, SPACE, find, is, run, run_back, starts};
 use super::judge::alphabet;
 use super::kind::Kind;
 use super::marker::has_marker;
@@ -52,6 +52,53 @@ pub(super) fn putty_after(bytes: &[u8], colon: usize) -> Option<Hit> {
         .or_else(|| find(bytes.get(colon..)?.get(..16)?, b"\\n"))?;
     let (start, end) = lines(bytes, colon + line);
     is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PuttyPrivateKey })
+}
+
+/// How the first line of a private key begins, whose line with the dashes is missing.
+const FIRST_LINES: &[&[u8]] = &[
+    b"b3BlbnNzaC1rZXktdjEA",
+    b"MHcCAQEEI",
+    b"MHQCAQEEI",
+    b"MIGkAgEBBD",
+    b"MIHcAgEBBE",
+    b"MIGHAgEAMB",
+    b"MIGEAgEAMB",
+    b"MIG2AgEAMB",
+    b"MIHuAgEAMB",
+    b"MC4CAQAwBQYDK2V",
+];
+
+/// The lines of a private key that begin here, without the line of dashes before them.
+pub(super) fn key_lines_at(bytes: &[u8], at: usize) -> Option<Hit> {
+    let known = FIRST_LINES.iter().any(|first| starts(bytes, at, first));
+    // A sequence that begins with the number 0: a version. In certificates and public keys it does not.
+    let rsa = starts(bytes, at, b"MII") && starts(bytes, at + 6, b"IBA");
+    let rsa = rsa && [&b"AKC"[..], b"AKB", b"DAN"].iter().any(|next| starts(bytes, at + 9, next));
+    if !known && !rsa {
+        return None;
+    }
+    let (start, end) = lines(bytes, at);
+    is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PrivateKey })
+}
+
+/// The lines of a private key before the dashes that end it, where those that begin it are missing.
+pub(super) fn body_before(bytes: &[u8], at: usize, floor: usize) -> Option<Hit> {
+    let label = bytes.get(at..).filter(|rest| rest.starts_with(b"-----END "))?;
+    find(&label[..label.len().min(MAX_LABEL)], b"PRIVATE KEY-----")?;
+    let (mut start, mut end) = (at, at);
+    loop {
+        let line_end = start - bytes[floor..start].iter().rev().take_while(|&&byte| is(byte, SPACE)).count();
+        let line = run_back(bytes, line_end, BASE64, MAX_LINE).max(floor);
+        let is_line = line_end - line >= if end == at { 1 } else { 40 };
+        if !is_line || line > floor && !is(bytes[line - 1], SPACE) {
+            break;
+        }
+        if end == at {
+            end = line_end;
+        }
+        start = line;
+    }
+    is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PrivateKey })
 }
 
 fn is_key(body: &[u8]) -> bool {

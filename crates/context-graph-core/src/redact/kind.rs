@@ -21,6 +21,7 @@ macro_rules! kinds {
 kinds! {
     // By what it is, whoever gave it out.
     Password => "password",
+    PasswordHash => "password-hash",
     Secret => "secret",
     Token => "token",
     Key => "key",

@@ -20,6 +20,7 @@ mod assign;
 mod blocks;
 mod bytes;
 mod commands;
+mod hashes;
 mod headers;
 mod judge;
 mod kind;

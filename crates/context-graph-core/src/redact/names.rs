@@ -93,7 +93,7 @@ fn may_mean(name: &[u8]) -> bool {
 
 /// What the name says about its value, if it says it is secret.
 pub(super) fn meaning(name: &[u8]) -> Option<Named> {
-    if name.len() < 3 || name.len() > MAX_NAME || !may_mean(name) {
+    if name.len() < 2 || name.len() > MAX_NAME || !may_mean(name) {
         return None;
     }
     // The working folder of every shell.
@@ -126,7 +126,7 @@ fn head_means(before: &str, head: &str) -> Option<(Meaning, Kind)> {
     let last = before.rsplit('_').next().unwrap_or_default();
     Some(match head {
         "phrase" if matches!(last, "seed" | "recovery") => (Meaning::Password, Kind::Password),
-        "pass" | "pwd" if before.is_empty() => (Meaning::QuotedPassword, Kind::Password),
+        "pass" | "pwd" | "pw" if before.is_empty() => (Meaning::QuotedPassword, Kind::Password),
         "pass" | "pw" if matches!(last, "" | "test" | "tests" | "by" | "single" | "first" | "second") => {
             return None;
         }
@@ -210,9 +210,17 @@ mod tests {
         for word in [PASSWORDS, SECRETS, TOKENS, KEYS].into_iter().flatten() {
             assert!(meaning(word.as_bytes()).is_some(), "{word}");
         }
-        for name in
-            ["seed_phrase", "db_pw", "api_key", "creds", "npm_auth", "Authorization", "Cookie", "credentials"]
-        {
+        for name in [
+            "seed_phrase",
+            "db_pw",
+            "pw",
+            "api_key",
+            "creds",
+            "npm_auth",
+            "Authorization",
+            "Cookie",
+            "credentials",
+        ] {
             assert!(meaning(name.as_bytes()).is_some(), "{name}");
         }
     }

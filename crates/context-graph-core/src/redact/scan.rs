@@ -3,16 +3,36 @@
 //! Every rule looks at a bounded stretch around the place it is called at, so the pass is linear.
 
 use super::assign::element_at;
-use super::blocks::{Block, block_at};
-use super::bytes::{ALNUM, QUOTE, SPACE, is, run};
+use super::blocks::{Block, block_at, body_before, key_lines_at};
+use super::bytes::{ALNUM, ANY_HEX, LETTER, QUOTE, SPACE, is, is_at, run};
 use super::commands::{Program, flag_at, program_after, spoken_after};
+use super::hashes::{digest_after, hash_at};
 use super::headers::credential_of_scheme;
 use super::kind::Kind;
 use super::marker::end_of_marker;
 use super::names::Named;
 use super::unnamed::{LONG, secret_around};
 use super::url::data_source_at;
-use super::vendor::{aws_secret_near, azure_client_secret_at, token_at, web_token_at, wrapped_key_at};
+use super::vendor::{
+    aws_secret_near, azure_client_secret_at, token_at, token_within, web_token_at, wrapped_key_at,
+};
+
+/// Past the colour that begins here, so that its last letter is no part of the word that follows.
+fn past_colour(bytes: &[u8], at: usize) -> usize {
+    let end =
+        at + 1 + bytes[at + 1..].iter().take(16).take_while(|byte| b"0123456789;:?".contains(byte)).count();
+    let escaped =
+        at > 0 && bytes[at - 1] == 0x1b || bytes[..at].ends_with(b"001b") || bytes[..at].ends_with(b"x1b");
+    let ends = bytes
+        .get(end)
+        .is_some_and(|&byte| if escaped { is(byte, LETTER) } else { byte == b'm' && end > at + 1 });
+    if ends { end + 1 } else { at + 1 }
+}
+
+/// Whether a byte is written here as `%2F`.
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    is_at(bytes, at + 1, ANY_HEX) && is_at(bytes, at + 2, ANY_HEX)
+}
 
 /// A secret found: its bytes and its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +53,8 @@ enum Step {
     Bracket,
     At,
     Tilde,
+    Dollar,
+    Percent,
     /// The end of a tag.
     Tag,
     /// What ends a command, and the line break, which ends a header too.
@@ -54,6 +76,8 @@ const fn steps() -> [Step; 256] {
             b'[' => Step::Bracket,
             b'@' => Step::At,
             b'~' => Step::Tilde,
+            b'$' => Step::Dollar,
+            b'%' => Step::Percent,
             b'>' => Step::Tag,
             b';' | b'|' | b'&' => Step::End,
             b'\n' => Step::Line,
@@ -94,7 +118,12 @@ impl<'t> Scan<'t> {
                 Step::Sign => scan.sign(),
                 Step::Dash => scan.dash(),
                 Step::Escape => scan.escape(),
-                Step::Bracket => scan.at = end_of_marker(bytes, scan.at).unwrap_or(scan.at + 1),
+                Step::Bracket => {
+                    scan.at = end_of_marker(bytes, scan.at).unwrap_or_else(|| past_colour(bytes, scan.at));
+                }
+                Step::Dollar => scan.look(hash_at),
+                // The digits of `%2F` are no part of the word that follows.
+                Step::Percent => scan.at += if is_escaped(bytes, scan.at) { 3 } else { 1 },
                 Step::At => scan.look(data_source_at),
                 Step::Tag => scan.look(element_at),
                 Step::Tilde => scan.look(azure_client_secret_at),
@@ -131,8 +160,10 @@ impl<'t> Scan<'t> {
         let token = token_at(bytes, from).or_else(|| match bytes[from] {
             b'e' => web_token_at(bytes, from),
             b'L' => wrapped_key_at(bytes, from),
+            b'M' | b'b' => key_lines_at(bytes, from),
             _ => None,
         });
+        let token = token.or_else(|| token_within(bytes, from, to));
         if let Some(token) = token {
             self.take(Some(token));
             if token.kind == Kind::AwsAccessKeyId {
@@ -168,6 +199,7 @@ impl<'t> Scan<'t> {
             {
                 spoken_after(bytes, from, to)
             }
+            (b's', 3 | 4) if matches!(word, b"SHA" | b"SSHA") => digest_after(bytes, from, to),
             (b'i', 10) if word.eq_ignore_ascii_case(b"identified") => spoken_after(bytes, from, to),
             (_, 2..=13) => {
                 self.program = program_after(word, &bytes[to..], self.program);
@@ -188,6 +220,9 @@ impl<'t> Scan<'t> {
                 return;
             }
             None => {}
+        }
+        if let Some(hit) = body_before(bytes, at, self.floor()) {
+            return self.take(Some(hit));
         }
         let begins = at == 0 || is(bytes[at - 1], SPACE | QUOTE) || b"([".contains(&bytes[at - 1]);
         if begins {

@@ -1,7 +1,8 @@
 //! Tokens known by how they look: those with a prefix, and the few with a build of their own.
 
 use super::bytes::{
-    ALNUM, BASE64, DIGIT, DOT, HEX, SPACE, UNDERSCORE, URL_SAFE, all, find, is, is_at, run, run_back, starts,
+    ALNUM, BASE64, DASH, DIGIT, DOT, HEX, SPACE, UNDERSCORE, URL_SAFE, all, find, is, is_at, run, run_back,
+    starts,
 };
 use super::judge::{is_body, is_scattered};
 use super::kind::Kind;
@@ -29,6 +30,25 @@ pub(super) fn token_at(bytes: &[u8], at: usize) -> Option<Hit> {
         (fits && ends && is_body(body) && !made_up(body)).then_some(Hit { start: at, end, kind: shape.kind })
     })
 }
+
+/// The token that begins inside of the word `from..to`, right after letters that are no part of it. Only prefixes that
+/// go on behind the word and that no other word ends in are looked for.
+pub(super) fn token_within(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
+    if !is_at(bytes, to, UNDERSCORE | DASH | DOT) {
+        return None;
+    }
+    (from + 1..to).rev().take(MAX_PREFIX).find_map(|at| {
+        let (&first, &second) = (bytes.get(at)?, bytes.get(at + 1)?);
+        let is_telling = |prefix: &str| {
+            prefix.len() > (to - at).max(3) && !matches!(prefix, "key-" | "ico-" | "pul-" | "API-")
+        };
+        let fits = |prefix: &str| is_telling(prefix) && starts(bytes, at, prefix.as_bytes());
+        beginning_with(first, second).iter().any(|shape| fits(shape.prefix)).then(|| token_at(bytes, at))?
+    })
+}
+
+/// The longest part of a prefix before its first sign.
+const MAX_PREFIX: usize = 10;
 
 /// The JSON Web Token that begins here: three parts, the first two of them JSON in Base64.
 pub(super) fn web_token_at(bytes: &[u8], at: usize) -> Option<Hit> {

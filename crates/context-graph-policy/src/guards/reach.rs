@@ -149,6 +149,7 @@ impl<'r> Find<'r> {
 }
 
 /// The tests of a `find` tried on one path.
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that was seen on the way")]
 struct Trial<'t> {
     tests: &'t [&'t str],
     at: usize,
