@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use context_graph_core::gwt::cross_session::cross_session_ic;
 use context_graph_core::gwt::session_identity::types::{KURAMOTO_N, SessionIdentitySnapshot};
 
 use crate::error::Result;
@@ -92,9 +91,8 @@ impl SessionIdentityManager {
         }
         let now_ms = self.now_ms;
         self.change(session_id, |mut snapshot| {
-            snapshot.append_to_trajectory(purpose_vector);
-            snapshot.purpose_vector = purpose_vector;
-            snapshot.last_ic = (snapshot.last_ic + ic_delta).clamp(0.0, 1.0);
+            let ic = snapshot.last_ic + ic_delta;
+            snapshot.update_ic_and_trajectory(purpose_vector, ic);
             snapshot.timestamp_ms = snapshot.timestamp_ms.max(now_ms);
             FoldBatch::of(snapshot)
         })
@@ -113,8 +111,7 @@ impl SessionIdentityManager {
         let previous = self.store.snapshot(previous_id)?;
         let previous = previous.ok_or_else(|| StorageError::SessionNotFound(previous_id.to_owned()))?;
         let linked = self.change(current_id, |mut snapshot| {
-            snapshot.previous_session_id = Some(previous_id.to_owned());
-            snapshot.cross_session_ic = cross_session_ic(&snapshot.purpose_vector, &previous.purpose_vector);
+            snapshot.link(previous_id, &previous.purpose_vector);
             FoldBatch::of(snapshot)
         })?;
         Ok(linked.cross_session_ic)
@@ -125,7 +122,7 @@ impl SessionIdentityManager {
         let now_ms = self.now_ms;
         self.change(session_id, |mut snapshot| {
             snapshot.timestamp_ms = snapshot.timestamp_ms.max(now_ms);
-            FoldBatch { duration_ms: Some(duration_ms), ..FoldBatch::of(snapshot) }
+            FoldBatch::ended(snapshot, Some(duration_ms))
         })
     }
 

@@ -143,6 +143,11 @@ impl FoldBatch {
             about: None,
         }
     }
+
+    /// A batch that stores `snapshot` of a session that lasted so long, if it is over.
+    pub fn ended(snapshot: SessionIdentitySnapshot, duration_ms: Option<u64>) -> Self {
+        Self { duration_ms, ..Self::of(snapshot) }
+    }
 }
 
 /// A session as lists show it, without decoding its snapshot.

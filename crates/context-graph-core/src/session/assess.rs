@@ -7,7 +7,6 @@ use crate::continuity::Asked;
 use crate::gwt::consciousness::{consciousness, differentiation, reflection};
 use crate::gwt::kuramoto::{advance, order_parameter};
 use crate::gwt::numeric::narrow;
-use crate::gwt::session_identity::KURAMOTO_N;
 
 impl Session {
     /// Lets the views look at an event. A tool's result moves the measures for good; a prompt says what they are worth
@@ -16,24 +15,24 @@ impl Session {
         let assessment = self.state.continuity.observe(event, at_ms);
         self.state.looping = assessment.looping;
         if assessment.scored {
-            self.snapshot.append_to_trajectory(assessment.purpose_vector);
-            self.observe(assessment.purpose_vector, assessment.ic);
+            self.snapshot.update_ic_and_trajectory(assessment.purpose_vector, assessment.ic);
+            self.measure();
             self.state.forecaster = self.state.forecaster.observe(assessment.ic);
             self.compare_with_previous();
         } else if let Some(Asked { purpose_vector, ic }) = assessment.asked {
-            self.observe(purpose_vector, ic);
+            self.snapshot.align(purpose_vector, ic);
+            self.measure();
         }
     }
 
-    /// Moves every measure by one purpose vector.
-    fn observe(&mut self, alignments: [f32; KURAMOTO_N], ic: f32) {
+    /// Moves every measure by the newest purpose vector.
+    fn measure(&mut self) {
         let snapshot = &mut self.snapshot;
-        snapshot.purpose_vector = alignments;
-        snapshot.kuramoto_phases = advance(&snapshot.kuramoto_phases, &alignments, snapshot.coupling);
-        snapshot.last_ic = ic;
+        let alignments = &snapshot.purpose_vector;
+        snapshot.kuramoto_phases = advance(&snapshot.kuramoto_phases, alignments, snapshot.coupling);
         snapshot.integration = narrow(order_parameter(&snapshot.kuramoto_phases));
-        snapshot.differentiation = differentiation(&alignments);
-        snapshot.reflection = reflection(self.state.forecaster.forecast(), ic);
+        snapshot.differentiation = differentiation(alignments);
+        snapshot.reflection = reflection(self.state.forecaster.forecast(), snapshot.last_ic);
         snapshot.consciousness =
             consciousness(snapshot.integration, snapshot.reflection, snapshot.differentiation);
     }

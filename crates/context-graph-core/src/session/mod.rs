@@ -27,7 +27,6 @@ pub use step::StepReport;
 pub use work::{Failing, FileTouched, Work};
 
 use crate::continuity::{Continuity, Loop};
-use crate::gwt::cross_session::cross_session_ic;
 use crate::gwt::forecast::Forecaster;
 use crate::gwt::lifecycle::{Lifecycle, Transition};
 use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
@@ -125,23 +124,27 @@ impl Session {
 
     /// Links it to the session before it. How alike the two are shows as this one's purpose does.
     fn link(&mut self, link: &Link) {
-        self.snapshot.previous_session_id = Some(link.session_id.clone());
+        self.snapshot.link(link.session_id.clone(), &link.purpose_vector);
         self.state.link_origin = Some(link.origin);
         self.state.previous_purpose = Some(link.purpose_vector);
-        self.compare_with_previous();
         self.moved(Transition::PreviousFound);
         self.moved(Transition::Linked);
     }
 
     fn compare_with_previous(&mut self) {
         if let Some(previous) = &self.state.previous_purpose {
-            self.snapshot.cross_session_ic = cross_session_ic(&self.snapshot.purpose_vector, previous);
+            self.snapshot.compare(previous);
         }
     }
 
     /// How long it lasted: as its sender said at the end, else as measured.
     pub fn duration_ms(&self) -> u64 {
         self.stated_duration_ms().unwrap_or_else(|| self.measured_ms())
+    }
+
+    /// How long it lasted, once it is over.
+    pub fn lasted_ms(&self) -> Option<u64> {
+        self.state.ended_ms.map(|_| self.duration_ms())
     }
 
     /// How long it lasted, where its sender said so.

@@ -121,7 +121,7 @@ impl Sessions {
                     first_stored_ms: view.session.state.started_ms,
                     previous_session_id: view.session.snapshot.previous_session_id.clone(),
                     project: Some(view.session.state.project.clone()),
-                    duration_ms: view.session.state.ended_ms.map(|_| view.session.duration_ms()),
+                    duration_ms: view.session.lasted_ms(),
                     last_seq: view.stored_records + view.unfolded.len() as u64,
                     folded_to: None,
                     chain: None,

@@ -196,9 +196,8 @@ impl Sessions {
                 state: Some(pack_session(&live)),
                 records: entries.iter().map(log_record).collect::<Result<_>>()?,
                 project: Some(project),
-                duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),
                 about: Some(About::of(session)),
-                ..FoldBatch::of(session.snapshot.clone())
+                ..FoldBatch::ended(session.snapshot.clone(), session.lasted_ms())
             };
             Ok(FoldPlan { batch, live })
         })

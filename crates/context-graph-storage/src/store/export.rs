@@ -43,7 +43,7 @@ impl Copy {
     ) -> Result<()> {
         self.sessions += 1;
         let snapshot = &session.snapshot;
-        let duration_ms = session.state.ended_ms.map(|_| session.duration_ms());
+        let duration_ms = session.lasted_ms();
         let entry = SessionEntry {
             session_id: snapshot.session_id.clone(),
             timestamp_ms: snapshot.timestamp_ms,

@@ -100,7 +100,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         state: Some(state),
         records,
         project: Some(session.state.project.clone()),
-        duration_ms: session.state.ended_ms.map(|_| session.duration_ms()),
+        duration_ms: session.lasted_ms(),
         about: Some(About::of(&session)),
         ..FoldBatch::of(session.snapshot.clone())
     })?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gwt::cross_session::NEUTRAL_CROSS_SESSION_IC;
+use crate::gwt::cross_session::{NEUTRAL_CROSS_SESSION_IC, cross_session_ic};
 use crate::gwt::ic_monitor::{IC_CRITICAL_THRESHOLD, usable_threshold};
 use crate::gwt::kuramoto::{DEFAULT_COUPLING, INITIAL_PHASES, usable_coupling};
 use crate::gwt::numeric::unit;
@@ -90,6 +90,29 @@ impl SessionIdentitySnapshot {
     pub fn append_to_trajectory(&mut self, pv: [f32; KURAMOTO_N]) {
         self.trajectory.push(pv.map(unit));
         self.drop_oldest();
+    }
+
+    /// Takes in a result: how it aligns with the purpose, and what continuity comes to with it.
+    pub fn update_ic_and_trajectory(&mut self, purpose_vector: [f32; KURAMOTO_N], ic: f32) {
+        self.append_to_trajectory(purpose_vector);
+        self.align(purpose_vector, ic);
+    }
+
+    /// Says how the session aligns with its purpose at this moment, without making it a part of the trajectory.
+    pub fn align(&mut self, purpose_vector: [f32; KURAMOTO_N], ic: f32) {
+        self.purpose_vector = purpose_vector;
+        self.last_ic = unit(ic);
+    }
+
+    /// Makes it the continuation of another session, and says how alike their purposes are.
+    pub fn link(&mut self, previous_id: impl Into<String>, previous_purpose: &[f32; KURAMOTO_N]) {
+        self.previous_session_id = Some(previous_id.into());
+        self.compare(previous_purpose);
+    }
+
+    /// Says how alike its purpose is to that of the session before.
+    pub fn compare(&mut self, previous_purpose: &[f32; KURAMOTO_N]) {
+        self.cross_session_ic = cross_session_ic(&self.purpose_vector, previous_purpose);
     }
 
     /// An upper bound of the encoded size in bytes, at most 64 above the true one.

@@ -72,7 +72,7 @@ fn session_attributes(told: &Told, conversation: Attributes) -> Attributes {
         .text("context_graph.state", &state.lifecycle.to_string())
         .maybe("context_graph.end_reason", state.end_reason.as_deref())
         .maybe("context_graph.end_status", state.end.map(|end| end.status.as_str()))
-        .number("context_graph.duration_ms", state.ended_ms.map(|_| told.session.duration_ms()))
+        .number("context_graph.duration_ms", told.session.lasted_ms())
         .text("context_graph.cwd", &state.cwd)
 }
 
