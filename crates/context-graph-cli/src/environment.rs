@@ -60,6 +60,12 @@ impl Environment {
         named.map_or_else(|| self.home.join(".claude"), |named| self.current_dir.join(named))
     }
 
+    /// The session that the client started this process for, where it says so.
+    #[expect(clippy::disallowed_methods, reason = "this is the place; only a prompt has a need to know")]
+    pub(crate) fn client_session() -> Option<String> {
+        std::env::var_os("CLAUDE_CODE_SESSION_ID")?.into_string().ok().filter(|id| !id.is_empty())
+    }
+
     /// The folders in which programs are looked for.
     #[expect(
         clippy::disallowed_methods,

@@ -43,3 +43,59 @@ fn the_program_is_known_by_a_link_whatever_the_link_is_called() {
     assert_eq!(verdict(&place, "./tool session import x"), "deny");
     assert_eq!(verdict(&place, "./tool session list"), "none");
 }
+
+/// Sends a prompt as a process of this session's client, or of none, and says what the session tells after compaction.
+fn told_after(client: Option<&str>, transcript: &str, flags: bool) -> (String, String) {
+    let place = Place::new();
+    let words = "make the tests pass quickly";
+    let payload = json!({
+        "hook_event_name": "UserPromptSubmit", "session_id": "s-1", "transcript_path": transcript,
+        "cwd": place.project(), "prompt": words, "foreign": false,
+    });
+    let args: &[&str] = if flags {
+        &["hooks", "prompt-submit", "--session-id", "s-1", "--prompt", words]
+    } else {
+        &["hooks", "prompt-submit", "--stdin"]
+    };
+    let mut command = place.command(args);
+    if let Some(client) = client {
+        command.env("CLAUDE_CODE_SESSION_ID", client);
+    }
+    let sent = if flags { String::new() } else { payload.to_string() };
+    common::send(command, sent.as_bytes()).succeeded();
+    let start = json!({
+        "hook_event_name": "SessionStart", "session_id": "s-1", "transcript_path": transcript,
+        "cwd": place.project(), "source": "compact",
+    });
+    place.send(&["hooks", "event", "--stdin"], start.to_string()).succeeded();
+    let call = json!({
+        "hook_event_name": "PostToolUse", "session_id": "s-1", "transcript_path": transcript, "cwd": place.project(),
+        "tool_name": "Read", "tool_use_id": "1", "tool_input": {"file_path": "a.rs"}, "tool_response": {},
+    });
+    place.send(&["hooks", "event", "--stdin"], call.to_string()).succeeded();
+    let told = place.send(&["hooks", "event", "--stdin"], start.to_string()).succeeded();
+    let told = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
+    (told, place.run(&["session", "export", "s-1"]).stdout)
+}
+
+#[test]
+fn a_prompt_from_a_process_of_another_session_is_marked_and_is_not_the_users() {
+    for (client, transcript, flags) in
+        [(Some("s-2"), "/t.jsonl", false), (Some("s-2"), "", false), (Some("s-2"), "", true)]
+    {
+        let (told, record) = told_after(client, transcript, flags);
+        assert!(!told.contains("The user asked"), "{told}");
+        assert!(told.contains("a process of another session said: \"make the tests"), "{told}");
+        assert!(record.contains("\\\"foreign\\\":true") || record.contains("\"foreign\":true"), "{record}");
+    }
+    for (client, transcript, flags) in [
+        (None, "/t.jsonl", false),
+        (Some("s-1"), "", true),
+        (Some("s-2"), "/p/s-1.jsonl", false),
+        (None, "", true),
+    ] {
+        let (told, record) = told_after(client, transcript, flags);
+        assert!(told.contains("The user asked: \"make the tests pass quickly\""), "{told}");
+        assert!(!record.contains("foreign"), "{record}");
+    }
+}

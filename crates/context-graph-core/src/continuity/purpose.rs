@@ -49,7 +49,11 @@ impl Purpose {
 /// to the client do not.
 pub(crate) fn is_asked_by_a_person(prompt: &UserPromptSubmitPayload) -> bool {
     let text = prompt.prompt.trim_start();
-    !prompt.is_machine_made() && !text.is_empty() && !is_notice(text) && !is_bare_command(text)
+    !prompt.is_machine_made()
+        && !prompt.is_foreign()
+        && !text.is_empty()
+        && !is_notice(text)
+        && !is_bare_command(text)
 }
 
 /// `<task-notification>`, `<system_notification>`, `<local-command-stdout>`: a tag of several words at the start.

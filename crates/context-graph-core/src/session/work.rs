@@ -65,6 +65,9 @@ impl Work {
     /// Takes an event in; `number` is its place in the session.
     pub(super) fn observe(&mut self, event: &Event, number: u64) {
         match event {
+            Event::UserPromptSubmit(prompt) if prompt.is_foreign() => {
+                self.decided("a process of another session said", &prompt.prompt);
+            }
             Event::UserPromptSubmit(prompt) if !prompt.is_machine_made() => self.asked(&prompt.prompt),
             Event::PostToolUse(done) => match done.outcome() {
                 CallOutcome::Failure => {

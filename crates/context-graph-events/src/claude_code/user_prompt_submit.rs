@@ -22,6 +22,9 @@ open_enum! {
     }
 }
 
+/// Our own mark among the fields of a prompt; the client sends no such field.
+const FOREIGN: &str = "foreign";
+
 payload! {
     /// A prompt is about to be worked on.
     UserPromptSubmitPayload of UserPromptSubmit answered by UserPromptSubmitReply {
@@ -56,6 +59,20 @@ impl UserPromptSubmitPayload {
         messages.into_iter().flatten().filter_map(|message| {
             Some((message.get("role")?.as_str()?, message.get("content")?.as_str()?))
         })
+    }
+
+    /// Notes, or takes back, that the prompt came from a process that the client did not start for this session.
+    pub fn mark_foreign(&mut self, is_foreign: bool) {
+        if is_foreign {
+            self.extra.insert(FOREIGN.to_owned(), true.into());
+        } else {
+            self.extra.remove(FOREIGN);
+        }
+    }
+
+    /// Whether the prompt is known to have come from another process than this session's client.
+    pub fn is_foreign(&self) -> bool {
+        self.extra.get(FOREIGN).and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// Whether the client made this prompt and no person did: it says nothing about what the user wants.

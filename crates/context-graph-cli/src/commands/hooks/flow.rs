@@ -19,7 +19,7 @@ use super::input::Incoming;
 use super::judge::Judged;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
-use crate::{actions, heads, summary, timings, upkeep};
+use crate::{Environment, actions, heads, summary, timings, upkeep};
 
 /// The project's sessions and how the user wants them.
 struct Place {
@@ -159,6 +159,7 @@ fn take_call_in(
 /// Decides about an event, lets the session take it in, and says what there is to say. What was decided is answered even
 /// if the event cannot be stored.
 pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> Result<Answer, HookError> {
+    let incoming = incoming.marked(Environment::client_session);
     let place = host.place(args);
     let sessions = place.as_ref().ok().map(|place| &place.sessions);
     let judged = Judged::of(host, sessions, &incoming);

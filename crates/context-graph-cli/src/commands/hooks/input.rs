@@ -226,6 +226,19 @@ impl Incoming {
         self.timestamp_ms.unwrap_or_else(clock::now_ms)
     }
 
+    /// Marks a prompt whose session is not the one that the client started this process for, and whose transcript does
+    /// not carry its id either: the client gives every hook both.
+    #[must_use]
+    pub fn marked(mut self, client_session: impl FnOnce() -> Option<String>) -> Self {
+        if let Event::UserPromptSubmit(prompt) = &mut self.event {
+            let id = prompt.common.session_id.as_str();
+            let fits = |client: String| client == id || prompt.common.transcript_path.contains(id);
+            let is_foreign = client_session().is_some_and(|client| !fits(client));
+            prompt.mark_foreign(is_foreign);
+        }
+        self
+    }
+
     /// Refuses an event that belongs to another subcommand.
     pub fn expect(&self, expected: HookEventType) -> Result<(), HookError> {
         if self.event.known_name() == Some(expected.event_name()) {
