@@ -4,12 +4,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use context_graph_fuzz::{empty_folder, number, take};
 use context_graph_storage::live::live_sessions;
-use context_graph_storage::{LiveSession, Quarantine};
+use context_graph_storage::safe_open::Folder;
+use context_graph_storage::{LiveSession, Quarantine, Seal};
 use libfuzzer_sys::fuzz_target;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Writes an entry for each line.
 fn write(session: &LiveSession, lines: &[&[u8]]) {
@@ -37,37 +38,20 @@ fn damage(file: &Path, mut rest: &[u8]) -> usize {
     at
 }
 
-/// A state file whose checksums hold, whatever the rest of it says.
-fn state_file(mut rest: &[u8]) -> Vec<u8> {
-    let mut file = vec![0; 256];
-    for slot in 0..2 {
-        let mut words: [u64; 7] = std::array::from_fn(|_| number(&mut rest));
-        let content = rest.get(..(words[5] as usize).min(rest.len())).unwrap_or_default();
-        words[6] = xxh3_64(content);
-        let descriptor = &mut file[slot * 128..];
-        descriptor[..8].copy_from_slice(b"CGstate\x01");
-        for (at, word) in words.iter().enumerate() {
-            descriptor[8 + at * 8..][..8].copy_from_slice(&word.to_le_bytes());
-        }
-        let sum = xxh3_64(&file[slot * 128..][..64]);
-        file[slot * 128 + 64..][..8].copy_from_slice(&sum.to_le_bytes());
-    }
-    file.extend(rest);
-    file
-}
-
 fuzz_target!(|bytes: &[u8]| {
     let mut rest = bytes;
     let [kind] = take(&mut rest, 1) else { return };
     let folder = empty_folder();
     let live = folder.join("live");
-    let session =
-        LiveSession::new(&live, "s", Quarantine::new(folder.join("quarantine"))).expect("a plain id");
-    let (journal, state) = (live.join("s.journal"), live.join("s.state"));
     fs::create_dir_all(&live).expect("a folder");
+    let opened = Arc::new(Folder::open(&live).expect("a folder"));
+    let quarantine = Quarantine::new(folder.join("quarantine"));
+    let seal = Seal::new([7; 32]);
+    let session = LiveSession::new(Arc::clone(&opened), "s", quarantine, &seal).expect("a plain id");
+    let (journal, state) = (live.join("s.journal"), live.join("s.state"));
     let mut lines = Vec::new();
     let mut damaged_at = usize::MAX;
-    match kind % 4 {
+    match kind % 3 {
         0 => fs::write(&journal, rest).expect("a file"),
         1 => {
             let head = take(&mut rest, 32);
@@ -75,21 +59,20 @@ fuzz_target!(|bytes: &[u8]| {
             write(&session, &lines);
             damaged_at = damage(&journal, head);
         }
-        2 => fs::write(&state, rest).expect("a file"),
-        _ => fs::write(&state, state_file(rest)).expect("a file"),
+        _ => fs::write(&state, rest).expect("a file"),
     }
-    let _ = live_sessions(&live, None);
+    let _ = live_sessions(&opened, None);
     let _ = session.read_state_unlocked().map(|reading| reading.state.map(|state| state.payload().len()));
     let Ok(mut guard) = session.lock() else { return };
     let applied = guard.read_state().expect("a damaged state counts as absent").map(|state| state.applied);
     let found = guard.entries_since(applied).expect("a damaged journal is mended");
     let found: Vec<Vec<u8>> = found.entries().map(|entry| entry.payload.to_vec()).collect();
-    if kind % 4 == 1 {
+    if kind % 3 == 1 {
         assert!(found.iter().all(|entry| lines.contains(&entry.as_slice())), "an entry that nobody wrote");
         // The header of a session with an id of one letter.
-        let mut end = 51;
+        let mut end = 59;
         let whole = lines.iter().take_while(|line| {
-            end += 24 + line.len();
+            end += 32 + line.len();
             end <= damaged_at
         });
         let whole: Vec<_> = whole.collect();

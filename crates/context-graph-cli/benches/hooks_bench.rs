@@ -6,8 +6,8 @@
 use std::hint::black_box;
 
 use context_graph_events::Event;
-use context_graph_storage::StateFolder;
 use context_graph_storage::sessions::{Arrival, Durability, Sessions};
+use context_graph_storage::{StateFolder, UserFolder};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn recorded(name: &str) -> Vec<u8> {
@@ -19,7 +19,9 @@ fn recorded(name: &str) -> Vec<u8> {
 }
 
 fn sessions(folder: &std::path::Path) -> Sessions {
-    let sessions = Sessions::new(StateFolder::open_or_create(folder, None).unwrap());
+    let sessions = Sessions::new(
+        StateFolder::open_or_create(folder, None, &UserFolder::new(folder.join("private"))).unwrap(),
+    );
     step(&sessions, &recorded("SessionStart"));
     sessions
 }

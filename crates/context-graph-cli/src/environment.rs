@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::Sessions;
-use context_graph_storage::{StateFolder, StorageError};
+use context_graph_storage::{StateFolder, StorageError, UserFolder};
 
 use crate::paths::System;
 
@@ -103,7 +103,29 @@ impl Environment {
     /// The project's sessions. A `db_path` given as an argument wins over the environment's.
     pub fn sessions(&self, db_path: Option<&Path>) -> Result<Sessions, StorageError> {
         let db_path = db_path.or(self.db_path.as_deref());
-        StateFolder::open_or_create(&self.project_root(), db_path).map(Sessions::new)
+        self.open_state(db_path).map(Sessions::new)
+    }
+
+    /// The same as a folder.
+    pub(crate) fn open_state(&self, db_path: Option<&Path>) -> Result<StateFolder, StorageError> {
+        StateFolder::open_or_create(&self.project_root(), db_path, &self.user_folder()?)
+    }
+
+    /// The user's own folder, with the secret that state is sealed with. A project must not bring one: that could be if
+    /// its settings said where yours are.
+    pub(crate) fn user_folder(&self) -> Result<UserFolder, StorageError> {
+        let path = self.config_home.join("context-graph").join("private");
+        let root = self.project_root();
+        let refuse = |problem: &str, next_step| {
+            Err(StorageError::Path { path: path.clone(), problem: problem.to_owned(), next_step })
+        };
+        if !path.is_absolute() {
+            return refuse("there is no home to keep a secret in", "set HOME or XDG_CONFIG_HOME");
+        }
+        if path.starts_with(&root) && !self.home.starts_with(&root) {
+            return refuse("it is inside of the project", "set XDG_CONFIG_HOME to a folder outside");
+        }
+        Ok(UserFolder::new(path))
     }
 
     /// How many times longer than usual a hook, and a policy in it, may take: a test that is not about time asks for

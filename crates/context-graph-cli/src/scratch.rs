@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::clock;
+use context_graph_storage::safe_open::random_name;
 
 /// A new, empty folder that nobody else can enter. Dropping it removes it with everything in it.
 #[derive(Debug)]
@@ -16,18 +16,10 @@ impl Scratch {
     /// Makes one where the system keeps temporary files.
     pub(crate) fn new(purpose: &str) -> io::Result<Self> {
         let base = std::env::temp_dir();
-        let mut number = clock::now_ms();
-        loop {
-            let path = base.join(format!("context-graph-{purpose}-{}-{number}", std::process::id()));
-            match create(&path) {
-                // The name as programs will see it: a temporary folder may be a link.
-                Ok(()) => {
-                    return Ok(Self { path: std::fs::canonicalize(&path).unwrap_or(path), keep: false });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(error),
-            }
-        }
+        let path = base.join(format!("context-graph-{purpose}-{}", &random_name()?[..12]));
+        create(&path)?;
+        // The name as programs will see it: a temporary folder may be a link.
+        Ok(Self { path: std::fs::canonicalize(&path).unwrap_or(path), keep: false })
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -1,7 +1,13 @@
 //! The client's settings file on disk: read whole, replaced atomically, never half written.
+//!
+//! A link is followed where it is the user's own: one of the project's settings to elsewhere in the project, one of the
+//! user's settings to elsewhere in the user's home, as programs do that keep such files in a repository. A link that a
+//! checkout brings could lead to any file of the user's that is JSON.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+
+use context_graph_storage::safe_open::{self, Folder};
 
 use context_graph_settings::{Edited, SettingsError, Undo, decode};
 
@@ -37,6 +43,8 @@ pub(crate) struct SettingsFile {
     path: PathBuf,
     memory: PathBuf,
     scope: Scope,
+    /// What a link must not lead out of.
+    fence: PathBuf,
 }
 
 impl SettingsFile {
@@ -50,7 +58,8 @@ impl SettingsFile {
                 environment.config_home.join("context-graph").join("install"),
             ),
         };
-        Self { path, memory, scope }
+        let fence = if scope == Scope::User { environment.home.clone() } else { root };
+        Self { path, memory, scope, fence }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -64,7 +73,8 @@ impl SettingsFile {
 
     /// The text, or none if there is no file. What is not valid text is refused and left alone.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
-        match std::fs::read(&self.path) {
+        let path = self.real_path()?;
+        match safe_open::read_regular(&path, MAX_BYTES) {
             Ok(bytes) => {
                 decode(&bytes).map(|text| Some(text.to_owned())).map_err(|error| self.refused(&error))
             }
@@ -81,7 +91,7 @@ impl SettingsFile {
             Some(earlier) => undo.following(&earlier),
             None => undo,
         };
-        self.keep(&format!("{}.undo", self.name()), &undo.to_json())
+        self.keep(&self.undo_name(), &undo.to_json())
     }
 
     /// Keeps a copy of what is there, then puts `text` in its place. A link stays a link.
@@ -94,7 +104,7 @@ impl SettingsFile {
         if let Some(before) = before {
             self.keep(&format!("{}.{now_ms}.backup", self.name()), before)?;
         }
-        let target = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let target = self.real_path()?;
         let Some(text) = text else {
             std::fs::remove_file(&self.path).map_err(|error| self.failed("remove", &error))?;
             // A folder that is empty now was most likely made for the file.
@@ -106,21 +116,57 @@ impl SettingsFile {
         write_atomically(&target, text.as_bytes()).map_err(|error| self.failed("write", &error))
     }
 
+    /// Where the file is that a link in its place leads to.
+    fn real_path(&self) -> Result<PathBuf, Failure> {
+        let real = match std::fs::canonicalize(&self.path) {
+            Ok(real) => real,
+            // A link to nowhere must not make a file there.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.path.is_symlink() => {
+                let folder = self.path.parent().unwrap_or(&self.path);
+                match std::fs::canonicalize(folder) {
+                    Ok(folder) => folder.join(self.path.file_name().unwrap_or_default()),
+                    Err(_) if folder.is_symlink() => return Err(self.leads_elsewhere(folder)),
+                    Err(_) => return Ok(self.path.clone()),
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(self.leads_elsewhere(&self.path));
+            }
+            Err(error) => return Err(self.failed("read", &error)),
+        };
+        let is_linked = self.path.is_symlink() || self.path.parent().is_some_and(Path::is_symlink);
+        let fence = std::fs::canonicalize(&self.fence).unwrap_or_else(|_| self.fence.clone());
+        let is_own = real.starts_with(&fence) && (!real.exists() || safe_open::is_ours(&real));
+        if is_linked && !is_own { Err(self.leads_elsewhere(&real)) } else { Ok(real) }
+    }
+
+    fn leads_elsewhere(&self, to: &Path) -> Failure {
+        let (path, to) = (self.path.display(), to.display());
+        let what = match self.scope {
+            Scope::User => "your home, or to what is not yours",
+            Scope::Project | Scope::Local => "the project",
+        };
+        Failure::new(ErrorCode::Validation, format!("{path} is a link that leads out of {what}: {to}"))
+            .with_next_step("nothing was changed; remove the link, or edit that file by hand")
+    }
+
     /// What has to be remembered to give the exact bytes back.
     pub(crate) fn undo(&self) -> Option<Undo> {
-        Undo::from_json(&std::fs::read_to_string(self.undo_path()).ok()?).ok()
+        let bytes =
+            Folder::open(&self.memory).and_then(|memory| memory.read(self.undo_name(), MAX_BYTES)).ok()?;
+        Undo::from_json(&String::from_utf8(bytes).ok()?).ok()
     }
 
     pub(crate) fn forget(&self) {
-        let _ = std::fs::remove_file(self.undo_path());
+        let _ = Folder::open(&self.memory).and_then(|memory| memory.remove(self.undo_name()));
     }
 
     pub(crate) fn refused(&self, error: &SettingsError) -> Failure {
         Failure::new(ErrorCode::Parse, format!("{} is not changed: {error}", self.path.display()))
     }
 
-    fn undo_path(&self) -> PathBuf {
-        self.memory.join(format!("{}.undo", self.name()))
+    fn undo_name(&self) -> String {
+        format!("{}.undo", self.name())
     }
 
     fn name(&self) -> &'static str {
@@ -130,14 +176,22 @@ impl SettingsFile {
         }
     }
 
+    /// Keeps a copy, which is as secret as the settings are.
     fn keep(&self, name: &str, text: &str) -> Result<(), Failure> {
-        let path = self.memory.join(name);
-        std::fs::create_dir_all(&self.memory)
-            .and_then(|()| write_atomically(&path, text.as_bytes()))
-            .and_then(|()| keep_private(&path))
-            .map_err(|error| {
-                Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-            })
+        let above = self.memory.parent().unwrap_or(&self.memory);
+        let kept = std::fs::create_dir_all(above).and_then(|()| {
+            let above = match self.scope {
+                Scope::User => Folder::open_any(above)?,
+                Scope::Project | Scope::Local => Folder::open(above)?,
+            };
+            let (memory, _) = above.folder_or_create(self.memory.file_name().unwrap_or_default())?;
+            memory.replace(name, text.as_bytes())
+        });
+        kept.map_err(|error| {
+            let path = self.memory.join(name);
+            Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
+                .with_next_step("nothing was changed; see that this is a folder of yours, and no link")
+        })
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Failure {
@@ -146,17 +200,8 @@ impl SettingsFile {
     }
 }
 
-/// A copy of settings is as secret as they are.
-#[cfg(unix)]
-fn keep_private(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn keep_private(_path: &Path) -> io::Result<()> {
-    Ok(())
-}
+/// No settings are larger.
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Writes a file beside its place and moves it there, with the mode that the old one had.
 fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -166,18 +211,24 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let part = folder.join(format!(".{name}.{}.part", std::process::id()));
-    let written = std::fs::File::create_new(&part).and_then(|mut file| {
-        if let Some(old) = old {
-            file.set_permissions(old.permissions())?;
-        }
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let moved = written.and_then(|()| std::fs::rename(&part, path));
-    if moved.is_err() {
-        let _ = std::fs::remove_file(&part);
+    let handle = Folder::open_any(folder)?;
+    let (part, mut file) = handle.temporary()?;
+    let written = new_permissions(&file, old.as_ref())
+        .and_then(|()| file.write_all(bytes))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| handle.move_to(&part, &handle, path.file_name().unwrap_or_default()));
+    if written.is_err() {
+        let _ = handle.remove(&part);
     }
-    moved
+    written
+}
+
+/// Those of the old file; a new one is for everybody to read, as a file of a project is.
+fn new_permissions(file: &std::fs::File, old: Option<&std::fs::Metadata>) -> io::Result<()> {
+    if let Some(old) = old {
+        return file.set_permissions(old.permissions());
+    }
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    Ok(())
 }

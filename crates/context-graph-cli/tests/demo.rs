@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{Place, Run};
@@ -63,7 +64,9 @@ fn what_is_kept_can_be_looked_at() {
     let place = Place::new();
     let run = demo(&place, &["--fast", "--keep"]);
     let folder = run.stdout.lines().find_map(|line| line.strip_prefix("The session is in ")).unwrap();
-    let shown = place.run(&["session", "show", "--project", folder, "--json"]);
+    let mut show = place.command(&["session", "show", "--project", folder, "--json"]);
+    show.env("HOME", Path::new(folder).with_file_name("home"));
+    let shown = common::send(show, b"");
     let story: Value = serde_json::from_str(&shown.stdout).unwrap();
     assert_eq!(
         (&story["counters"]["calls_denied"], &story["state"]),

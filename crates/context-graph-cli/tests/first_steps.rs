@@ -167,7 +167,8 @@ fn uninstall_names_the_other_place_and_purges_the_users_copies() {
     assert!(copies.is_dir());
     let run = place.run(&["uninstall", "--user", "--purge", "--yes"]);
     assert!(run.code == 0 && run.stderr.is_empty(), "{run:?}");
-    assert!(!copies.parent().unwrap().exists() && state.is_dir(), "the project's stays");
+    assert!(!copies.exists() && state.is_dir(), "the project's stays");
+    assert!(copies.with_file_name("private").is_dir(), "and so does what it is sealed with");
 }
 
 #[test]

@@ -65,6 +65,14 @@ fn a_denied_call_is_on_record_although_it_never_ran() {
     );
 }
 
+/// A state folder that is ours, and in which nothing can be recorded.
+fn put_in_the_way_of_the_journals(place: &Place) {
+    call(place, "Bash", &json!({"command": "ls"})).succeeded();
+    let live = place.project().join(".context-graph/live");
+    std::fs::remove_dir_all(&live).unwrap();
+    std::fs::write(&live, "in the way").unwrap();
+}
+
 #[test]
 fn the_decision_stands_when_recording_fails() {
     let place = Place::new();
@@ -73,8 +81,7 @@ fn the_decision_stands_when_recording_fails() {
     assert_eq!((run.code, verdict(&run.json()), &run.json()["error_code"]), (0, "deny", &json!("storage")));
     // The client would block an ordinary call over a failure of ours.
     let place = Place::new();
-    std::fs::create_dir(place.project().join(".context-graph")).unwrap();
-    std::fs::write(place.project().join(".context-graph/live"), "in the way").unwrap();
+    put_in_the_way_of_the_journals(&place);
     let run = call(&place, "Bash", &json!({"command": "ls"}));
     assert_eq!((run.code, &run.json()["success"]), (0, &json!(false)), "{run:?}");
     assert!(run.json().get("hookSpecificOutput").is_none(), "{run:?}");
@@ -312,7 +319,7 @@ fn a_policy_can_hold_a_prompt_and_add_context() {
 fn what_was_decided_is_answered_although_it_cannot_be_stored() {
     let place = Place::new();
     place.rego("prompts.rego", PROMPTS);
-    std::fs::write(place.project().join(".context-graph/live"), "in the way").unwrap();
+    put_in_the_way_of_the_journals(&place);
     let held = prompt(&place, "the password is hunter2");
     assert!(held.failed("storage").contains("live"), "{held:?}");
     assert_eq!(

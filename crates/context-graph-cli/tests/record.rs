@@ -233,6 +233,8 @@ fn links_that_came_with_a_checkout_are_not_followed() {
     let state = place.project().join(".context-graph");
     let precious = place.project().join("precious");
     fs::write(&precious, "mine").unwrap();
+    a_session(&place, "before");
+    let _ = fs::remove_file(state.join("maintained"));
     fs::create_dir_all(state.join("index")).unwrap();
     for link in ["maintained", "index/1.part", "index/2.part"] {
         std::os::unix::fs::symlink(&precious, state.join(link)).unwrap();

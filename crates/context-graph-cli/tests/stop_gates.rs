@@ -169,7 +169,12 @@ fn what_a_gate_decided_is_on_record() {
 #[test]
 fn gates_hold_although_nothing_can_be_stored() {
     let place = place(GATE);
-    fs::write(place.project().join(".context-graph/live"), "in the way").unwrap();
+    place
+        .send(&["hooks", "event"], payload(&place, "SessionStart", &json!({"source": "startup"})))
+        .succeeded();
+    let live = place.project().join(".context-graph/live");
+    fs::remove_dir_all(&live).unwrap();
+    fs::write(&live, "in the way").unwrap();
     let run = place.send(&["hooks", "event"], payload(&place, "Stop", &json!({"stop_hook_active": false})));
     let error = run.failed("storage");
     assert!(is_held(&run.json()), "what changed is not known, so the gate is due: {run:?}");

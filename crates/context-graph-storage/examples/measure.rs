@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
 use context_graph_storage::store::SessionQuery;
-use context_graph_storage::{FoldBatch, LogRecord, StateFolder};
+use context_graph_storage::{FoldBatch, LogRecord, StateFolder, UserFolder};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -19,12 +19,16 @@ fn main() -> Outcome<()> {
     let folder = PathBuf::from(arguments.next().ok_or("name a folder")?);
     let sessions: u32 = arguments.next().map_or(Ok(10), |count| count.parse())?;
     std::fs::create_dir_all(&folder)?;
-    let place = StateFolder::open_or_create(&folder, None)?;
+    let place = StateFolder::open_or_create(&folder, None, &user(&folder))?;
     fill(&place, sessions)?;
     let stats = place.open_store(0)?.stats()?;
     println!("{sessions} sessions, {} records, {} bytes on disk", stats.records, stats.disk_bytes);
     live(&place)?;
     store(&place, &folder)
+}
+
+fn user(folder: &Path) -> UserFolder {
+    UserFolder::new(folder.join("private"))
 }
 
 /// What the events of a live session cost; no database is involved.
@@ -42,7 +46,7 @@ fn live(place: &StateFolder) -> Outcome<()> {
     })?;
     measure("read_state_unlocked, 16 KB", 3000, || Ok(session.read_state_unlocked()?))?;
     measure("open_or_create the state folder", 3000, || {
-        Ok(StateFolder::open_or_create(place.root(), None)?)
+        Ok(StateFolder::open_or_create(place.root(), None, &user(place.root()))?)
     })?;
     session.remove()?;
     Ok(())

@@ -4,11 +4,6 @@
 use std::fs::File;
 use std::io;
 
-/// Waits until no one holds `file` alone.
-pub(crate) fn shared(file: &File) -> io::Result<()> {
-    uninterrupted(|| file.lock_shared())
-}
-
 /// Waits until no one else holds `file`.
 pub(crate) fn alone(file: &File) -> io::Result<()> {
     uninterrupted(|| file.lock())

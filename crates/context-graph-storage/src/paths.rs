@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads the environment or the working folder: both are arguments.
 
+mod adopt;
 mod database;
 
 use std::fs::{self, DirBuilder};
@@ -10,10 +11,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+pub use adopt::Aside;
+
 use crate::error::{IoContext, Result, StorageError};
 use crate::live::{LiveSession, live_sessions};
-use crate::quarantine::Quarantine;
+use crate::mark::Mark;
+use crate::quarantine::{Quarantine, note_loss};
 use crate::safe_open::{Access, Folder, is_ours};
+use crate::seal::Seal;
+use crate::secret::UserFolder;
 use crate::store::{DATABASE, Patience, Store, StoreOptions};
 
 /// The name of the state folder.
@@ -37,6 +43,9 @@ pub struct StateFolder {
     live: Arc<Folder>,
     /// Whether the user named it.
     named: bool,
+    seal: Seal,
+    /// Where state went that was found here and is nobody's.
+    aside: Option<PathBuf>,
 }
 
 impl StateFolder {
@@ -60,10 +69,11 @@ impl StateFolder {
         }
     }
 
-    /// The state of the project in `root`, created where it is missing.
+    /// The state of the project in `root`, created where it is missing. What was not made by this user on this machine
+    /// is moved aside, unopened.
     ///
-    /// Costs four system calls when all is there.
-    pub fn open_or_create(root: &Path, db_path: Option<&Path>) -> Result<Self> {
+    /// Costs ten system calls when all is there.
+    pub fn open_or_create(root: &Path, db_path: Option<&Path>, user: &UserFolder) -> Result<Self> {
         let place = Self::place(root, db_path)?;
         let named = db_path.is_some();
         let mut is_made = false;
@@ -74,10 +84,20 @@ impl StateFolder {
             }
             opened => opened.map_err(|error| refusal(&place, "opened", &error))?,
         };
+        let user = user.seal()?;
+        let (mark, aside) = match Mark::of(&folder, &user) {
+            Some(mark) => (mark, None),
+            None => Mark::settle(&folder, &user)?,
+        };
+        let seal = user.derive("state", &[&mark.id]);
         let (live, is_new) = folder
             .folder_or_create("live")
             .map_err(|error| refusal(&place.join("live"), "created", &error))?;
-        let state = Self { root: root.to_path_buf(), folder: Arc::new(folder), live: Arc::new(live), named };
+        if let Some(name) = aside.as_deref().and_then(Path::file_name) {
+            note_loss(live.path(), name);
+        }
+        let (folder, live) = (Arc::new(folder), Arc::new(live));
+        let state = Self { root: root.to_path_buf(), folder, live, named, seal, aside };
         if is_made {
             state.ignore()?;
         }
@@ -90,6 +110,9 @@ impl StateFolder {
     /// Makes sure that nobody but this user can read what is here, and that git does not take it: somebody may have
     /// opened it up since. Too dear for every tool call: it is done at the start of a session and before people look.
     pub fn tidy(&self) -> Result<()> {
+        for name in ["index", "quarantine", "install"].into_iter().filter(|name| self.folder.has(name)) {
+            self.folder.folder(name).map_err(|error| refusal(&self.path().join(name), "opened", &error))?;
+        }
         self.live.close_to_others().context("close to others", self.live.path())?;
         // A folder that the user named may be there for other things as well.
         if self.named {
@@ -132,6 +155,16 @@ impl StateFolder {
         self.live.path().to_path_buf()
     }
 
+    /// What seals everything in here.
+    pub fn seal(&self) -> &Seal {
+        &self.seal
+    }
+
+    /// Where state has gone that was found here now and that this user did not make on this machine.
+    pub fn aside(&self) -> Option<&Path> {
+        self.aside.as_deref()
+    }
+
     /// Where damaged bytes go.
     pub fn quarantine(&self) -> Quarantine {
         Quarantine::new(self.path().join("quarantine"))
@@ -144,17 +177,17 @@ impl StateFolder {
 
     /// The live files of a session; touches nothing on disk.
     pub fn session(&self, session_id: &str) -> Result<LiveSession> {
-        LiveSession::new(&self.live_folder(), session_id, self.quarantine())
+        LiveSession::new(Arc::clone(&self.live), session_id, self.quarantine(), &self.seal)
     }
 
     /// The sessions that have a journal, with its size: those not retired yet.
     pub fn live_sessions(&self) -> Result<Vec<(String, u64)>> {
-        live_sessions(&self.live_folder(), None)
+        live_sessions(&self.live, None)
     }
 
     /// Those of them whose journal was written to since `since_ms`.
     pub fn live_sessions_since(&self, since_ms: i64) -> Result<Vec<(String, u64)>> {
-        live_sessions(&self.live_folder(), Some(since_ms))
+        live_sessions(&self.live, Some(since_ms))
     }
 
     /// Whether there is a store; asking does not make one.

@@ -37,6 +37,13 @@ impl Quarantine {
         Ok((path, true))
     }
 
+    /// Moves a file in here as it is, unopened.
+    pub(crate) fn take(&self, from: &Folder, name: &str, new: &str) -> Result<PathBuf> {
+        let folder = self.open()?;
+        from.move_to(name, &folder, new).context("move to quarantine", &from.path().join(name))?;
+        Ok(self.folder.join(new))
+    }
+
     /// Bytes of events that were lost: the session's key and the name of the file.
     pub fn losses(&self) -> Vec<(String, String)> {
         let names = Folder::open(&self.folder).and_then(|folder| folder.names()).unwrap_or_default();

@@ -113,6 +113,11 @@ impl Folder {
         system::remove_file_in(&self.handle, one_name(name.as_ref())?)
     }
 
+    /// Removes a folder that is empty.
+    pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
+        system::remove_folder_in(&self.handle, one_name(name.as_ref())?)
+    }
+
     /// Whether there is anything of that name, be it a link.
     pub fn has(&self, name: impl AsRef<OsStr>) -> bool {
         one_name(name.as_ref()).is_ok_and(|name| system::is_there(&self.handle, name))
@@ -160,7 +165,8 @@ pub fn is_ours(path: &Path) -> bool {
 }
 
 fn read_up_to(file: File, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let size = system::about(&file)?.size.min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(refused(&format!("it is larger than {limit} bytes")));

@@ -29,4 +29,9 @@ pub(crate) struct About {
     pub(crate) is_ours: bool,
     /// Whether somebody else may do anything with it.
     pub(crate) is_open_to_others: bool,
+    /// What the system knows it by, where it has something that lasts.
+    pub(crate) identity: Option<(u64, u64)>,
+    pub(crate) size: u64,
+    /// How many names it has.
+    pub(crate) links: u64,
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Dice, Place, fold, journal, log, number, step};
 use context_graph_storage::live::{DamageKind, live_sessions};
-use context_graph_storage::{LiveSession, Position, Quarantine, StorageError};
+use context_graph_storage::{LiveSession, Position, StorageError};
 use proptest::prelude::*;
 
 fn payloads(count: usize) -> Vec<String> {
@@ -52,13 +52,10 @@ fn files_are_for_their_owner_alone_and_named_after_the_session() {
     assert_eq!(mode(&place.live().join("s.state")), 0o600);
     let strange = place.session("../../etc/passwd");
     strange.append_only(b"x").unwrap();
-    let listed = live_sessions(&place.live(), None).unwrap();
+    let listed = live_sessions(&place.live_folder(), None).unwrap();
     let ids: Vec<_> = listed.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["../../etc/passwd", "s"]);
-    assert!(matches!(
-        LiveSession::new(&place.live(), &"x".repeat(257), Quarantine::new(place.quarantine())),
-        Err(StorageError::InvalidId(_))
-    ));
+    assert!(matches!(place.try_session(&"x".repeat(257)), Err(StorageError::InvalidId(_))));
 }
 
 #[test]
@@ -198,7 +195,7 @@ fn a_retired_session_leaves_no_files_and_can_come_back() {
     assert_eq!((folded.last_seq, folded.damage.len()), (4, 0));
     assert!(session.remove().unwrap());
     assert!(!session.remove().unwrap());
-    assert_eq!(live_sessions(&place.live(), None).unwrap(), []);
+    assert_eq!(live_sessions(&place.live_folder(), None).unwrap(), []);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use context_graph_storage::{FoldBatch, StateFolder, StorageError};
+use context_graph_storage::{FoldBatch, StateFolder, StorageError, UserFolder};
 
 struct Folder(tempfile::TempDir);
 
@@ -29,10 +29,19 @@ impl Folder {
 /// What the user reads when a path is refused: the path, the problem, the next step.
 #[track_caller]
 fn refusal(root: &Path, db_path: Option<&Path>) -> String {
-    let opened = StateFolder::open_or_create(root, db_path).and_then(|state| state.open_store(1).map(drop));
+    let opened = open(root, db_path).and_then(|state| state.open_store(1).map(drop));
     let error = opened.unwrap_err();
     assert!(matches!(error, StorageError::Path { .. }), "{error:?}");
     error.to_string()
+}
+
+/// Opens a state folder as a user whose home is beside the project.
+fn open(root: &Path, db_path: Option<&Path>) -> Result<StateFolder, StorageError> {
+    StateFolder::open_or_create(root, db_path, &user(root))
+}
+
+fn user(root: &Path) -> UserFolder {
+    UserFolder::new(root.parent().unwrap().join("private"))
 }
 
 fn mode(path: &Path) -> u32 {
@@ -60,7 +69,7 @@ fn the_root_is_the_named_one_else_the_nearest_marked_one_else_the_start() {
 fn the_folder_is_created_for_its_owner_and_hidden_from_git() {
     let folder = Folder::new();
     let project = folder.project();
-    let state = StateFolder::open_or_create(&project, None).unwrap();
+    let state = open(&project, None).unwrap();
     assert_eq!(state.path(), project.join(".context-graph"));
     assert_eq!(mode(state.path()), 0o700);
     assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), "*\n");
@@ -72,7 +81,7 @@ fn the_folder_is_created_for_its_owner_and_hidden_from_git() {
     state.session("s").unwrap().append_only(b"x").unwrap();
     assert_eq!(state.live_sessions().unwrap()[0].0, "s");
     drop(store);
-    let again = StateFolder::open_or_create(&project, None).unwrap();
+    let again = open(&project, None).unwrap();
     assert_eq!(again.open_store(1).unwrap().stats().unwrap().sessions, 1);
     assert_eq!(again.root(), project);
 }
@@ -87,7 +96,7 @@ fn many_processes_may_create_it_at_once() {
     let project = folder.project();
     std::thread::scope(|scope| {
         for _ in 0..20 {
-            scope.spawn(|| StateFolder::open_or_create(&project, None).unwrap());
+            scope.spawn(|| open(&project, None).unwrap());
         }
     });
     assert_eq!(fs::read_to_string(project.join(".context-graph/.gitignore")).unwrap(), "*\n");
@@ -98,7 +107,7 @@ fn a_database_may_be_named_inside_and_outside_the_project() {
     let folder = Folder::new();
     let project = folder.project();
     let database = |path: &Path| {
-        let state = StateFolder::open_or_create(&project, Some(path)).unwrap();
+        let state = open(&project, Some(path)).unwrap();
         state.open_store(1).unwrap();
         state.database()
     };
@@ -164,6 +173,12 @@ fn a_state_folder_that_is_a_link_is_refused() {
         if part != ".context-graph" {
             fs::create_dir(project.join(".context-graph")).unwrap();
         }
+        if part != ".context-graph" {
+            // In a folder that is not marked yet, it is moved aside with all the rest.
+            symlink(&outside, project.join(part)).unwrap();
+            assert!(open(&project, None).unwrap().aside().is_some());
+            fs::remove_dir_all(project.join(part)).unwrap();
+        }
         symlink(&outside, project.join(part)).unwrap();
         let text = refusal(&project, None);
         assert!(text.contains("it is a link"), "{text}");
@@ -184,7 +199,7 @@ fn what_was_opened_up_is_closed_again_and_git_is_told_again() {
     fs::create_dir(project.join(".context-graph")).unwrap();
     fs::set_permissions(project.join(".context-graph"), fs::Permissions::from_mode(0o777)).unwrap();
     fs::write(project.join(".context-graph/.gitignore"), "!*\n").unwrap();
-    let state = StateFolder::open_or_create(&project, None).unwrap();
+    let state = open(&project, None).unwrap();
     assert_eq!(mode(state.path()), 0o700);
     let ignore = fs::read_to_string(state.path().join(".gitignore")).unwrap();
     assert!(ignore.starts_with("!*\n") && ignore.contains("\n/live/\n"), "{ignore}");
@@ -203,7 +218,7 @@ fn what_was_opened_up_is_closed_again_and_git_is_told_again() {
 fn a_data_file_that_is_a_link_is_not_followed() {
     let folder = Folder::new();
     let project = folder.project();
-    let state = StateFolder::open_or_create(&project, None).unwrap();
+    let state = open(&project, None).unwrap();
     fs::create_dir_all(state.database()).unwrap();
     symlink(folder.path("victim"), state.database().join("context-graph.db")).unwrap();
     assert!(state.open_store(1).is_err());

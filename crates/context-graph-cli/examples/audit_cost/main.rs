@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use context_graph_core::session::Session;
 use context_graph_storage::sessions::{encode_record, encode_session};
-use context_graph_storage::{FoldBatch, LogRecord, StateFolder};
+use context_graph_storage::{FoldBatch, LogRecord, StateFolder, UserFolder};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
@@ -35,7 +35,11 @@ fn main() -> Outcome {
 /// Fills a store. Every number decides what it stands for, so that the same numbers make the same store.
 fn make(folder: &Path, sessions: u64, records: u64) -> Outcome {
     std::fs::create_dir_all(folder)?;
-    let place = StateFolder::open_or_create(folder, None)?;
+    let place = StateFolder::open_or_create(
+        folder,
+        None,
+        &UserFolder::new(folder.join(".config/context-graph/private")),
+    )?;
     let store = place.open_store(0)?;
     let started = Instant::now();
     let (mut made, mut bytes) = (0, 0);

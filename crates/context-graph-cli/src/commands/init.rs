@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use context_graph_events::EventName;
 use context_graph_settings::{ClientVersion, Edited, Plan, PlanOptions, default_plan, diff, install_where};
-use context_graph_storage::StateFolder;
 use serde_json::json;
 
 use super::doctor;
@@ -109,7 +108,7 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     if !proceed(&args.place, &file, &root, before.as_deref(), &edited, &heading)? {
         return Ok(());
     }
-    make_state_folder(args.place.scope(), &root)?;
+    make_state_folder(args.place.scope(), &environment)?;
     file.apply(before.as_deref(), &edited, clock::now_ms())?;
     for trouble in doctor::what_disables_hooks(&environment) {
         terminal::complain(&trouble);
@@ -141,9 +140,9 @@ fn existing_root(environment: &Environment) -> Result<PathBuf, Failure> {
 }
 
 /// What a project remembers is its own; what is installed for the user has no project.
-fn make_state_folder(scope: Scope, root: &Path) -> Result<(), Failure> {
+fn make_state_folder(scope: Scope, environment: &Environment) -> Result<(), Failure> {
     if scope != Scope::User {
-        StateFolder::open_or_create(root, None)?;
+        environment.open_state(None)?;
     }
     Ok(())
 }
@@ -184,7 +183,7 @@ pub(crate) fn install_unasked(
     let edited =
         install_where(before.as_deref(), plan, &is_generated(&root)).map_err(|error| file.refused(&error))?;
     if edited.text != before {
-        make_state_folder(scope, &root)?;
+        make_state_folder(scope, environment)?;
         file.apply(before.as_deref(), &edited, clock::now_ms())?;
     }
     Ok((file.path().to_path_buf(), edited))

@@ -1,5 +1,7 @@
 //! `maintain`: what is otherwise done by itself after a session.
 
+mod adopt;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,9 +26,11 @@ const SILENT_MS: i64 = 60 * 60 * 1000;
 ///
 /// This happens by itself after a session, at most once an hour, in a process that no hook waits for.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  context-graph maintain\n  context-graph maintain --json\n\n\
+#[command(
+    after_help = "Examples:\n  context-graph maintain\n  context-graph maintain --json\n  context-graph maintain --adopt\n\n\
                         How much is kept: `retention.max_age_days` and `retention.max_size_mb` in \
-                        .context-graph/config.toml.")]
+                        .context-graph/config.toml."
+)]
 pub(crate) struct MaintainArgs {
     /// The project, instead of the one around the current folder
     #[arg(long, value_name = "DIR", value_parser = project_folder())]
@@ -36,13 +40,24 @@ pub(crate) struct MaintainArgs {
     #[arg(long, value_name = "PATH")]
     db_path: Option<PathBuf>,
 
-    /// Answer in JSON
+    /// Take in state that was moved aside because it was not made here: after copying or moving a project of yours
     #[arg(long)]
+    adopt: bool,
+
+    /// Do not ask before adopting
+    #[arg(long, requires = "adopt")]
+    yes: bool,
+
+    /// Answer in JSON
+    #[arg(long, conflicts_with = "adopt")]
     json: bool,
 }
 
 pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     let environment = environment.in_project(args.project.as_deref());
+    if args.adopt {
+        return adopt::run(args, &environment);
+    }
     let folder = environment.state_place(args.db_path.as_deref())?;
     let mut put_away = Vec::new();
     let mut pruned = Vec::new();

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use context_graph_storage::safe_open::random_name;
+
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 
@@ -22,7 +24,8 @@ impl NewFile {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         refuse_to_replace(&path, force)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let part = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let random = random_name().map_err(|error| cannot_write(&path, &error))?;
+        let part = path.with_file_name(format!(".{name}.{random}.part"));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]

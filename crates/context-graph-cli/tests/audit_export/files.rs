@@ -147,16 +147,24 @@ fn a_damaged_session_is_left_out_and_said() {
 #[test]
 fn a_database_of_several_projects_gives_this_one_unless_all_are_wanted() {
     let (place, other) = (played(), Place::new());
-    let shared = tempfile::tempdir().unwrap();
+    let (shared, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let database = shared.path().join("db");
     for (place, session) in [(&place, "here"), (&other, "there")] {
         let args = ["hooks", "event", "--db-path", database.to_str().unwrap()];
         for event in ["SessionStart", "Stop"] {
             let event = changed(event, &json!({"session_id": session}));
-            assert_eq!(place.send(&args, event.to_string()).code, 0);
+            // The two are projects of one user.
+            let mut command = place.command(&args);
+            command.env("HOME", home.path());
+            assert_eq!(crate::common::send(command, event.to_string().as_bytes()).code, 0);
         }
     }
     let named = ["--db-path", database.to_str().unwrap()];
+    let export = |place: &Place, more: &[&str]| {
+        let mut command = place.command(&[&["audit", "export"], more].concat());
+        command.env("HOME", home.path());
+        crate::common::send(command, b"")
+    };
     let own = export(&place, &named).stdout;
     assert!(own.contains("\"here\"") && !own.contains("\"there\""), "{own}");
     let all = export(&place, &[named[0], named[1], "--all-projects"]).stdout;

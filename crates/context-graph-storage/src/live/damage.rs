@@ -11,6 +11,8 @@ pub enum DamageKind {
     TornTail,
     /// Bytes between two entries did not check out.
     BadEntry,
+    /// Entries are missing before one that checks out.
+    Gap,
     /// The journal's first frame did not check out; the entries behind it were kept.
     Header,
     /// The journal does not continue what the store has folded; its entries may be logged twice.
@@ -41,6 +43,7 @@ impl fmt::Display for Damage {
         let what = match self.kind {
             DamageKind::TornTail => "unfinished last entry",
             DamageKind::BadEntry => "damaged entry",
+            DamageKind::Gap => "entries missing before the entry",
             DamageKind::Header => "damaged header",
             DamageKind::Discontinuity => "journal that does not continue the stored log",
             DamageKind::State => "state that does not fit the journal, rebuilt",

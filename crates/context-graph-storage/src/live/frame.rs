@@ -1,19 +1,21 @@
 //! One frame of a journal: how bytes are delimited, checked, and found again after damage.
 //!
 //! ```text
-//! magic 4 │ length 4 │ generation 8 │ payload … │ checksum 8      (little endian)
+//! magic 4 │ length 4 │ generation 8 │ before 8 │ payload … │ check 8      (little endian)
 //! ```
-//! The checksum stands last, so the eight bytes before any frame boundary identify what was written up to it.
+//! The check is a tag of the session's seal over all of it: nobody else can write a frame. `before` is the check of the
+//! frame before, so that one which was taken out or put in again shows by what stands around it. The check stands last, so
+//! the eight bytes before any frame boundary identify what was written up to it.
 //! The magic cannot occur in UTF-8, so text in a payload never looks like the start of a frame.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use crate::seal::Seal;
 
 /// Largest payload of one frame.
 pub const MAX_PAYLOAD_BYTES: usize = 64 << 20;
 
 /// Bytes before the payload.
-pub(crate) const PREFIX: usize = 16;
-/// Bytes after the payload: the checksum.
+pub(crate) const PREFIX: usize = 24;
+/// Bytes after the payload: the check.
 pub(crate) const SUFFIX: usize = 8;
 
 /// What a frame carries.
@@ -34,13 +36,15 @@ impl Kind {
     }
 }
 
-/// A frame whose checksum holds.
+/// A frame whose check holds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: Kind,
     pub(crate) generation: u64,
+    /// The check of the frame before.
+    pub(crate) before: u64,
     pub(crate) payload: &'a [u8],
-    pub(crate) checksum: u64,
+    pub(crate) check: u64,
 }
 
 impl Frame<'_> {
@@ -57,23 +61,30 @@ pub(crate) enum Flaw {
     Cut,
     /// They do not start like a frame, or belong elsewhere.
     Foreign,
-    /// The checksum does not hold.
-    Checksum,
+    /// The check does not hold.
+    Check,
 }
 
-/// What goes before and after the payload.
-pub(crate) fn enclose(kind: Kind, generation: u64, payload: &[u8]) -> ([u8; PREFIX], [u8; SUFFIX]) {
+/// What goes before and after the payload of a frame that stands behind the check `before`.
+pub(crate) fn enclose(
+    seal: &Seal,
+    kind: Kind,
+    generation: u64,
+    before: u64,
+    payload: &[u8],
+) -> ([u8; PREFIX], [u8; SUFFIX]) {
     let mut prefix = [0; PREFIX];
     prefix[..4].copy_from_slice(&kind.magic());
     // The caller has checked the length against MAX_PAYLOAD_BYTES, which fits.
     let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
     prefix[4..8].copy_from_slice(&length.to_le_bytes());
-    prefix[8..].copy_from_slice(&generation.to_le_bytes());
-    (prefix, checksum(kind, generation, payload).to_le_bytes())
+    prefix[8..16].copy_from_slice(&generation.to_le_bytes());
+    prefix[16..].copy_from_slice(&before.to_le_bytes());
+    (prefix, check(seal, kind, generation, before, payload).to_le_bytes())
 }
 
 /// The frame that `bytes` start with.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Frame<'_>, Flaw> {
+pub(crate) fn parse<'a>(seal: &Seal, bytes: &'a [u8]) -> Result<Frame<'a>, Flaw> {
     let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX>() else { return Err(Flaw::Cut) };
     let kind = match prefix[..4] {
         [0xF5, 0xFF, b'H', 0xFE] => Kind::Header,
@@ -85,20 +96,21 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Frame<'_>, Flaw> {
         return Err(Flaw::Foreign);
     }
     let Some((payload, rest)) = rest.split_at_checked(length) else { return Err(Flaw::Cut) };
-    let Some((sum, _)) = rest.split_first_chunk::<SUFFIX>() else { return Err(Flaw::Cut) };
-    let frame = Frame { kind, generation: u64_at(prefix, 8), payload, checksum: u64::from_le_bytes(*sum) };
-    if checksum(kind, frame.generation, payload) != frame.checksum {
-        return Err(Flaw::Checksum);
+    let Some((said, _)) = rest.split_first_chunk::<SUFFIX>() else { return Err(Flaw::Cut) };
+    let (generation, before) = (u64_at(prefix, 8), u64_at(prefix, 16));
+    let frame = Frame { kind, generation, before, payload, check: u64::from_le_bytes(*said) };
+    if check(seal, kind, generation, before, payload) != frame.check {
+        return Err(Flaw::Check);
     }
     Ok(frame)
 }
 
 /// Where the next whole frame starts, at or after `from`.
-pub(crate) fn find(bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn find(seal: &Seal, bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         at += bytes.get(at..)?.iter().position(|byte| *byte == 0xF5)?;
-        if parse(&bytes[at..]).is_ok() {
+        if parse(seal, &bytes[at..]).is_ok() {
             return Some(at);
         }
         at += 1;
@@ -107,31 +119,29 @@ pub(crate) fn find(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// Whether bytes that are no whole frame were one that had been acknowledged. The start of a frame whose writer died was
 /// not, and neither were zeros that a power cut left.
-pub(crate) fn is_loss(bytes: &[u8]) -> bool {
+pub(crate) fn is_loss(seal: &Seal, bytes: &[u8]) -> bool {
     if bytes.iter().all(|byte| *byte == 0) {
         return false;
     }
-    match parse(bytes) {
-        Err(Flaw::Cut) => has_all_but_its_length(bytes),
+    match parse(seal, bytes) {
+        Err(Flaw::Cut) => has_all_but_its_length(seal, bytes),
         _ => true,
     }
 }
 
 /// Whether a frame that seems to end too early is whole but for the length that it says.
-fn has_all_but_its_length(bytes: &[u8]) -> bool {
+fn has_all_but_its_length(seal: &Seal, bytes: &[u8]) -> bool {
     let Some(length) = bytes.len().checked_sub(PREFIX + SUFFIX).and_then(|it| u32::try_from(it).ok()) else {
         return false;
     };
     let mut mended = bytes.to_vec();
     mended[4..8].copy_from_slice(&length.to_le_bytes());
-    parse(&mended).is_ok()
+    parse(seal, &mended).is_ok()
 }
 
-/// Not cryptographic: it finds accidents. The hash chain of the log finds tampering.
-///
 /// Its last byte is never the first of a frame: else the frame behind one that lacks its last byte could complete it.
-fn checksum(kind: Kind, generation: u64, payload: &[u8]) -> u64 {
-    xxh3_64_with_seed(payload, generation ^ (kind as u64)) & (u64::MAX >> 1)
+fn check(seal: &Seal, kind: Kind, generation: u64, before: u64, payload: &[u8]) -> u64 {
+    seal.check(&[kind as u64, generation, before], payload) & (u64::MAX >> 1)
 }
 
 fn u32_at(bytes: &[u8; PREFIX], at: usize) -> u32 {
@@ -149,17 +159,23 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
 
+    fn seal() -> Seal {
+        Seal::new([1; 32])
+    }
+
     fn frame(payload: &[u8]) -> Vec<u8> {
-        let (prefix, suffix) = enclose(Kind::Entry, 7, payload);
+        let (prefix, suffix) = enclose(&seal(), Kind::Entry, 7, 99, payload);
         [&prefix[..], payload, &suffix[..]].concat()
     }
 
     #[test]
-    fn a_frame_reads_back() {
+    fn a_frame_reads_back_under_its_own_seal_alone() {
         for payload in [&b""[..], b"x", &[0xF5; 40]] {
             let bytes = frame(payload);
-            let parsed = parse(&bytes).unwrap();
-            assert_eq!((parsed.payload, parsed.generation, parsed.size()), (payload, 7, bytes.len()));
+            let parsed = parse(&seal(), &bytes).unwrap();
+            assert_eq!((parsed.payload, parsed.generation, parsed.before), (payload, 7, 99));
+            assert_eq!(parsed.size(), bytes.len());
+            assert_eq!(parse(&Seal::new([2; 32]), &bytes).unwrap_err(), Flaw::Check);
         }
     }
 
@@ -167,12 +183,12 @@ mod tests {
     fn every_cut_and_every_flipped_bit_is_noticed() {
         let bytes = frame(b"some payload");
         for end in 0..bytes.len() {
-            assert_eq!(parse(&bytes[..end]).unwrap_err(), Flaw::Cut);
+            assert_eq!(parse(&seal(), &bytes[..end]).unwrap_err(), Flaw::Cut);
         }
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(parse(&damaged).is_err(), "bit {bit}");
+            assert!(parse(&seal(), &damaged).is_err(), "bit {bit}");
         }
     }
 
@@ -182,8 +198,8 @@ mod tests {
         for number in 0..2_000_u32 {
             let whole = frame(&number.to_le_bytes());
             let torn = [&whole[..whole.len() - 1], &behind].concat();
-            assert_eq!(parse(&torn).unwrap_err(), Flaw::Checksum, "{number}");
-            assert_eq!(find(&torn, 0), Some(whole.len() - 1), "{number}");
+            assert_eq!(parse(&seal(), &torn).unwrap_err(), Flaw::Check, "{number}");
+            assert_eq!(find(&seal(), &torn, 0), Some(whole.len() - 1), "{number}");
         }
     }
 
@@ -191,13 +207,13 @@ mod tests {
     fn a_torn_frame_is_no_loss_and_a_changed_one_is() {
         let whole = frame(b"some payload");
         for end in 0..whole.len() {
-            assert!(!is_loss(&whole[..end]), "cut at {end}");
+            assert!(!is_loss(&seal(), &whole[..end]), "cut at {end}");
         }
-        assert!(!is_loss(&[0; 40]));
+        assert!(!is_loss(&seal(), &[0; 40]));
         for at in 0..whole.len() {
             let mut changed = whole.clone();
             changed[at] ^= 0x55;
-            assert!(is_loss(&changed), "byte {at}");
+            assert!(is_loss(&seal(), &changed), "byte {at}");
         }
     }
 
@@ -209,8 +225,8 @@ mod tests {
         bytes.extend([0xF5, 0xFF, b'E', 0xFE, 0xF5]);
         let start = bytes.len();
         bytes.extend(&good);
-        assert_eq!(find(&bytes, 0), Some(start));
-        assert_eq!(find(&bytes, start + 1), None);
-        assert_eq!(find(&bytes, bytes.len() + 9), None);
+        assert_eq!(find(&seal(), &bytes, 0), Some(start));
+        assert_eq!(find(&seal(), &bytes, start + 1), None);
+        assert_eq!(find(&seal(), &bytes, bytes.len() + 9), None);
     }
 }

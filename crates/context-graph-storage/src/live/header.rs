@@ -8,10 +8,11 @@ use std::path::Path;
 use super::Position;
 use super::frame::{self, Kind, PREFIX, SUFFIX};
 use crate::error::{IoContext, Result, StorageError};
+use crate::seal::Seal;
 use crate::session_key::MAX_SESSION_ID_BYTES;
 
 /// Newest journal format this program reads, and the one it writes.
-const FORMAT: u16 = 1;
+const FORMAT: u16 = 2;
 /// Format, then the position that the journal continues; the session's id follows.
 const FIXED: usize = 2 + 24;
 /// Longest header on disk.
@@ -36,13 +37,13 @@ pub(crate) enum Found {
 }
 
 /// Reads the header of `file`, the journal of session `id`.
-pub(crate) fn read(file: &File, path: &Path, id: &str) -> Result<Found> {
+pub(crate) fn read(seal: &Seal, file: &File, path: &Path, id: &str) -> Result<Found> {
     let mut bytes = [0; MAX_BYTES];
     let length = file.read_at(&mut bytes, 0).context("read", path)?;
     if length == 0 {
         return Ok(Found::Empty);
     }
-    let Ok(frame) = frame::parse(&bytes[..length]) else { return Ok(Found::Damaged) };
+    let Ok(frame) = frame::parse(seal, &bytes[..length]) else { return Ok(Found::Damaged) };
     if frame.kind != Kind::Header {
         return Ok(Found::Damaged);
     }
@@ -54,12 +55,14 @@ pub(crate) fn read(file: &File, path: &Path, id: &str) -> Result<Found> {
     Ok(Found::Whole(header))
 }
 
-/// The id of the session that owns the journal `file`, where its header is whole.
+/// The id that the journal `file` says it is of. Whether that is true, only the session's seal can tell.
 pub(crate) fn owner(file: &File) -> Option<String> {
     let mut bytes = [0; MAX_BYTES];
     let length = file.read_at(&mut bytes, 0).ok()?;
-    let frame = frame::parse(&bytes[..length]).ok().filter(|frame| frame.kind == Kind::Header)?;
-    String::from_utf8(frame.payload.get(FIXED..)?.to_vec()).ok()
+    let said = bytes.get(4..8)?;
+    let payload = u32::from_le_bytes(std::array::from_fn(|at| said[at])) as usize;
+    let payload = bytes[..length].get(PREFIX..)?.get(..payload)?;
+    String::from_utf8(payload.get(FIXED..)?.to_vec()).ok()
 }
 
 /// Header and owner of a header frame; none when the frame is too short to be one.
@@ -75,13 +78,13 @@ pub(crate) fn decode<'a>(frame: &frame::Frame<'a>, path: &Path) -> Result<Option
         offset: frame::u64_at(fixed, 10),
         check: frame::u64_at(fixed, 18),
     };
-    let start = Position { generation: frame.generation, offset: frame.size() as u64, check: frame.checksum };
+    let start = Position { generation: frame.generation, offset: frame.size() as u64, check: frame.check };
     let follows = (follows.generation != 0).then_some(follows);
     Ok(Some((Header { generation: frame.generation, follows, start }, owner)))
 }
 
 /// The bytes of a new header.
-pub(crate) fn encode(generation: u64, follows: Option<Position>, id: &str) -> (Header, Vec<u8>) {
+pub(crate) fn encode(seal: &Seal, generation: u64, follows: Option<Position>, id: &str) -> (Header, Vec<u8>) {
     let mut payload = Vec::with_capacity(FIXED + id.len());
     payload.extend(FORMAT.to_le_bytes());
     let before = follows.unwrap_or(Position { generation: 0, offset: 0, check: 0 });
@@ -89,7 +92,7 @@ pub(crate) fn encode(generation: u64, follows: Option<Position>, id: &str) -> (H
         payload.extend(word.to_le_bytes());
     }
     payload.extend(id.as_bytes());
-    let (prefix, suffix) = frame::enclose(Kind::Header, generation, &payload);
+    let (prefix, suffix) = frame::enclose(seal, Kind::Header, generation, 0, &payload);
     let bytes = [&prefix[..], &payload, &suffix].concat();
     let start = Position { generation, offset: bytes.len() as u64, check: u64::from_le_bytes(suffix) };
     (Header { generation, follows, start }, bytes)
@@ -104,32 +107,38 @@ pub(crate) fn new_generation() -> u64 {
 mod tests {
     use super::*;
 
+    fn seal() -> Seal {
+        Seal::new([1; 32])
+    }
+
     #[test]
     fn a_header_reads_back_and_says_what_it_follows() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j");
         let before = Position { generation: 3, offset: 99, check: 7 };
-        let (written, bytes) = encode(5, Some(before), "a/b\0c");
+        let (written, bytes) = encode(&seal(), 5, Some(before), "a/b\0c");
         std::fs::write(&path, &bytes).unwrap();
         let file = File::open(&path).unwrap();
-        let Found::Whole(header) = read(&file, &path, "a/b\0c").unwrap() else { panic!("not whole") };
+        let Found::Whole(header) = read(&seal(), &file, &path, "a/b\0c").unwrap() else {
+            panic!("not whole")
+        };
         assert_eq!((header.generation, header.follows, header.start), (5, Some(before), written.start));
         assert_eq!(owner(&file).as_deref(), Some("a/b\0c"));
-        assert!(matches!(read(&file, &path, "other"), Err(StorageError::InvalidData(_))));
+        assert!(matches!(read(&seal(), &file, &path, "other"), Err(StorageError::InvalidData(_))));
     }
 
     #[test]
     fn a_newer_journal_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j");
-        let (_, mut bytes) = encode(5, None, "s");
+        let (_, mut bytes) = encode(&seal(), 5, None, "s");
         let payload = bytes.len() - SUFFIX;
-        bytes[PREFIX] = 2;
-        let (_, suffix) = frame::enclose(Kind::Header, 5, &bytes[PREFIX..payload]);
+        bytes[PREFIX] = 3;
+        let (_, suffix) = frame::enclose(&seal(), Kind::Header, 5, 0, &bytes[PREFIX..payload]);
         bytes[payload..].copy_from_slice(&suffix);
         std::fs::write(&path, &bytes).unwrap();
-        let error = read(&File::open(&path).unwrap(), &path, "s").unwrap_err();
-        assert!(matches!(error, StorageError::TooNew { found: 2, supported: 1, .. }), "{error}");
+        let error = read(&seal(), &File::open(&path).unwrap(), &path, "s").unwrap_err();
+        assert!(matches!(error, StorageError::TooNew { found: 3, supported: 2, .. }), "{error}");
     }
 
     #[test]

@@ -1,29 +1,37 @@
 //! The journal of a session: who may write to it, and when.
 //!
-//! Appenders hold the journal's lock shared, so they never wait for each other; whoever changes or removes what
-//! is already there holds it alone. An appender that finds the file empty has met a journal that was just
-//! created, folded, or removed, and finds out which under the exclusive lock.
+//! Each entry bears a tag that covers the one before it, so whoever appends is alone for as long as one write takes.
+//! Whoever changes or removes what is already there is alone as well. An appender that finds the file empty has met a
+//! journal that was just created, folded, or removed, and finds out which.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, IoSlice, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::File;
+use std::io::{self, IoSlice, Write};
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::frame::{self, Kind, MAX_PAYLOAD_BYTES};
+use super::frame::{self, Kind, MAX_PAYLOAD_BYTES, SUFFIX};
 use super::header::{self, Found, Header};
 use super::{Damage, Position};
 use crate::error::{IoContext, Result, StorageError};
 use crate::file_lock;
-use crate::quarantine::{Quarantine, create_folder};
+use crate::quarantine::Quarantine;
+use crate::safe_open::{Access, Folder};
+use crate::seal::Seal;
 use crate::session_key::SessionKey;
+use crate::system;
 
 /// Where a session's journal is, open or not.
 #[derive(Debug)]
 pub(crate) struct JournalFile {
+    pub(crate) folder: Arc<Folder>,
+    pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) session_id: String,
     pub(crate) key: SessionKey,
     pub(crate) quarantine: Quarantine,
+    /// The session's own seal.
+    pub(crate) seal: Seal,
     /// Whether each append waits for the disk.
     pub(crate) durable: bool,
 }
@@ -38,18 +46,19 @@ pub(crate) struct Journal<'a> {
 }
 
 impl JournalFile {
-    /// Appends without the session's lock: five system calls when the journal is there.
+    /// Appends without the session's lock: eight system calls when the journal is there.
     pub(crate) fn append(&self, payload: &[u8]) -> Result<Vec<Damage>> {
         loop {
             let file = self.open_file()?;
-            file_lock::shared(&file).context("lock", &self.path)?;
+            file_lock::alone(&file).context("lock", &self.path)?;
             let mut damage = Vec::new();
-            let header = match header::read(&file, &self.path, &self.session_id)? {
-                Found::Whole(header) => Some(header),
-                Found::Empty | Found::Damaged => self.settle(&file, &mut damage)?,
-            };
-            if let Some(header) = header {
+            if let Some(header) = self.settle(&file, &mut damage)? {
                 self.write_entry(&file, header.generation, payload)?;
+                if self.durable {
+                    // Others need not wait for the disk as well.
+                    file.unlock().context("unlock", &self.path)?;
+                    file.sync_data().context("sync", &self.path)?;
+                }
                 return Ok(damage);
             }
         }
@@ -59,9 +68,10 @@ impl JournalFile {
     pub(crate) fn open(&self, damage: &mut Vec<Damage>) -> Result<Journal<'_>> {
         loop {
             let file = self.open_file()?;
-            let header = match header::read(&file, &self.path, &self.session_id)? {
+            let header = match header::read(&self.seal, &file, &self.path, &self.session_id)? {
                 Found::Whole(header) => Some(header),
                 Found::Empty | Found::Damaged => {
+                    file_lock::alone(&file).context("lock", &self.path)?;
                     let header = self.settle(&file, damage)?;
                     file.unlock().context("unlock", &self.path)?;
                     header
@@ -73,33 +83,45 @@ impl JournalFile {
         }
     }
 
-    /// Gives `file` a header, alone, and keeps it locked; none when the file was removed meanwhile.
+    /// Gives `file` a header where it has none; none when the file was removed meanwhile. The caller is alone.
     fn settle(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Option<Header>> {
-        file_lock::alone(file).context("lock", &self.path)?;
-        if file.metadata().context("inspect", &self.path)?.nlink() == 0 {
+        let found = header::read(&self.seal, file, &self.path, &self.session_id)?;
+        if let Found::Whole(header) = found {
+            return Ok(Some(header));
+        }
+        let about = system::about(file).context("inspect", &self.path)?;
+        if about.links == 0 {
             return Ok(None);
         }
-        match header::read(file, &self.path, &self.session_id)? {
-            Found::Whole(header) => Ok(Some(header)),
-            Found::Empty => self.write_header(file, None).map(Some),
+        if about.size > MAX_JOURNAL_BYTES {
+            // Nobody has written this with us.
+            damage.push(self.move_away(about.size)?);
+            return Ok(None);
+        }
+        match found {
             Found::Damaged => self.repair_header(file, damage).map(Some),
+            _ => self.write_header(file, None).map(Some),
         }
     }
 
     /// Starts a new generation in an empty file. The caller is alone.
     fn write_header(&self, mut file: &File, follows: Option<Position>) -> Result<Header> {
-        let (header, bytes) = header::encode(header::new_generation(), follows, &self.session_id);
+        let (header, bytes) = header::encode(&self.seal, header::new_generation(), follows, &self.session_id);
         file.write_all(&bytes).context("write", &self.path)?;
         Ok(header)
     }
 
-    /// One frame by one `write`; the caller holds the lock at least shared.
-    fn write_entry(&self, mut file: &File, generation: u64, payload: &[u8]) -> Result<u64> {
+    /// One frame by one `write`, behind what is there; the caller is alone.
+    fn write_entry(&self, mut file: &File, generation: u64, payload: &[u8]) -> Result<Position> {
         if payload.len() > MAX_PAYLOAD_BYTES {
             let problem = format!("entry of {} bytes, the limit is {MAX_PAYLOAD_BYTES}", payload.len());
             return Err(StorageError::InvalidData(problem));
         }
-        let (prefix, suffix) = frame::enclose(Kind::Entry, generation, payload);
+        let end = system::about(file).context("inspect", &self.path)?.size;
+        let mut before = [0; SUFFIX];
+        file.read_exact_at(&mut before, end.saturating_sub(SUFFIX as u64)).context("read", &self.path)?;
+        let before = u64::from_le_bytes(before);
+        let (prefix, suffix) = frame::enclose(&self.seal, Kind::Entry, generation, before, payload);
         let parts = [IoSlice::new(&prefix), IoSlice::new(payload), IoSlice::new(&suffix)];
         let whole = prefix.len() + payload.len() + suffix.len();
         let written = loop {
@@ -109,53 +131,31 @@ impl JournalFile {
             }
         };
         if written < whole {
-            let entry = [&prefix[..], payload, &suffix].concat();
-            self.undo(file, &entry[..written])?;
+            // The start of an entry is taken back: nobody else can have written behind it.
+            file.set_len(end).context("shorten", &self.path)?;
             return Err(StorageError::DiskFull { action: "append to", path: self.path.clone() });
         }
-        if self.durable {
-            file.sync_data().context("sync", &self.path)?;
-        }
-        Ok(u64::from_le_bytes(suffix))
-    }
-
-    /// Takes back the start of an entry that did not fit, unless something else stands there by now; then it stays for
-    /// the next reader to set aside. The length alone does not tell: while we wait to be alone, a reader may cut our part
-    /// off and others may write, and on a full disk all of them stop at the end of the same block.
-    fn undo(&self, mut file: &File, part: &[u8]) -> Result<()> {
-        let end = file.stream_position().context("inspect", &self.path)?;
-        file_lock::alone(file).context("lock", &self.path)?;
-        let Some(start) = end.checked_sub(part.len() as u64) else { return Ok(()) };
-        if !part.is_empty() && self.read_to_end(file, start)? == part {
-            file.set_len(start).context("shorten", &self.path)?;
-        }
-        Ok(())
+        Ok(Position { generation, offset: end + whole as u64, check: u64::from_le_bytes(suffix) })
     }
 
     fn open_file(&self) -> Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-        match options.open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create_folder(self.path.parent().unwrap_or(&self.path))?;
-                options.open(&self.path).context("open", &self.path)
-            }
-            other => other.context("open", &self.path),
-        }
+        self.folder.file(&self.name, Access::AppendOrCreate).context("open", &self.path)
     }
 }
+
+/// A journal is folded long before this, so a larger one is nobody's.
+const MAX_JOURNAL_BYTES: u64 = 1 << 30;
 
 impl Journal<'_> {
     /// Appends like everyone else and says where the entry ended.
     pub(crate) fn append(&self, payload: &[u8]) -> Result<Position> {
         let path = &self.place.path;
-        file_lock::shared(&self.file).context("lock", path)?;
-        let generation = self.header.generation;
-        let written = self.place.write_entry(&self.file, generation, payload).and_then(|check| {
-            let offset = (&self.file).stream_position().context("inspect", path)?;
-            Ok(Position { generation, offset, check })
-        });
+        file_lock::alone(&self.file).context("lock", path)?;
+        let written = self.place.write_entry(&self.file, self.header.generation, payload);
         self.file.unlock().context("unlock", path)?;
+        if self.place.durable {
+            self.sync()?;
+        }
         written
     }
 
@@ -190,7 +190,7 @@ impl Journal<'_> {
         if done {
             // Emptied first: an appender that already holds the file open notices, and opens the next one.
             self.file.set_len(0).context("shorten", path)?;
-            std::fs::remove_file(path).context("remove", path)?;
+            self.place.folder.remove(&self.place.name).context("remove", path)?;
         }
         self.file.unlock().context("unlock", path)?;
         Ok(done)
@@ -215,34 +215,3 @@ fn begin_sync(file: &File) {
 /// Elsewhere the disk begins when it is waited for.
 #[cfg(not(target_os = "linux"))]
 fn begin_sync(_file: &File) {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_one_has_written_oneself_is_taken_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = JournalFile {
-            path: folder.path().join("s.journal"),
-            session_id: "s".to_owned(),
-            key: SessionKey::new("s").unwrap(),
-            quarantine: Quarantine::new(folder.path()),
-            durable: false,
-        };
-        journal.append(b"before").unwrap();
-        let before = std::fs::read(&journal.path).unwrap();
-
-        let mut file = journal.open_file().unwrap();
-        file.write_all(b"the start of").unwrap();
-        journal.undo(&file, b"the start of").unwrap();
-        assert_eq!(std::fs::read(&journal.path).unwrap(), before);
-
-        // Meanwhile somebody has cut it off and written as many bytes.
-        file.write_all(b"the start of").unwrap();
-        file.set_len(before.len() as u64).unwrap();
-        journal.open_file().unwrap().write_all(b"entry, start").unwrap();
-        journal.undo(&file, b"the start of").unwrap();
-        assert_eq!(std::fs::read(&journal.path).unwrap(), [&before[..], b"entry, start"].concat());
-    }
-}

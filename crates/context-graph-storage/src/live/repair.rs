@@ -1,7 +1,7 @@
 //! What an exclusive holder does about a damaged journal: save the bytes, keep every entry that checks out.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -13,20 +13,23 @@ use super::{Damage, DamageKind, Position};
 use crate::error::{IoContext, Result};
 use crate::file_lock;
 use crate::quarantine::{LOST, note_loss};
+use crate::safe_open::{Access, random_name};
 
 impl JournalFile {
     /// Rebuilds a journal whose header does not check out. The generation is taken from what is left, so that
     /// places noted earlier still hold. The caller is alone.
     pub(super) fn repair_header(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Header> {
         let bytes = self.read_to_end(file, 0)?;
+        let seal = &self.seal;
         let mut follows = None;
         let mut generation = None;
         let mut at = 0;
         // What stands before the first whole frame is the header, unless it is larger than any.
         let mut is_loss = false;
-        while let Some(start) = frame::find(&bytes, at) {
-            let Ok(frame) = frame::parse(&bytes[start..]) else { break };
-            is_loss |= if at == 0 { start > header::MAX_BYTES } else { frame::is_loss(&bytes[at..start]) };
+        while let Some(start) = frame::find(seal, &bytes, at) {
+            let Ok(frame) = frame::parse(seal, &bytes[start..]) else { break };
+            is_loss |=
+                if at == 0 { start > header::MAX_BYTES } else { frame::is_loss(seal, &bytes[at..start]) };
             if frame.kind == Kind::Header
                 && let Some((header, _)) = header::decode(&frame, &self.path)?
             {
@@ -35,7 +38,7 @@ impl JournalFile {
             generation.get_or_insert(frame.generation);
             at = start + frame.size();
         }
-        is_loss |= if at == 0 { bytes.len() > header::MAX_BYTES } else { frame::is_loss(&bytes[at..]) };
+        is_loss |= if at == 0 { bytes.len() > header::MAX_BYTES } else { frame::is_loss(seal, &bytes[at..]) };
         let (saved_to, _) = self.save(&bytes, 0, is_loss)?;
         let generation = generation.unwrap_or_else(header::new_generation);
         damage.push(self.damage(DamageKind::Header, 0, bytes.len(), Some(saved_to), is_loss));
@@ -51,20 +54,21 @@ impl JournalFile {
         generation: u64,
         follows: Option<Position>,
     ) -> Result<Header> {
-        let (header, mut content) = header::encode(generation, follows, &self.session_id);
+        let seal = &self.seal;
+        let (header, mut content) = header::encode(seal, generation, follows, &self.session_id);
+        let mut before = header.start.check;
         let mut at = 0;
-        while let Some(start) = frame::find(bytes, at) {
-            let Ok(frame) = frame::parse(&bytes[start..]) else { break };
+        while let Some(start) = frame::find(seal, bytes, at) {
+            let Ok(frame) = frame::parse(seal, &bytes[start..]) else { break };
             if frame.kind == Kind::Entry && wanted(frame.generation) {
-                let (prefix, suffix) = frame::enclose(Kind::Entry, generation, frame.payload);
+                let (prefix, suffix) = frame::enclose(seal, Kind::Entry, generation, before, frame.payload);
                 content.extend([&prefix[..], frame.payload, &suffix].concat());
+                before = u64::from_le_bytes(suffix);
             }
             at = start + frame.size();
         }
         // Not through the journal's own handle: that one appends, wherever it is told to write.
-        let mut options = OpenOptions::new();
-        let file = options.write(true).custom_flags(libc::O_NOFOLLOW).open(&self.path);
-        let file = file.context("open", &self.path)?;
+        let file = self.folder.file(&self.name, Access::Write).context("open", &self.path)?;
         file.write_all_at(&content, 0).context("write", &self.path)?;
         file.set_len(content.len() as u64).context("shorten", &self.path)?;
         Ok(header)
@@ -90,6 +94,15 @@ impl JournalFile {
             note_loss(self.path.parent().unwrap_or(&self.path), name);
         }
         Damage { kind, file: self.path.clone(), offset, bytes: bytes as u64, saved_to, is_loss }
+    }
+
+    /// Puts a journal that is too large to be read into quarantine as it is. The caller is alone.
+    pub(super) fn move_away(&self, size: u64) -> Result<Damage> {
+        let name = random_name().context("name a place for", &self.path)?;
+        let name = format!("{}.{LOST}-0-{}", self.key, &name[..16]);
+        let saved_to = self.quarantine.take(&self.folder, &self.name, &name)?;
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        Ok(self.damage(DamageKind::Header, 0, size, Some(saved_to), true))
     }
 
     /// Everything from `offset` on.

@@ -1,17 +1,21 @@
 //! A live session as callers see it: append from anywhere, step under its lock.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use super::journal::{Journal, JournalFile};
 use super::state_file::{self, Content, Descriptor};
 use super::{Damage, DamageKind, LiveState, Position, Tail, header};
 use crate::error::{IoContext, Result, StorageError};
 use crate::file_lock;
-use crate::quarantine::{Quarantine, create_folder};
+use crate::quarantine::Quarantine;
+use crate::safe_open::{Access, Folder};
+use crate::seal::Seal;
 use crate::session_key::SessionKey;
+use crate::system;
 
 const JOURNAL: &str = "journal";
 const STATE: &str = "state";
@@ -21,6 +25,7 @@ const STATE: &str = "state";
 pub struct LiveSession {
     journal: JournalFile,
     state: PathBuf,
+    state_name: String,
 }
 
 /// A state read without the session's lock.
@@ -44,13 +49,16 @@ pub struct SessionGuard<'a> {
 }
 
 impl LiveSession {
-    /// The session `id` with its files in `folder`; damaged bytes go to `quarantine`.
-    pub fn new(folder: &Path, id: &str, quarantine: Quarantine) -> Result<Self> {
+    /// The session `id` with its files in `folder`, sealed with a seal made from `seal`; damaged bytes go to
+    /// `quarantine`.
+    pub fn new(folder: Arc<Folder>, id: &str, quarantine: Quarantine, seal: &Seal) -> Result<Self> {
         let key = SessionKey::new(id)?;
-        let file = |kind| folder.join(format!("{key}.{kind}"));
-        let (path, state) = (file(JOURNAL), file(STATE));
-        let journal = JournalFile { path, session_id: id.to_owned(), key, quarantine, durable: false };
-        Ok(Self { journal, state })
+        let [name, state_name] = [JOURNAL, STATE].map(|kind| format!("{key}.{kind}"));
+        let (path, state) = (folder.path().join(&name), folder.path().join(&state_name));
+        let seal = seal.derive("session", &[id.as_bytes()]);
+        let session_id = id.to_owned();
+        let journal = JournalFile { folder, name, path, session_id, key, quarantine, seal, durable: false };
+        Ok(Self { journal, state, state_name })
     }
 
     /// Makes every append wait for the disk, for those who would rather wait than lose the last events to a power
@@ -74,15 +82,14 @@ impl LiveSession {
 
     /// The newest state, without waiting for anyone; it may be older than the journal.
     pub fn read_state_unlocked(&self) -> Result<StateReading> {
-        let mut options = OpenOptions::new();
-        let file = match options.read(true).custom_flags(libc::O_NOFOLLOW).open(&self.state) {
+        let file = match self.journal.folder.file(&self.state_name, Access::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(StateReading { state: None, damage: None });
             }
             Err(error) => return Err(StorageError::io("open", &self.state, error)),
         };
-        Ok(match state_file::read(&file, &self.state)? {
+        Ok(match state_file::read(&self.journal.seal, &file, &self.state)? {
             Content::Absent => StateReading { state: None, damage: None },
             Content::Garbage => StateReading { state: None, damage: Some(self.state_damage(&file)?) },
             Content::State(_, state) => StateReading { state: Some(state), damage: None },
@@ -98,7 +105,7 @@ impl LiveSession {
     /// Waits for the right to look at a session that has files; none when it has none, or none any more when its turn
     /// has come. Looking leaves no files behind that were not there.
     pub fn lock_existing(&self) -> Result<Option<SessionGuard<'_>>> {
-        let has_journal = || self.journal.path.symlink_metadata().is_ok();
+        let has_journal = || self.journal.folder.has(&self.journal.name);
         if !has_journal() {
             return Ok(None);
         }
@@ -107,7 +114,7 @@ impl LiveSession {
             return self.guard(state).map(Some);
         }
         if state.metadata().context("inspect", &self.state)?.len() == 0 {
-            fs::remove_file(&self.state).context("remove", &self.state)?;
+            self.remove_state()?;
         }
         Ok(None)
     }
@@ -124,7 +131,7 @@ impl LiveSession {
             let file = self.open_state()?;
             file_lock::alone(&file).context("lock", &self.state)?;
             // The session may have been removed while we waited.
-            if file.metadata().context("inspect", &self.state)?.nlink() > 0 {
+            if system::about(&file).context("inspect", &self.state)?.links > 0 {
                 return Ok(file);
             }
         }
@@ -132,32 +139,22 @@ impl LiveSession {
 
     /// Removes journal and state, folded or not, as when a session is forgotten. False when there was nothing.
     pub fn remove(&self) -> Result<bool> {
-        let there = |path: &Path| path.symlink_metadata().is_ok();
-        if !there(&self.journal.path) && !there(&self.state) {
+        let there = |name: &str| self.journal.folder.has(name);
+        if !there(&self.journal.name) && !there(&self.state_name) {
             return Ok(false);
         }
         let mut guard = self.lock()?;
         guard.journal.remove(false)?;
-        fs::remove_file(&self.state).context("remove", &self.state)?;
+        self.remove_state()?;
         Ok(true)
     }
 
+    fn remove_state(&self) -> Result<()> {
+        self.journal.folder.remove(&self.state_name).context("remove", &self.state)
+    }
+
     fn open_state(&self) -> Result<File> {
-        let mut options = OpenOptions::new();
-        options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW);
-        match options.open(&self.state) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create_folder(self.state.parent().unwrap_or(&self.state))?;
-                options.open(&self.state).context("open", &self.state)
-            }
-            other => other.context("open", &self.state),
-        }
+        self.journal.folder.file(&self.state_name, Access::WriteOrCreate).context("open", &self.state)
     }
 
     fn state_damage(&self, file: &File) -> Result<Damage> {
@@ -176,7 +173,7 @@ impl SessionGuard<'_> {
     /// The state, if there is one that fits the journal. Without one the session is rebuilt: from what the store
     /// has, and the entries since.
     pub fn read_state(&mut self) -> Result<Option<LiveState>> {
-        let state = match state_file::read(&self.state, &self.session.state)? {
+        let state = match state_file::read(&self.session.journal.seal, &self.state, &self.session.state)? {
             Content::Absent => return Ok(None),
             Content::Garbage => None,
             Content::State(descriptor, state) => {
@@ -204,12 +201,13 @@ impl SessionGuard<'_> {
     /// Replaces the state by one that contains the effects of all entries up to `applied`.
     pub fn write_state(&mut self, applied: Position, payload: &[u8]) -> Result<()> {
         if self.current.is_none()
-            && let Content::State(descriptor, _) = state_file::read(&self.state, &self.session.state)?
+            && let Content::State(descriptor, _) =
+                state_file::read(&self.session.journal.seal, &self.state, &self.session.state)?
         {
             self.current = Some(descriptor);
         }
-        let path = &self.session.state;
-        self.current = Some(state_file::write(&self.state, path, self.current, applied, payload)?);
+        let (seal, path) = (&self.session.journal.seal, &self.session.state);
+        self.current = Some(state_file::write(seal, &self.state, path, self.current, applied, payload)?);
         Ok(())
     }
 
@@ -236,7 +234,7 @@ impl SessionGuard<'_> {
         if !self.journal.remove(true)? {
             return Ok(false);
         }
-        fs::remove_file(&self.session.state).context("remove", &self.session.state)?;
+        self.session.remove_state()?;
         Ok(true)
     }
 
@@ -248,31 +246,23 @@ impl SessionGuard<'_> {
 
 /// The sessions that have a journal in `folder`, with its size: those not retired yet. Those whose journal was last
 /// written to before `since_ms` are passed over.
-pub fn live_sessions(folder: &Path, since_ms: Option<i64>) -> Result<Vec<(String, u64)>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(StorageError::io("list", folder, error)),
-    };
+pub fn live_sessions(folder: &Folder, since_ms: Option<i64>) -> Result<Vec<(String, u64)>> {
+    let since = since_ms.map(|since| {
+        let seconds = u64::try_from(since.div_euclid(1000)).unwrap_or(0);
+        UNIX_EPOCH + Duration::from_secs(seconds)
+    });
     let mut sessions = Vec::new();
-    for entry in entries {
-        let path = entry.context("list", folder)?.path();
-        if path.extension().is_none_or(|extension| extension != JOURNAL) {
-            continue;
-        }
-        let Ok(file) = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&path) else {
-            continue;
-        };
+    for name in folder.names().context("list", folder.path())? {
+        let Some(key) = name.to_str().and_then(|name| name.strip_suffix(".journal")) else { continue };
+        let Ok(file) = folder.file(&name, Access::Read) else { continue };
         let Ok(metadata) = file.metadata() else { continue };
-        if since_ms.is_some_and(|since| metadata.mtime() < since.div_euclid(1000)) {
+        if since.is_some_and(|since| metadata.modified().is_ok_and(|at| at < since)) {
             continue;
         }
-        let id = header::owner(&file).or_else(|| {
-            // Where the header is damaged, a plain key is still the id.
-            let key = path.file_stem()?.to_str()?;
-            SessionKey::new(key).ok().filter(|own| own.as_str() == key).map(|own| own.to_string())
-        });
-        if let Some(id) = id {
+        // Where the header is damaged, a plain key is still the id.
+        let ids = [header::owner(&file), Some(key.to_owned())].into_iter().flatten();
+        let own = |id: &String| SessionKey::new(id).is_ok_and(|own| own.as_str() == key);
+        if let Some(id) = ids.into_iter().find(own) {
             sessions.push((id, metadata.len()));
         }
     }

@@ -8,24 +8,27 @@
 //! ```text
 //! descriptor 0 (128 bytes) │ descriptor 1 (128 bytes) │ stretches …
 //! ```
-//! It is a cache: what does not check out is treated as absent and rebuilt from the journal.
+//! Both bear tags of the session's seal. It is a cache: what does not check out is treated as absent and rebuilt from the journal.
 
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::Position;
 use super::frame::u64_at;
 use crate::error::{IoContext, Result, StorageError};
+use crate::seal::Seal;
 
-const MAGIC: &[u8; 8] = b"CGstate\x01";
+const MAGIC: &[u8; 8] = b"CGstate\x02";
 const SLOT: usize = 128;
 const DATA: u64 = 2 * SLOT as u64;
 /// Words of a descriptor behind the magic; the checksum of all before it is the last.
 const WORDS: usize = 8;
+
+/// What tags are of. The frames of a journal have numbers below these.
+const CONTENT: u64 = 16;
+const DESCRIPTOR: u64 = 17;
 
 /// Largest state that is stored.
 const MAX_STATE_BYTES: usize = 64 << 20;
@@ -69,9 +72,9 @@ pub(crate) enum Content {
 }
 
 /// Reads the newest state that checks out.
-pub(crate) fn read(file: &File, path: &Path) -> Result<Content> {
+pub(crate) fn read(seal: &Seal, file: &File, path: &Path) -> Result<Content> {
     for _ in 0..ATTEMPTS {
-        match read_once(file, path)? {
+        match read_once(seal, file, path)? {
             // A writer may have passed twice while we read.
             Content::Garbage => {}
             other => return Ok(other),
@@ -80,14 +83,15 @@ pub(crate) fn read(file: &File, path: &Path) -> Result<Content> {
     Ok(Content::Garbage)
 }
 
-fn read_once(file: &File, path: &Path) -> Result<Content> {
+fn read_once(seal: &Seal, file: &File, path: &Path) -> Result<Content> {
     // Small: memory that is not touched costs nothing, and most states take a second read for what they have.
     let mut bytes = vec![0; 8 << 10];
     let mut filled = file.read_at(&mut bytes, 0).context("read", path)?;
     if filled == 0 {
         return Ok(Content::Absent);
     }
-    let mut found: Vec<Descriptor> = (0..2).filter_map(|slot| Descriptor::parse(&bytes, slot)).collect();
+    let mut found: Vec<Descriptor> =
+        (0..2).filter_map(|slot| Descriptor::parse(seal, &bytes, slot)).collect();
     found.sort_unstable_by_key(|descriptor| std::cmp::Reverse(descriptor.sequence));
     for descriptor in found {
         let (Ok(start), Ok(length)) = (usize::try_from(descriptor.at), usize::try_from(descriptor.length))
@@ -104,7 +108,7 @@ fn read_once(file: &File, path: &Path) -> Result<Content> {
             bytes.resize(end, 0);
             filled += file.read_at(&mut bytes[filled..], filled as u64).context("read", path)?;
         }
-        if end <= filled && xxh3_64(&bytes[start..end]) == descriptor.checksum {
+        if end <= filled && content_check(seal, &bytes[start..end]) == descriptor.checksum {
             let state = LiveState { applied: descriptor.applied, bytes, range: start..end };
             return Ok(Content::State(descriptor, state));
         }
@@ -114,6 +118,7 @@ fn read_once(file: &File, path: &Path) -> Result<Content> {
 
 /// Writes a state beside the `current` one and makes it current. The caller holds the session's lock.
 pub(crate) fn write(
+    seal: &Seal,
     file: &File,
     path: &Path,
     current: Option<Descriptor>,
@@ -133,14 +138,23 @@ pub(crate) fn write(
             (1 - current.slot, current.sequence + 1, at)
         }
     };
-    let descriptor = Descriptor { slot, sequence, applied, at, length, checksum: xxh3_64(payload) };
+    let descriptor =
+        Descriptor { slot, sequence, applied, at, length, checksum: content_check(seal, payload) };
     file.write_all_at(payload, at).context("write", path)?;
-    file.write_all_at(&descriptor.encode(), (slot * SLOT) as u64).context("write", path)?;
+    file.write_all_at(&descriptor.encode(seal), (slot * SLOT) as u64).context("write", path)?;
     Ok(descriptor)
 }
 
+fn content_check(seal: &Seal, bytes: &[u8]) -> u64 {
+    seal.check(&[CONTENT], bytes)
+}
+
+fn descriptor_check(seal: &Seal, bytes: &[u8]) -> u64 {
+    seal.check(&[DESCRIPTOR], bytes)
+}
+
 impl Descriptor {
-    fn encode(&self) -> [u8; SLOT] {
+    fn encode(&self, seal: &Seal) -> [u8; SLOT] {
         let mut bytes = [0; SLOT];
         bytes[..8].copy_from_slice(MAGIC);
         let Position { generation, offset, check } = self.applied;
@@ -148,14 +162,14 @@ impl Descriptor {
         for (word, target) in words.iter().zip(bytes[8..].chunks_exact_mut(8)) {
             target.copy_from_slice(&word.to_le_bytes());
         }
-        let sum = xxh3_64(&bytes[..WORDS * 8]);
+        let sum = descriptor_check(seal, &bytes[..WORDS * 8]);
         bytes[WORDS * 8..][..8].copy_from_slice(&sum.to_le_bytes());
         bytes
     }
 
-    fn parse(file: &[u8], slot: usize) -> Option<Self> {
+    fn parse(seal: &Seal, file: &[u8], slot: usize) -> Option<Self> {
         let bytes = file.get(slot * SLOT..(slot + 1) * SLOT)?;
-        if &bytes[..8] != MAGIC || xxh3_64(&bytes[..WORDS * 8]) != u64_at(bytes, WORDS * 8) {
+        if &bytes[..8] != MAGIC || descriptor_check(seal, &bytes[..WORDS * 8]) != u64_at(bytes, WORDS * 8) {
             return None;
         }
         let word = |index: usize| u64_at(bytes, 8 + index * 8);
@@ -178,6 +192,10 @@ mod tests {
 
     use super::*;
 
+    fn seal() -> Seal {
+        Seal::new([1; 32])
+    }
+
     fn file() -> (tempfile::TempDir, std::path::PathBuf, File) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
@@ -190,7 +208,7 @@ mod tests {
     }
 
     fn content(file: &File, path: &Path) -> Option<(u64, Vec<u8>)> {
-        match read(file, path).unwrap() {
+        match read(&seal(), file, path).unwrap() {
             Content::State(_, state) => Some((state.applied.offset, state.payload().to_vec())),
             Content::Absent | Content::Garbage => None,
         }
@@ -199,22 +217,22 @@ mod tests {
     #[test]
     fn a_descriptor_that_none_could_follow_is_none() {
         let (_folder, path, file) = file();
-        let written = write(&file, &path, None, place(1), b"state").unwrap();
+        let written = write(&seal(), &file, &path, None, place(1), b"state").unwrap();
         for strange in [Descriptor { sequence: u64::MAX, ..written }, Descriptor { at: DATA - 1, ..written }]
         {
-            file.write_all_at(&strange.encode(), 0).unwrap();
-            assert!(matches!(read(&file, &path).unwrap(), Content::Garbage));
+            file.write_all_at(&strange.encode(&seal()), 0).unwrap();
+            assert!(matches!(read(&seal(), &file, &path).unwrap(), Content::Garbage));
         }
     }
 
     #[test]
     fn the_last_state_written_is_read_whatever_the_sizes() {
         let (_folder, path, file) = file();
-        assert!(matches!(read(&file, &path).unwrap(), Content::Absent));
+        assert!(matches!(read(&seal(), &file, &path).unwrap(), Content::Absent));
         let mut current = None;
         for (round, size) in [0, 10, 100_000, 16_000, 16_000, 1, 300_000, 5, 70_000].into_iter().enumerate() {
             let payload = vec![u8::try_from(round).unwrap(); size];
-            current = Some(write(&file, &path, current, place(round as u64), &payload).unwrap());
+            current = Some(write(&seal(), &file, &path, current, place(round as u64), &payload).unwrap());
             assert_eq!(content(&file, &path), Some((round as u64, payload)));
         }
         assert!(file.metadata().unwrap().len() < 700_000, "space is used again");
@@ -223,11 +241,11 @@ mod tests {
     #[test]
     fn a_writer_that_dies_at_any_byte_leaves_the_previous_state() {
         let (_folder, path, file) = file();
-        let first = write(&file, &path, None, place(1), &[1; 500]).unwrap();
-        write(&file, &path, Some(first), place(2), &[2; 500]).unwrap();
-        let Content::State(current, _) = read(&file, &path).unwrap() else { panic!("no state") };
+        let first = write(&seal(), &file, &path, None, place(1), &[1; 500]).unwrap();
+        write(&seal(), &file, &path, Some(first), place(2), &[2; 500]).unwrap();
+        let Content::State(current, _) = read(&seal(), &file, &path).unwrap() else { panic!("no state") };
         let before = std::fs::read(&path).unwrap();
-        write(&file, &path, Some(current), place(3), &[3; 400]).unwrap();
+        write(&seal(), &file, &path, Some(current), place(3), &[3; 400]).unwrap();
         let after = std::fs::read(&path).unwrap();
         // The stretch is written first, then the descriptor; either may be cut anywhere.
         for cut in 0..=400 {
@@ -248,20 +266,20 @@ mod tests {
     #[test]
     fn any_flipped_byte_yields_an_older_state_or_none_and_writing_goes_on() {
         let (_folder, path, file) = file();
-        let first = write(&file, &path, None, place(1), b"one").unwrap();
-        write(&file, &path, Some(first), place(2), b"two").unwrap();
+        let first = write(&seal(), &file, &path, None, place(1), b"one").unwrap();
+        write(&seal(), &file, &path, Some(first), place(2), b"two").unwrap();
         let whole = std::fs::read(&path).unwrap();
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x55;
             std::fs::write(&path, &bytes).unwrap();
-            let (current, old) = match read(&file, &path).unwrap() {
+            let (current, old) = match read(&seal(), &file, &path).unwrap() {
                 Content::State(descriptor, state) => (Some(descriptor), state.payload().to_vec()),
                 Content::Garbage => (None, Vec::new()),
                 Content::Absent => panic!("absent"),
             };
             assert!(old == b"one" || old == b"two" || old.is_empty(), "byte {at}");
-            write(&file, &path, current, place(3), b"three").unwrap();
+            write(&seal(), &file, &path, current, place(3), b"three").unwrap();
             assert_eq!(content(&file, &path), Some((3, b"three".to_vec())), "byte {at}");
         }
     }

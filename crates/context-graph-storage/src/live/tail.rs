@@ -11,6 +11,7 @@ use super::journal::Journal;
 use super::{Damage, DamageKind, Position};
 use crate::error::{IoContext, Result};
 use crate::file_lock;
+use crate::seal::Seal;
 
 /// One appended payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +70,8 @@ impl Journal<'_> {
                 (start, self.place.read_to_end(&self.file, start.offset)?)
             }
         };
-        let (entries, flaws) = scan(&bytes, start);
-        if flaws.is_empty() {
+        let Scanned { entries, flaws, gaps } = scan(&self.place.seal, &bytes, start);
+        if flaws.is_empty() && gaps.is_empty() {
             return Ok(Tail { end: entries.last().map_or(start, |last| last.1), bytes, entries, damage });
         }
         self.judge(start, damage)
@@ -103,10 +104,18 @@ impl Journal<'_> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
         let bytes = self.place.read_to_end(&self.file, start.offset)?;
-        let (entries, flaws) = scan(&bytes, start);
+        let Scanned { entries, flaws, gaps } = scan(&self.place.seal, &bytes, start);
+        for gap in gaps {
+            let offset = start.offset + gap.start as u64;
+            // The entry is as good as any; its copy is kept to say where others are missing.
+            let (saved_to, new) = self.place.save(&bytes[gap.clone()], offset, true)?;
+            if new {
+                damage.push(self.place.damage(DamageKind::Gap, offset, gap.len(), Some(saved_to), true));
+            }
+        }
         for flaw in flaws {
             let offset = start.offset + flaw.start as u64;
-            let is_loss = frame::is_loss(&bytes[flaw.clone()]);
+            let is_loss = frame::is_loss(&self.place.seal, &bytes[flaw.clone()]);
             let (saved_to, new) = self.place.save(&bytes[flaw.clone()], offset, is_loss)?;
             let torn = flaw.end == bytes.len();
             if torn {
@@ -122,30 +131,44 @@ impl Journal<'_> {
     }
 }
 
-type Scanned = (Vec<(Range<usize>, Position)>, Vec<Range<usize>>);
+/// What was found in a stretch of a journal.
+struct Scanned {
+    /// The whole entries.
+    entries: Vec<(Range<usize>, Position)>,
+    /// What stands between them and is no entry.
+    flaws: Vec<Range<usize>>,
+    /// Entries that do not stand behind what they were written behind, with nothing in between.
+    gaps: Vec<Range<usize>>,
+}
 
-/// The whole entries of `start`'s generation among `bytes`, and the ranges between them that are no such thing.
-fn scan(bytes: &[u8], start: Position) -> Scanned {
-    let (mut entries, mut flaws) = (Vec::new(), Vec::<Range<usize>>::new());
+/// Reads `bytes`, which stand behind `start` and are of its generation.
+fn scan(seal: &Seal, bytes: &[u8], start: Position) -> Scanned {
+    let mut found = Scanned { entries: Vec::new(), flaws: Vec::new(), gaps: Vec::new() };
     let mut at = 0;
+    let mut before = start.check;
     while at < bytes.len() {
-        let whole = frame::parse(&bytes[at..])
+        let whole = frame::parse(seal, &bytes[at..])
             .ok()
             .filter(|frame| frame.kind == Kind::Entry && frame.generation == start.generation);
         at = if let Some(frame) = whole {
             let next = at + frame.size();
+            let is_behind_flaw = found.flaws.last().is_some_and(|flaw| flaw.end == at);
+            if frame.before != before && !is_behind_flaw {
+                found.gaps.push(at..next);
+            }
+            before = frame.check;
             let payload = at + frame::PREFIX..next - SUFFIX;
-            let end = Position { offset: start.offset + next as u64, check: frame.checksum, ..start };
-            entries.push((payload, end));
+            let end = Position { offset: start.offset + next as u64, check: frame.check, ..start };
+            found.entries.push((payload, end));
             next
         } else {
-            let next = frame::find(bytes, at + 1).unwrap_or(bytes.len());
-            match flaws.last_mut() {
+            let next = frame::find(seal, bytes, at + 1).unwrap_or(bytes.len());
+            match found.flaws.last_mut() {
                 Some(flaw) if flaw.end == at => flaw.end = next,
-                _ => flaws.push(at..next),
+                _ => found.flaws.push(at..next),
             }
             next
         };
     }
-    (entries, flaws)
+    found
 }

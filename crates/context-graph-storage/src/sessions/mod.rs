@@ -7,7 +7,6 @@
 mod codec;
 mod identity;
 mod keep;
-mod key;
 mod reach;
 mod read;
 mod step;
@@ -87,19 +86,15 @@ impl Sessions {
         at_ms: i64,
         decision: Option<Decided>,
     ) -> Result<(EventRecord, Event)> {
-        let redactor = self.redactor()?;
+        let redactor = self.redactor();
         let (record, event) = EventRecord::of(event, at_ms, redactor)
             .map_err(|error| StorageError::InvalidData(error.to_string()))?;
         Ok((record.decided(decision, redactor), event))
     }
 
-    /// What takes secrets out. Its key is made once for a state folder, so that equal secrets look equal.
-    fn redactor(&self) -> Result<&Redactor> {
-        if let Some(redactor) = self.redactor.get() {
-            return Ok(redactor);
-        }
-        let key = key::read_or_create(&self.folder.path().join("key"))?;
-        Ok(self.redactor.get_or_init(|| Redactor::new(key)))
+    /// What takes secrets out. Its key is that of the state folder, so that equal secrets look equal.
+    fn redactor(&self) -> &Redactor {
+        self.redactor.get_or_init(|| Redactor::new(self.folder.seal().derive("redaction", &[]).into_key()))
     }
 
     /// Remembers an event without stepping its session: the fast path. The next one who steps it takes it in.

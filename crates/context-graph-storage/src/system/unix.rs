@@ -62,6 +62,18 @@ pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
     Ok(File::from(opened))
 }
 
+/// Opens a file of this user's that nobody else may read, by its path.
+pub(crate) fn open_own_file(path: &Path) -> io::Result<File> {
+    let opened = retried(|| rustix::fs::openat(CWD, path, FILE | OFlags::RDONLY, Mode::empty()));
+    let file = File::from(opened.map_err(not_a_link)?);
+    let about = about(&file)?;
+    if !about.is_file || !about.is_ours || about.is_open_to_others {
+        let problem = "it is no file, another user's, or open to others";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+    }
+    Ok(file)
+}
+
 /// Moves a file or a folder from one folder to another.
 pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io::Result<()> {
     retried(|| rustix::fs::renameat(from, old, to, new)).map_err(Into::into)
@@ -70,6 +82,11 @@ pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io
 /// Removes a file, or a link itself.
 pub(crate) fn remove_file_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
     retried(|| rustix::fs::unlinkat(folder, name, AtFlags::empty())).map_err(Into::into)
+}
+
+/// Removes an empty folder.
+pub(crate) fn remove_folder_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
+    retried(|| rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)).map_err(Into::into)
 }
 
 /// The names of what is in a folder.
@@ -99,6 +116,11 @@ pub(crate) fn about_path(path: &Path) -> io::Result<About> {
     Ok(about_stat(&rustix::fs::lstat(path)?))
 }
 
+#[expect(
+    clippy::unnecessary_cast,
+    clippy::cast_sign_loss,
+    reason = "the fields differ in width and sign by system"
+)]
 fn about_stat(stat: &Stat) -> About {
     let kind = FileType::from_raw_mode(stat.st_mode);
     let mode = Mode::from_raw_mode(stat.st_mode);
@@ -106,6 +128,9 @@ fn about_stat(stat: &Stat) -> About {
         is_file: kind == FileType::RegularFile,
         is_ours: stat.st_uid == 0 || stat.st_uid == user_id(),
         is_open_to_others: mode.intersects(Mode::RWXG | Mode::RWXO),
+        identity: Some((stat.st_dev as u64, stat.st_ino as u64)),
+        size: stat.st_size as u64,
+        links: stat.st_nlink as u64,
     }
 }
 

@@ -11,12 +11,15 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
 use context_graph_storage::live::{self, Entry, FoldPlan, Folded};
+use context_graph_storage::safe_open::Folder;
 use context_graph_storage::store::SessionQuery;
 use context_graph_storage::{
-    FoldBatch, LiveSession, LogRecord, Position, Quarantine, SessionGuard, Store, StoreOptions,
+    FoldBatch, LiveSession, LogRecord, Position, Quarantine, Seal, SessionGuard, StorageError, Store,
+    StoreOptions,
 };
 
 /// A folder with a store and live sessions.
@@ -52,7 +55,16 @@ impl Place {
     }
 
     pub fn session(&self, id: &str) -> LiveSession {
-        LiveSession::new(&self.live(), id, Quarantine::new(self.quarantine())).unwrap()
+        self.try_session(id).unwrap()
+    }
+
+    pub fn try_session(&self, id: &str) -> Result<LiveSession, StorageError> {
+        let quarantine = Quarantine::new(self.quarantine());
+        LiveSession::new(Arc::new(self.live_folder()), id, quarantine, &Seal::new([7; 32]))
+    }
+
+    pub fn live_folder(&self) -> Folder {
+        Folder::open(&self.folder).unwrap().folder_or_create("live").unwrap().0
     }
 
     pub fn quarantined(&self) -> Vec<String> {

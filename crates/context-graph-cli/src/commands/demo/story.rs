@@ -161,7 +161,14 @@ impl Story {
 
     pub(super) fn kept(&mut self, project: &Path) {
         self.line(&[(Tone::Plain, &format!("The session is in {}", project.display()))]);
-        self.line(&[(Tone::Quiet, "look at it with `context-graph session show --project` and that folder")]);
+        // State is believed by whoever made it, and here that was a user with a home of its own.
+        let home = project.with_file_name("home");
+        let look = format!(
+            "look at it with `HOME={} context-graph session show --project {}`",
+            home.display(),
+            project.display()
+        );
+        self.line(&[(Tone::Quiet, &look)]);
     }
 
     fn row(&mut self, left: &str, tone: Tone, rest: &[(Tone, &str)]) {

@@ -100,14 +100,13 @@ pub enum HookError {
     /// The disk or what is on it.
     #[error("Database error: {0}")]
     Storage(#[source] StorageError),
-    /// Events were lost: what is left of them did not check out.
-    #[error("Database error: a journal was damaged and {} lost; the bytes are in {} ({})",
-        crate::summary::counted(losses.len(), "event was", "events were"), .folder.display(), .losses.join(", "))]
-    Lost {
-        /// Where the bytes are.
+    /// Stored data did not check out: events were lost, or state was found that somebody else made.
+    #[error("Database error: {}", told(folder, pieces))]
+    PutAside {
+        /// The state folder.
         folder: std::path::PathBuf,
-        /// What they are called there.
-        losses: Vec<String>,
+        /// What the pieces are called: in quarantine, or beside it.
+        pieces: Vec<String>,
     },
     /// stdin could not be read.
     #[error("Parse error: stdin could not be read: {0}")]
@@ -137,6 +136,31 @@ pub enum HookError {
 pub(super) const OUT_OF_RESOURCES: &str =
     "Internal error: the process ran out of memory, stack or processor time";
 
+/// What was put aside, and what to do about it.
+fn told(folder: &std::path::Path, pieces: &[String]) -> String {
+    let (foreign, lost): (Vec<&String>, Vec<&String>) =
+        pieces.iter().partition(|piece| piece.starts_with("aside-"));
+    let mut sentences = Vec::new();
+    if !lost.is_empty() {
+        let lost: Vec<&str> = lost.into_iter().map(String::as_str).collect();
+        let folder = folder.join("quarantine");
+        sentences.push(format!(
+            "a journal was damaged and events were lost; the bytes are in {} ({})",
+            folder.display(),
+            lost.join(", ")
+        ));
+    }
+    for piece in foreign {
+        let piece = folder.join(piece);
+        sentences.push(format!(
+            "state was found that you did not make here on this machine; it is not used, and was moved to {} \
+             (if it is yours: `context-graph maintain --adopt`)",
+            piece.display()
+        ));
+    }
+    sentences.join("; ")
+}
+
 /// What the caller got wrong is told apart from what the disk did.
 impl From<StorageError> for HookError {
     fn from(error: StorageError) -> Self {
@@ -155,7 +179,7 @@ impl HookError {
             Self::Timeout(_) => ErrorCode::Timeout,
             Self::InvalidInput(_) => ErrorCode::Validation,
             Self::CrisisTriggered(_) => ErrorCode::Crisis,
-            Self::Lost { .. } | Self::Storage(StorageError::Corrupted { .. }) => ErrorCode::Corruption,
+            Self::PutAside { .. } | Self::Storage(StorageError::Corrupted { .. }) => ErrorCode::Corruption,
             Self::Storage(_) => ErrorCode::Storage,
             Self::Serialization(_) | Self::Stdin(_) => ErrorCode::Parse,
             Self::SessionNotFound(_) => ErrorCode::SessionNotFound,

@@ -25,7 +25,8 @@ use crate::{Environment, actions, heads, summary, timings, upkeep};
 struct Place {
     sessions: Sessions,
     config: Config,
-    /// What is wrong with the configuration, if anything: the hook goes on with the defaults.
+    /// What is wrong with the configuration or the state folder, if anything: the hook goes on with the defaults, and
+    /// with a new folder.
     complaint: Option<String>,
 }
 
@@ -37,7 +38,10 @@ impl Host<'_> {
             Err(error) => (Config::default(), Some(error.to_string())),
         };
         let sessions = sessions.durable(config.storage.sync == Sync::EveryEvent);
-        Ok(Place { sessions, config, complaint })
+        let aside = sessions.folder().aside().map(|path| {
+            format!("state that you did not make here on this machine was moved to {}", path.display())
+        });
+        Ok(Place { sessions, config, complaint: complaint.or(aside) })
     }
 
     /// Leaves the signals of an event's policies the time that they may take.
@@ -245,8 +249,8 @@ fn take_in(
     if can_tell && (starts || ends || damage.iter().any(|damage| damage.is_loss)) {
         let losses = place.sessions.take_losses();
         if !losses.is_empty() {
-            let folder = place.sessions.folder().quarantine().folder().to_path_buf();
-            return Ok(answer.but_failed(&HookError::Lost { folder, losses }));
+            let folder = place.sessions.folder().path().to_path_buf();
+            return Ok(answer.but_failed(&HookError::PutAside { folder, pieces: losses }));
         }
     }
     Ok(answer)

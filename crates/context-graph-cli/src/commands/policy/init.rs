@@ -3,7 +3,6 @@
 use std::io::Write as _;
 
 use clap::Args;
-use context_graph_storage::StateFolder;
 
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
@@ -58,11 +57,8 @@ pub(crate) struct InitArgs {
 
 pub(super) fn run(args: &InitArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
-    let path = if args.user {
-        user_file(&environment)
-    } else {
-        StateFolder::open_or_create(&environment.project_root(), None)?.path().join(FILE)
-    };
+    let path =
+        if args.user { user_file(&environment) } else { environment.open_state(None)?.path().join(FILE) };
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
             Failure::usage(format!("there is a {} already, and it is never overwritten", path.display()))

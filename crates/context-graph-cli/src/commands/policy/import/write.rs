@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use context_graph_storage::StateFolder;
-
 use crate::Environment;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
@@ -26,7 +24,7 @@ pub(super) fn all(
     environment: &Environment,
     force: bool,
 ) -> Result<Vec<PathBuf>, Failure> {
-    let state = StateFolder::open_or_create(&environment.project_root(), None)?.path().to_path_buf();
+    let state = environment.open_state(None)?.path().to_path_buf();
     let targets: Vec<(PathBuf, &Planned)> = files.iter().map(|file| (state.join(&file.path), file)).collect();
     let in_the_way: Vec<String> = targets
         .iter()

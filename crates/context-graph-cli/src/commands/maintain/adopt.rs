@@ -1,0 +1,45 @@
+//! `maintain --adopt`: state that was moved aside is looked at, and taken in if its owner says so.
+
+use context_graph_storage::paths::Aside;
+
+use super::MaintainArgs;
+use crate::commands::failure::{Failure, Outcome};
+use crate::{Environment, table, terminal};
+
+pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
+    let user = environment.user_folder()?;
+    let sessions = environment.sessions(args.db_path.as_deref())?;
+    let asides = sessions.folder().asides(&user)?;
+    if asides.is_empty() {
+        return table::print_lines(["nothing was moved aside"]);
+    }
+    table::print_lines(asides.iter().map(line))?;
+    let mut own = asides.iter().filter(|aside| aside.made_at.is_some());
+    let Some(aside) = own.next() else {
+        return Err(Failure::usage("none of it was made by you on this machine, so none can be adopted")
+            .with_next_step("where it was made, `session export` writes what `session import` reads here"));
+    };
+    if own.next().is_some() {
+        return Err(Failure::usage("more than one of them is yours")
+            .with_next_step("move those away that you do not want, then say it again"));
+    }
+    let question = format!("Put {} in the place of what is remembered here?", aside.name);
+    if !terminal::agreed(args.yes, &question) {
+        return Err(Failure::usage("nothing was adopted").with_next_step("--yes says yes"));
+    }
+    let instead = sessions.folder().adopt(aside, &user)?;
+    let mut lines = vec![format!("adopted {}", aside.name)];
+    if let Some(path) = instead {
+        lines.push(format!("what was here is in {}", path.display()));
+    }
+    table::print_lines(lines)
+}
+
+fn line(aside: &Aside) -> String {
+    let origin = match &aside.made_at {
+        Some(place) => format!("made by you in {}", terminal::plain(&place.display().to_string(), false)),
+        None => "not made by you on this machine".to_owned(),
+    };
+    let content = terminal::plain(&aside.content.join(", "), false);
+    format!("{}: {origin}; holds {content}", aside.name)
+}

@@ -1,0 +1,187 @@
+//! Links, pipes and devices in the places where we write and read.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use crate::common::Place;
+use crate::stage::*;
+
+/// A file and a folder of the user's that no repository may reach.
+struct Victim {
+    file: PathBuf,
+    folder: PathBuf,
+}
+
+impl Victim {
+    fn of(place: &Place) -> Self {
+        let home = place.project().parent().unwrap().join("home");
+        let victim = Self { file: home.join("zshrc"), folder: home.join("ssh") };
+        fs::write(&victim.file, "mine").unwrap();
+        fs::create_dir(&victim.folder).unwrap();
+        fs::write(victim.folder.join("id_ed25519"), "key").unwrap();
+        victim
+    }
+
+    fn is_unharmed(&self) {
+        assert_eq!(fs::read_to_string(&self.file).unwrap(), "mine");
+        assert_eq!(names(&self.folder), ["id_ed25519"]);
+        assert_eq!(fs::read_to_string(self.folder.join("id_ed25519")).unwrap(), "key");
+    }
+}
+
+/// Plays all that writes, and does not care how it ends.
+fn work_in(place: &Place) {
+    for event in [start("s"), prompt("s", "hi"), bash("s", "ls"), stop("s"), end("s"), start("id_ed25519")] {
+        hook(place, &event);
+    }
+    for verb in [
+        &["maintain"][..],
+        &["audit", "log"],
+        &["audit", "search", "hi"],
+        &["audit", "verify"],
+        &["session", "forget", "id_ed25519", "--yes"],
+        &["session", "forget", "../../home/ssh/id_ed25519", "--yes"],
+        &["session", "prune", "--older-than", "0d", "--yes"],
+        &["doctor"],
+        &["init", "--yes"],
+        &["uninstall", "--yes"],
+        &["uninstall", "--purge", "--yes"],
+    ] {
+        place.run(verb);
+    }
+}
+
+#[test]
+fn links_in_the_state_folder_lead_nowhere() {
+    for name in [
+        ".gitignore",
+        "mark",
+        "mark.lock",
+        "maintained",
+        "key",
+        "data",
+        "live",
+        "quarantine",
+        "index",
+        "install",
+        "data/lock.mdb",
+        "data/data.mdb",
+        "data/context-graph.db",
+        "data/context-graph.db-journal",
+        "data/suspicious",
+        "live/s.journal",
+        "live/s.state",
+        "live/untold",
+        "index/lock",
+        "install/settings.json.undo",
+    ] {
+        for to_folder in [false, true] {
+            let place = Place::new();
+            let victim = Victim::of(&place);
+            let link = state(&place).join(name);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(if to_folder { &victim.folder } else { &victim.file }, &link).unwrap();
+            work_in(&place);
+            victim.is_unharmed();
+        }
+    }
+}
+
+#[test]
+fn links_that_are_put_in_later_lead_nowhere_either() {
+    for name in [
+        ".gitignore",
+        "mark",
+        "mark.lock",
+        "maintained",
+        "key",
+        "data",
+        "live",
+        "quarantine",
+        "index",
+        "install",
+        "live/s.journal",
+        "live/s.state",
+        "live/untold",
+        "install/settings.json.undo",
+    ] {
+        for to_folder in [false, true] {
+            let place = Place::new();
+            let victim = Victim::of(&place);
+            hook(&place, &start("s")).succeeded();
+            let link = state(&place).join(name);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            let _ = fs::remove_file(&link);
+            let _ = fs::remove_dir_all(&link);
+            symlink(if to_folder { &victim.folder } else { &victim.file }, &link).unwrap();
+            work_in(&place);
+            victim.is_unharmed();
+        }
+    }
+}
+
+#[test]
+fn a_pipe_or_a_device_in_place_of_a_file_holds_nobody_up() {
+    for name in ["mark", "mark.lock", ".gitignore", "live/s.journal", "live/s.state", "live/untold"] {
+        for device in [false, true] {
+            let place = Place::new();
+            hook(&place, &start("s")).succeeded();
+            let path = state(&place).join(name);
+            let _ = fs::remove_file(&path);
+            if device {
+                symlink("/dev/zero", &path).unwrap();
+            } else {
+                assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+            }
+            let run = hook(&place, &bash("s", "rm -rf /usr"));
+            assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{name} {run:?}");
+            let run = hook(&place, &start("t"));
+            assert!(run.json()["error_code"] != "timeout", "{name} {run:?}");
+        }
+    }
+}
+
+#[test]
+fn settings_that_are_a_link_out_of_the_project_are_not_edited() {
+    for name in ["settings.json", "settings.local.json"] {
+        let place = Place::new();
+        let home = place.project().parent().unwrap().join("home");
+        fs::create_dir_all(home.join(".docker")).unwrap();
+        let theirs = home.join(".docker/config.json");
+        fs::write(&theirs, "{\"auths\": {}}\n").unwrap();
+        fs::create_dir(place.project().join(".claude")).unwrap();
+        symlink(&theirs, place.project().join(".claude").join(name)).unwrap();
+        let args: &[&str] =
+            if name == "settings.json" { &["init", "--yes"] } else { &["init", "--local", "--yes"] };
+        let run = place.run(args);
+        assert!(run.code == 1 && run.stderr.contains("leads out of the project"), "{run:?}");
+        assert!(run.stderr.contains("remove the link"), "{run:?}");
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "{\"auths\": {}}\n");
+    }
+    // Nor by a link in place of the folder, or one to a file that is not there.
+    for (link, target) in [(".claude", ".docker"), (".claude/settings.json", "new.json")] {
+        let place = Place::new();
+        let home = place.project().parent().unwrap().join("home");
+        fs::create_dir_all(home.join(".docker")).unwrap();
+        fs::create_dir_all(place.project().join(link).parent().unwrap()).unwrap();
+        symlink(home.join(target), place.project().join(link)).unwrap();
+        let run = place.run(&["init", "--yes"]);
+        assert!(run.code == 1 && run.stderr.contains("is a link that leads out"), "{run:?}");
+        assert!(names(&home.join(".docker")).is_empty() && !home.join("new.json").exists());
+    }
+}
+
+#[test]
+fn ones_own_settings_may_be_a_link_within_ones_home() {
+    let place = Place::new();
+    let home = place.project().parent().unwrap().join("home");
+    fs::create_dir_all(home.join("dotfiles")).unwrap();
+    fs::create_dir_all(home.join(".claude")).unwrap();
+    fs::write(home.join("dotfiles/settings.json"), "{}\n").unwrap();
+    symlink(home.join("dotfiles/settings.json"), home.join(".claude/settings.json")).unwrap();
+    let run = place.run(&["init", "--user", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(home.join(".claude/settings.json").is_symlink());
+    assert!(fs::read_to_string(home.join("dotfiles/settings.json")).unwrap().contains("hooks"));
+}

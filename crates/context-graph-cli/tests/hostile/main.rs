@@ -1,0 +1,9 @@
+//! Repositories that mean harm: each is built here, worked in through the real binary, and must not get its way.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod links;
+mod stage;
+mod state;

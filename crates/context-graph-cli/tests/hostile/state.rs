@@ -1,0 +1,164 @@
+//! State that came with a checkout, or was put in by git later: it is not believed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::common::Place;
+use crate::stage::*;
+
+/// A project into which somebody else's state was cloned.
+fn cloned(make: impl Fn(&Place)) -> Place {
+    let attacker = Place::new();
+    make(&attacker);
+    let victim = Place::new();
+    copy(&state(&attacker), &state(&victim));
+    victim
+}
+
+#[test]
+fn a_cloned_store_says_nothing_to_the_model_and_is_moved_aside_untouched() {
+    let victim = cloned(|attacker| whole_session(attacker, "theirs"));
+    let before = names(&state(&victim).join("data"));
+    let run = hook(&victim, &start("mine"));
+    assert_eq!((run.code, &run.json()["error_code"]), (2, &"corruption".into()), "{run:?}");
+    assert!(!run.stdout.contains("approved") && !run.stdout.contains("theirs"), "{run:?}");
+    assert!(run.json()["error"].as_str().unwrap().contains("maintain --adopt"), "{run:?}");
+    assert_eq!(names(&aside(&victim).join("data")), before, "as it was");
+    // Told once, and work goes on.
+    assert_eq!(hook(&victim, &prompt("mine", "hello")).succeeded().get("notices"), None);
+    hook(&victim, &stop("mine")).succeeded();
+    hook(&victim, &end("mine")).succeeded();
+    assert_eq!(victim.run(&["audit", "verify"]).code, 0);
+    let list = victim.run(&["session", "list"]);
+    assert!(list.stdout.contains("mine") && !list.stdout.contains("theirs"), "{list:?}");
+    let adopt = victim.run(&["maintain", "--adopt", "--yes"]);
+    assert!(adopt.code == 1 && adopt.stdout.contains("not made by you"), "{adopt:?}");
+}
+
+#[test]
+fn a_cloned_journal_and_cache_say_nothing_whichever_event_comes_first() {
+    for first in [start("s"), prompt("s", "hi"), bash("s", "ls"), stop("s"), end("s")] {
+        let victim = cloned(|attacker| open_session(attacker, "s"));
+        let run = hook(&victim, &first);
+        assert!(!run.stdout.contains("approved"), "{run:?}");
+        hook(&victim, &prompt("s", "and now?"));
+        let story = victim.run(&["session", "show", "s"]);
+        assert!(!story.stdout.contains("approved"), "{story:?}");
+        let injected = victim.run(&["consciousness", "inject"]);
+        assert!(!injected.stdout.contains("approved"), "{injected:?}");
+    }
+}
+
+#[test]
+fn looking_at_a_clone_shows_nothing_of_it_either() {
+    for verb in [
+        &["session", "list"][..],
+        &["session", "show"],
+        &["consciousness", "brief"],
+        &["consciousness", "inject"],
+        &["audit", "log"],
+        &["audit", "search", "approved"],
+        &["maintain"],
+        &["statusline"],
+    ] {
+        let victim = cloned(|attacker| {
+            whole_session(attacker, "theirs");
+            open_session(attacker, "open");
+        });
+        let run = victim.run(verb);
+        assert!(!run.stdout.contains("theirs") && !run.stdout.contains("approved"), "{verb:?} {run:?}");
+    }
+}
+
+#[test]
+fn journals_and_caches_that_git_puts_into_a_marked_folder_are_not_believed() {
+    let attacker = Place::new();
+    open_session(&attacker, "s");
+    for name in ["s.journal", "s.state"] {
+        let victim = Place::new();
+        hook(&victim, &start("s")).succeeded();
+        fs::copy(state(&attacker).join("live").join(name), state(&victim).join("live").join(name)).unwrap();
+        let run = hook(&victim, &prompt("s", "mine"));
+        assert!(!run.stdout.contains("approved"), "{run:?}");
+        let injected = victim.run(&["consciousness", "inject", "s"]);
+        assert!(!injected.stdout.contains("approved"), "{injected:?}");
+        let story = victim.run(&["session", "show", "s"]);
+        assert!(!story.stdout.contains("approved") && story.stdout.contains("mine"), "{story:?}");
+    }
+}
+
+#[test]
+fn a_mark_of_another_place_is_no_mark_here() {
+    // Even one's own: the repository may have had it from a backup.
+    let place = Place::new();
+    whole_session(&place, "s");
+    let copied = place.project().parent().unwrap().join("copied");
+    copy(&place.project(), &copied);
+    let mut command = place.command(&["session", "list"]);
+    command.env("CLAUDE_PROJECT_DIR", &copied).current_dir(&copied);
+    let run = crate::common::send(command, b"");
+    assert!(!run.stdout.contains(" s "), "{run:?}");
+    assert!(names(&copied.join(".context-graph")).iter().any(|name| name.starts_with("aside-")));
+}
+
+#[test]
+fn a_copied_project_keeps_its_sessions_after_a_look_and_a_moved_one_without() {
+    let place = Place::new();
+    whole_session(&place, "before");
+    let beside = |name: &str| place.project().parent().unwrap().join(name);
+    let at = |folder: &std::path::Path, args: &[&str]| {
+        let mut command = place.command(args);
+        command.env("CLAUDE_PROJECT_DIR", folder).current_dir(folder);
+        crate::common::send(command, b"")
+    };
+    copy(&place.project(), &beside("copied"));
+    at(&beside("copied"), &["session", "list"]);
+    let look = at(&beside("copied"), &["maintain", "--adopt"]);
+    assert!(look.code == 1 && look.stdout.contains("made by you in"), "{look:?}");
+    let adopted = at(&beside("copied"), &["maintain", "--adopt", "--yes"]);
+    assert_eq!(adopted.code, 0, "{adopted:?}");
+    let list = at(&beside("copied"), &["session", "list"]);
+    assert!(list.stdout.contains("before"), "{list:?}");
+    fs::rename(place.project(), beside("moved")).unwrap();
+    let list = at(&beside("moved"), &["session", "list"]);
+    assert!(list.stdout.contains("before"), "{list:?}");
+}
+
+#[test]
+fn without_a_home_in_the_environment_the_accounts_own_counts_and_a_secret_in_the_project_never() {
+    let place = Place::new();
+    let mut command = place.command(&["hooks", "event"]);
+    command.env("XDG_CONFIG_HOME", place.project().join("config"));
+    let run = crate::common::send(command, start("s").as_bytes());
+    assert!(run.json()["error"].as_str().unwrap().contains("inside of the project"), "{run:?}");
+    assert!(!place.project().join("config").exists());
+    // The decision about a call stands all the same.
+    let mut command = place.command(&["hooks", "event"]);
+    command.env("XDG_CONFIG_HOME", place.project().join("config"));
+    let run = crate::common::send(command, bash("s", "rm -rf /usr").as_bytes());
+    assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{run:?}");
+}
+
+#[test]
+fn nothing_is_readable_by_others_whatever_the_umask() {
+    let place = Place::new();
+    fs::create_dir(state(&place)).unwrap();
+    fs::set_permissions(state(&place), fs::Permissions::from_mode(0o777)).unwrap();
+    for event in [start("s"), prompt("s", "hi"), bash("s", "ls"), stop("s"), prompt("s", "more")] {
+        let binary = env!("CARGO_BIN_EXE_context-graph");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &format!("umask 000; exec {binary} hooks event")]);
+        let prepared = place.command(&[]);
+        command.env_clear().current_dir(place.project());
+        for (key, value) in prepared.get_envs() {
+            command.env(key, value.unwrap());
+        }
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        crate::common::send(command, event.as_bytes()).succeeded();
+    }
+    let home = place.project().parent().unwrap().join("home/.config/context-graph");
+    for folder in [state(&place), home] {
+        let mode = fs::metadata(&folder).unwrap().permissions().mode() & 0o077;
+        assert_eq!(mode, 0, "{}", folder.display());
+    }
+}

@@ -1,0 +1,154 @@
+//! The mark of a state folder: that this user made it on this machine, and where.
+//!
+//! Without it nothing that is in the folder is opened: it is moved aside as it is, and state begins afresh. A folder that
+//! was copied bears a mark of another place; one that was moved is still the same folder.
+
+use std::path::PathBuf;
+
+use crate::error::{IoContext, Result};
+use crate::file_lock;
+use crate::safe_open::{Access, Folder, random, random_name};
+use crate::seal::{Seal, TAG_BYTES};
+
+const MARK: &str = "mark";
+const LOCK: &str = "mark.lock";
+const MAGIC: &[u8; 8] = b"CGmark\0\x01";
+const ID: usize = 16;
+/// What stands before the place: magic, number, device, inode, tag.
+const FIXED: usize = MAGIC.len() + ID + 16 + TAG_BYTES;
+/// No path is longer.
+const MAX_BYTES: u64 = 8 << 10;
+
+/// What may be in a state folder and is ours alone. Policies and configuration are not: those are for the user to trust.
+const STATE: [&str; 14] = [
+    "data",
+    "live",
+    "index",
+    "quarantine",
+    "install",
+    "key",
+    MARK,
+    "data.mdb",
+    "lock.mdb",
+    "context-graph.db",
+    "context-graph.db-journal",
+    "context-graph.db-wal",
+    "context-graph.db-shm",
+    "suspicious",
+];
+
+/// A mark that bears this user's tag.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    /// The number of the state folder, from which its seal is made.
+    pub(crate) id: [u8; ID],
+    /// Device and inode of the folder when it was marked.
+    identity: (u64, u64),
+    /// The real path of the folder when it was marked.
+    place: Vec<u8>,
+}
+
+impl Mark {
+    /// The mark in `folder`, whatever place it is of.
+    pub(crate) fn read(folder: &Folder, user: &Seal) -> Option<Self> {
+        let bytes = folder.read(MARK, MAX_BYTES).ok()?;
+        let (fixed, place) = bytes.split_at_checked(FIXED)?;
+        let (magic, rest) = fixed.split_at_checked(MAGIC.len())?;
+        let (said, tag) = rest.split_at_checked(ID + 16)?;
+        if magic != MAGIC || !user.holds("mark", &[said, place], tag) {
+            return None;
+        }
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| said[at + byte]));
+        Some(Self {
+            id: std::array::from_fn(|at| said[at]),
+            identity: (word(ID), word(ID + 8)),
+            place: place.to_vec(),
+        })
+    }
+
+    /// Where the folder was when it was marked.
+    pub(crate) fn real_place(&self) -> PathBuf {
+        String::from_utf8_lossy(&self.place).into_owned().into()
+    }
+
+    /// The mark of this very folder.
+    pub(crate) fn of(folder: &Folder, user: &Seal) -> Option<Self> {
+        Self::read(folder, user).filter(|mark| mark.is_of(folder))
+    }
+
+    fn is_of(&self, folder: &Folder) -> bool {
+        // Some file systems give a folder another number each time they are mounted; then its place counts.
+        folder.about().is_ok_and(|about| about.identity.is_some_and(|found| found == self.identity))
+            || real_place(folder).is_some_and(|place| place == self.place)
+    }
+
+    /// Marks `folder` as made here by this user, with the number `id`.
+    pub(crate) fn write(folder: &Folder, user: &Seal, id: [u8; ID]) -> Result<Self> {
+        let path = folder.path().join(MARK);
+        let about = folder.about().context("inspect", folder.path())?;
+        let identity = about.identity.unwrap_or_default();
+        let place = real_place(folder).unwrap_or_default();
+        let said = [&id[..], &identity.0.to_le_bytes(), &identity.1.to_le_bytes()].concat();
+        let tag = user.tag("mark", &[&said, &place]);
+        folder.replace(MARK, &[MAGIC, &said[..], &tag, &place].concat()).context("write", &path)?;
+        Ok(Self { id, identity, place })
+    }
+
+    /// Gives `folder` a mark. What is in there already is nobody's, and is moved aside unopened; where to is said.
+    pub(crate) fn settle(folder: &Folder, user: &Seal) -> Result<(Self, Option<PathBuf>)> {
+        let _lock = lock(folder)?;
+        // Somebody else may have been quicker.
+        if let Some(mark) = Self::of(folder, user) {
+            return Ok((mark, None));
+        }
+        let aside = move_aside(folder)?;
+        let id = random().context("draw a number for", folder.path())?;
+        Ok((Self::write(folder, user, id)?, aside))
+    }
+}
+
+/// Held while a folder is marked or its state exchanged.
+pub(crate) fn lock(folder: &Folder) -> Result<std::fs::File> {
+    let path = folder.path().join(LOCK);
+    let opened = folder.file(LOCK, Access::WriteOrCreate).or_else(|_| {
+        // What is no file of ours is in the way.
+        folder.remove(LOCK)?;
+        folder.file(LOCK, Access::WriteOrCreate)
+    });
+    let file = opened.context("open", &path)?;
+    file_lock::alone(&file).context("lock", &path)?;
+    Ok(file)
+}
+
+/// Moves the state in `folder` into a folder of its own, as it is; where to, if there was any.
+pub(crate) fn move_aside(folder: &Folder) -> Result<Option<PathBuf>> {
+    let there: Vec<&str> = STATE.into_iter().filter(|name| folder.has(name)).collect();
+    if there.is_empty() {
+        return Ok(None);
+    }
+    let name = random_name().context("name a place in", folder.path())?;
+    let name = format!("{ASIDE}{}", &name[..12]);
+    let path = folder.path().join(&name);
+    let (aside, _) = folder.folder_or_create(&name).context("create", &path)?;
+    for name in there {
+        folder.move_to(name, &aside, name).context("move aside", &folder.path().join(name))?;
+    }
+    Ok(Some(path))
+}
+
+/// Moves the state in `aside` back into `folder`, where there is none.
+pub(crate) fn move_back(aside: &Folder, folder: &Folder) -> Result<()> {
+    for name in STATE.into_iter().filter(|name| aside.has(name)) {
+        aside.move_to(name, folder, name).context("move back", &aside.path().join(name))?;
+    }
+    Ok(())
+}
+
+/// What the folders are called in which state is that is not believed.
+pub(crate) const ASIDE: &str = "aside-";
+
+/// Where a folder really is.
+fn real_place(folder: &Folder) -> Option<Vec<u8>> {
+    let real = std::fs::canonicalize(folder.path()).ok()?;
+    Some(real.into_os_string().into_encoded_bytes())
+}

@@ -1,0 +1,95 @@
+//! Proof that bytes were written by this user on this machine, for this state folder.
+//!
+//! A repository can bring any file, also one that looks like ours. What we believe therefore bears a tag that only this
+//! user can make: BLAKE3 with a key that comes from a secret in the user's own folder ([`secret`](crate::secret)) and from
+//! the number of the state folder ([`mark`](crate::mark)). Copying a file from one state folder to another makes its tags
+//! wrong, moving a state folder does not.
+//!
+//! For a row of the database: `seal.tag("session row", &[id, state, snapshot])` is stored beside it, and a row is
+//! believed if `seal.holds("session row", &[id, state, snapshot], &tag)`; else it is damage. Everything that a reader goes
+//! by belongs among the parts, their order counts, and each purpose has a name of its own.
+
+/// How long a tag is.
+pub const TAG_BYTES: usize = 16;
+
+/// What makes tags and checks them.
+#[derive(Clone)]
+pub struct Seal {
+    key: [u8; 32],
+}
+
+impl Seal {
+    /// The seal of a key that nobody else has.
+    pub fn new(key: [u8; 32]) -> Self {
+        Self { key }
+    }
+
+    /// A seal for one purpose, made from this one: neither says anything about the other.
+    #[must_use]
+    pub fn derive(&self, purpose: &str, parts: &[&[u8]]) -> Self {
+        Self { key: self.hash(purpose, parts).into() }
+    }
+
+    /// The tag of `parts`.
+    pub fn tag(&self, purpose: &str, parts: &[&[u8]]) -> [u8; TAG_BYTES] {
+        let hash = self.hash(purpose, parts);
+        std::array::from_fn(|at| hash.as_bytes()[at])
+    }
+
+    /// Whether `tag` is the tag of `parts`. It takes the same time wherever they differ.
+    pub fn holds(&self, purpose: &str, parts: &[&[u8]], tag: &[u8]) -> bool {
+        let own = self.tag(purpose, parts);
+        tag.len() == own.len() && tag.iter().zip(own).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+    }
+
+    /// The seal's key, for something that has a use of its own for one.
+    pub(crate) fn into_key(self) -> [u8; 32] {
+        self.key
+    }
+
+    /// A short tag, for what is checked at every event.
+    pub(crate) fn check(&self, numbers: &[u64], bytes: &[u8]) -> u64 {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        for number in numbers {
+            hasher.update(&number.to_le_bytes());
+        }
+        hasher.update(bytes);
+        let hash = hasher.finalize();
+        u64::from_le_bytes(std::array::from_fn(|at| hash.as_bytes()[at]))
+    }
+
+    fn hash(&self, purpose: &str, parts: &[&[u8]]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        // Lengths stand before what they measure, so that no two lists give the same bytes.
+        for part in [purpose.as_bytes()].iter().chain(parts) {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        hasher.finalize()
+    }
+}
+
+impl std::fmt::Debug for Seal {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Seal(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_holds_for_its_purpose_and_its_parts_alone() {
+        let seal = Seal::new([7; 32]);
+        let tag = seal.tag("row", &[b"a", b"bc"]);
+        assert!(seal.holds("row", &[b"a", b"bc"], &tag));
+        for parts in [&[b"ab" as &[u8], b"c"][..], &[b"abc"], &[b"a", b"bc", b""], &[b"bc", b"a"]] {
+            assert!(!seal.holds("row", parts, &tag));
+        }
+        assert!(!seal.holds("line", &[b"a", b"bc"], &tag));
+        assert!(!seal.holds("row", &[b"a", b"bc"], &tag[..15]) && !seal.holds("row", &[b"a", b"bc"], &[]));
+        assert!(!Seal::new([8; 32]).holds("row", &[b"a", b"bc"], &tag));
+        assert!(!seal.derive("x", &[]).holds("row", &[b"a", b"bc"], &tag));
+    }
+}

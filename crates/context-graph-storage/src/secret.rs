@@ -1,0 +1,139 @@
+//! The secret of this user on this machine: random, made once, in the user's own folder, readable by its owner alone.
+
+use std::fs::DirBuilder;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{IoContext, Result, StorageError};
+use crate::file_lock;
+use crate::safe_open::{Access, Folder, random};
+use crate::seal::Seal;
+use crate::system;
+
+const SECRET: &str = "secret";
+const LENGTH: usize = 32;
+
+/// A folder of the user's own, outside of every project: nobody else may read it, and nothing in it comes from anybody
+/// else.
+#[derive(Debug, Clone)]
+pub struct UserFolder {
+    path: PathBuf,
+}
+
+impl UserFolder {
+    /// The folder in `path`, which is made when it is first needed.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The seal of this user, from which those of state folders are made. Costs three system calls when the secret is
+    /// there.
+    pub fn seal(&self) -> Result<Seal> {
+        let secret = match self.read() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.create()?,
+            read => read.map_err(|error| self.unusable(&error))?,
+        };
+        Ok(Seal::new(secret).derive("user", &[&system::user_id().to_le_bytes()]))
+    }
+
+    /// The folder itself, made where it is missing.
+    pub fn open(&self) -> Result<Folder> {
+        let above = self.path.parent().unwrap_or(&self.path);
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let opened = builder.create(above).and_then(|()| {
+            let name = self.path.file_name().unwrap_or_default();
+            let (folder, is_new) = Folder::open_any(above)?.folder_or_create(name)?;
+            folder.close_to_others()?;
+            if is_new {
+                // The folder above may be in a repository of the user's settings.
+                folder.replace(".gitignore", b"*\n")?;
+            }
+            Ok(folder)
+        });
+        opened.map_err(|error| self.unusable(&error))
+    }
+
+    fn read(&self) -> io::Result<[u8; LENGTH]> {
+        let mut file = system::open_own_file(&self.path.join(SECRET))?;
+        let mut secret = [0; LENGTH];
+        file.read_exact(&mut secret)?;
+        Ok(secret)
+    }
+
+    /// Whoever comes first makes it.
+    fn create(&self) -> Result<[u8; LENGTH]> {
+        let folder = self.open()?;
+        let lock = folder.file("lock", Access::WriteOrCreate).context("open", &self.path.join("lock"))?;
+        file_lock::alone(&lock).context("lock", &self.path.join("lock"))?;
+        match self.read() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            read => return read.map_err(|error| self.unusable(&error)),
+        }
+        let path = self.path.join(SECRET);
+        let secret = random::<LENGTH>().context("draw", &path)?;
+        folder.replace(SECRET, &secret).context("write", &path)?;
+        Ok(secret)
+    }
+
+    fn unusable(&self, error: &io::Error) -> StorageError {
+        if error.kind() == io::ErrorKind::StorageFull {
+            return StorageError::DiskFull { action: "write", path: self.path.join(SECRET) };
+        }
+        StorageError::Path {
+            path: self.path.join(SECRET),
+            problem: format!("the secret that your state is sealed with cannot be used: {error}"),
+            next_step: "make it a file of 32 bytes that is yours alone (mode 600) in a folder that you can write; \
+                        without the file a new one is made, and the state of before is put aside",
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn tag(folder: &UserFolder) -> Option<[u8; 16]> {
+        folder.seal().ok().map(|seal| seal.tag("test", &[]))
+    }
+
+    #[test]
+    fn it_is_made_once_by_many_at_once_and_for_its_owner_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let user = UserFolder::new(place.path().join("config/context-graph/private"));
+        let tags: Vec<_> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..16).map(|_| scope.spawn(|| tag(&user))).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert!(tags[0].is_some() && tags.iter().all(|other| *other == tags[0]));
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(user.path()), mode(&user.path().join(SECRET))), (0o700, 0o600));
+        let other = UserFolder::new(place.path().join("other/private"));
+        assert_ne!(tag(&other), tags[0]);
+    }
+
+    #[test]
+    fn one_that_others_can_read_is_short_or_is_a_link_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let user = UserFolder::new(place.path().join("private"));
+        user.seal().unwrap();
+        let path = user.path().join(SECRET);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(user.seal().unwrap_err().to_string().contains("open to others"));
+        std::fs::write(&path, "short").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(user.seal().is_err());
+        std::fs::rename(&path, place.path().join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink(place.path().join("elsewhere"), &path).unwrap();
+        assert!(user.seal().is_err());
+    }
+}
