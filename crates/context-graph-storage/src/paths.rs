@@ -30,7 +30,7 @@ const IGNORE: &str = ".gitignore";
 const IGNORE_ALL: &str = "*\n";
 /// What is added where a project has an ignore file of its own, to share its policy: the last word counts.
 const IGNORE_STATE: &str = "# The state of context-graph is nobody else's.\n\
-    /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/mark\n/maintained\n";
+    /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/mark\n/maintained\n/told\n";
 /// No ignore file is larger.
 const MAX_IGNORE_BYTES: u64 = 1 << 20;
 

@@ -151,6 +151,20 @@ pub fn read_below(root: &Path, relative: &Path, limit: u64) -> io::Result<Vec<u8
     folder.read(relative.file_name().unwrap_or_default(), limit)
 }
 
+/// The content of a file that decides over others, by its path: no link at the end, a regular file of this user, and
+/// one that nobody else may write to. More than `limit` bytes are an error.
+pub fn read_guarded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = system::open_file_unlinked(path)?;
+    let about = system::about(&file)?;
+    refuse_other_kinds(about)?;
+    refuse_foreign(about)?;
+    if about.is_writable_by_all {
+        let problem = "every user may write to it; `chmod o-w` keeps the others out";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+    }
+    read_up_to(file, limit)
+}
+
 /// The content of a regular file of the user's own, who may have put a link in its place. More than `limit` bytes are
 /// an error.
 pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {

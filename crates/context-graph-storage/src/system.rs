@@ -23,6 +23,7 @@ pub enum Access {
 
 /// What is to be known about something that was opened.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a file")]
 pub(crate) struct About {
     pub(crate) is_file: bool,
     /// Whether it belongs to this user or to the system.
@@ -34,4 +35,6 @@ pub(crate) struct About {
     pub(crate) size: u64,
     /// How many names it has.
     pub(crate) links: u64,
+    /// Whether every user may write to it.
+    pub(crate) is_writable_by_all: bool,
 }

@@ -64,14 +64,20 @@ pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
 
 /// Opens a file of this user's that nobody else may read, by its path.
 pub(crate) fn open_own_file(path: &Path) -> io::Result<File> {
-    let opened = retried(|| rustix::fs::openat(CWD, path, FILE | OFlags::RDONLY, Mode::empty()));
-    let file = File::from(opened.map_err(not_a_link)?);
+    let file = open_file_unlinked(path)?;
     let about = about(&file)?;
     if !about.is_file || !about.is_ours || about.is_open_to_others {
         let problem = "it is no file, another user's, or open to others";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
     }
     Ok(file)
+}
+
+/// Opens a file by its path, to be read. Links on the way are followed, one at the end is not.
+pub(crate) fn open_file_unlinked(path: &Path) -> io::Result<File> {
+    let opened = retried(|| rustix::fs::openat(CWD, path, FILE | OFlags::RDONLY, Mode::empty()))
+        .map_err(not_a_link)?;
+    Ok(File::from(opened))
 }
 
 /// Moves a file or a folder from one folder to another.
@@ -131,6 +137,7 @@ fn about_stat(stat: &Stat) -> About {
         identity: Some((stat.st_dev as u64, stat.st_ino as u64)),
         size: stat.st_size as u64,
         links: stat.st_nlink as u64,
+        is_writable_by_all: mode.contains(Mode::WOTH),
     }
 }
 
