@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 static POLICIES: LazyLock<PolicySet> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/context-graph-policy/tests/rego_policies");
-    let (files, errors) = read_folder(&folder);
+    let (files, errors) = read_folder(&folder, |path, _| std::fs::read(path));
     assert!(!files.is_empty() && errors.is_empty(), "{errors:?}");
     PolicySet::new(files, errors)
 });

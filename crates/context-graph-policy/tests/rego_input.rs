@@ -112,10 +112,10 @@ fn a_folder_is_read_in_order_and_links_out_are_refused() {
     symlink("z.rego", folder.join("same.rego")).unwrap();
     symlink(".", folder.join("loop")).unwrap();
     symlink("nowhere", folder.join("dangling.rego")).unwrap();
-    let (files, errors) = read_folder(&folder);
+    let (files, errors) = read_folder(&folder, |path, _| fs::read(path));
     assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["b/c/a.rego", "z.rego"]);
     let refused: Vec<&str> = errors.iter().map(|error| error.file.as_str()).collect();
     assert_eq!(refused, ["binary.rego", "dangling.rego", "large.rego", "out.rego", "up"]);
-    assert_eq!(read_folder(&folder.join("none")), (Vec::new(), Vec::new()));
+    assert_eq!(read_folder(&folder.join("none"), |path, _| fs::read(path)), (Vec::new(), Vec::new()));
     assert!(PolicySet::new(Vec::<PolicyFile>::new(), Vec::new()).is_empty());
 }

@@ -16,7 +16,7 @@ const LIMITS: Limits = Limits { time: Duration::from_secs(20) };
 
 fn published() -> PolicySet {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rego_policies");
-    let (files, errors) = read_folder(&folder);
+    let (files, errors) = read_folder(&folder, |path, _| std::fs::read(path));
     assert_eq!((files.len(), errors.len()), (16, 0));
     PolicySet::new(files, errors)
 }

@@ -1,11 +1,12 @@
 //! Policy files from a folder.
 //!
 //! `**/*.rego` in a fixed order. A link that leads out of the folder is refused, so that the folder's owner decides
-//! what is in it. What is too large, too deep or no text is refused as well. Each refusal is an error value beside
-//! the files that could be read: one bad file does not switch the others off.
+//! what is in it, and so is a folder that is itself a link. What is too large, too deep, too many or no text is refused
+//! as well. Each refusal is an error value beside
+//! the files that could be read: one bad file does not switch the others off. How a file is read is the caller's.
 
 use std::fs;
-use std::io::Read as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::{RegoError, RegoErrorKind};
@@ -14,6 +15,8 @@ use super::error::{RegoError, RegoErrorKind};
 pub const MAX_FILE: u64 = 256 * 1024;
 /// Most files in a folder.
 pub const MAX_FILES: usize = 512;
+/// Most names in a folder and below that are looked at.
+pub const MAX_ENTRIES: usize = 8192;
 /// Deepest nesting of folders.
 pub const MAX_DEPTH: usize = 16;
 
@@ -29,15 +32,18 @@ pub struct PolicyFile {
     pub text: String,
 }
 
+/// Reads a file of at most so many bytes.
+pub type Reader = fn(&Path, u64) -> io::Result<Vec<u8>>;
+
 /// All policies in a folder and below, sorted by path. A folder that does not exist holds none.
-pub fn read_folder(folder: &Path) -> (Vec<PolicyFile>, Vec<RegoError>) {
-    let mut walk = Walk { files: Vec::new(), errors: Vec::new(), root: PathBuf::new() };
-    match folder.canonicalize() {
-        Ok(root) => {
-            walk.root.clone_from(&root);
-            walk.folder(&root, "", 0);
+pub fn read_folder(folder: &Path, reader: Reader) -> (Vec<PolicyFile>, Vec<RegoError>) {
+    let mut walk = Walk { files: Vec::new(), errors: Vec::new(), root: PathBuf::new(), seen: 0, reader };
+    match folder.symlink_metadata() {
+        Ok(about) if about.is_symlink() => {
+            walk.refuse(".", "the folder is a link; put the policies themselves there".to_owned());
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Ok(_) => walk.root(folder),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => walk.refuse(".", format!("the folder cannot be read: {error}")),
     }
     walk.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -46,11 +52,24 @@ pub fn read_folder(folder: &Path) -> (Vec<PolicyFile>, Vec<RegoError>) {
 
 struct Walk {
     root: PathBuf,
+    /// How many names were looked at.
+    seen: usize,
+    reader: Reader,
     files: Vec<PolicyFile>,
     errors: Vec<RegoError>,
 }
 
 impl Walk {
+    fn root(&mut self, folder: &Path) {
+        match folder.canonicalize() {
+            Ok(root) => {
+                self.root.clone_from(&root);
+                self.folder(&root, "", 0);
+            }
+            Err(error) => self.refuse(".", format!("the folder cannot be read: {error}")),
+        }
+    }
+
     fn refuse(&mut self, path: &str, why: String) {
         self.errors.push(RegoError::new(path, None, RegoErrorKind::Read(why)));
     }
@@ -59,11 +78,18 @@ impl Walk {
         if depth > MAX_DEPTH {
             return self.refuse(prefix, format!("folders are nested deeper than {MAX_DEPTH}"));
         }
+        if self.seen > MAX_ENTRIES {
+            return;
+        }
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) => return self.refuse(prefix, format!("the folder cannot be read: {error}")),
         };
-        let mut entries: Vec<_> = entries.flatten().collect();
+        let mut entries: Vec<_> = entries.flatten().take(MAX_ENTRIES + 1 - self.seen).collect();
+        self.seen += entries.len();
+        if self.seen > MAX_ENTRIES {
+            return self.refuse(prefix, format!("more than {MAX_ENTRIES} names in the folder and below"));
+        }
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -101,18 +127,13 @@ impl Walk {
         if self.files.len() >= MAX_FILES {
             return self.refuse(&path, format!("more than {MAX_FILES} policies in one folder"));
         }
-        // Room for most of them at once, or reading starts with a few bytes at a time.
-        let mut bytes = Vec::with_capacity(8 << 10);
-        let read = fs::File::open(file).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
-        if let Err(error) = read {
-            return self.refuse(&path, format!("the file cannot be read: {error}"));
-        }
-        if bytes.len() as u64 > MAX_FILE {
-            return self.refuse(&path, format!("larger than {MAX_FILE} bytes"));
-        }
-        match String::from_utf8(bytes) {
-            Ok(text) => self.files.push(PolicyFile { path, text }),
-            Err(_) => self.refuse(&path, "not UTF-8 text".to_owned()),
+        match (self.reader)(file, MAX_FILE).map(String::from_utf8) {
+            Ok(Ok(text)) if text.len() as u64 > MAX_FILE => {
+                self.refuse(&path, format!("larger than {MAX_FILE} bytes"));
+            }
+            Ok(Ok(text)) => self.files.push(PolicyFile { path, text }),
+            Ok(Err(_)) => self.refuse(&path, "not UTF-8 text".to_owned()),
+            Err(error) => self.refuse(&path, format!("the file cannot be read: {error}")),
         }
     }
 }

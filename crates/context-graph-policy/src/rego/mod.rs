@@ -29,7 +29,7 @@ pub mod view;
 mod words;
 mod yaml;
 
-pub use discover::{OTHER_AGENTS, PolicyFile, read_folder};
+pub use discover::{OTHER_AGENTS, PolicyFile, Reader, read_folder};
 pub use error::{RegoError, RegoErrorKind};
 pub use evaluate::{Limits, Outcome, Timing};
 pub use header::{Header, Route};

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use context_graph_policy::rego::{OTHER_AGENTS, PolicyFile, header, read_folder};
+use context_graph_storage::safe_open::read_guarded;
 
 use super::rulebook::Left;
 
@@ -95,7 +96,7 @@ impl Folder {
     /// The files of a folder, each under a prefix.
     fn read_rego(&mut self, name: &str, prefix: &str) {
         let folder = self.root.join(name);
-        let (files, errors) = read_folder(&folder);
+        let (files, errors) = read_folder(&folder, read_guarded);
         for error in errors {
             self.left.push(Left::policy(&format!("{prefix}{}", error.file), error.kind.to_string()));
         }
@@ -103,7 +104,7 @@ impl Folder {
             self.add(PolicyFile { path: format!("{prefix}{}", file.path), text: file.text });
         }
         for agent in OTHER_AGENTS {
-            for file in read_folder(&folder.join(agent)).0 {
+            for file in read_folder(&folder.join(agent), read_guarded).0 {
                 self.left.push(for_another(&format!("{prefix}{agent}/{}", file.path), agent));
             }
         }
