@@ -5,6 +5,7 @@
 //! - [`effects`]: what a tool call would do, seen through shells, interpreters and links.
 //! - [`guards`]: the built-in rules over effects.
 //! - [`config`]: what users and projects configure, and how the two are merged.
+//! - [`trust`]: what of a project's files counts before the user has trusted them.
 //!
 //! Nothing here reads the environment, the clock or a file's content. The file system is an argument and is asked
 //! for names and links only.
@@ -16,6 +17,7 @@ pub mod guards;
 pub mod legality;
 pub mod rego;
 pub mod reply;
+pub mod trust;
 mod words;
 
 use context_graph_events::{Event, words::tame};

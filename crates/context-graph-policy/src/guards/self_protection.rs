@@ -10,6 +10,7 @@ use crate::effects::{Access, PathEffect, Run, Text};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
+static TRUST: Rule = Rule::deny("self-protection/trust", Severity::Critical);
 static SETTINGS: Rule = Rule::ask("self-protection/client-settings", Severity::Critical);
 static SWITCH: Rule = Rule::ask("self-protection/switch-off", Severity::Critical);
 static PROCESS: Rule = Rule::deny("self-protection/process", Severity::Critical);
@@ -18,7 +19,7 @@ static VERB: Rule = Rule::deny("self-protection/verb", Severity::Critical);
 pub(super) static GUARD: Guard = Guard {
     id: "self-protection",
     purpose: "our state, our configuration and the client's hook settings stay as they are",
-    rules: &[&STATE, &POLICY, &SETTINGS, &SWITCH, &PROCESS, &VERB],
+    rules: &[&STATE, &POLICY, &TRUST, &SETTINGS, &SWITCH, &PROCESS, &VERB],
     check,
 };
 
@@ -32,6 +33,8 @@ const POLICY_FILES: &[&str] = &[
     "~/.local/share/context-graph/**",
     "~/.local/state/context-graph/**",
 ];
+/// Wherever the user's configuration is: a variable can name another place than the home.
+const TRUST_FILES: &[&str] = &["**/context-graph/trust", "**/context-graph/trust/**"];
 /// The heads of chains are kept outside of the project in a file that ends so.
 const STATE_FILES: &[&str] = &["**/.context-graph", "**/.context-graph/**", "**/*heads.jsonl"];
 const SETTINGS_FILES: &[&str] = &[
@@ -59,7 +62,10 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
         let shown = target.path.to_string();
-        if any(POLICY_FILES) {
+        if any(TRUST_FILES) || shown.contains("/context-graph/trust/") {
+            let what = "what the user has trusted";
+            found.add_at(&TRUST, shown.as_str(), format!("`{}` would change {what} ({shown}).", effect.by));
+        } else if any(POLICY_FILES) {
             found.add_at(
                 &POLICY,
                 shown.as_str(),
@@ -256,6 +262,9 @@ mod tests {
             ("mv .claude .c", "self-protection/client-settings"),
             ("cp evil.toml .context-graph/policy.toml", "self-protection/policy"),
             ("context-graph uninstall", "self-protection/verb"),
+            ("cp -r evil ~/.config/context-graph/trust", "self-protection/trust"),
+            ("echo '{}' > ~/.config/context-graph/trust/0a1b.json", "self-protection/trust"),
+            ("tee $XDG_CONFIG_HOME/context-graph/trust/0a1b.json < x", "self-protection/trust"),
             ("claude config set hooks '{}'", "self-protection/switch-off"),
             ("ln -sfn /tmp/c .claude", "self-protection/client-settings"),
             ("rm $(which context-graph)", "self-protection/client-settings"),
@@ -291,6 +300,8 @@ mod tests {
             "cat .claude/settings.json",
             "jq .hooks .claude/settings.json",
             "ls .context-graph",
+            "ls ~/.config/context-graph/trust",
+            "echo x > docs/trust/notes.md",
             "echo x > .claude/commands/review.md",
             "rm -rf .claude/skills/old",
             "jq . a.json > \"$f.json\"",
