@@ -19,6 +19,7 @@ pub fn all() -> Vec<Test> {
 fn act(lab: &Lab, event: &str, command: &str) {
     let action = format!("[[actions]]\nname = \"it\"\nevent = \"{event}\"\ncommand = \"{command}\"\n");
     lab.write(".context-graph/policy.toml", &action);
+    lab.trust();
 }
 
 fn event_in(lab: &Lab, name: &str) -> Value {

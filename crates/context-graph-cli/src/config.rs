@@ -5,14 +5,14 @@ mod toml_errors;
 mod toml_text;
 
 use std::fmt::Display;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use context_graph_core::gwt::ic_monitor::IC_CRITICAL_THRESHOLD;
 use context_graph_core::session::DIGEST_MAX;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
+use crate::trust::ProjectFiles;
 pub(crate) use toml_text::{parse_toml, place_in_toml};
 
 /// The name of the file in the state folder.
@@ -148,14 +148,31 @@ fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most
 }
 
 impl Config {
-    /// Reads the configuration of a state folder; without a file everything is as it comes.
-    pub(crate) fn read(state_folder: &Path) -> Result<Self, ConfigError> {
-        let path = state_folder.join(FILE);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&text).map_err(|problem| ConfigError { path, problem }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(ConfigError { path, problem: error.to_string() }),
+    /// The configuration in force in a project: without a file everything is as it comes, and so it is, but for what
+    /// tightens, with a file that the user has not trusted.
+    pub(crate) fn in_force(files: &ProjectFiles<'_>) -> Result<Self, ConfigError> {
+        let failed = |problem| ConfigError { path: files.folder().join(FILE), problem };
+        match files.config() {
+            Ok(None) => Ok(Self::default()),
+            Ok(Some(text)) => {
+                let config = Self::parse(text).map_err(failed)?;
+                Ok(if files.standing().is_in_force() { config } else { config.tightening() })
+            }
+            Err(problem) => Err(failed(problem.clone())),
         }
+    }
+
+    /// What is left of it while it is not trusted. Every table is named, so that a new one has to be thought about: see
+    /// [`context_graph_policy::trust::keys::KEYS`].
+    fn tightening(self) -> Self {
+        let Self {
+            storage: Storage { sync },
+            continuity: Continuity { crisis_below: _ },
+            inject: _,
+            audit: Audit { heads_file: _ },
+            retention: Retention { max_age_days: _, max_size_mb: _ },
+        } = self;
+        Self { storage: Storage { sync }, ..Self::default() }
     }
 
     /// Reads a configuration; the error says where it is wrong.
@@ -304,6 +321,32 @@ mod tests {
         ] {
             let error = Config::parse(text).unwrap_err();
             assert!(error.starts_with(place) && error.contains(word), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_key_has_a_row_that_says_what_it_does_before_it_is_trusted() {
+        use context_graph_policy::trust::keys::{self, Before, File};
+
+        let defaults = serde_json::to_value(Config::default()).unwrap();
+        let mut known = 0;
+        for key in keys::of(File::Config) {
+            let (table, name) = key.name.split_once('.').unwrap();
+            assert!(defaults[table].get(name).is_some(), "a row for `{}`, which is not there", key.name);
+            known += 1;
+        }
+        let tables = defaults.as_object().unwrap().values();
+        let keys: usize = tables.map(|table| table.as_object().unwrap().len()).sum();
+        assert_eq!(keys, known, "decide in `KEYS` what the new key does before it is trusted");
+        let said = "[storage]\nsync = \"every_event\"\n[continuity]\ncrisis_below = 0.9\n\
+                    [inject]\nenabled = false\nmax_characters = 300\nhint_below = 0.1\nsession_start = false\n\
+                    after_compaction = false\nresume = false\nprompt = false\ncrisis = false\npre_compact = false\n\
+                    [audit]\nheads_file = \"~/h.jsonl\"\n[retention]\nmax_age_days = 1\nmax_size_mb = 1\n";
+        let left = serde_json::to_value(Config::parse(said).unwrap().tightening()).unwrap();
+        for key in keys::of(File::Config) {
+            let at = format!("/{}", key.name.replace('.', "/"));
+            let is_default = left.pointer(&at) == defaults.pointer(&at);
+            assert_eq!(is_default, key.before == Before::Ignored, "{}", key.name);
         }
     }
 

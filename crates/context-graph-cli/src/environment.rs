@@ -152,7 +152,7 @@ impl Environment {
 /// The home that the system's own list of accounts names: what a shell goes by when it is told nothing else.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "the user's number is only to be had from libc")]
-fn home_of_the_account() -> Option<PathBuf> {
+pub(crate) fn home_of_the_account() -> Option<PathBuf> {
     // SAFETY: getuid takes nothing, touches nothing and cannot fail.
     let user = unsafe { libc::getuid() }.to_string();
     let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
@@ -164,6 +164,6 @@ fn home_of_the_account() -> Option<PathBuf> {
 }
 
 #[cfg(not(unix))]
-fn home_of_the_account() -> Option<PathBuf> {
+pub(crate) fn home_of_the_account() -> Option<PathBuf> {
     None
 }

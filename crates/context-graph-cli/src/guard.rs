@@ -1,26 +1,29 @@
 //! The guard as a process sees it: policy files and policies of the user and the project, the real file system, and no
 //! way to be open by accident.
 
+mod file;
+
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use context_graph_core::session::Session;
 use context_graph_events::words::tame;
 use context_graph_events::{Event, Verb};
-use context_graph_policy::config::{Action, Problem};
+use context_graph_policy::config::Action;
 use context_graph_policy::rego::{
-    self, Input, Limits, Outcome, PolicySet, RegoError, Surroundings, Timing, signals::Signalled,
+    self, Input, Limits, Outcome, PolicySet, RegoError, RegoErrorKind, Surroundings, Timing,
+    signals::Signalled,
 };
+use context_graph_policy::trust::{Standing, untrusted};
 use context_graph_policy::{
-    Context, Decision, OnError, Policy, PolicyConfig, RealFileSystem, Severity, Verdict, guards, legality,
-    reply,
+    Context, Decision, OnError, Policy, PolicyConfig, RealFileSystem, Severity, Verdict, legality, reply,
 };
 use serde_json::{Map, Value, json};
 
-use crate::config::{parse_toml, place_in_toml};
+use crate::trust::ProjectFiles;
 use crate::{Environment, allocator, crash, process};
+use file::{parse_policy, read_policy};
 
 /// How much is told of a rule that could not be heard.
 const TROUBLE: usize = 600;
@@ -31,12 +34,17 @@ pub(crate) const POLICIES: &str = "policies";
 /// How long the policies of an event that is not a tool call about to be made may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What is said instead of the words of files that the user has not trusted.
+const UNTRUSTED: &str =
+    "a policy that came with this project, and that the user has not trusted, cannot be used";
+
 /// A policy file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} cannot be used: {problem}", .path.display())]
 pub(crate) struct PolicyTrouble {
     path: PathBuf,
     problem: String,
+    is_the_users: bool,
 }
 
 /// A policy that could not be run, as the error that it is.
@@ -67,50 +75,91 @@ pub(crate) struct Guard {
     /// Files that cannot be used: until they are mended, every guarded call is decided as an error is.
     trouble: Vec<PolicyTrouble>,
     policies: Option<PolicySet>,
+    standing: Standing,
+    /// Signals of the project that are not run because it is not trusted.
+    withheld: Vec<String>,
     home: String,
     project: String,
     cwd: String,
 }
 
 impl Guard {
-    /// Reads the user's and the project's policy. It always gives a guard.
+    /// The user's and the project's policy, as far as the user has trusted the project. It always gives a guard.
     pub(crate) fn load(environment: &Environment) -> Self {
-        let state_folder = environment.state_folder();
+        Self::of(environment, &ProjectFiles::of(environment))
+    }
+
+    /// The same, from files that may have been read already.
+    pub(crate) fn of(environment: &Environment, files: &ProjectFiles<'_>) -> Self {
+        Self::with_standing(environment, files, files.standing())
+    }
+
+    /// The same, as if the user had trusted the project: to look at what its files say.
+    pub(crate) fn as_written(environment: &Environment) -> Self {
+        Self::with_standing(environment, &ProjectFiles::of(environment), Standing::Trusted)
+    }
+
+    fn with_standing(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing) -> Self {
         let mut trouble = Vec::new();
-        let mut read = |path: PathBuf| {
-            read_policy(&path).unwrap_or_else(|problems| {
-                let troubles =
-                    problems.into_iter().map(|problem| PolicyTrouble { path: path.clone(), problem });
+        let mut usable = |path: PathBuf, is_the_users: bool, read: Result<PolicyConfig, Vec<String>>| {
+            read.unwrap_or_else(|problems| {
+                let troubles = problems.into_iter().map(|problem| PolicyTrouble {
+                    path: path.clone(),
+                    problem,
+                    is_the_users,
+                });
                 trouble.extend(troubles);
                 PolicyConfig::default()
             })
         };
-        let user = read(user_file(environment));
-        let project = read(state_folder.join(FILE));
+        let own_file = user_file(environment);
+        let own = read_policy(&own_file);
+        let user = usable(own_file, true, own);
+        let project = match files.policy() {
+            Ok(None) => Ok(PolicyConfig::default()),
+            Ok(Some(text)) => parse_policy(text),
+            Err(problem) => Err(vec![problem.clone()]),
+        };
+        let project = usable(files.folder().join(FILE), false, project);
+        let in_force = standing.is_in_force();
+        let merge = if in_force { PolicyConfig::merge } else { PolicyConfig::merge_untrusted };
+        let signals = project.signals.iter().filter(|_| !in_force);
+        let withheld = signals.map(|signal| signal.name.clone()).collect();
+        let policies =
+            files.policies().map(|(files, errors)| PolicySet::new(files.to_vec(), errors.to_vec()));
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Self {
-            policy: Policy::new(PolicyConfig::merge(&user, &project)),
+            policy: Policy::new(merge(&user, &project)),
             trouble,
-            policies: read_policies(&state_folder.join(POLICIES)),
+            policies: policies.filter(|policies| !policies.is_empty()),
+            standing,
+            withheld,
             home: text(&environment.home),
-            project: text(&environment.project_root()),
+            project: text(files.root()),
             cwd: text(&environment.current_dir),
         }
     }
 
     /// The actions that an event starts, looked up without the rest of the rules. A file that cannot be used starts nothing;
-    /// whoever is held or asked because of it says why.
-    pub(crate) fn actions_of(environment: &Environment, event: &Event) -> Vec<Action> {
-        let text = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
-        let files = [text(user_file(environment)), text(environment.state_folder().join(FILE))];
+    /// whoever is held or asked because of it says why. Nor does a project's that the user has not trusted.
+    pub(crate) fn actions_of(
+        environment: &Environment,
+        files: &ProjectFiles<'_>,
+        event: &Event,
+    ) -> Vec<Action> {
         // Most files have none, and reading TOML takes longer than looking for a word.
-        if !files.iter().any(|text| text.contains("actions")) {
-            return Vec::new();
+        let parsed = |text: &str| {
+            let has_some = text.contains("actions");
+            if has_some { parse_policy(text).unwrap_or_default() } else { PolicyConfig::default() }
+        };
+        let user = std::fs::read_to_string(user_file(environment)).unwrap_or_default();
+        let mut configured = parsed(&user);
+        let project = files.policy().as_ref().ok().and_then(Option::as_deref).map(parsed).unwrap_or_default();
+        if !project.actions.is_empty() && files.standing().is_in_force() {
+            configured = PolicyConfig::merge(&configured, &project);
         }
-        let [user, project] = files.map(|text| parse_policy(&text).unwrap_or_default());
-        let mut actions = PolicyConfig::merge(&user, &project).actions;
-        actions.retain(|action| action.is_for(event));
-        actions
+        configured.actions.retain(|action| action.is_for(event));
+        configured.actions
     }
 
     /// Whether an event starts actions.
@@ -118,9 +167,9 @@ impl Guard {
         self.policy.config().actions.iter().any(|action| action.is_for(event))
     }
 
-    /// Whether a project has policies, so that more events than those of the built-in guards are to be decided about.
-    pub(crate) fn has_policies(environment: &Environment) -> bool {
-        is_there(&environment.state_folder().join(POLICIES))
+    /// How the project's files stand with the user.
+    pub(crate) fn standing(&self) -> Standing {
+        self.standing
     }
 
     /// What is to happen with an event. `session` is asked for only where a policy may want to know.
@@ -158,19 +207,25 @@ impl Guard {
             Event::Stop(stop) => stop.is_first_attempt(),
             _ => false,
         };
-        for trouble in self.trouble.iter().filter(|_| concerned) {
-            decision = decision.join(self.on_broken_file(event, trouble));
-            troubles.push(tame(&trouble.to_string(), TROUBLE));
+        // Gates that are not trusted hold nobody.
+        let counts = |trouble: &&PolicyTrouble| {
+            trouble.is_the_users || self.standing.is_in_force() || matches!(event, Event::PreToolUse(_))
+        };
+        for trouble in self.trouble.iter().filter(|_| concerned).filter(counts) {
+            let failed = Failed(self.quoted(trouble.to_string(), trouble.is_the_users));
+            decision = decision.join(self.on_broken_file(event, &failed));
+            troubles.push(tame(&failed.0, TROUBLE));
         }
         let Some(outcome) = self.consult(event, session) else {
             return Judgement { decision, timings: Vec::new(), troubles };
         };
         decision = decision.join(outcome.decision);
         for error in &outcome.errors {
-            let failed = Failed(said(error));
+            let failed = Failed(self.quoted(said(error), false));
             decision = decision.join(self.on_broken_policy(event, &failed));
             troubles.push(tame(&failed.0, TROUBLE));
         }
+        troubles.dedup();
         if let Some(name) = event.known_name() {
             decision = legality::fit(name, decision);
         }
@@ -179,8 +234,14 @@ impl Guard {
         Judgement { decision, timings: outcome.timings, troubles }
     }
 
+    /// What a file's trouble is called where the model reads along: an error repeats what the file says, so that of a
+    /// file which is not trusted is left out.
+    fn quoted(&self, trouble: String, is_the_users: bool) -> String {
+        if is_the_users || self.standing.is_in_force() { trouble } else { UNTRUSTED.to_owned() }
+    }
+
     /// The decision that a policy file is which cannot be used. Its gates are unknown, so the agent is held to mend it.
-    fn on_broken_file(&self, event: &Event, trouble: &PolicyTrouble) -> Decision {
+    fn on_broken_file(&self, event: &Event, trouble: &Failed) -> Decision {
         match (event, self.policy.config().on_error()) {
             (Event::PreToolUse(_), _) | (_, OnError::Allow) => self.policy.on_error(trouble),
             _ => unheard(Verdict::Block, trouble),
@@ -193,7 +254,8 @@ impl Guard {
         if matches!(event, Event::PreToolUse(_)) {
             return self.policy.on_error(failed);
         }
-        let refuses = self.policy.config().on_error() == OnError::Deny;
+        let holds = self.standing.is_in_force() || !matches!(event, Event::Stop(_) | Event::SubagentStop(_));
+        let refuses = self.policy.config().on_error() == OnError::Deny && holds;
         match event.known_name().filter(|_| refuses) {
             Some(name) if legality::is_legal(name, Verb::Block) => unheard(Verdict::Block, failed),
             Some(name) if legality::is_legal(name, Verb::Deny) => unheard(Verdict::Deny, failed),
@@ -235,6 +297,16 @@ impl Guard {
             crash::with_second_stack(work);
             allocator::leave();
         });
+        if !self.standing.is_in_force() {
+            outcome.decision = untrusted::tightened(event.known_name(), &outcome.decision);
+            // Without what it asks for, a policy may let pass what it is there to refuse.
+            for name in missing.iter().filter(|name| self.withheld.contains(name)) {
+                let what =
+                    format!("asks for the signal `{name}`, which is not run before the project is trusted");
+                let kind = RegoErrorKind::Evaluate(what);
+                outcome.errors.push(RegoError { file: FILE.to_owned(), line: None, kind });
+            }
+        }
         for name in missing {
             let note = format!("a policy asks for the signal `{name}`, which is not configured");
             outcome.decision = outcome.decision.with_note(note);
@@ -337,70 +409,4 @@ fn session_view(session: &Session) -> Value {
 /// The user's own policy file.
 pub(crate) fn user_file(environment: &Environment) -> PathBuf {
     environment.config_home.join("context-graph").join(FILE)
-}
-
-/// Whether there is such a folder. One that cannot be read is there: what it says must not be passed over in silence.
-/// Opening it is cheaper than asking about it, because the standard library follows the first question that fails with
-/// a second one, about the kernel.
-fn is_there(folder: &Path) -> bool {
-    !std::fs::read_dir(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-}
-
-fn read_policies(folder: &Path) -> Option<PolicySet> {
-    if !is_there(folder) {
-        return None;
-    }
-    let (files, errors) = rego::read_folder(folder);
-    let policies = PolicySet::new(files, errors);
-    (!policies.is_empty()).then_some(policies)
-}
-
-fn read_policy(path: &Path) -> Result<PolicyConfig, Vec<String>> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => parse_policy(&text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(PolicyConfig::default()),
-        Err(error) => Err(vec![error.to_string()]),
-    }
-}
-
-/// Reads a policy file; the errors say where it is wrong.
-fn parse_policy(text: &str) -> Result<PolicyConfig, Vec<String>> {
-    let config: PolicyConfig = parse_toml(text).map_err(|problem| vec![problem])?;
-    let problems = config.problems(guards::exists);
-    if problems.is_empty() {
-        return Ok(config);
-    }
-    let placed = |problem: &Problem| match place_in_toml(text, &problem.place) {
-        Some((line, column)) => format!("line {line}, column {column}: {}", problem.error),
-        None => problem.error.to_string(),
-    };
-    Err(problems.iter().map(placed).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_makes_no_sense_is_named_with_line_and_column() {
-        for (text, place, word) in [
-            ("\n[guards.\"no-such/rule\"]\nenabled = false\n", "line 2, column 9", "no-such/rule"),
-            ("[guards]\nghost = {enabled = false}\n", "line 2, column 1", "ghost"),
-            ("[[exceptions]]\nrule = \"ghost\"\nreason = \"r\"\n", "line 2, column 8", "ghost"),
-            ("[[exceptions]]\nrule = \"secrets\"\nreason = \" \"\n", "line 3, column 10", "reason"),
-            ("read_only = [\"a\",\n  \"\"]\n", "line 2, column 3", "empty"),
-            ("no_read = [\"{a,b}\"]\n", "line 1, column 12", "braces"),
-            ("\n[[stop_gates]]\nname = \"\"\ncommand = \"x\"\n", "line 2, column 1", "stop gate"),
-            (
-                "[[signals]]\nname = \"s\"\ncommand = \"x\"\n[[signals]]\nname = \"s\"\ncommand = \"y\"\n",
-                "line 5, column 8",
-                "twice",
-            ),
-        ] {
-            let problems = parse_policy(text).unwrap_err();
-            assert_eq!(problems.len(), 1, "{problems:?}");
-            assert!(problems[0].starts_with(place) && problems[0].contains(word), "{text:?}: {problems:?}");
-        }
-        assert_eq!(parse_policy("read_only = [\"\"]\nno_read = [\"\"]").unwrap_err().len(), 2);
-    }
 }

@@ -30,6 +30,7 @@ mod terminal;
 mod time;
 mod timings;
 mod transcript_files;
+mod trust;
 mod upkeep;
 mod visible_json;
 mod watchdog;

@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 
 fn place(policy: &str) -> Place {
     let place = Place::new();
-    let state = place.project().join(".context-graph");
-    fs::create_dir_all(&state).unwrap();
-    fs::write(state.join("policy.toml"), policy).unwrap();
+    place.trusted_file("policy.toml", policy);
     place
 }
 

@@ -514,8 +514,7 @@ fn the_end_keeps_what_the_session_had_become() {
 fn what_is_injected_can_be_switched_off() {
     let place = Place::new();
     start(&place, "s", "startup");
-    std::fs::write(place.project().join(".context-graph/config.toml"), "[inject]\nenabled = false\n")
-        .unwrap();
+    place.trusted_file("config.toml", "[inject]\nenabled = false\n");
     assert!(drift(&place, "s").iter().all(|answer| answer.get("context_injection").is_none()));
 }
 
@@ -523,8 +522,7 @@ fn what_is_injected_can_be_switched_off() {
 fn a_broken_configuration_is_told_and_does_not_stop_the_work() {
     let place = Place::new();
     start(&place, "s", "startup");
-    std::fs::write(place.project().join(".context-graph/config.toml"), "[inject]\nenabeld = false\n")
-        .unwrap();
+    place.trusted_file("config.toml", "[inject]\nenabeld = false\n");
     let answer = prompt(&place, "s", "hello");
     let notice = answer["notices"][0].as_str().unwrap();
     assert!(notice.contains("line 2, column 1") && notice.contains("enabeld"), "{notice}");
@@ -537,8 +535,7 @@ fn a_broken_configuration_is_told_and_does_not_stop_the_work() {
 fn every_event_can_be_synced() {
     let place = Place::new();
     start(&place, "s", "startup");
-    let config = place.project().join(".context-graph/config.toml");
-    std::fs::write(config, "[storage]\nsync = \"every_event\"\n").unwrap();
+    place.trusted_file("config.toml", "[storage]\nsync = \"every_event\"\n");
     call(&place, "s", "t", "ls");
     assert_eq!(status(&place, "s")["counters"]["calls_succeeded"], 1);
 }

@@ -23,8 +23,7 @@ fn verdict(answer: &Value) -> &str {
 }
 
 fn policy(place: &Place, text: &str) {
-    std::fs::create_dir_all(place.project().join(".context-graph")).unwrap();
-    std::fs::write(place.project().join(".context-graph/policy.toml"), text).unwrap();
+    place.trusted_file("policy.toml", text);
 }
 
 #[test]

@@ -71,8 +71,7 @@ impl Trial {
         let place = Place::new();
         std::fs::create_dir_all(place.project().join(".context-graph")).unwrap();
         // Hints at every prompt.
-        std::fs::write(place.project().join(".context-graph/config.toml"), "[inject]\nhint_below = 1.0\n")
-            .unwrap();
+        place.trusted_file("config.toml", "[inject]\nhint_below = 1.0\n");
         Self { place, told: 0, failures: Vec::new() }
     }
 

@@ -157,7 +157,7 @@ fn a_store_put_back_to_an_earlier_state_is_found_by_the_heads_outside() {
     let place = Place::without_upkeep();
     let state = place.project().join(".context-graph");
     a_session(&place, "one");
-    fs::write(state.join("config.toml"), "[audit]\nheads_file = \"~/heads.jsonl\"\n").unwrap();
+    place.trusted_file("config.toml", "[audit]\nheads_file = \"~/heads.jsonl\"\n");
     a_session(&place, "two");
     let earlier = fs::read(state.join("data/context-graph.db")).unwrap();
     a_session(&place, "three");
@@ -168,12 +168,12 @@ fn a_store_put_back_to_an_earlier_state_is_found_by_the_heads_outside() {
     assert!(told.contains("three") && told.contains("written down outside"), "{told}");
 
     // A file inside of the project is no other place: the hook says so and goes on.
-    fs::write(state.join("config.toml"), "[audit]\nheads_file = \"~/.profile\"\n").unwrap();
+    place.trusted_file("config.toml", "[audit]\nheads_file = \"~/.profile\"\n");
     event(&place, "four", "SessionStart", json!({"source": "startup"}));
     let run = event(&place, "four", "Stop", json!({"stop_hook_active": false}));
     assert!(run.stdout.contains("must end in '.jsonl'"), "{run:?}");
     let inside = format!("[audit]\nheads_file = \"{}\"\n", place.project().join("heads.jsonl").display());
-    fs::write(state.join("config.toml"), inside).unwrap();
+    place.trusted_file("config.toml", &inside);
     event(&place, "four", "SessionStart", json!({"source": "startup"}));
     let run = event(&place, "four", "Stop", json!({"stop_hook_active": false}));
     assert!(run.stdout.contains("inside of the project"), "{run:?}");
@@ -196,7 +196,7 @@ fn what_is_too_old_goes_by_itself_and_leaves_a_tombstone() {
     let place = Place::new();
     let state = place.project().join(".context-graph");
     a_session(&place, "first");
-    fs::write(state.join("config.toml"), "[retention]\nmax_age_days = 30\n").unwrap();
+    place.trusted_file("config.toml", "[retention]\nmax_age_days = 30\n");
     at(&place, "old", "session_start", 1_600_000_000_000, json!({"cwd": "/c", "source": "cli"}));
     at(
         &place,
@@ -222,7 +222,7 @@ fn what_is_too_old_goes_by_itself_and_leaves_a_tombstone() {
     }
     assert_eq!(holds(&place)["tombstones"][0]["why"], "age");
 
-    fs::write(state.join("config.toml"), "[retention]\nmax_size_mb = 1\n").unwrap();
+    place.trusted_file("config.toml", "[retention]\nmax_size_mb = 1\n");
     assert_eq!(place.run(&["maintain"]).stdout.trim(), "nothing to do");
     assert_eq!(ids(), ["new", "first"], "a store within its bounds is left alone");
 }
@@ -248,11 +248,9 @@ fn links_that_came_with_a_checkout_are_not_followed() {
 #[test]
 fn a_configuration_with_a_mistake_prunes_nothing() {
     let place = Place::new();
-    let state = place.project().join(".context-graph");
     at(&place, "old", "session_start", 1_600_000_000_000, json!({"cwd": "/c", "source": "cli"}));
     let end = json!({"duration_ms": 5, "status": "normal", "reason": "other"});
-    fs::write(state.join("config.toml"), "[retention]\nmax_age_days = 1\n[inject]\nhint_below = 7.0\n")
-        .unwrap();
+    place.trusted_file("config.toml", "[retention]\nmax_age_days = 1\n[inject]\nhint_below = 7.0\n");
     at(&place, "old", "session_end", 1_600_000_060_000, end);
     let run = place.run(&["maintain"]);
     assert!(run.code == 0 && run.stderr.contains("nothing is pruned"), "{run:?}");

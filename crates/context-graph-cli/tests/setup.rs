@@ -76,10 +76,8 @@ fn origin(list: &Value, key: &str) -> (Value, String) {
 #[test]
 fn every_value_in_force_is_shown_with_where_it_comes_from() {
     let place = Place::new();
-    let state = place.project().join(".context-graph");
-    std::fs::create_dir_all(&state).unwrap();
-    std::fs::write(state.join("config.toml"), "[inject]\nhint_below = 0.6\n").unwrap();
-    std::fs::write(state.join("policy.toml"), "read_only = [\"LICENSE\"]\n").unwrap();
+    place.foreign_file("config.toml", "[inject]\nhint_below = 0.6\n");
+    place.trusted_file("policy.toml", "read_only = [\"LICENSE\"]\n");
     let user = place.project().join("../home/.config/context-graph");
     std::fs::create_dir_all(&user).unwrap();
     std::fs::write(user.join("policy.toml"), "on_error = \"deny\"\n").unwrap();
@@ -108,8 +106,7 @@ fn every_value_in_force_is_shown_with_where_it_comes_from() {
 #[test]
 fn a_configuration_with_a_mistake_is_shown_as_it_is_in_force_and_complained_about() {
     let place = Place::new();
-    std::fs::create_dir_all(place.project().join(".context-graph")).unwrap();
-    std::fs::write(place.project().join(".context-graph/config.toml"), "[inject]\nhint = 0.6\n").unwrap();
+    place.trusted_file("config.toml", "[inject]\nhint = 0.6\n");
     let run = place.run(&["config", "show", "--json"]);
     assert!(run.code == 1 && run.stderr.contains("line 2"), "{run:?}");
     let list: Value = serde_json::from_str(&run.stdout).unwrap();

@@ -15,9 +15,7 @@ const GATE: &str = "[[stop_gates]]\nname = \"tests\"\ncommand = \"echo not yet; 
 
 fn place(policy: &str) -> Place {
     let place = Place::new();
-    let state = place.project().join(".context-graph");
-    fs::create_dir_all(&state).unwrap();
-    fs::write(state.join("policy.toml"), policy).unwrap();
+    place.trusted_file("policy.toml", policy);
     place
 }
 

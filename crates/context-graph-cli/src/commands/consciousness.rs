@@ -8,6 +8,7 @@ use serde_json::json;
 use super::failure::{Failure, Outcome};
 use super::session::{PlaceArgs, Shelf, look_up};
 use crate::config::Config;
+use crate::trust::ProjectFiles;
 use crate::{Environment, explain, table};
 
 /// How a session stands
@@ -123,8 +124,9 @@ fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
 fn inject(args: &WhichArgs, environment: &Environment) -> Outcome {
     let shelf = Shelf::open(&args.place, environment)?;
     let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
-    let folder = environment.in_project(args.place.project.as_deref()).state_folder();
-    let config = Config::read(&folder).map_err(|error| Failure::usage(error.to_string()))?;
+    let environment = environment.in_project(args.place.project.as_deref());
+    let config = Config::in_force(&ProjectFiles::of(&environment))
+        .map_err(|error| Failure::usage(error.to_string()))?;
     let max = config.inject.max_characters;
     let hint = session.is_below(config.inject.hint_below).then(|| session.tell_drift(max)).flatten();
     let text = hint.or_else(|| session.tell_digest(max)).unwrap_or_else(|| session.tell_state());

@@ -17,6 +17,7 @@ use super::hooks::generate::SIGNATURE;
 use crate::client::Client;
 use crate::guard::Guard;
 use crate::settings_file::{Scope, SettingsFile};
+use crate::trust::{self, ProjectFiles};
 use crate::{Environment, clock, table, terminal};
 use heading::Heading;
 pub(crate) use uninstall::{UninstallArgs, uninstall};
@@ -112,6 +113,9 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     file.apply(before.as_deref(), &edited, clock::now_ms())?;
     for trouble in doctor::what_disables_hooks(&environment) {
         terminal::complain(&trouble);
+    }
+    if let Some(words) = trust::words(ProjectFiles::of(&environment).standing()) {
+        terminal::complain(words);
     }
     if args.portable && !doctor::is_on_the_path(PORTABLE, &root) {
         terminal::complain(

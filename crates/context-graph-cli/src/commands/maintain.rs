@@ -14,6 +14,7 @@ use super::hooks::error::ErrorCode;
 use super::project_folder;
 use crate::config::Config;
 use crate::summary::counted;
+use crate::trust::ProjectFiles;
 use crate::upkeep::Held;
 use crate::{Environment, clock, table, terminal, upkeep};
 
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         put_away = sessions.put_away_silent(&mut store, SILENT_FOR, now_ms)?;
         if let Some(store) = &store {
             // How much is to be kept is not known while the file cannot be read: then everything is.
-            match Config::read(&environment.state_folder()) {
+            match Config::in_force(&ProjectFiles::of(&environment)) {
                 Ok(config) => pruned = sessions.prune(store, limits(&config, now_ms), now_ms)?,
                 Err(error) => terminal::complain(&format!("nothing is pruned: {error}")),
             }

@@ -35,6 +35,7 @@ mod run_actions;
 mod session;
 mod span;
 mod statusline;
+mod trust;
 
 /// One native binary behind every Claude Code hook
 #[derive(Debug, Parser)]
@@ -90,6 +91,7 @@ pub(crate) enum Command {
         command: audit::AuditCommands,
     },
     Replay(replay::ReplayArgs),
+    Trust(trust::TrustArgs),
     Maintain(maintain::MaintainArgs),
     #[command(name = crate::actions::VERB, hide = true)]
     RunActions(run_actions::RunActionsArgs),
@@ -99,7 +101,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "`context-graph init --statusline` registers it.\n\nWhat it says: how continuity stands (● well, ◐ \
                             watch it, ○ in a crisis), whether the session loops, how many tool calls there were, how many failed \
-                            or were denied, and how full the context is.\n\nExample:\n  \
+                            or were denied, whether the project's policies are not trusted, and how full the context is.\n\nExample:\n  \
                             ● healthy 0.92 · 14 calls · 1 failed · context 38 %"
     )]
     Statusline,
@@ -150,6 +152,7 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Replay(args) => replay::run(&args),
         Command::RunActions(args) => run_actions::run(&args, &environment),
         Command::Maintain(args) => maintain::run(&args, &environment),
+        Command::Trust(args) => trust::run(&args, &environment),
         Command::Policy { command } => policy::run(&command, &environment),
     };
     match outcome {
@@ -160,7 +163,7 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
 
 fn run_hooks(command: HookCommand, started: Instant) -> ExitStatus {
     let environment = Environment::of_this_process();
-    hooks::run(command, &hooks::Host { environment: &environment, started })
+    hooks::run(command, &hooks::Host::new(&environment, started))
 }
 
 /// Help and version are answers; the rest is a mistake, and exits 1 because the client takes 2 for a refusal.

@@ -11,6 +11,7 @@ use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
 use super::project_folder;
 use crate::guard::Guard;
+use crate::trust::ProjectFiles;
 use crate::{Environment, actions, clock};
 
 /// Run the actions that an event starts: its JSON on stdin
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &RunActionsArgs, environment: &Environment) -> Outcome {
     stdin.map_err(|error| Failure::new(ErrorCode::Parse, format!("cannot read stdin: {error}")))?;
     let event =
         Event::from_slice(&payload).map_err(|error| Failure::new(ErrorCode::Parse, error.to_string()))?;
-    let configured = Guard::actions_of(&environment, &event);
+    let configured = Guard::actions_of(&environment, &ProjectFiles::of(&environment), &event);
     let failures = actions::run(&configured, &event, &payload, &environment.project_root());
     // Whoever has had everything removed meanwhile does not want it back.
     if failures.is_empty() || !environment.state_place(args.db_path.as_deref())?.exists() {

@@ -7,10 +7,12 @@ use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
 use context_graph_core::session::Session;
 use context_graph_events::decode;
 use context_graph_events::words::tame;
+use context_graph_policy::trust::Standing;
 use serde_json::{Map, Value};
 
 use super::hooks::input;
 use crate::summary::counted;
+use crate::trust::ProjectFiles;
 use crate::{Environment, ExitStatus, terminal, watchdog};
 
 /// The client draws its screen meanwhile.
@@ -40,11 +42,23 @@ fn line(said: &Map<String, Value>, environment: &Environment) -> String {
         Some(session) => about(session),
         None => vec!["context-graph".to_owned()],
     };
+    if let Some(words) = untrusted(&environment) {
+        parts.push(words.to_owned());
+    }
     let used = said.get("context_window").and_then(|w| w.get("used_percentage")).and_then(Value::as_f64);
     if let Some(used) = used {
         parts.push(format!("context {used:.0} %"));
     }
     parts.join(" · ")
+}
+
+/// Whether the project's files are not trusted, in a few words.
+fn untrusted(environment: &Environment) -> Option<&'static str> {
+    match ProjectFiles::of(environment).standing() {
+        Standing::Nothing | Standing::Trusted => None,
+        Standing::Untrusted => Some("policies not trusted"),
+        Standing::Changed => Some("policies changed, not trusted"),
+    }
 }
 
 fn about(session: &Session) -> Vec<String> {

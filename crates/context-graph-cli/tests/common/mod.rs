@@ -63,11 +63,28 @@ impl Place {
         command
     }
 
-    /// Writes a policy of the project's.
+    /// Writes a policy of the project's, and trusts it.
     pub fn rego(&self, name: &str, text: &str) {
-        let path = self.project().join(".context-graph/policies").join(name);
+        self.trusted_file(&format!("policies/{name}"), text);
+    }
+
+    /// Writes a file of the state folder, as a checkout may bring one.
+    pub fn foreign_file(&self, name: &str, text: &str) {
+        let path = self.project().join(".context-graph").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+    }
+
+    /// Writes a file of the state folder, and trusts what is there.
+    pub fn trusted_file(&self, name: &str, text: &str) {
+        self.foreign_file(name, text);
+        self.trust();
+    }
+
+    /// Trusts the project's files as they are.
+    pub fn trust(&self) {
+        let run = self.run(&["trust", "--yes"]);
+        assert_eq!(run.code, 0, "{run:?}");
     }
 
     /// Runs with nothing on stdin.

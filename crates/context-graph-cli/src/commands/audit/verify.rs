@@ -15,6 +15,7 @@ use crate::commands::session::{PlaceArgs, Shelf};
 use crate::config::Config;
 use crate::heads::{self, Head};
 use crate::summary::counted;
+use crate::trust::ProjectFiles;
 use crate::{Environment, table, terminal};
 
 /// Check that the record is as it was written: every page, every record, every chain, every journal
@@ -118,7 +119,7 @@ fn heads_to_compare(args: &VerifyArgs, environment: &Environment) -> Result<Vec<
     let file = if let Some(file) = &args.heads {
         Some(file.clone())
     } else {
-        let config = Config::read(&environment.state_folder())
+        let config = Config::in_force(&ProjectFiles::of(&environment))
             .map_err(|error| Failure::new(ErrorCode::Validation, error.to_string()))?;
         heads::place(&config.audit.heads_file, &environment.home, &root).map_err(Failure::usage)?
     };

@@ -8,6 +8,7 @@ use super::PlaceArgs;
 use crate::commands::failure::Outcome;
 use crate::paths::System;
 use crate::settings_file::{Scope, SettingsFile};
+use crate::trust::TrustStore;
 use crate::{Environment, config, guard, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
@@ -36,6 +37,7 @@ fn files(args: &PlaceArgs, environment: &Environment) -> Vec<(&'static str, Path
         ("policy, project", state.join(guard::FILE)),
         ("policy, user", guard::user_file(environment)),
         ("policies in Rego", state.join(guard::POLICIES)),
+        ("trust", TrustStore::of(environment).folder().to_path_buf()),
         ("state", named(args, environment).unwrap_or_else(|| state.clone())),
         ("database", database(args, environment)),
         ("client, project", settings(Scope::Project)),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use context_graph_policy::trust::keys::{self, Before, File};
 use serde_json::{Value, json};
 
 use super::PlaceArgs;
@@ -9,7 +10,8 @@ use super::path::database;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::config::{self, Config};
-use crate::{Environment, guard, table};
+use crate::trust::{self, ProjectFiles, Text};
+use crate::{Environment, guard, table, terminal};
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +55,9 @@ struct Setting {
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     let inner = environment.in_project(args.project.as_deref());
-    let (mut settings, complaint) = configured(&inner.state_folder());
-    settings.extend(policies(&inner));
+    let files = ProjectFiles::of(&inner);
+    let (mut settings, complaint) = configured(&files);
+    settings.extend(policies(&inner, &files));
     settings.extend(places(args, environment, &inner));
     if args.json {
         let list: Vec<Value> = settings
@@ -71,6 +74,9 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
         let rows = settings.iter().map(|it| vec![it.key.clone(), it.value.to_string(), it.origin.words()]);
         table::print(&["key", "value", "from"], rows)?;
     }
+    if let Some(words) = trust::words(files.standing()) {
+        terminal::complain(words);
+    }
     match complaint {
         Some(complaint) => Err(Failure::new(ErrorCode::Validation, complaint)
             .with_next_step("`context-graph config schema` says what the file may say")
@@ -80,42 +86,56 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
 }
 
 /// The configuration, and what is wrong with its file: then the defaults are in force.
-fn configured(state_folder: &Path) -> (Vec<Setting>, Option<String>) {
-    let file = state_folder.join(config::FILE);
-    let (config, complaint) = match Config::read(state_folder) {
+fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
+    let file = files.folder().join(config::FILE);
+    let (config, complaint) = match Config::in_force(files) {
         Ok(config) => (config, None),
         Err(error) => (Config::default(), Some(error.to_string())),
     };
-    let said = if complaint.is_none() { read_table(&file) } else { toml::Table::new() };
+    let said = if complaint.is_none() { table_of(files.config()) } else { toml::Table::new() };
     // By way of text, which keeps 0.7 what it is; a number of half the width would come out as 0.699….
     let text = serde_json::to_string(&config).unwrap_or_default();
     let config: Value = serde_json::from_str(&text).unwrap_or_default();
     let mut settings = Vec::new();
     for (section, keys) in config.as_object().into_iter().flatten() {
         for (key, value) in keys.as_object().into_iter().flatten() {
+            let name = format!("{section}.{key}");
             let set = said.get(section).and_then(|section| section.get(key)).is_some();
+            let set = set && counts(files, File::Config, &name);
             let origin = if set { Origin::ProjectFile(file.clone()) } else { Origin::Default };
-            settings.push(Setting { key: format!("{section}.{key}"), value: value.clone(), origin });
+            settings.push(Setting { key: name, value: value.clone(), origin });
         }
     }
     (settings, complaint)
 }
 
-/// What the policy files set. Both count: the project's can only be stricter than the user's.
-fn policies(environment: &Environment) -> Vec<Setting> {
+/// What the policy files set. Both count: the project's can only be stricter than the user's, and before it is trusted
+/// only stricter than everything.
+fn policies(environment: &Environment, files: &ProjectFiles<'_>) -> Vec<Setting> {
     let user = guard::user_file(environment);
-    let project = environment.state_folder().join(guard::FILE);
-    let files = [(user.clone(), Origin::UserFile(user)), (project.clone(), Origin::ProjectFile(project))];
-    files
+    let project = Origin::ProjectFile(files.folder().join(guard::FILE));
+    let said = table_of(files.policy()).into_iter().filter(|(key, _)| counts(files, File::Policy, key));
+    let said = said.map(|said| (project.clone(), said));
+    read_table(&user)
         .into_iter()
-        .flat_map(|(path, origin)| {
-            read_table(&path).into_iter().map(move |(key, value)| Setting {
-                key: format!("policy.{key}"),
-                value: serde_json::to_value(value).unwrap_or_default(),
-                origin: origin.clone(),
-            })
+        .map(|said| (Origin::UserFile(user.clone()), said))
+        .chain(said)
+        .map(|(origin, (key, value))| Setting {
+            key: format!("policy.{key}"),
+            value: serde_json::to_value(value).unwrap_or_default(),
+            origin,
         })
         .collect()
+}
+
+/// Whether a key of the project's files has a say.
+fn counts(files: &ProjectFiles<'_>, file: File, key: &str) -> bool {
+    files.standing().is_in_force()
+        || keys::of(file).any(|known| known.name == key && known.before != Before::Ignored)
+}
+
+fn table_of(text: &Text) -> toml::Table {
+    text.as_ref().ok().and_then(Option::as_ref).and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
 /// Where things are.

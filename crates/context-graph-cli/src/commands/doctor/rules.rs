@@ -1,16 +1,19 @@
 //! Can what the user has configured be used?
 
+use context_graph_policy::trust::Standing;
+
 use super::Patient;
 use super::finding::Finding;
 use crate::commands::policy;
 use crate::commands::policy::unenforced::{self, Missing};
 use crate::config::Config;
 use crate::guard::{Guard, POLICIES};
+use crate::trust::{self, ProjectFiles};
 
 /// Policy files, Rego policies, and the configuration.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let mut findings: Vec<Finding> = policy::problems(
-        &Guard::load(&patient.environment),
+        &Guard::as_written(&patient.environment),
         &patient.environment,
     )
     .into_iter()
@@ -24,7 +27,9 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         findings.push(Finding::ok("policy", "the policy files are in order"));
     }
     findings.extend(not_enforced(patient));
-    findings.push(match Config::read(&patient.environment.state_folder()) {
+    let files = ProjectFiles::of(&patient.environment);
+    findings.push(trusted(&files));
+    findings.push(match Config::in_force(&files) {
         Ok(_) => Finding::ok("config", "the configuration is in order"),
         Err(error) => Finding::broken(
             "config",
@@ -48,4 +53,22 @@ fn not_enforced(patient: &Patient) -> Vec<Finding> {
         Finding::warning("policy", what, fix)
     };
     missing.iter().map(finding).collect()
+}
+
+/// Whether all that the project's files say counts.
+fn trusted(files: &ProjectFiles<'_>) -> Finding {
+    match (files.standing(), trust::words(files.standing())) {
+        (_, Some(words)) => Finding::warning(
+            "project trust",
+            words,
+            "look at what they would do with `context-graph trust`, and say yes if you want that",
+        ),
+        (Standing::Nothing, _) => {
+            Finding::ok("project trust", "the project brings no policies or configuration")
+        }
+        _ => Finding::ok(
+            "project trust",
+            "the project's policies and configuration are those that you trusted",
+        ),
+    }
 }

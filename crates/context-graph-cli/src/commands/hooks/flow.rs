@@ -6,9 +6,10 @@ use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICMonitor;
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::Decided;
-use context_graph_events::Event;
+use context_graph_events::{Event, ReplyBody};
 use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
 use context_graph_storage::{Patience, StorageError};
+use serde_json::Value;
 
 use super::Host;
 use super::answer::Answer;
@@ -19,6 +20,7 @@ use super::input::Incoming;
 use super::judge::Judged;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
+use crate::trust::{self, told};
 use crate::{Environment, actions, heads, summary, timings, upkeep};
 
 /// The project's sessions and how the user wants them.
@@ -33,7 +35,7 @@ struct Place {
 impl Host<'_> {
     fn place(&self, args: &CommonArgs) -> Result<Place, HookError> {
         let sessions = self.environment.sessions(args.db_path.as_deref())?;
-        let (config, complaint) = match Config::read(&self.environment.state_folder()) {
+        let (config, complaint) = match Config::in_force(self.files()) {
             Ok(config) => (config, None),
             Err(error) => (Config::default(), Some(error.to_string())),
         };
@@ -80,6 +82,7 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming, road
     #[cfg(debug_assertions)]
     host.environment.misbehave_if_asked();
     let sessions = || host.environment.sessions(args.db_path.as_deref()).ok();
+    let session_id = incoming.event.session_id().to_owned();
     let judged = Judged::call(host, &incoming, sessions);
     if judged.stops() {
         host.stand_by(&judged, Duration::from_millis(incoming.event.budget_ms()) * 9 / 10);
@@ -107,9 +110,29 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming, road
                 describe(&mut answer, &snapshot);
             }
             answer.output.notices.extend(notices);
+            tell_of_trust(host, &session_id, false, &mut answer);
             answer
         }
         Err(error) => answer.but_unrecorded(&error),
+    }
+}
+
+/// Tells the user, once a session, that the project's files are not trusted. Where the event itself has no need to know
+/// that, a session's start finds it out.
+fn tell_of_trust(host: &Host<'_>, session_id: &str, starts: bool, answer: &mut Answer) {
+    let files = host.files();
+    let standing = if starts { Some(files.standing()) } else { files.standing_if_known() };
+    let Some((standing, words)) = standing.and_then(|standing| Some((standing, trust::words(standing)?)))
+    else {
+        return;
+    };
+    let ReplyBody::Fields(fields) = &mut answer.reply else { return };
+    if told::is_news(files.folder(), session_id, standing).unwrap_or(starts) {
+        let line = format!("context-graph: {words}");
+        let more = fields.get("systemMessage").and_then(Value::as_str);
+        let message = more.map_or_else(|| line.clone(), |more| format!("{line}\n{more}"));
+        fields.insert("systemMessage".to_owned(), message.into());
+        answer.output.notices.push(words.to_owned());
     }
 }
 
@@ -170,17 +193,23 @@ pub(super) fn answer(host: &Host<'_>, args: &CommonArgs, incoming: Incoming) -> 
     timings::passed("policy");
     let has_action = match &judged {
         Some(judged) => judged.has_action,
-        None => !Guard::actions_of(host.environment, &incoming.event).is_empty(),
+        None => !Guard::actions_of(host.environment, host.files(), &incoming.event).is_empty(),
     };
     if let Some(sessions) = sessions.filter(|_| has_action) {
         actions::want(sessions, &incoming.event, incoming.at_ms());
     }
+    let session_id = incoming.event.session_id().to_owned();
+    let starts = matches!(incoming.event, Event::SessionStart(_));
     let answered = place.and_then(|place| take_in(host, place, incoming, judged.as_ref()));
-    match (answered, judged) {
+    let answered = match (answered, judged) {
         (Ok(answer), Some(Judged { error: Some(error), .. })) => Ok(answer.but_failed(&error)),
         (Err(error), Some(judged)) => Ok(judged.answer_failing(judged.error.as_ref().unwrap_or(&error))),
         (answered, _) => answered,
-    }
+    };
+    answered.map(|mut answer| {
+        tell_of_trust(host, &session_id, starts, &mut answer);
+        answer
+    })
 }
 
 fn take_in(

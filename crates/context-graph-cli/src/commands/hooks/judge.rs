@@ -48,7 +48,7 @@ impl<'a> Judged<'a> {
         sessions: impl FnOnce() -> Option<Sessions>,
     ) -> Self {
         let event = &incoming.event;
-        let guard = Guard::load(host.environment);
+        let guard = Guard::of(host.environment, host.files());
         expect_collapse(&guard, &Answer::undecided(&HookError::Policy));
         host.wait_for_signals(&guard, event);
         let known = || sessions()?.peek(event.session_id()).ok().flatten();
@@ -79,10 +79,10 @@ impl Judged<'_> {
         // An agent that was held already is let go: holding it again could go on for ever.
         let stops = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
         let asked = matches!(event, Event::PermissionRequest(_));
-        if !(stops || asked || Guard::has_policies(host.environment)) {
+        if !(stops || asked || host.files().has_policies()) {
             return None;
         }
-        let guard = Guard::load(host.environment);
+        let guard = Guard::of(host.environment, host.files());
         expect_collapse(&guard, &Answer::failure(&HookError::Policy));
         host.wait_for_signals(&guard, event);
         let known = || sessions?.peek(event.session_id()).ok().flatten();

@@ -23,6 +23,7 @@ mod session_start;
 mod stop_gate;
 mod types;
 
+use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,7 @@ use error::HookError;
 use input::Incoming;
 use judge::Judged;
 
+use crate::trust::ProjectFiles;
 use crate::{Environment, ExitStatus, actions, crash, terminal, timings, upkeep, watchdog};
 
 /// What a hook has to go by: its surroundings, and when it was started.
@@ -49,6 +51,19 @@ pub(crate) struct Host<'a> {
     pub environment: &'a Environment,
     /// When the process was started.
     pub started: Instant,
+    files: OnceCell<ProjectFiles<'a>>,
+}
+
+impl<'a> Host<'a> {
+    /// A hook of a process that was started at this moment.
+    pub(crate) fn new(environment: &'a Environment, started: Instant) -> Self {
+        Self { environment, started, files: OnceCell::new() }
+    }
+
+    /// What the project's files say.
+    fn files(&self) -> &ProjectFiles<'a> {
+        self.files.get_or_init(|| ProjectFiles::of(self.environment))
+    }
 }
 
 /// Answers one event and says how the process ends.

@@ -10,12 +10,19 @@ use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::{ErrorCode, HookError};
 use crate::guard::{Guard, PATIENCE, POLICIES, said};
 use crate::summary::counted;
+use crate::trust::{self, ProjectFiles};
 use crate::{Environment, crash, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
-    let (problems, hints) = problems_and_hints(&args.guard(environment), &args.environment(environment));
+    let environment = args.environment(environment);
+    let standing = ProjectFiles::of(&environment).standing();
+    let (problems, mut hints) = problems_and_hints(&Guard::as_written(&environment), &environment);
+    hints.extend(trust::words(standing).map(|words| format!("not in force: {words}")));
     if args.json {
-        table::print_json(&json!({"ok": problems.is_empty(), "problems": problems, "hints": hints}))?;
+        let trust = standing.as_str();
+        table::print_json(
+            &json!({"ok": problems.is_empty(), "problems": problems, "hints": hints, "trust": trust}),
+        )?;
     } else {
         let hints = hints.iter().map(|hint| format!("hint: {hint}"));
         let fine = problems.is_empty().then(|| "the policy files are in order".to_owned());
@@ -32,7 +39,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     }
 }
 
-/// Everything that is wrong with the rules in force.
+/// Everything that is wrong with rules.
 pub(crate) fn problems(guard: &Guard, environment: &Environment) -> Vec<String> {
     problems_and_hints(guard, environment).0
 }

@@ -52,6 +52,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     if args.place.json {
         let mut object = describe(&decision);
         object["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        object["trust"] = json!(guard.standing().as_str());
         object["effects"] = json!(effects.as_ref().map(seen).unwrap_or_default());
         return table::print_json(&object);
     }

@@ -8,6 +8,7 @@ use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::guard::{FILE, user_file};
+use crate::trust::{self, ProjectFiles};
 use crate::{Environment, table};
 
 /// What a policy file to start from says.
@@ -67,11 +68,13 @@ pub(super) fn run(args: &InitArgs, environment: &Environment) -> Outcome {
         _ => Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
             .with_next_step("see that its folder is writable for you"),
     };
+    let before = ProjectFiles::of(&environment).standing();
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
     std::fs::File::create_new(&path)
         .and_then(|mut file| file.write_all(STARTER.as_bytes()))
         .map_err(failed)?;
-    table::print_lines([format!("wrote {}", path.display())])
+    let kept = if args.user { None } else { trust::keep(before, &environment) };
+    table::print_lines([format!("wrote {}", path.display())].into_iter().chain(kept))
 }

@@ -57,9 +57,13 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             let ids = if named.is_empty() { vec![stem()] } else { named };
             let on: Vec<String> = routes.iter().map(route_words).collect();
             for id in ids {
-                objects.push(json!({"rule": id, "package": package, "file": file, "routes": told}));
+                let trust = guard.standing().as_str();
+                objects.push(
+                    json!({"rule": id, "package": package, "file": file, "routes": told, "trust": trust}),
+                );
                 let place = format!("{file}, package {package}, on {}", on.join("; "));
-                rows.push(vec![id, "rego".to_owned(), String::new(), place]);
+                let verdict = if guard.standing().is_in_force() { "rego" } else { "rego, can only refuse" };
+                rows.push(vec![id, verdict.to_owned(), String::new(), place]);
             }
         }
     }

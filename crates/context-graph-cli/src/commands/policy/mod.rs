@@ -16,8 +16,8 @@ use clap::{Args, Subcommand};
 
 use super::failure::Outcome;
 use super::project_folder;
-use crate::Environment;
 use crate::guard::Guard;
+use crate::{Environment, terminal, trust};
 
 /// What tool calls are decided by
 #[derive(Debug, Subcommand)]
@@ -55,8 +55,13 @@ impl PlaceArgs {
         environment.in_project(self.project.as_deref())
     }
 
+    /// The rules in force. Where not all that the project's files say is, that is said on stderr.
     fn guard(&self, environment: &Environment) -> Guard {
-        Guard::load(&self.environment(environment))
+        let guard = Guard::load(&self.environment(environment));
+        if let Some(words) = trust::words(guard.standing()) {
+            terminal::complain(words);
+        }
+        guard
     }
 }
 

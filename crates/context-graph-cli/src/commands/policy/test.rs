@@ -65,7 +65,8 @@ pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
         }
     }
     if args.place.json {
-        table::print_json(&json!({"passed": passed, "failed": failures.len(), "failures": failures}))?;
+        table::print_json(&json!({"passed": passed, "failed": failures.len(), "failures": failures,
+            "trust": guard.standing().as_str()}))?;
     } else {
         let summary = format!("{passed} passed, {} failed", failures.len());
         table::print_lines(failures.iter().chain([&summary]))?;

@@ -167,7 +167,7 @@ impl Folder {
             if is_known {
                 continue;
             }
-            if name == "catalog" && !read_folder(&path).0.is_empty() {
+            if name == "catalog" && !read_folder(&path, read_guarded).0.is_empty() {
                 let why = "rulebooks of a catalog: import the folder of each by itself";
                 self.left.push(Left::lost(name, why));
                 continue;

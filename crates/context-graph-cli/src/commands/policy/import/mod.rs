@@ -22,6 +22,7 @@ use crate::Environment;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::summary::counted;
+use crate::trust::{self, ProjectFiles};
 use plan::Plan;
 
 #[derive(Debug, Args)]
@@ -65,11 +66,13 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
             "name a folder that has `policies` or a `rulebook.yml`, or a project with a `.cupcake`",
         )
     })?;
-    let plan = Plan::new(folder::read(root.clone()), args.no_builtin_guards, &environment)?;
+    let mut plan = Plan::new(folder::read(root.clone()), args.no_builtin_guards, &environment)?;
     let refusal = refusal(&plan, args.partial);
     let mut written = Vec::new();
     if refusal.is_none() && !args.dry_run {
+        let before = ProjectFiles::of(&environment).standing();
         written = write(args, &root, &plan, &environment)?;
+        plan.notes.extend(trust::keep(before, &environment));
     }
     report::print(args, &root, &plan, &written)?;
     refusal.map_or(Ok(()), |failure| Err(failure.answered()))

@@ -1,0 +1,59 @@
+//! A policy file as text: what it says, or where it is wrong.
+
+use std::path::Path;
+
+use context_graph_policy::config::Problem;
+use context_graph_policy::{PolicyConfig, guards};
+
+use crate::config::{parse_toml, place_in_toml};
+
+/// Reads a policy file; without one nothing is configured.
+pub(super) fn read_policy(path: &Path) -> Result<PolicyConfig, Vec<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => parse_policy(&text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PolicyConfig::default()),
+        Err(error) => Err(vec![error.to_string()]),
+    }
+}
+
+/// Reads a policy file; the errors say where it is wrong.
+pub(super) fn parse_policy(text: &str) -> Result<PolicyConfig, Vec<String>> {
+    let config: PolicyConfig = parse_toml(text).map_err(|problem| vec![problem])?;
+    let problems = config.problems(guards::exists);
+    if problems.is_empty() {
+        return Ok(config);
+    }
+    let placed = |problem: &Problem| match place_in_toml(text, &problem.place) {
+        Some((line, column)) => format!("line {line}, column {column}: {}", problem.error),
+        None => problem.error.to_string(),
+    };
+    Err(problems.iter().map(placed).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_named_with_line_and_column() {
+        for (text, place, word) in [
+            ("\n[guards.\"no-such/rule\"]\nenabled = false\n", "line 2, column 9", "no-such/rule"),
+            ("[guards]\nghost = {enabled = false}\n", "line 2, column 1", "ghost"),
+            ("[[exceptions]]\nrule = \"ghost\"\nreason = \"r\"\n", "line 2, column 8", "ghost"),
+            ("[[exceptions]]\nrule = \"secrets\"\nreason = \" \"\n", "line 3, column 10", "reason"),
+            ("read_only = [\"a\",\n  \"\"]\n", "line 2, column 3", "empty"),
+            ("no_read = [\"{a,b}\"]\n", "line 1, column 12", "braces"),
+            ("\n[[stop_gates]]\nname = \"\"\ncommand = \"x\"\n", "line 2, column 1", "stop gate"),
+            (
+                "[[signals]]\nname = \"s\"\ncommand = \"x\"\n[[signals]]\nname = \"s\"\ncommand = \"y\"\n",
+                "line 5, column 8",
+                "twice",
+            ),
+        ] {
+            let problems = parse_policy(text).unwrap_err();
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert!(problems[0].starts_with(place) && problems[0].contains(word), "{text:?}: {problems:?}");
+        }
+        assert_eq!(parse_policy("read_only = [\"\"]\nno_read = [\"\"]").unwrap_err().len(), 2);
+    }
+}

@@ -1,0 +1,151 @@
+//! The files of a project that say what counts in it, each read at most once by a process, and how they stand with the
+//! user. What was looked at is what is used: nothing is read a second time after it was found to be trusted.
+
+use std::cell::OnceCell;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use context_graph_policy::rego::{self, PolicyFile, RegoError, RegoErrorKind};
+use context_graph_policy::trust::{Digest, Standing};
+use context_graph_storage::safe_open::read_guarded;
+
+use super::{TrustStore, scripts};
+use crate::{Environment, config, guard};
+
+/// Largest policy file or configuration, in bytes.
+const MAX_FILE: u64 = 256 * 1024;
+
+/// A text file: nothing where there is none, an error that says why where it cannot be used.
+pub(crate) type Text = Result<Option<String>, String>;
+
+/// The folder of policies: nothing where there is none.
+type Policies = Option<(Vec<PolicyFile>, Vec<RegoError>)>;
+
+/// What a project's state folder says about what counts in the project.
+#[derive(Debug)]
+pub(crate) struct ProjectFiles<'a> {
+    environment: &'a Environment,
+    root: PathBuf,
+    folder: PathBuf,
+    policy: OnceCell<Text>,
+    config: OnceCell<Text>,
+    policies: OnceCell<Policies>,
+    standing: OnceCell<Standing>,
+}
+
+impl<'a> ProjectFiles<'a> {
+    /// Those of the project that the environment is of. Nothing is read yet.
+    pub(crate) fn of(environment: &'a Environment) -> Self {
+        let root = environment.project_root();
+        Self {
+            environment,
+            folder: root.join(context_graph_storage::paths::STATE_FOLDER),
+            root,
+            policy: OnceCell::new(),
+            config: OnceCell::new(),
+            policies: OnceCell::new(),
+            standing: OnceCell::new(),
+        }
+    }
+
+    /// The project's root.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The state folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The policy file.
+    pub(crate) fn policy(&self) -> &Text {
+        self.policy.get_or_init(|| read_text(&self.folder.join(guard::FILE)))
+    }
+
+    /// The configuration.
+    pub(crate) fn config(&self) -> &Text {
+        self.config.get_or_init(|| read_text(&self.folder.join(config::FILE)))
+    }
+
+    /// The policies in Rego.
+    pub(crate) fn policies(&self) -> Option<(&[PolicyFile], &[RegoError])> {
+        let read = || {
+            let folder = self.folder.join(guard::POLICIES);
+            is_there(&folder).then(|| rego::read_folder(&folder, read_guarded))
+        };
+        self.policies.get_or_init(read).as_ref().map(|(files, errors)| (files.as_slice(), errors.as_slice()))
+    }
+
+    /// Whether there is a folder of policies.
+    pub(crate) fn has_policies(&self) -> bool {
+        self.policies.get().map_or_else(|| is_there(&self.folder.join(guard::POLICIES)), Option::is_some)
+    }
+
+    /// Whether there is anything to be trusted.
+    pub(crate) fn is_empty(&self) -> bool {
+        let is_nothing = |text: &Text| matches!(text, Ok(None));
+        let has_policies =
+            || self.policies().is_some_and(|(files, errors)| !files.is_empty() || !errors.is_empty());
+        is_nothing(self.policy()) && is_nothing(self.config()) && !has_policies()
+    }
+
+    /// How they stand with the user.
+    pub(crate) fn standing(&self) -> Standing {
+        *self.standing.get_or_init(|| {
+            if self.is_empty() {
+                return Standing::Nothing;
+            }
+            let Some(place) = self.place() else { return Standing::Untrusted };
+            let trusted = TrustStore::of(self.environment).look_up(&place);
+            let digest = trusted.and_then(|_| self.digest());
+            Standing::of(digest, trusted)
+        })
+    }
+
+    /// How they stand, if that was asked before or is known without reading more than what decides about it.
+    pub(crate) fn standing_if_known(&self) -> Option<Standing> {
+        self.standing.get().copied()
+    }
+
+    /// The project's real path, which trust is bound to.
+    pub(crate) fn place(&self) -> Option<PathBuf> {
+        std::fs::canonicalize(&self.root).ok()
+    }
+
+    /// All of them as one number; nothing where one cannot be read, because nobody knows then what is trusted.
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        let place = self.place()?;
+        let policy = self.policy().as_ref().ok()?.as_deref();
+        let config = self.config().as_ref().ok()?.as_deref();
+        let (policies, errors) = self.policies().unwrap_or_default();
+        if errors.iter().any(|error| matches!(error.kind, RegoErrorKind::Read(_))) {
+            return None;
+        }
+        // Nobody but the policy file runs them.
+        let scripts = if policy.is_some() { scripts::read(&self.folder)? } else { Vec::new() };
+        let named = [(guard::FILE, policy), (config::FILE, config)];
+        let named = named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.as_bytes())));
+        let policies =
+            policies.iter().map(|file| (format!("{}/{}", guard::POLICIES, file.path), file.text.as_bytes()));
+        let scripts = scripts.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice()));
+        let all: Vec<(String, &[u8])> = named.chain(policies).chain(scripts).collect();
+        let place = place.as_os_str().as_encoded_bytes();
+        Some(Digest::of(place, all.iter().map(|(name, bytes)| (name.as_str(), *bytes))))
+    }
+}
+
+fn read_text(path: &Path) -> Text {
+    match read_guarded(path, MAX_FILE) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Whether there is such a folder. One that cannot be read is there: what it says must not be passed over in silence.
+/// Opening it is cheaper than asking about it, because the standard library follows the first question that fails with
+/// a second one, about the kernel.
+fn is_there(folder: &Path) -> bool {
+    !std::fs::read_dir(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}

@@ -1,0 +1,42 @@
+//! Trust in a project's files, at the edge: [`ProjectFiles`] reads them once, [`TrustStore`] remembers in the user's own
+//! folder what was trusted, [`told`] what the user was told. What untrusted files may do is the policy crate's to say.
+
+mod files;
+mod scripts;
+mod store;
+pub(crate) mod told;
+
+use context_graph_policy::trust::Standing;
+
+pub(crate) use files::{ProjectFiles, Text};
+pub(crate) use store::{Entry, TrustStore};
+
+/// What the user is told about files that are not trusted, in a line; nothing where all that they say counts.
+pub(crate) fn words(standing: Standing) -> Option<&'static str> {
+    match standing {
+        Standing::Nothing | Standing::Trusted => None,
+        Standing::Untrusted => Some(
+            "you have not trusted the files in this project's .context-graph: they can only tighten, and no command of \
+             theirs is run. `context-graph trust` shows what they would do, and asks",
+        ),
+        Standing::Changed => Some(
+            "the files in this project's .context-graph are not those that you trusted: they can only tighten, and no \
+             command of theirs is run. `context-graph trust` shows what they would do, and asks",
+        ),
+    }
+}
+
+/// Trusts what we have just written ourselves, where nothing else was there or all that was there is trusted already.
+/// Says so, in a line.
+pub(crate) fn keep(before: Standing, environment: &crate::Environment) -> Option<String> {
+    let files = ProjectFiles::of(environment);
+    if !before.is_in_force() {
+        return words(files.standing()).map(str::to_owned);
+    }
+    let (store, place) = (TrustStore::of(environment), files.place()?);
+    match files.digest().map(|digest| store.remember(&place, digest, crate::clock::now_ms())) {
+        Some(Ok(())) => Some("trusted: nothing else was there that you had not trusted".to_owned()),
+        Some(Err(problem)) => Some(format!("not trusted: {problem}; `context-graph trust` tries again")),
+        None => words(files.standing()).map(str::to_owned),
+    }
+}

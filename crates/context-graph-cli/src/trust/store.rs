@@ -1,0 +1,156 @@
+//! What the user has trusted, in the user's own folder: a small file for each project, named by the project's real path.
+//!
+//! The folder counts only if it is this account's alone, and not if it lies in the project itself: settings that come
+//! with a checkout can name another home for our process.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use context_graph_policy::trust::Digest;
+use context_graph_storage::safe_open::{Folder, is_ours, read_guarded};
+use serde::{Deserialize, Serialize};
+
+use crate::Environment;
+use crate::environment::home_of_the_account;
+
+/// The name of the folder beside the user's own policy file.
+const FOLDER: &str = "trust";
+/// The form of the files in it.
+const VERSION: u32 = 1;
+/// The largest of them, in bytes: paths can be long.
+const MAX_FILE: u64 = 64 * 1024;
+
+/// The user's folder of trust.
+#[derive(Debug)]
+pub(crate) struct TrustStore {
+    folder: PathBuf,
+    /// Where the account has it whatever the process was told, asked for only where it matters.
+    account: fn() -> Option<PathBuf>,
+}
+
+/// A project that the user has trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    version: u32,
+    /// The project's real path.
+    pub(crate) project: PathBuf,
+    digest: String,
+    /// When it was trusted.
+    pub(crate) at_ms: i64,
+}
+
+impl Entry {
+    /// What was trusted.
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        Digest::parse(&self.digest)
+    }
+}
+
+impl TrustStore {
+    pub(crate) fn of(environment: &Environment) -> Self {
+        Self { folder: in_config_home(&environment.config_home), account: home_of_the_account }
+    }
+
+    /// Where it is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What was trusted at this place.
+    pub(crate) fn look_up(&self, place: &Path) -> Option<Digest> {
+        let entry = read(&self.folder.join(name(place)))?;
+        (entry.project == place && self.trouble(place).is_none()).then(|| entry.digest()).flatten()
+    }
+
+    /// Why nothing can be trusted at this place; nothing where something can.
+    pub(crate) fn trouble(&self, place: &Path) -> Option<String> {
+        let shown = self.folder.display();
+        if !self.folder.is_absolute() {
+            return Some("no home folder is known to remember it in".to_owned());
+        }
+        if let Ok(about) = self.folder.symlink_metadata() {
+            if !about.is_dir() || !is_ours(&self.folder) {
+                return Some(format!("{shown} is no folder of yours"));
+            }
+            if is_open(&about) {
+                return Some(format!("others may write to {shown}; `chmod 700` keeps them out"));
+            }
+        }
+        let real = fs::canonicalize(&self.folder).unwrap_or_else(|_| self.folder.clone());
+        let is_the_accounts =
+            || (self.account)().is_some_and(|home| in_config_home(&home.join(".config")) == real);
+        (real.starts_with(place) && !is_the_accounts()).then(|| {
+            format!("{shown} lies in the project itself, so whoever wrote the project could fill it")
+        })
+    }
+
+    /// Trusts these files at this place.
+    pub(crate) fn remember(&self, place: &Path, digest: Digest, at_ms: i64) -> Result<(), String> {
+        if let Some(trouble) = self.trouble(place) {
+            return Err(trouble);
+        }
+        let entry =
+            Entry { version: VERSION, project: place.to_path_buf(), digest: digest.to_string(), at_ms };
+        let bytes = serde_json::to_vec(&entry).map_err(|_| "the project's path is not UTF-8".to_owned())?;
+        let written = fs::create_dir_all(&self.folder).and_then(|()| {
+            let folder = Folder::open(&self.folder)?;
+            folder.close_to_others()?;
+            folder.replace(name(place), &bytes)
+        });
+        written.map_err(|error| format!("cannot write to {}: {error}", self.folder.display()))
+    }
+
+    /// Trusts nothing at this place any more. False if nothing was trusted there.
+    pub(crate) fn forget(&self, place: &Path) -> Result<bool, String> {
+        let file = self.folder.join(name(place));
+        match fs::remove_file(&file) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(format!("cannot remove {}: {error}", file.display())),
+        }
+    }
+
+    /// Every project that is trusted, by path.
+    pub(crate) fn list(&self) -> Result<Vec<Entry>, String> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(format!("cannot read {}: {error}", self.folder.display())),
+        };
+        let mut found: Vec<Entry> = entries
+            .flatten()
+            .filter_map(|file| {
+                let entry = read(&file.path())?;
+                (file.file_name() == name(&entry.project).as_str()).then_some(entry)
+            })
+            .collect();
+        found.sort_by(|a, b| a.project.cmp(&b.project));
+        Ok(found)
+    }
+}
+
+/// The name of the file that stands for a place.
+fn name(place: &Path) -> String {
+    let hash = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex();
+    format!("{}.json", &hash[..32])
+}
+
+fn in_config_home(config_home: &Path) -> PathBuf {
+    config_home.join("context-graph").join(FOLDER)
+}
+
+fn read(file: &Path) -> Option<Entry> {
+    let bytes = read_guarded(file, MAX_FILE).ok()?;
+    serde_json::from_slice(&bytes).ok().filter(|entry: &Entry| entry.version == VERSION)
+}
+
+#[cfg(unix)]
+fn is_open(about: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::mode(about) & 0o022 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open(_about: &fs::Metadata) -> bool {
+    false
+}
