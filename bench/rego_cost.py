@@ -14,6 +14,7 @@ import random
 import resource
 import shutil
 import statistics
+import subprocess
 import tempfile
 import time
 
@@ -40,10 +41,15 @@ def project(parent, names):
     return folder
 
 
+def environment(folder):
+    """The user's home is beside the projects, so that what is trusted is remembered outside of them."""
+    return {"PATH": "/usr/bin:/bin", "HOME": os.path.join(os.path.dirname(folder), "home"), "CLAUDE_PROJECT_DIR": folder}
+
+
 def cost_of(argv, folder, null):
     """Nanoseconds from starting a process to having waited for its end, and those it spent on a processor."""
     source = os.open(os.path.join(folder, "call.json"), os.O_RDONLY)
-    env = {"PATH": "/usr/bin:/bin", "HOME": folder, "CLAUDE_PROJECT_DIR": folder}
+    env = environment(folder)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter_ns()
     pid = os.posix_spawn(argv[0], argv, env, file_actions=[
@@ -72,6 +78,8 @@ def main():
         for folder, count in zip(folders, (0, 1, 10)) if binary else ():
             cases[f"{label}{count} policies"] = ([binary, "hooks", "pre-tool", "--stdin"], folder)
     null = os.open(os.devnull, os.O_RDWR)
+    for folder in folders:
+        subprocess.run([options.bin or find_binary(), "trust", "--yes"], env=environment(folder), check=True, stdout=null)
     for argv, folder in cases.values():
         cost_of(argv, folder, null)
     order = list(cases) * options.runs

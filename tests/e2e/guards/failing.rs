@@ -52,6 +52,7 @@ fn assert_stopped(lab: &Lab, told: &str) -> Run {
 fn a_broken_policy_file_does_not_open_the_guard() {
     let lab = lab();
     lab.write(".context-graph/policy.toml", "on_eror = \"allow\"\n");
+    lab.trust();
     assert_stopped(&lab, "line 1, column 1");
 }
 

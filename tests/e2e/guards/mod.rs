@@ -4,11 +4,12 @@ mod calls;
 mod events;
 mod failing;
 mod stops;
+mod trust;
 
 use crate::harness::Test;
 
 pub fn all() -> Vec<Test> {
-    [calls::all(), events::all(), failing::all(), stops::all()].into_iter().flatten().collect()
+    [calls::all(), events::all(), failing::all(), stops::all(), trust::all()].into_iter().flatten().collect()
 }
 
 /// Lets the client run every command without asking.

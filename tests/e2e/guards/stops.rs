@@ -28,6 +28,7 @@ fn gated(lab: &Lab, when_changed: &str) {
          when_changed = [\"{when_changed}\"]\n"
     );
     lab.write(".context-graph/policy.toml", &gate);
+    lab.trust();
 }
 
 fn write(lab: &Lab, name: &str) -> Turn {

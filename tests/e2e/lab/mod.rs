@@ -112,7 +112,12 @@ impl Lab {
         self.project().join(name).exists()
     }
 
-    /// A policy in Rego for these events. `rules` is what follows the package.
+    /// Trusts the project's policies and configuration as they are.
+    pub fn trust(&self) {
+        self.ours(&["trust", "--yes"]);
+    }
+
+    /// A policy in Rego for these events, which the user trusts. `rules` is what follows the package.
     pub fn policy(&self, name: &str, events: &[&str], rules: &str) {
         let header = format!(
             "# METADATA\n# scope: package\n# custom:\n#   routing:\n#     required_events: {}\n",
@@ -122,6 +127,7 @@ impl Lab {
             &format!(".context-graph/policies/{name}.rego"),
             &format!("{header}package policies.{name}\n\nimport rego.v1\n\n{rules}\n"),
         );
+        self.trust();
     }
 
     /// The bodies of all requests to the model so far.
