@@ -54,6 +54,7 @@ const VERBS: &[(&str, Use)] = &[
     ("policy replay", Use::Question),
     ("policy test", Use::Question),
     ("replay", Use::Question),
+    ("run-actions", Use::Change),
     ("server", Use::Change),
     ("server status", Use::Question),
     ("session export", Use::Question),
