@@ -1,6 +1,7 @@
 //! The guard as a process sees it: policy files and policies of the user and the project, the real file system, and no
 //! way to be open by accident.
 
+mod actions;
 mod file;
 
 use std::fmt;
@@ -10,7 +11,6 @@ use std::time::Duration;
 use context_graph_core::session::Session;
 use context_graph_events::words::tame;
 use context_graph_events::{Event, Verb};
-use context_graph_policy::config::Action;
 use context_graph_policy::rego::{
     self, Input, Limits, Outcome, PolicySet, RegoError, RegoErrorKind, Surroundings, Timing,
     signals::Signalled,
@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 
 use crate::trust::ProjectFiles;
 use crate::{Environment, allocator, crash, process};
-use file::{parse_policy, read_policy};
+use file::{parse_policy, read_policy, users};
 
 /// How much is told of a rule that could not be heard.
 const TROUBLE: usize = 600;
@@ -113,7 +113,7 @@ impl Guard {
             })
         };
         let own_file = user_file(environment);
-        let own = read_policy(&own_file);
+        let own = read_policy(&own_file).map(|own| users(own, &own_file, files));
         let user = usable(own_file, true, own);
         let project = match files.policy() {
             Ok(None) => Ok(PolicyConfig::default()),
@@ -138,28 +138,6 @@ impl Guard {
             project: text(files.root()),
             cwd: text(&environment.current_dir),
         }
-    }
-
-    /// The actions that an event starts, looked up without the rest of the rules. A file that cannot be used starts nothing;
-    /// whoever is held or asked because of it says why. Nor does a project's that the user has not trusted.
-    pub(crate) fn actions_of(
-        environment: &Environment,
-        files: &ProjectFiles<'_>,
-        event: &Event,
-    ) -> Vec<Action> {
-        // Most files have none, and reading TOML takes longer than looking for a word.
-        let parsed = |text: &str| {
-            let has_some = text.contains("actions");
-            if has_some { parse_policy(text).unwrap_or_default() } else { PolicyConfig::default() }
-        };
-        let user = std::fs::read_to_string(user_file(environment)).unwrap_or_default();
-        let mut configured = parsed(&user);
-        let project = files.policy().as_ref().ok().and_then(Option::as_deref).map(parsed).unwrap_or_default();
-        if !project.actions.is_empty() && files.standing().is_in_force() {
-            configured = PolicyConfig::merge(&configured, &project);
-        }
-        configured.actions.retain(|action| action.is_for(event));
-        configured.actions
     }
 
     /// Whether an event starts actions.

@@ -429,6 +429,21 @@ fn only_the_users_own_folder_counts() {
     command.env("XDG_CONFIG_HOME", place.project().join("config"));
     let answer = common::send(command, call.to_string().as_bytes()).json();
     assert_eq!(verdict(&answer), "deny");
+
+    // Nor is a policy that it brings there the user's.
+    fs::write(place.project().join("config/context-graph/policy.toml"), POLICY).unwrap();
+    for event in ["PreToolUse", "SessionStart", "Stop"] {
+        let mut payload = call.clone();
+        payload["hook_event_name"] = json!(event);
+        payload["source"] = json!("startup");
+        payload["stop_hook_active"] = json!(false);
+        let mut command = place.command(&["hooks", "event"]);
+        command.env("XDG_CONFIG_HOME", place.project().join("config"));
+        let answer = common::send(command, payload.to_string().as_bytes()).json();
+        assert!(event != "PreToolUse" || verdict(&answer) == "deny", "{answer}");
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(ran(&place), [""; 0]);
 }
 
 /// Puts something else where a file should be.

@@ -6,6 +6,16 @@ use context_graph_policy::config::Problem;
 use context_graph_policy::{PolicyConfig, guards};
 
 use crate::config::{parse_toml, place_in_toml};
+use crate::trust::ProjectFiles;
+
+/// What of the user's own policy file is the user's: in a file that the project itself brings, only what tightens.
+pub(super) fn users(policy: PolicyConfig, file: &Path, files: &ProjectFiles<'_>) -> PolicyConfig {
+    let nothing = PolicyConfig::default();
+    if policy != nothing && files.bring(file) {
+        return PolicyConfig::merge_untrusted(&nothing, &policy);
+    }
+    policy
+}
 
 /// Reads a policy file; without one nothing is configured.
 pub(super) fn read_policy(path: &Path) -> Result<PolicyConfig, Vec<String>> {

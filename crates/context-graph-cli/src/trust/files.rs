@@ -9,6 +9,7 @@ use context_graph_policy::rego::{self, PolicyFile, RegoError, RegoErrorKind};
 use context_graph_policy::trust::{Digest, Standing};
 use context_graph_storage::safe_open::read_guarded;
 
+use super::store::is_brought;
 use super::{TrustStore, scripts};
 use crate::{Environment, config, guard};
 
@@ -111,6 +112,12 @@ impl<'a> ProjectFiles<'a> {
     /// The project's real path, which trust is bound to.
     pub(crate) fn place(&self) -> Option<PathBuf> {
         std::fs::canonicalize(&self.root).ok()
+    }
+
+    /// Whether a folder that passes for the user's lies in the project: settings that come with a checkout can name
+    /// another home for a hook.
+    pub(crate) fn bring(&self, folder: &Path) -> bool {
+        self.place().is_some_and(|place| is_brought(folder, &place))
     }
 
     /// All of them as one number; nothing where one cannot be read, because nobody knows then what is trusted.

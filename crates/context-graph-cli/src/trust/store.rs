@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::Environment;
 use crate::environment::home_of_the_account;
 
+/// The name of our folder where the user's configuration is.
+const OURS: &str = "context-graph";
 /// The name of the folder beside the user's own policy file.
 const FOLDER: &str = "trust";
 /// The form of the files in it.
@@ -25,8 +27,6 @@ const MAX_FILE: u64 = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct TrustStore {
     folder: PathBuf,
-    /// Where the account has it whatever the process was told, asked for only where it matters.
-    account: fn() -> Option<PathBuf>,
 }
 
 /// A project that the user has trusted.
@@ -49,7 +49,7 @@ impl Entry {
 
 impl TrustStore {
     pub(crate) fn of(environment: &Environment) -> Self {
-        Self { folder: in_config_home(&environment.config_home), account: home_of_the_account }
+        Self { folder: environment.config_home.join(OURS).join(FOLDER) }
     }
 
     /// Where it is.
@@ -77,10 +77,7 @@ impl TrustStore {
                 return Some(format!("others may write to {shown}; `chmod 700` keeps them out"));
             }
         }
-        let real = fs::canonicalize(&self.folder).unwrap_or_else(|_| self.folder.clone());
-        let is_the_accounts =
-            || (self.account)().is_some_and(|home| in_config_home(&home.join(".config")) == real);
-        (real.starts_with(place) && !is_the_accounts()).then(|| {
+        is_brought(&self.folder, place).then(|| {
             format!("{shown} lies in the project itself, so whoever wrote the project could fill it")
         })
     }
@@ -136,8 +133,13 @@ fn name(place: &Path) -> String {
     format!("{}.json", &hash[..32])
 }
 
-fn in_config_home(config_home: &Path) -> PathBuf {
-    config_home.join("context-graph").join(FOLDER)
+/// Whether a folder of the user's lies in the project at this place, so that a checkout may have brought it. Where the
+/// account has it, whatever the process was told, it is the user's: some work in their home.
+pub(super) fn is_brought(folder: &Path, place: &Path) -> bool {
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let is_the_accounts =
+        || home_of_the_account().is_some_and(|home| real.starts_with(home.join(".config").join(OURS)));
+    real.starts_with(place) && !is_the_accounts()
 }
 
 fn read(file: &Path) -> Option<Entry> {
