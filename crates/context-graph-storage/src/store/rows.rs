@@ -29,9 +29,28 @@ pub(super) fn tell(
     fresh: &[&LogRecord],
 ) -> rusqlite::Result<u64> {
     let mut from = ledger.settled.min(before);
-    if answers_what_is_settled(connection, ledger, from, fresh)? {
+    let mut records = read_from(connection, ledger, from, before, fresh)?;
+    let mut entries = correlated(ledger, &records);
+    if from > 0 && reaches_back(connection, ledger, from, &entries)? {
         from = 0;
+        records = read_from(connection, ledger, from, before, fresh)?;
+        entries = correlated(ledger, &records);
     }
+    if from < before {
+        forget_from(connection, ledger.number, from)?;
+    }
+    let open_turn = put(connection, ledger.number, &entries, &records)?;
+    Ok(settled(&entries, open_turn, ledger.entry.last_seq))
+}
+
+/// The records behind `from`: those up to `before` from the log, then the fresh ones.
+fn read_from(
+    connection: &Connection,
+    ledger: &Ledger,
+    from: u64,
+    before: u64,
+    fresh: &[&LogRecord],
+) -> rusqlite::Result<Vec<(u64, EventRecord)>> {
     let mut records = Vec::with_capacity(fresh.len());
     if from < before {
         log::walk(connection, ledger.number, from + 1, &mut |entry| {
@@ -43,24 +62,64 @@ pub(super) fn tell(
             }
             ControlFlow::Continue(())
         })?;
-        forget_from(connection, ledger.number, from)?;
     }
     let appended = (before + 1..).zip(fresh);
     records.extend(
         appended.map(|(seq, record)| (seq, read(ledger, record.tool_use_id.as_deref(), &record.bytes))),
     );
+    Ok(records)
+}
+
+fn correlated(ledger: &Ledger, records: &[(u64, EventRecord)]) -> Vec<Entry> {
     let project = ledger.entry.project.as_deref().unwrap_or_default();
     let origin = Origin { session_id: &ledger.entry.session_id, project };
-    let entries = correlate(origin, records.iter().map(|(seq, record)| (*seq, record)));
-    let open_turn = put(connection, ledger.number, &entries, &records)?;
-    let open_call = entries.iter().find_map(|entry| match entry {
-        Entry::Call(call) if call.evidence == Evidence::Open => Some(call.first_seq()),
-        _ => None,
-    });
-    let last = ledger.entry.last_seq;
-    let settled =
-        [open_turn, open_call].into_iter().flatten().min().map_or(last, |seq| seq.saturating_sub(1));
-    Ok(settled.max(last.saturating_sub(FURTHEST)))
+    correlate(origin, records.iter().map(|(seq, record)| (*seq, record)))
+}
+
+/// Whether something here may belong to a call that counted as settled: an answer, a batch or another asking by its id;
+/// a request or an answer without one that nothing here fits. Then everything is told again.
+fn reaches_back(
+    connection: &Connection,
+    ledger: &Ledger,
+    settled: u64,
+    entries: &[Entry],
+) -> rusqlite::Result<bool> {
+    let mut statement = connection
+        .prepare_cached("SELECT 1 FROM calls WHERE tool_use_id = ? AND session = ? AND seq <= ?")?;
+    for entry in entries {
+        let reaches = match entry {
+            Entry::Event(event) => event.event == "PermissionRequest",
+            Entry::Call(call) if call.tool_use_id.is_empty() => call.asked.is_none(),
+            Entry::Call(call) => {
+                statement.exists(params![call.tool_use_id, ledger.number, number(settled)])?
+            }
+        };
+        if reaches {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Up to where nothing can change any more: not behind a turn or a call that is open, and not within a call.
+fn settled(entries: &[Entry], open_turn: Option<u64>, last: u64) -> u64 {
+    let calls: Vec<(u64, u64, bool)> = entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Call(call) => {
+                let end = call.records.last().map(|part| part.seq).max(call.batch_seq).unwrap_or(0);
+                Some((call.first_seq(), end, call.evidence == Evidence::Open))
+            }
+            Entry::Event(_) => None,
+        })
+        .collect();
+    let open_call = calls.iter().filter(|(.., open)| *open).map(|(first, ..)| *first).min();
+    let open = [open_turn, open_call].into_iter().flatten().min();
+    let mut settled = open.map_or(last, |seq| seq.saturating_sub(1)).max(last.saturating_sub(FURTHEST));
+    while let Some((first, ..)) = calls.iter().find(|(first, end, _)| *first <= settled && *end > settled) {
+        settled = first.saturating_sub(1);
+    }
+    settled
 }
 
 /// Tells entries, which were made from these records; the number of the prompt of a turn that is not over.
@@ -97,26 +156,6 @@ fn read(ledger: &Ledger, tool_use_id: Option<&str>, bytes: &[u8]) -> EventRecord
         updated_input: None,
         cuts: Vec::new(),
     }
-}
-
-/// Whether one of the records is about a call that counted as settled: then everything is told again.
-fn answers_what_is_settled(
-    connection: &Connection,
-    ledger: &Ledger,
-    settled: u64,
-    fresh: &[&LogRecord],
-) -> rusqlite::Result<bool> {
-    if settled == 0 {
-        return Ok(false);
-    }
-    let mut statement = connection
-        .prepare_cached("SELECT 1 FROM calls WHERE tool_use_id = ? AND session = ? AND seq <= ?")?;
-    for id in fresh.iter().filter_map(|record| record.tool_use_id.as_deref()).filter(|id| !id.is_empty()) {
-        if statement.exists(params![id, ledger.number, number(settled)])? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Removes what was told of the records behind `seq`; says how many rows those were.
