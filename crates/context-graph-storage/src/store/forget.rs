@@ -15,9 +15,12 @@ impl Store {
     /// that link.
     pub fn forget(&self, id: &str, at_ms: i64, why: Why) -> Result<Removed> {
         SessionKey::new(id)?;
+        // The rollback journal holds what was there before: this one is emptied, and what earlier ones left with it.
+        self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = TRUNCATE"))?;
         let transaction = self.begin()?;
         let removed = self.settle(|_| forget(&transaction, id, at_ms, why))?;
         self.settle(|_| transaction.commit())?;
+        self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = PERSIST"))?;
         Ok(removed)
     }
 }

@@ -104,10 +104,11 @@ impl Store {
         }
         store.settle(|store| {
             defend(&store.connection)?;
-            // What is deleted is overwritten, a commit survives a power cut, and nothing is kept in temporary files.
+            // What is deleted is overwritten, a commit survives a power cut, and nothing is kept in temporary files. The
+            // rollback journal keeps its length: to write over it is cheaper than to make it longer each time.
             store.connection.execute_batch(
-                "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
-                 PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;",
+                "PRAGMA journal_mode = PERSIST; PRAGMA journal_size_limit = 1048576; PRAGMA synchronous = FULL;
+                 PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;",
             )?;
             Ok(())
         })?;
