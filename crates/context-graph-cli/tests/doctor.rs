@@ -93,6 +93,13 @@ impl Patient {
         std::fs::write(self.settings(), text.replace(old, program.to_str().unwrap())).unwrap();
     }
 
+    /// Makes the project's settings the user's own: what a project names is not run.
+    fn register_for_the_user(&self) {
+        let own = self.home().join(".claude/settings.json");
+        std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+        std::fs::rename(self.settings(), own).unwrap();
+    }
+
     fn diagnosis(&self) -> Diagnosis {
         let run = self.run(&["doctor", "--json"]);
         Diagnosis {
@@ -229,11 +236,11 @@ const FAULTS: &[Fault] = &[
     ("another version", |p| {
         let other = p.script("old/context-graph", "#!/bin/sh\necho context-graph 0.0.1\n");
         p.run_instead(&other);
-    }, "broken", "0.0.1", "context-graph init"),
+    }, "broken", "was not tried", "context-graph init"),
     ("another program", |p| {
         let other = p.script("old/context-graph", "#!/bin/sh\necho hello\n");
         p.run_instead(&other);
-    }, "broken", "some other program", "context-graph init"),
+    }, "broken", "was not tried", "context-graph init"),
     ("a copy of this one", |p| {
         let copy = p.project().join("bin/context-graph");
         std::fs::copy(BINARY, &copy).unwrap();
@@ -303,18 +310,21 @@ const FAULTS: &[Fault] = &[
         assert_eq!(p.run(&["hooks", "generate-config", "--absolute"]).code, 0);
         let script = p.project().join(".claude/hooks/pre_tool_use.sh");
         std::fs::write(&script, read(&script).replace("\nexec", "\necho starting\nexec")).unwrap();
+        p.register_for_the_user();
     }, "broken", "prints something besides", "by hand"),
     ("a script that dawdles", |p| {
         assert_eq!(p.run(&["uninstall", "--yes"]).code, 0);
         assert_eq!(p.run(&["hooks", "generate-config", "--absolute"]).code, 0);
         let script = p.project().join(".claude/hooks/pre_tool_use.sh");
         std::fs::write(&script, read(&script).replace("\nexec", "\nsleep 0.1\nexec")).unwrap();
+        p.register_for_the_user();
     }, "warning", "a tool call waits", "context-graph init"),
     ("a hook that fails", |p| {
         assert_eq!(p.run(&["uninstall", "--yes"]).code, 0);
         assert_eq!(p.run(&["hooks", "generate-config", "--absolute"]).code, 0);
         let script = p.project().join(".claude/hooks/session_end.sh");
         std::fs::write(&script, read(&script).replace("\nexec", "\necho no >&2; exit 3\nexec")).unwrap();
+        p.register_for_the_user();
     }, "broken", "ends with exit code 3: no", "by hand"),
     ("the last session shows failing hooks", |p| transcript(p, "hook_non_blocking_error"),
         "broken", "the client notes", "start a new session"),
@@ -435,13 +445,11 @@ fn a_process_that_a_hook_left_behind_cannot_hold_doctor_up() {
     let guard = patient
         .script(".claude/hooks/pre_tool_use.sh", &script(&format!("exec {BINARY} hooks event --stdin")));
     let silent = patient.script(".claude/hooks/post_tool_use.sh", &script("sleep 40"));
-    patient.edit(|settings| {
-        let events = settings["hooks"].as_object_mut().unwrap();
-        events.retain(|event, _| event == "PreToolUse" || event == "PostToolUse");
-        for (event, script, timeout) in [("PreToolUse", &guard, 5), ("PostToolUse", &silent, 1)] {
-            events[event][0]["hooks"][0] = json!({"type": "command", "command": script, "timeout": timeout});
-        }
-    });
+    // What the user registers is run; what a project names is not.
+    assert_eq!(patient.run(&["uninstall", "--yes"]).code, 0);
+    let hook = |script: &Path, timeout: u32| json!([{"hooks": [{"type": "command", "command": script, "timeout": timeout}]}]);
+    let settings = json!({"hooks": {"PreToolUse": hook(&guard, 5), "PostToolUse": hook(&silent, 1)}});
+    patient.write("../home/.claude/settings.json", &settings.to_string());
     let started = std::time::Instant::now();
     let diagnosis = patient.diagnosis();
     // Two tries of a second each for the one that never answers; the other answers at once.

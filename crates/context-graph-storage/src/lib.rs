@@ -10,6 +10,7 @@
 pub mod codec;
 pub mod error;
 mod file_lock;
+mod heads;
 pub mod live;
 mod mark;
 pub mod paths;

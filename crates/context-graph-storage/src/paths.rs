@@ -14,6 +14,7 @@ use std::time::SystemTime;
 pub use adopt::Aside;
 
 use crate::error::{IoContext, Result, StorageError};
+use crate::heads::Heads;
 use crate::live::{LiveSession, live_sessions};
 use crate::mark::Mark;
 use crate::quarantine::{Quarantine, note_loss};
@@ -44,6 +45,7 @@ pub struct StateFolder {
     /// Whether the user named it.
     named: bool,
     seal: Seal,
+    heads: Heads,
     /// Where state went that was found here and is nobody's.
     aside: Option<PathBuf>,
 }
@@ -84,12 +86,13 @@ impl StateFolder {
             }
             opened => opened.map_err(|error| refusal(&place, "opened", &error))?,
         };
-        let user = user.seal()?;
-        let (mark, aside) = match Mark::of(&folder, &user) {
+        let user_seal = user.seal()?;
+        let (mark, aside) = match Mark::of(&folder, &user_seal) {
             Some(mark) => (mark, None),
-            None => Mark::settle(&folder, &user)?,
+            None => settle(&folder, user, &user_seal)?,
         };
-        let seal = user.derive("state", &[&mark.id]);
+        let seal = user_seal.derive("state", &[&mark.id]);
+        let heads = Heads::new(user, &mark.id, &seal);
         let (live, is_new) = folder
             .folder_or_create("live")
             .map_err(|error| refusal(&place.join("live"), "created", &error))?;
@@ -97,7 +100,7 @@ impl StateFolder {
             note_loss(live.path(), name);
         }
         let (folder, live) = (Arc::new(folder), Arc::new(live));
-        let state = Self { root: root.to_path_buf(), folder, live, named, seal, aside };
+        let state = Self { root: root.to_path_buf(), folder, live, named, seal, heads, aside };
         if is_made {
             state.ignore()?;
         }
@@ -160,6 +163,11 @@ impl StateFolder {
         &self.seal
     }
 
+    /// How far the sessions in here have come, as the user's own folder has it.
+    pub(crate) fn heads(&self) -> &Heads {
+        &self.heads
+    }
+
     /// Where state has gone that was found here now and that this user did not make on this machine.
     pub fn aside(&self) -> Option<&Path> {
         self.aside.as_deref()
@@ -207,8 +215,17 @@ impl StateFolder {
             database::examine(&folder, self.path())?;
         }
         let quarantine = self.quarantine().folder().to_path_buf();
-        Store::open(&StoreOptions { quarantine, patience, ..StoreOptions::new(folder, now_ms) })
+        let seal = self.seal.derive("store", &[]);
+        Store::open(&StoreOptions { quarantine, patience, seal, ..StoreOptions::new(folder, now_ms) })
     }
+}
+
+/// Marks a folder, and begins to write down outside how far its sessions have come.
+fn settle(folder: &Folder, user: &UserFolder, seal: &Seal) -> Result<(Mark, Option<PathBuf>)> {
+    let (mark, aside) = Mark::settle(folder, seal)?;
+    let heads = Heads::new(user, &mark.id, &seal.derive("state", &[&mark.id]));
+    heads.begin().context("write", user.path())?;
+    Ok((mark, aside))
 }
 
 /// Makes the folder for the state: of a named one also those above it.

@@ -5,9 +5,9 @@
 //! the number of the state folder ([`mark`](crate::mark)). Copying a file from one state folder to another makes its tags
 //! wrong, moving a state folder does not.
 //!
-//! For a row of the database: `seal.tag("session row", &[id, state, snapshot])` is stored beside it, and a row is
-//! believed if `seal.holds("session row", &[id, state, snapshot], &tag)`; else it is damage. Everything that a reader goes
-//! by belongs among the parts, their order counts, and each purpose has a name of its own.
+//! `seal.tag("purpose", &[id, content])` is stored beside what it is of, which is believed if `seal.holds("purpose", &[id,
+//! content], &tag)`; else it is damage. Everything that a reader goes by belongs among the parts, their order counts, and
+//! each purpose has a name of its own.
 
 /// How long a tag is.
 pub const TAG_BYTES: usize = 16;
@@ -40,6 +40,17 @@ impl Seal {
     pub fn holds(&self, purpose: &str, parts: &[&[u8]], tag: &[u8]) -> bool {
         let own = self.tag(purpose, parts);
         tag.len() == own.len() && tag.iter().zip(own).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+    }
+
+    /// `content` with its tag before it, as it is stored for `id`.
+    pub(crate) fn enclose(&self, purpose: &str, id: &str, content: &[u8]) -> Vec<u8> {
+        [&self.tag(purpose, &[id.as_bytes(), content])[..], content].concat()
+    }
+
+    /// The content of what was enclosed for `id`; none when it does not check out.
+    pub(crate) fn disclose<'a>(&self, purpose: &str, id: &str, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let (tag, content) = bytes.split_at_checked(TAG_BYTES)?;
+        self.holds(purpose, &[id.as_bytes(), content], tag).then_some(content)
     }
 
     /// The seal's key, for something that has a use of its own for one.

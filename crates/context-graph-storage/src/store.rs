@@ -42,6 +42,7 @@ use rusqlite::Connection;
 use crate::error::Result;
 use crate::live::Position;
 use crate::quarantine::Quarantine;
+use crate::seal::Seal;
 
 /// The store, open.
 #[derive(Debug)]
@@ -50,6 +51,8 @@ pub struct Store {
     path: PathBuf,
     quarantine: Quarantine,
     now_ms: i64,
+    /// What sessions are sealed with.
+    seal: Seal,
 }
 
 /// Longest project key that is accepted, in bytes.

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{Dice, Place, dump, record, snapshot, work, worker};
+use context_graph_storage::seal::{Seal, TAG_BYTES};
 use context_graph_storage::store::{DATABASE, Why};
 use context_graph_storage::{FoldBatch, StorageError, Store, StoreOptions};
 use rusqlite::Connection;
@@ -171,10 +172,12 @@ fn forgetting_leaves_no_row_that_names_the_session() {
 fn a_newer_snapshot_is_refused_and_left_alone() {
     let place = Place::new();
     filled(&place);
-    let mut bytes = value(&place, "states", "snapshot");
+    let mut bytes = value(&place, "states", "snapshot").split_off(TAG_BYTES);
     bytes[4] = 2;
     let sum = xxhash_rust::xxh3::xxh3_64_with_seed(&bytes[14..], 2);
     bytes[6..14].copy_from_slice(&sum.to_le_bytes());
+    let tag = Seal::new([0; 32]).tag("stored snapshot", &[b"two", &bytes]);
+    let bytes = [&tag[..], &bytes].concat();
     tamper(&place, |connection| {
         connection.execute("UPDATE states SET snapshot = ? WHERE session = 2", [&bytes])
     });

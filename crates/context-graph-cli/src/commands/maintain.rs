@@ -81,6 +81,7 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
             // So that the next question about the past is answered at once.
             while store.learn_words(now_ms - SILENT_MS)? > 0 {}
         }
+        sessions.shorten_heads();
         upkeep::note(&folder);
     }
     if args.json {

@@ -185,3 +185,40 @@ fn ones_own_settings_may_be_a_link_within_ones_home() {
     assert!(home.join(".claude/settings.json").is_symlink());
     assert!(fs::read_to_string(home.join("dotfiles/settings.json")).unwrap().contains("hooks"));
 }
+
+#[test]
+fn doctor_runs_nothing_that_a_project_names() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let trace = place.project().join("it-ran");
+    let write = |name: &str, text: String| {
+        let path = place.project().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let touch = format!(
+        "#!/bin/sh\n# context-graph hooks event\ntouch {}\necho context-graph 9.9\n",
+        trace.display()
+    );
+    let program = write("tools/context-graph", touch.clone());
+    let script = write(".claude/hooks/pre_tool_use.sh", touch);
+    let own = env!("CARGO_BIN_EXE_context-graph");
+    for command in [
+        serde_json::json!({"type": "command", "command": program, "args": ["hooks", "event", "--stdin"]}),
+        serde_json::json!({"type": "command", "command": format!("{program} hooks event --stdin")}),
+        serde_json::json!({"type": "command", "command": script}),
+        serde_json::json!({"type": "command", "command": format!("{own} hooks event --stdin; touch {}", trace.display())}),
+        serde_json::json!({"type": "command", "command": format!("{own} hooks event --stdin $(touch {})", trace.display())}),
+    ] {
+        let settings = serde_json::json!({"hooks": {"PreToolUse": [{"hooks": [command]}]}});
+        for name in ["settings.json", "settings.local.json"] {
+            let path = place.project().join(".claude").join(name);
+            fs::write(&path, settings.to_string()).unwrap();
+            let run = place.run(&["doctor"]);
+            assert!(!trace.exists(), "{settings} {run:?}");
+            fs::remove_file(&path).unwrap();
+        }
+    }
+}

@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod evidence;
 mod links;
 mod stage;
 mod state;

@@ -162,3 +162,32 @@ fn nothing_is_readable_by_others_whatever_the_umask() {
         assert_eq!(mode, 0, "{}", folder.display());
     }
 }
+
+#[test]
+fn a_database_that_git_puts_into_a_marked_folder_is_not_believed() {
+    let attacker = Place::new();
+    whole_session(&attacker, "theirs");
+    let victim = Place::new();
+    whole_session(&victim, "mine");
+    fs::remove_dir_all(state(&victim).join("data")).unwrap();
+    copy(&state(&attacker).join("data"), &state(&victim).join("data"));
+    rename_project(&victim, &attacker);
+    let run = hook(&victim, &start("next"));
+    assert!(!run.stdout.contains("approved"), "{run:?}");
+    let injected = victim.run(&["consciousness", "inject"]);
+    assert!(!injected.stdout.contains("approved"), "{injected:?}");
+    let run = hook(&victim, &start("after"));
+    assert!(!run.stdout.contains("approved"), "{run:?}");
+}
+
+/// Has the rows of a database say that they are of the victim's project.
+fn rename_project(victim: &Place, attacker: &Place) {
+    let connection = rusqlite::Connection::open(state(victim).join("data/context-graph.db")).unwrap();
+    let (to, from) = (victim.project(), attacker.project());
+    connection
+        .execute(
+            "UPDATE sessions SET project = replace(project, ?1, ?2)",
+            [from.to_str().unwrap(), to.to_str().unwrap()],
+        )
+        .unwrap();
+}

@@ -187,6 +187,23 @@ impl SessionGuard<'_> {
         Ok(state)
     }
 
+    /// Where the journal begins.
+    pub fn journal_start(&self) -> Position {
+        self.journal.header.start
+    }
+
+    /// Whether the journal holds `place`, or begins where the one before it was folded, which did.
+    pub fn has_come_to(&self, place: Position) -> Result<bool> {
+        let header = &self.journal.header;
+        if header.follows.is_some_and(|before| before.generation == place.generation) {
+            return Ok(true);
+        }
+        if header.generation != place.generation {
+            return Ok(false);
+        }
+        self.journal.continues(place)
+    }
+
     /// Appends `payload` and says where it ended.
     pub fn append(&mut self, payload: &[u8]) -> Result<Position> {
         self.journal.append(payload)

@@ -74,6 +74,7 @@ impl Sessions {
         if self.is_live(session_id)? {
             return Ok(());
         }
+        self.note_removal(session_id);
         let removed = store.forget(session_id, now_ms, why)?;
         pruned.push(Pruned { session_id: session_id.to_owned(), records: removed.records, why });
         Ok(())
@@ -128,6 +129,8 @@ impl Sessions {
         }
         state.applied = Some(tail.end());
         let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
+        let journal = (!folded.emptied).then(|| guard.journal_start());
+        self.note_head(store.opened().ok(), session_id, journal);
         if folded.emptied { guard.retire() } else { Ok(false) }
     }
 }

@@ -5,6 +5,7 @@
 //! there whatever happens next.
 
 mod codec;
+mod evidence;
 mod identity;
 mod keep;
 mod reach;

@@ -141,6 +141,7 @@ impl Sessions {
         at_ms: i64,
         why: Why,
     ) -> Result<(Removed, bool)> {
+        self.note_removal(session_id);
         let live = self.folder.session(session_id)?.remove()?;
         self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
         let removed =

@@ -152,13 +152,17 @@ impl Sessions {
             guard.write_state(state.applied.unwrap_or(own), &encode_session(&state.session)?)?;
             if durability == Durability::Journal {
                 guard.sync()?;
+                self.note_head(None, session_id, Some(own));
             }
         } else {
             let over = durability == Durability::End;
             match store.opened().and_then(|store| self.fold(&mut guard, store, &mut state, over)) {
                 Ok(folded) => {
                     damage.extend(folded.damage);
-                    if over && folded.emptied {
+                    let is_put_away = over && folded.emptied;
+                    let journal = (!is_put_away).then(|| guard.journal_start());
+                    self.note_head(store.opened().ok(), session_id, journal);
+                    if is_put_away {
                         guard.retire()?;
                     }
                 }

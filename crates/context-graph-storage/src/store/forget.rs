@@ -4,10 +4,12 @@
 use rusqlite::{Connection, params};
 
 use super::rows::forget_from;
+use super::sessions::SNAPSHOT;
 use super::write::find;
 use super::{Removed, Store, Why, tombstone, words};
 use crate::codec;
 use crate::error::Result;
+use crate::seal::Seal;
 use crate::session_key::SessionKey;
 
 impl Store {
@@ -18,15 +20,15 @@ impl Store {
         // The rollback journal holds what was there before: this one is emptied, and what earlier ones left with it.
         self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = TRUNCATE"))?;
         let transaction = self.begin()?;
-        let removed = self.settle(|_| forget(&transaction, id, at_ms, why))?;
+        let removed = self.settle(|_| forget(&self.seal, &transaction, id, at_ms, why))?;
         self.settle(|_| transaction.commit())?;
         self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = PERSIST"))?;
         Ok(removed)
     }
 }
 
-fn forget(connection: &Connection, id: &str, at_ms: i64, why: Why) -> rusqlite::Result<Removed> {
-    unlink(connection, id)?;
+fn forget(seal: &Seal, connection: &Connection, id: &str, at_ms: i64, why: Why) -> rusqlite::Result<Removed> {
+    unlink(seal, connection, id)?;
     let Some(ledger) = find(connection, id)? else { return Ok(Removed::default()) };
     let session = ledger.number;
     words::forget(connection, session)?;
@@ -46,21 +48,25 @@ fn forget(connection: &Connection, id: &str, at_ms: i64, why: Why) -> rusqlite::
 }
 
 /// Takes the link to a session out of those that continue it, also out of what they go on from.
-fn unlink(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+fn unlink(seal: &Seal, connection: &Connection, id: &str) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
-        "SELECT n.number, s.snapshot FROM sessions n JOIN states s ON s.session = n.number WHERE n.previous_id = ?",
+        "SELECT n.number, n.session_id, s.snapshot FROM sessions n JOIN states s ON s.session = n.number
+         WHERE n.previous_id = ?",
     )?;
-    let successors: Vec<(i64, Option<Vec<u8>>)> =
-        statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-    for (number, snapshot) in successors {
+    let successors: Vec<(i64, String, Option<Vec<u8>>)> = statement
+        .query_map([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (number, successor, snapshot) in successors {
         connection.execute("UPDATE sessions SET previous_id = NULL WHERE number = ?", [number])?;
         connection.execute(
             "DELETE FROM injections WHERE session = ? AND kind = 'previous_session' AND content = ?",
             params![number, id],
         )?;
-        if let Some(mut snapshot) = snapshot.and_then(|bytes| codec::decode(&bytes).ok()) {
+        let content = snapshot.as_deref().and_then(|bytes| seal.disclose(SNAPSHOT, &successor, bytes));
+        if let Some(mut snapshot) = content.and_then(|bytes| codec::decode(bytes).ok()) {
             snapshot.previous_session_id = None;
             if let Ok(bytes) = codec::encode(&snapshot) {
+                let bytes = seal.enclose(SNAPSHOT, &successor, &bytes);
                 connection
                     .execute("UPDATE states SET snapshot = ? WHERE session = ?", params![bytes, number])?;
             }

@@ -17,6 +17,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{Store, schema};
 use crate::error::{IoContext, Result, StorageError};
 use crate::quarantine::{Quarantine, create_folder};
+use crate::seal::Seal;
 
 /// The name of the database in its folder.
 pub const DATABASE: &str = "context-graph.db";
@@ -36,6 +37,8 @@ pub struct StoreOptions {
     pub now_ms: i64,
     /// Who waits.
     pub patience: Patience,
+    /// What sessions are sealed with: one that does not bear its tags was not stored by this user in this place.
+    pub seal: Seal,
 }
 
 /// Who waits for the store while others use it.
@@ -48,11 +51,11 @@ pub enum Patience {
 }
 
 impl StoreOptions {
-    /// The store in `folder`, with its quarantine beside it.
+    /// The store in `folder`, with its quarantine beside it, sealed with what anybody knows.
     pub fn new(folder: impl Into<PathBuf>, now_ms: i64) -> Self {
         let folder = folder.into();
         let quarantine = folder.parent().unwrap_or(&folder).join("quarantine");
-        Self { folder, quarantine, now_ms, patience: Patience::Command }
+        Self { folder, quarantine, now_ms, patience: Patience::Command, seal: Seal::new([0; 32]) }
     }
 }
 
@@ -97,6 +100,7 @@ impl Store {
             path,
             quarantine: Quarantine::new(&options.quarantine),
             now_ms: options.now_ms,
+            seal: options.seal.clone(),
         };
         // SQLite takes what is too short for a header for an empty file, and would write over it.
         if (1..HEADER).contains(&length) {
@@ -121,7 +125,7 @@ impl Store {
         let path = PathBuf::from(":memory:");
         let connection = Connection::open_in_memory().map_err(|error| failure(&path, &error))?;
         let quarantine = Quarantine::new(Path::new("/nonexistent"));
-        let store = Self { connection, path, quarantine, now_ms: 0 };
+        let store = Self { connection, path, quarantine, now_ms: 0, seal: Seal::new([0; 32]) };
         schema::prepare(&store, Patience::Command)?;
         Ok(store)
     }

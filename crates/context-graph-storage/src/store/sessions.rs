@@ -6,11 +6,15 @@ use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
 use rusqlite::{OptionalExtension as _, Row, ToSql, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Chain, SessionEntry, SessionQuery, SessionVisitor, Stats, Store, sealed};
+use super::{Chain, SessionEntry, SessionQuery, SessionVisitor, Stats, Store};
 use crate::codec;
 use crate::error::{Result, StorageError};
 use crate::live::Position;
 use crate::session_key::SessionKey;
+
+/// What a snapshot and a state are sealed for.
+pub(super) const SNAPSHOT: &str = "stored snapshot";
+pub(super) const STATE: &str = "stored state";
 
 /// The columns of a session as lists show it.
 pub(super) const ENTRY: &str =
@@ -43,10 +47,10 @@ impl Store {
     /// The stored snapshot. One that does not decode is moved to quarantine and reported once.
     pub fn snapshot(&self, id: &str) -> Result<Option<SessionIdentitySnapshot>> {
         let Some((number, bytes)) = self.state_column(id, "snapshot")? else { return Ok(None) };
-        let too_new = match codec::decode(&bytes) {
-            Ok(snapshot) if snapshot.session_id == id => return Ok(Some(snapshot)),
-            Ok(_) => None,
-            Err(flaw) => flaw.too_new(id),
+        let too_new = match self.seal.disclose(SNAPSHOT, id, &bytes).map(codec::decode) {
+            Some(Ok(snapshot)) if snapshot.session_id == id => return Ok(Some(snapshot)),
+            Some(Err(flaw)) => flaw.too_new(id),
+            _ => None,
         };
         Err(too_new.unwrap_or_else(|| self.put_aside(id, number, "snapshot", &bytes)))
     }
@@ -55,7 +59,7 @@ impl Store {
     /// once.
     pub fn state(&self, id: &str) -> Result<Option<Vec<u8>>> {
         let Some((number, bytes)) = self.state_column(id, "state")? else { return Ok(None) };
-        match sealed::unseal(&number.to_be_bytes(), &bytes) {
+        match self.seal.disclose(STATE, id, &bytes) {
             Some(state) => Ok(Some(state.to_vec())),
             None => Err(self.put_aside(id, number, "state", &bytes)),
         }

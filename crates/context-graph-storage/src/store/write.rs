@@ -3,11 +3,12 @@
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, named_params, params};
 
-use super::sessions::{ENTRY, read_entry};
-use super::{Chain, Change, FoldBatch, LogRecord, MAX_PROJECT_BYTES, SessionEntry, Store, log, rows, sealed};
+use super::sessions::{ENTRY, SNAPSHOT, STATE, read_entry};
+use super::{Chain, Change, FoldBatch, LogRecord, MAX_PROJECT_BYTES, SessionEntry, Store, log, rows};
 use crate::codec;
 use crate::error::{Result, StorageError};
 use crate::live::Position;
+use crate::seal::Seal;
 use crate::session_key::SessionKey;
 
 /// Longest id of a tool call that a record can hold.
@@ -26,7 +27,7 @@ impl Store {
     pub fn commit_fold(&self, batch: &FoldBatch) -> Result<u64> {
         validate(batch)?;
         let transaction = self.begin()?;
-        let last = self.settle(|_| put(&transaction, batch))?;
+        let last = self.settle(|_| put(&self.seal, &transaction, batch))?;
         self.settle(|_| transaction.commit())?;
         Ok(last)
     }
@@ -41,7 +42,7 @@ impl Store {
             return Err(StorageError::InvalidData(problem));
         }
         validate(&batch)?;
-        self.settle(|_| put(&transaction, &batch))?;
+        self.settle(|_| put(&self.seal, &transaction, &batch))?;
         self.settle(|_| transaction.commit())?;
         Ok(batch.snapshot)
     }
@@ -68,7 +69,7 @@ fn validate(batch: &FoldBatch) -> Result<()> {
     }
 }
 
-fn put(connection: &Connection, batch: &FoldBatch) -> rusqlite::Result<u64> {
+fn put(seal: &Seal, connection: &Connection, batch: &FoldBatch) -> rusqlite::Result<u64> {
     let id = &batch.snapshot.session_id;
     let known = find(connection, id)?;
     let is_new = known.is_none();
@@ -90,7 +91,7 @@ fn put(connection: &Connection, batch: &FoldBatch) -> rusqlite::Result<u64> {
         ledger.settled = rows::tell(connection, &ledger, before, &fresh)?;
     }
     put_session(connection, &ledger, batch, is_new)?;
-    put_state(connection, ledger.number, batch)?;
+    put_state(seal, connection, ledger.number, batch)?;
     Ok(ledger.entry.last_seq)
 }
 
@@ -205,9 +206,10 @@ pub(super) fn put_session(
     Ok(())
 }
 
-fn put_state(connection: &Connection, number: i64, batch: &FoldBatch) -> rusqlite::Result<()> {
-    let snapshot = codec::encode(&batch.snapshot).map_err(unencodable)?;
-    let state = batch.state.as_ref().map(|state| sealed::seal(&number.to_be_bytes(), state));
+fn put_state(seal: &Seal, connection: &Connection, number: i64, batch: &FoldBatch) -> rusqlite::Result<()> {
+    let id = &batch.snapshot.session_id;
+    let snapshot = seal.enclose(SNAPSHOT, id, &codec::encode(&batch.snapshot).map_err(unencodable)?);
+    let state = batch.state.as_ref().map(|state| seal.enclose(STATE, id, state));
     connection
         .prepare_cached(
             "INSERT INTO states (session, snapshot, state) VALUES (?, ?, ?)

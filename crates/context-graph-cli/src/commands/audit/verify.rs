@@ -21,7 +21,8 @@ use crate::{Environment, table, terminal};
 /// Check that the record is as it was written: every page, every record, every chain, every journal
 ///
 /// Each session's records are a hash chain. Whatever was changed, taken out or added behind the store's back does not
-/// fit, and the first place is named. Sessions that were forgotten or pruned left a tombstone and are no break.
+/// fit, and the first place is named. How far each session had come is written down in your own folder too: what was
+/// removed or rolled back is missed there. Sessions that were forgotten or pruned left a tombstone and are no break.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 it holds, 2 it does not.\n\nExamples:\n  \
                         context-graph audit verify\n  \
@@ -57,7 +58,7 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
             heads: heads.len(),
             first_break: match loss(&shelf) {
                 Some(found) => Some(found),
-                None => compare_heads(None, &[], &heads)?,
+                None => outside(&shelf, None, &[], &heads)?,
             },
         },
     };
@@ -94,7 +95,7 @@ fn look(shelf: &Shelf, store: &Store, heads: &[Head]) -> Result<Findings, Failur
     // A chain that breaks says more than the page or the key that it breaks on.
     let first_break = match chains.first_break.clone().or(damaged).or_else(|| loss(shelf)) {
         Some(found) => Some(found),
-        None => compare_heads(Some(store), &tombstones, heads)?,
+        None => outside(shelf, Some(store), &tombstones, heads)?,
     };
     Ok(Findings { chains, tombstones, waiting, heads: heads.len(), first_break })
 }
@@ -111,6 +112,19 @@ fn loss(shelf: &Shelf) -> Option<Break> {
             quarantine.folder().join(name).display()
         ),
     })
+}
+
+/// What is not as it was written down outside of the project: in the user's own folder, and where the user wants it.
+fn outside(
+    shelf: &Shelf,
+    store: Option<&Store>,
+    tombstones: &[Tombstone],
+    heads: &[Head],
+) -> Result<Option<Break>, Failure> {
+    match shelf.sessions.check_heads(store)? {
+        (_, Some(found)) => Ok(Some(found)),
+        (_, None) => compare_heads(store, tombstones, heads),
+    }
 }
 
 fn heads_to_compare(args: &VerifyArgs, environment: &Environment) -> Result<Vec<Head>, Failure> {
@@ -131,6 +145,14 @@ fn heads_to_compare(args: &VerifyArgs, environment: &Environment) -> Result<Vec<
         )
         .with_next_step("--heads names another file; without audit.heads_file none is compared")
     })?;
+    if all.is_empty() {
+        // Nobody writes such a file, so somebody has emptied it.
+        return Err(Failure::new(
+            ErrorCode::Corruption,
+            format!("the record does not hold: {} is empty", file.display()),
+        )
+        .with_next_step("compare with a backup of it; once it is removed, it is begun anew"));
+    }
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let root = real(&root);
     Ok(all.into_iter().filter(|head| real(Path::new(&head.project)) == root).collect())

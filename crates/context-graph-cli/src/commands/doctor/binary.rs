@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Patient;
 use super::finding::{Finding, Mend};
+use super::permit;
 use super::sources::Ours;
 use crate::Environment;
 use crate::paths::System;
@@ -61,6 +62,9 @@ fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
     if std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone()) == here {
         return None;
     }
+    if !permit::is_the_users(hook.source) {
+        return Some(named_by_the_project(hook, &path, &here, &fix(scope), &mended));
+    }
     let version = version_of(&path);
     let own = concat!("context-graph ", env!("CARGO_PKG_VERSION"));
     Some(match version {
@@ -80,6 +84,24 @@ fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
             fix(scope),
         )),
     })
+}
+
+/// A program that a project names is not run to find out what it is.
+fn named_by_the_project(
+    hook: &Ours<'_>,
+    path: &Path,
+    here: &Path,
+    fix: &str,
+    mended: &impl Fn(Finding) -> Finding,
+) -> Finding {
+    let file = hook.source.path.display();
+    let what = format!("the hooks in {file} run {}, and this is {}", path.display(), here.display());
+    let is_copy = std::fs::read(path).is_ok_and(|bytes| std::fs::read(here).is_ok_and(|own| own == bytes));
+    if is_copy {
+        return Finding::warning(CHECK, what, format!("run doctor from there, or {fix}"));
+    }
+    let what = format!("{what}; which program that is was not tried, because the project names it");
+    mended(Finding::broken(CHECK, what, fix.to_owned()))
 }
 
 fn version_of(path: &Path) -> Option<String> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::finding::Finding;
 use super::sources::Ours;
-use super::{Patient, listed, sample};
+use super::{Patient, listed, permit, sample};
 use crate::cost;
 use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
@@ -42,11 +42,16 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         }
     };
     let mut tried: Vec<(&str, &[String])> = Vec::new();
+    let mut withheld: Vec<String> = Vec::new();
     let mut failures: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for hook in &ours {
         let Some(event) = EventName::parse(&hook.event) else { continue };
         // One that would make a worktree is not to be tried.
         if event == EventName::WorktreeCreate || tried.contains(&(&hook.event, &hook.words)) {
+            continue;
+        }
+        if !permit::may_run(patient, hook) {
+            withheld.push(hook.event.clone());
             continue;
         }
         tried.push((&hook.event, &hook.words));
@@ -59,18 +64,39 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             failures.entry(trouble).or_default().push(hook.event.clone());
         }
     }
-    if !failures.is_empty() {
-        return failures.iter().map(|(trouble, events)| failed(trouble, events)).collect();
+    let mut findings: Vec<Finding> = failures
+        .iter()
+        .map(|(trouble, events)| failed(trouble, events))
+        .chain(not_tried(&withheld))
+        .collect();
+    if !findings.is_empty() {
+        return findings;
     }
-    let mut findings = vec![Finding::ok(
+    findings.push(Finding::ok(
         CHECK,
         format!("{} started as registered, and answered", counted(tried.len(), "hook was", "hooks were")),
-    )];
+    ));
     if let Some(guard) = ours.iter().find(|hook| hook.event == "PreToolUse") {
         findings.extend(denies(patient, guard, scratch.path()));
         findings.extend(wait(patient, guard, scratch.path()));
     }
     findings
+}
+
+/// Hooks that run something which comes with the project: looking at a project must not run it.
+fn not_tried(withheld: &[String]) -> Option<Finding> {
+    let mut events = withheld.to_vec();
+    events.dedup();
+    (!events.is_empty()).then(|| {
+        Finding::warning(
+            CHECK,
+            format!(
+                "the hook for {} was not tried: it runs more than this program, and the project names it",
+                listed(&events)
+            ),
+            "`context-graph init` registers this program itself; else look at the command and try it by hand",
+        )
+    })
 }
 
 /// Starts a hook as the client does.

@@ -11,6 +11,7 @@ mod files;
 mod finding;
 mod fix;
 mod matcher;
+mod permit;
 mod registration;
 mod report;
 mod rules;

@@ -151,6 +151,16 @@ impl ShellType {
     }
 }
 
+/// Whether a script is, to the letter, one that is generated for one of `programs`.
+pub(crate) fn is_verbatim(text: &str, programs: &[&str]) -> bool {
+    ShellType::value_variants().iter().any(|shell| {
+        let mut scripts = HookType::ALL
+            .iter()
+            .flat_map(|hook| programs.iter().map(move |program| shell.script(*hook, program)));
+        scripts.any(|script| script == text)
+    })
+}
+
 /// Writes the scripts and adds them to the project's settings.
 pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outcome {
     let root = environment.project_root();

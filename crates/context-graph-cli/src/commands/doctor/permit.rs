@@ -1,0 +1,65 @@
+//! Which hooks may be run to see whether they work. What a project's settings name came with a checkout: of that only this
+//! very program is run, by itself or by a script that is generated word for word. What the user or the administrator
+//! registered is theirs.
+
+use std::path::{Path, PathBuf};
+
+use context_graph_storage::safe_open::read_regular;
+use serde_json::Value;
+
+use super::Patient;
+use super::sources::{Origin, Ours, Source};
+use crate::commands::hooks::generate::is_verbatim;
+use crate::settings_file::Scope;
+
+/// No script of ours is larger.
+const MAX_SCRIPT_BYTES: u64 = 64 << 10;
+/// The name by which scripts that a team shares call the program.
+const SHARED_NAME: &str = "context-graph";
+
+/// Whether the user or the administrator wrote this file.
+pub(super) fn is_the_users(source: &Source) -> bool {
+    matches!(source.origin, Origin::File(Scope::User) | Origin::Managed)
+}
+
+/// Whether a hook may be run.
+pub(super) fn may_run(patient: &Patient, hook: &Ours<'_>) -> bool {
+    if is_the_users(hook.source) {
+        return true;
+    }
+    let Some(path) = hook.words.first().and_then(|program| patient.resolve(program, hook)) else {
+        // What is not there cannot be run.
+        return true;
+    };
+    let command = hook.entry.get("command").and_then(Value::as_str).unwrap_or("");
+    let is_plain =
+        hook.entry.get("args").is_some() || !command.contains([';', '&', '|', '<', '>', '`', '(', '\n']);
+    if !is_plain {
+        return false;
+    }
+    if hook.is_direct() {
+        return is_this_program(&path);
+    }
+    let shared = patient.resolve(SHARED_NAME, hook).is_some_and(|path| is_this_program(&path));
+    let own = crate::commands::binary_path().unwrap_or_default();
+    let programs: Vec<&str> =
+        [Some(own.as_str()), shared.then_some(SHARED_NAME)].into_iter().flatten().collect();
+    let text = script(patient, hook, &path).and_then(|path| read_regular(&path, MAX_SCRIPT_BYTES).ok());
+    text.and_then(|text| String::from_utf8(text).ok()).is_some_and(|text| is_verbatim(&text, &programs))
+}
+
+/// The script of a hook: what is run, or what its interpreter is given.
+fn script(patient: &Patient, hook: &Ours<'_>, program: &Path) -> Option<PathBuf> {
+    match hook.words.as_slice() {
+        [_] => Some(program.to_path_buf()),
+        [_, .., script] => patient.resolve(script, hook),
+        [] => None,
+    }
+}
+
+/// Whether a file is the program that runs now.
+pub(super) fn is_this_program(path: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let here = std::env::current_exe().ok().and_then(|here| real(&here));
+    here.is_some() && real(path) == here
+}

@@ -1,0 +1,215 @@
+//! How far each session of a state folder has come, written down in the user's own folder at every sync point: what is
+//! removed from the state folder or rolled back is missed there.
+//!
+//! A line each, with a tag over it and the tag before, so that the file can only grow. Nobody waits for it to be on disk,
+//! and a line that could not be written is made good by the next.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt;
+
+use crate::live::Position;
+use crate::safe_open::{Access, Folder};
+use crate::seal::{Seal, TAG_BYTES};
+use crate::secret::UserFolder;
+
+const FOLDER: &str = "heads";
+/// No file is larger: a line has some two hundred bytes.
+const MAX_BYTES: u64 = 1 << 30;
+/// A tag as text.
+const TAG_DIGITS: usize = TAG_BYTES * 2;
+
+/// How far a session had come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) session_id: String,
+    /// How many records the store had.
+    pub(crate) records: u64,
+    /// The chain behind the last of them, in hexadecimal digits; empty where there was none.
+    pub(crate) chain: String,
+    /// The place up to which its journal had come; none when it had been put away.
+    pub(crate) journal: Option<Position>,
+    /// Whether it was removed since, by the user's wish.
+    pub(crate) is_gone: bool,
+}
+
+/// The heads of one state folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Heads {
+    user: UserFolder,
+    name: String,
+    seal: Seal,
+}
+
+impl Heads {
+    pub(crate) fn new(user: &UserFolder, id: &[u8], seal: &Seal) -> Self {
+        let name = id.iter().fold(String::new(), |mut name, byte| {
+            let _ = write!(name, "{byte:02x}");
+            name
+        });
+        Self { user: user.clone(), name, seal: seal.derive("heads", &[]) }
+    }
+
+    /// Begins the file, when the folder is marked.
+    pub(crate) fn begin(&self) -> io::Result<()> {
+        self.append("begin")
+    }
+
+    /// Writes down how far a session has come.
+    pub(crate) fn note(&self, head: &Head) -> io::Result<()> {
+        let id = encode_id(&head.session_id);
+        if head.is_gone {
+            return self.append(&format!("gone {id}"));
+        }
+        let chain = if head.chain.is_empty() { "-" } else { &head.chain };
+        let journal = match head.journal {
+            Some(Position { generation, offset, check }) => format!("{generation} {offset} {check}"),
+            None => "-".to_owned(),
+        };
+        self.append(&format!("head {id} {} {chain} {journal}", head.records))
+    }
+
+    /// The newest head of each session; the error says what is wrong with the file.
+    pub(crate) fn read(&self) -> Result<Vec<Head>, String> {
+        let path = self.user.path().join(FOLDER).join(&self.name);
+        let bytes = self.folder().and_then(|folder| folder.read(&self.name, MAX_BYTES));
+        let text = bytes.map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = String::from_utf8_lossy(&text);
+        if text.is_empty() {
+            return Err(format!("{} is empty", path.display()));
+        }
+        let mut newest = BTreeMap::new();
+        let mut before = String::new();
+        for (number, line) in text.lines().enumerate() {
+            let said = line.split_once(' ').filter(|(tag, said)| *tag == self.tag(&before, said));
+            let Some((tag, said)) = said else {
+                return Err(format!("{} was changed in line {}", path.display(), number + 1));
+            };
+            tag.clone_into(&mut before);
+            if let Some(head) = parse(said) {
+                newest.insert(head.session_id.clone(), head);
+            }
+        }
+        Ok(newest.into_values().collect())
+    }
+
+    /// Puts the newest line of each session in the place of all.
+    pub(crate) fn shorten(&self) -> io::Result<()> {
+        let Ok(heads) = self.read() else { return Ok(()) };
+        let part = Self { name: format!("{}.part", self.name), ..self.clone() };
+        let _ = self.folder()?.remove(&part.name);
+        part.begin()?;
+        for head in heads.iter().filter(|head| !head.is_gone) {
+            part.note(head)?;
+        }
+        let folder = self.folder()?;
+        folder.move_to(&part.name, &folder, &self.name)
+    }
+
+    fn append(&self, said: &str) -> io::Result<()> {
+        let mut file = self.folder()?.file(&self.name, Access::AppendOrCreate)?;
+        file.lock()?;
+        let length = file.metadata()?.len();
+        let mut before = String::new();
+        if length > 0 {
+            // The last line is read back for its tag.
+            let start = length.saturating_sub(4 << 10);
+            let mut bytes = vec![0; usize::try_from(length - start).unwrap_or(0)];
+            file.read_exact_at(&mut bytes, start)?;
+            let text = String::from_utf8_lossy(&bytes);
+            if let Some(tag) = text.trim_end().rsplit('\n').next().and_then(|line| line.get(..TAG_DIGITS)) {
+                tag.clone_into(&mut before);
+            }
+        }
+        file.write_all(format!("{} {said}\n", self.tag(&before, said)).as_bytes())
+    }
+
+    fn folder(&self) -> io::Result<Folder> {
+        let folder = match Folder::open(&self.user.path().join(FOLDER)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let user = self.user.open().map_err(|error| io::Error::other(error.to_string()))?;
+                user.folder_or_create(FOLDER)?.0
+            }
+            opened => opened?,
+        };
+        Ok(folder)
+    }
+
+    fn tag(&self, before: &str, said: &str) -> String {
+        let tag = self.seal.tag("line", &[before.as_bytes(), said.as_bytes()]);
+        format!("{:032x}", u128::from_be_bytes(tag))
+    }
+}
+
+fn parse(said: &str) -> Option<Head> {
+    let mut words = said.split(' ');
+    let kind = words.next()?;
+    let session_id = decode_id(words.next()?)?;
+    let mut head =
+        Head { session_id, records: 0, chain: String::new(), journal: None, is_gone: kind == "gone" };
+    if kind == "head" {
+        head.records = words.next()?.parse().ok()?;
+        words.next()?.clone_into(&mut head.chain);
+        if head.chain == "-" {
+            head.chain.clear();
+        }
+        let mut number = || words.next()?.parse().ok();
+        head.journal = match (number(), number(), number()) {
+            (Some(generation), Some(offset), Some(check)) => Some(Position { generation, offset, check }),
+            _ => None,
+        };
+    }
+    Some(head)
+}
+
+/// An id may hold anything, also what ends a line.
+fn encode_id(id: &str) -> String {
+    id.bytes().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn decode_id(text: &str) -> Option<String> {
+    let bytes: Option<Vec<u8>> =
+        (0..text.len() / 2).map(|at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()).collect();
+    String::from_utf8(bytes?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(id: &str, records: u64) -> Head {
+        let journal = Some(Position { generation: 1, offset: 2, check: 3 });
+        Head { session_id: id.to_owned(), records, chain: "ab".to_owned(), journal, is_gone: false }
+    }
+
+    #[test]
+    fn the_newest_head_of_each_session_reads_back_and_no_line_can_be_changed() {
+        let place = tempfile::tempdir().unwrap();
+        let heads = Heads::new(&UserFolder::new(place.path().join("private")), &[1, 2], &Seal::new([3; 32]));
+        assert!(heads.read().is_err());
+        heads.begin().unwrap();
+        for noted in [head("a", 1), head("b\n c", 7), head("a", 4)] {
+            heads.note(&noted).unwrap();
+        }
+        assert_eq!(heads.read().unwrap(), [head("a", 4), head("b\n c", 7)]);
+        let path = place.path().join("private/heads/0102");
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (at, _) in text.lines().enumerate().take(3) {
+            let left: Vec<&str> =
+                text.lines().enumerate().filter(|(n, _)| *n != at).map(|(_, l)| l).collect();
+            std::fs::write(&path, left.join("\n")).unwrap();
+            assert!(heads.read().is_err(), "without line {at}");
+        }
+        std::fs::write(&path, "").unwrap();
+        assert!(heads.read().unwrap_err().contains("empty"));
+        std::fs::write(&path, &text).unwrap();
+        heads.note(&Head { is_gone: true, ..head("a", 0) }).unwrap();
+        assert!(heads.read().unwrap()[0].is_gone);
+        heads.shorten().unwrap();
+        assert_eq!(heads.read().unwrap(), [head("b\n c", 7)]);
+    }
+}
