@@ -191,3 +191,27 @@ fn rename_project(victim: &Place, attacker: &Place) {
         )
         .unwrap();
 }
+
+#[test]
+fn a_folder_of_another_user_further_up_decides_nothing() {
+    let place = Place::new();
+    let above = place.project();
+    let project = above.join("deep/project");
+    fs::create_dir_all(&project).unwrap();
+    let theirs = above.join(".context-graph");
+    fs::create_dir(&theirs).unwrap();
+    fs::write(theirs.join("policy.toml"), "[guards.destructive-files]\nenabled = false\n").unwrap();
+    // Only root can give a folder to somebody else.
+    if std::os::unix::fs::chown(&theirs, Some(12345), Some(12345)).is_err() {
+        return;
+    }
+    let mut command = place.command(&["hooks", "event"]);
+    command.env_remove("CLAUDE_PROJECT_DIR").current_dir(&project);
+    let run = crate::common::send(command, bash("s", "rm -rf /usr").as_bytes());
+    assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{run:?}");
+    assert_eq!(names(&theirs), ["policy.toml"], "nothing is written there");
+    assert!(project.join(".context-graph").is_dir());
+    // Nor is it used where it is the project's own.
+    let run = hook(&place, &prompt("s", "hi"));
+    assert!(run.failed("storage").contains("another user"), "{run:?}");
+}
