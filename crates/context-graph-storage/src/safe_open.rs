@@ -67,19 +67,24 @@ impl Folder {
 
     /// A regular file in this folder. One that is to be written is taken from everybody but its owner.
     pub fn file(&self, name: impl AsRef<OsStr>, access: Access) -> io::Result<File> {
-        let file = system::open_file_in(&self.handle, one_name(name.as_ref())?, access)?;
+        self.examined(name.as_ref(), access).map(|(file, _)| file)
+    }
+
+    fn examined(&self, name: &OsStr, access: Access) -> io::Result<(File, About)> {
+        let file = system::open_file_in(&self.handle, one_name(name)?, access)?;
         let about = system::about(&file)?;
         refuse_other_kinds(about)?;
         refuse_foreign(about)?;
         if about.is_open_to_others && access != Access::Read {
             system::close_file(&file)?;
         }
-        Ok(file)
+        Ok((file, about))
     }
 
     /// The content of a file in this folder; more than `limit` bytes are an error.
     pub fn read(&self, name: impl AsRef<OsStr>, limit: u64) -> io::Result<Vec<u8>> {
-        read_up_to(self.file(name, Access::Read)?, limit)
+        let (file, about) = self.examined(name.as_ref(), Access::Read)?;
+        read_up_to(file, about, limit)
     }
 
     /// A new file under a name that nobody can know: to be written, and then moved to its place.
@@ -162,15 +167,16 @@ pub fn read_guarded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let problem = "every user may write to it; `chmod o-w` keeps the others out";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
     }
-    read_up_to(file, limit)
+    read_up_to(file, about, limit)
 }
 
 /// The content of a regular file of the user's own, who may have put a link in its place. More than `limit` bytes are
 /// an error.
 pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = system::open_file_at(path)?;
-    refuse_other_kinds(system::about(&file)?)?;
-    read_up_to(file, limit)
+    let about = system::about(&file)?;
+    refuse_other_kinds(about)?;
+    read_up_to(file, about, limit)
 }
 
 /// Whether something that is there belongs to this user or to the system; a link is not followed.
@@ -178,8 +184,8 @@ pub fn is_ours(path: &Path) -> bool {
     system::about_path(path).is_ok_and(|about| about.is_ours)
 }
 
-fn read_up_to(file: File, limit: u64) -> io::Result<Vec<u8>> {
-    let size = system::about(&file)?.size.min(limit);
+fn read_up_to(file: File, about: About, limit: u64) -> io::Result<Vec<u8>> {
+    let size = about.size.min(limit);
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
