@@ -120,6 +120,13 @@ impl Store {
         Ok(store)
     }
 
+    /// How to open the same store once more, in another thread.
+    pub(super) fn options(&self) -> StoreOptions {
+        let folder = self.path.parent().unwrap_or(&self.path);
+        let quarantine = self.quarantine.folder().to_path_buf();
+        StoreOptions { quarantine, ..StoreOptions::new(folder, self.now_ms) }
+    }
+
     /// A store in memory, for questions about sessions that are not stored yet.
     pub fn in_memory() -> Result<Self> {
         let path = PathBuf::from(":memory:");

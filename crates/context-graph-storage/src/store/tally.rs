@@ -10,7 +10,7 @@ use rusqlite::{Connection, Statement, params_from_iter};
 
 use super::Store;
 use super::entries::numbers;
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 
 /// From when to when.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,6 +42,13 @@ impl Counts {
         self.calls += 1;
         if let Some(at) = Outcome::ALL.iter().position(|known| known.as_str() == outcome) {
             self.outcomes[at] += 1;
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.calls += other.calls;
+        for (own, others) in self.outcomes.iter_mut().zip(other.outcomes) {
+            *own += others;
         }
     }
 
@@ -114,21 +121,115 @@ pub struct Counting<'a> {
 }
 
 /// Numbers the day of a moment.
-pub type DayOf<'a> = &'a mut dyn FnMut(i64) -> u32;
+pub type DayOf<'a> = &'a (dyn Fn(i64) -> u32 + Sync);
+
+/// Fewer sessions than this are counted by one thread.
+const WORTH_A_THREAD: i64 = if cfg!(test) { 2 } else { 2000 };
+/// More threads than this would wait for the disk.
+const MOST_THREADS: usize = 8;
 
 impl Store {
-    /// Adds what happened to a tally.
+    /// Adds what happened to a tally. A large store is counted by several threads, each some of the sessions.
     pub fn tally(&self, counting: &Counting<'_>, day_of: DayOf<'_>, into: &mut Tally) -> Result<()> {
+        let last: i64 = self.settle(|store| {
+            let asked = "SELECT coalesce(max(number), 0) FROM sessions";
+            store.connection.query_row(asked, [], |row| row.get(0))
+        })?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        let threads = i64::try_from(threads).unwrap_or(1).min(last / WORTH_A_THREAD);
+        if threads < 2 || counting.sessions.is_some() {
+            return self.count(counting, None, day_of, into);
+        }
+        let share = last / threads + 1;
+        let options = &self.options();
+        let counted: Vec<Result<Tally>> = std::thread::scope(|scope| {
+            let count = |number: i64| {
+                let range = (number * share + 1, (number + 1) * share);
+                scope.spawn(move || {
+                    let mut part = Tally::default();
+                    Self::open(options)?.count(counting, Some(range), day_of, &mut part)?;
+                    Ok(part)
+                })
+            };
+            let started: Vec<_> = (0..threads).map(count).collect();
+            let gone = || StorageError::InvalidData("a thread that counts has ended".to_owned());
+            started.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(gone()))).collect()
+        });
+        counted.into_iter().try_for_each(|part| part.map(|part| into.add(part)))
+    }
+
+    fn count(
+        &self,
+        counting: &Counting<'_>,
+        range: Option<(i64, i64)>,
+        day_of: DayOf<'_>,
+        into: &mut Tally,
+    ) -> Result<()> {
         self.settle(|store| {
             let connection = &store.connection;
-            let place = place(connection, counting)?;
-            events(connection, &place, day_of, into)?;
-            calls(connection, &place, counting.top, day_of, into)?;
+            let mut place = place(connection, counting)?;
+            if let Some((first, last)) = range {
+                place = format!("x.session BETWEEN {first} AND {last} AND {place}");
+            }
+            let mut days = Days { day_of, known: HashMap::new(), last: (i64::MIN, 0) };
+            events(connection, &place, &mut days, into)?;
+            calls(connection, &place, counting.top, &mut days, into)?;
             edits(connection, &place, into)?;
             denials(connection, &place, into)
         })
     }
 }
+
+impl Tally {
+    /// Adds what was counted of other sessions.
+    fn add(&mut self, other: Self) {
+        self.sessions += other.sessions;
+        self.records += other.records;
+        self.total.join(&other.total);
+        for (tool, (counts, took)) in other.tools {
+            let own = under(&mut self.tools, &tool);
+            own.0.join(&counts);
+            own.1.extend(took);
+        }
+        for (event, took) in other.hooks {
+            under(&mut self.hooks, &event).extend(took);
+        }
+        self.slowest.extend(other.slowest);
+        for (own, others) in [(&mut self.edited, other.edited), (&mut self.denials, other.denials)] {
+            for (name, count) in others {
+                *own.entry(name).or_default() += count;
+            }
+        }
+        for (day, counted) in other.days {
+            let own = self.days.entry(day).or_default();
+            own.sessions += counted.sessions;
+            own.prompts += counted.prompts;
+            own.counts.join(&counted.counts);
+        }
+    }
+}
+
+/// The days of moments. No zone differs from UTC by a finer step than a quarter of an hour, and to find out a local day
+/// costs more than all the rest of a row.
+struct Days<'a> {
+    day_of: DayOf<'a>,
+    known: HashMap<i64, u32>,
+    last: (i64, u32),
+}
+
+impl Days<'_> {
+    fn of(&mut self, at_ms: i64) -> u32 {
+        let quarter = at_ms.div_euclid(QUARTER_MS);
+        if self.last.0 != quarter {
+            let day_of = self.day_of;
+            let day = *self.known.entry(quarter).or_insert_with(|| day_of(quarter * QUARTER_MS));
+            self.last = (quarter, day);
+        }
+        self.last.1
+    }
+}
+
+const QUARTER_MS: i64 = 15 * 60 * 1000;
 
 /// Which rows count, as a condition on `x`.
 fn place(connection: &Connection, counting: &Counting<'_>) -> rusqlite::Result<String> {
@@ -149,7 +250,12 @@ fn place(connection: &Connection, counting: &Counting<'_>) -> rusqlite::Result<S
 }
 
 /// Records, sessions, prompts, and what our hook took.
-fn events(connection: &Connection, place: &str, day_of: DayOf<'_>, into: &mut Tally) -> rusqlite::Result<()> {
+fn events(
+    connection: &Connection,
+    place: &str,
+    days_of: &mut Days<'_>,
+    into: &mut Tally,
+) -> rusqlite::Result<()> {
     let asked = format!("SELECT x.session, x.at_ms, x.hook_us, x.event FROM events x WHERE {place}");
     let mut statement = connection.prepare(&asked)?;
     let mut rows = statement.query([])?;
@@ -162,7 +268,7 @@ fn events(connection: &Connection, place: &str, day_of: DayOf<'_>, into: &mut Ta
             days.clear();
         }
         into.records += 1;
-        let day = day_of(row.get(1)?);
+        let day = days_of.of(row.get(1)?);
         let of_day = into.days.entry(day).or_default();
         if !days.contains(&day) {
             days.push(day);
@@ -182,7 +288,7 @@ fn calls(
     connection: &Connection,
     place: &str,
     top: usize,
-    day_of: DayOf<'_>,
+    days_of: &mut Days<'_>,
     into: &mut Tally,
 ) -> rusqlite::Result<()> {
     let asked = format!(
@@ -195,7 +301,7 @@ fn calls(
     while let Some(row) = rows.next()? {
         let outcome = row.get_ref(6)?.as_str().unwrap_or_default();
         into.total.add(outcome);
-        into.days.entry(day_of(row.get(3)?)).or_default().counts.add(outcome);
+        into.days.entry(days_of.of(row.get(3)?)).or_default().counts.add(outcome);
         let (counts, took) = under(&mut into.tools, row.get_ref(5)?.as_str().unwrap_or_default());
         counts.add(outcome);
         let Some(ms) = row.get::<_, Option<i64>>(4)?.map(short) else { continue };
@@ -263,4 +369,38 @@ fn under<'m, V: Default>(list: &'m mut Vec<(String, V)>, name: &str) -> &'m mut 
 /// A duration; what does not fit took as long as can be told.
 fn short(duration: i64) -> u32 {
     u32::try_from(duration).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
+
+    use super::super::{FoldBatch, LogRecord, StoreOptions};
+    use super::*;
+
+    #[test]
+    fn several_threads_count_what_one_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&StoreOptions::new(folder.path().join("data"), 0)).unwrap();
+        for number in 0..17_i64 {
+            let record = |text: &str| LogRecord { bytes: text.into(), ..LogRecord::default() };
+            let records = (0..number % 5).map(|_| record("one")).collect();
+            let snapshot = SessionIdentitySnapshot::with_timestamp(format!("s{number}"), number * 80_000_000);
+            store.commit_fold(&FoldBatch { records, ..FoldBatch::of(snapshot) }).unwrap();
+        }
+        let counting =
+            Counting { span: Span::default(), sessions: None, passed_over: &["s4".to_owned()], top: 3 };
+        let day_of: DayOf<'_> = &|at_ms| u32::try_from(at_ms / 86_400_000).unwrap();
+        let (mut by_one, mut by_all) = (Tally::default(), Tally::default());
+        store.count(&counting, None, day_of, &mut by_one).unwrap();
+        store.tally(&counting, day_of, &mut by_all).unwrap();
+        assert_eq!((by_one.sessions, by_one.records), (12, 27));
+        assert_eq!(format!("{:?}", by_all.hooks), format!("{:?}", by_one.hooks));
+        let days = |tally: &Tally| {
+            let mut days: Vec<_> = tally.days.iter().map(|(day, told)| (*day, told.sessions)).collect();
+            days.sort_unstable();
+            days
+        };
+        assert_eq!((by_all.sessions, by_all.records, days(&by_all)), (12, 27, days(&by_one)));
+    }
 }

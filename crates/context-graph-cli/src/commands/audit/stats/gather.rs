@@ -29,8 +29,7 @@ pub(super) struct Tally {
 
 /// Counts.
 pub(super) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally, StorageError> {
-    let mut days = Days::default();
-    let counted = trail.tally(counting, &mut |at_ms| days.number(at_ms))?;
+    let counted = trail.tally(counting, &day_of)?;
     let mut tools: Vec<(String, Counts, Figures)> = counted
         .tools
         .into_iter()
@@ -56,45 +55,19 @@ pub(super) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally,
         slowest,
         edited: most(counted.edited, counting.top),
         denials: most(denials, counting.top),
-        days: counted.days.into_iter().map(|(number, day)| (days.name(number), day)).collect(),
+        days: counted.days.into_iter().map(|(number, day)| (day_name(number), day)).collect(),
     })
 }
 
-/// Local days, numbered as they come up: finding out a local day costs more than all the rest of a row.
-#[derive(Default)]
-struct Days {
-    names: Vec<String>,
-    /// The day that a quarter of an hour belongs to: no zone differs from UTC by a finer step.
-    quarters: HashMap<i64, u32>,
-    last: Option<(i64, u32)>,
+/// The local day of a moment, as a number: 20261116.
+fn day_of(at_ms: i64) -> u32 {
+    let digits: String = time::local(at_ms).chars().take(10).filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
 }
 
-impl Days {
-    fn number(&mut self, at_ms: i64) -> u32 {
-        let quarter = at_ms.div_euclid(900_000);
-        if let Some((_, day)) = self.last.filter(|(known, _)| *known == quarter) {
-            return day;
-        }
-        let day = if let Some(day) = self.quarters.get(&quarter) {
-            *day
-        } else {
-            let name: String = time::local(quarter * 900_000).chars().take(10).collect();
-            // Days mostly come one after the other.
-            let at = self.names.iter().rposition(|known| *known == name).unwrap_or_else(|| {
-                self.names.push(name);
-                self.names.len() - 1
-            });
-            let day = u32::try_from(at).unwrap_or(u32::MAX);
-            self.quarters.insert(quarter, day);
-            day
-        };
-        self.last = Some((quarter, day));
-        day
-    }
-
-    fn name(&self, number: u32) -> String {
-        self.names.get(number as usize).cloned().unwrap_or_default()
-    }
+/// The day of a number.
+fn day_name(day: u32) -> String {
+    format!("{:04}-{:02}-{:02}", day / 10_000, day / 100 % 100, day % 100)
 }
 
 /// The most frequent, at most `top`.
