@@ -15,6 +15,7 @@ mod open;
 mod rows;
 mod schema;
 mod sealed;
+mod search;
 mod sessions;
 mod sql;
 mod tally;
