@@ -101,3 +101,90 @@ fn a_refusal_after_a_tool_call_reaches_the_model() {
     let answer = send(&where_policy_says("halt", &["PostToolUse"]), "PostToolUse", &call).succeeded();
     assert_eq!((&answer["continue"], &answer["stopReason"]), (&json!(false), &json!("TESTS-FIRST [R-1]")));
 }
+
+const CALL: &str =
+    r#"{"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t", "tool_response": {}}"#;
+
+/// What an event is sent with.
+fn own_fields(event: &str) -> Value {
+    match event {
+        "Stop" | "SubagentStop" => json!({"stop_hook_active": false}),
+        "SessionStart" => json!({"source": "startup"}),
+        "Notification" => json!({"message": "m"}),
+        _ => serde_json::from_str(CALL).unwrap(),
+    }
+}
+
+/// What is told besides. Notices have quotes where the record has backticks.
+fn notices(answer: &Value) -> String {
+    answer["notices"].to_string().replace('\'', "`")
+}
+
+#[test]
+fn a_verb_that_is_raised_is_on_record_as_that() {
+    for event in ["Stop", "SubagentStop", "PostToolUse", "PermissionRequest"] {
+        let place = where_policy_says("ask", &[event]);
+        let answer = send(&place, event, &own_fields(event)).succeeded();
+        let told = format!("{event} cannot carry `ask`: `block` instead");
+        assert_eq!(answer["ruling"]["verdict"], "block", "{answer}");
+        assert_eq!(answer["ruling"]["reason"], format!("TESTS-FIRST [R-1] ({told})"), "{answer}");
+        assert!(notices(&answer).contains(&told), "{answer}");
+        let record = place.run(&["audit", "export", "--format", "jsonl"]).stdout;
+        assert!(record.contains(&told), "{event}: {record}");
+    }
+    let place = where_policy_says("ask", &["PostToolUse"]);
+    let answer = send(&place, "PostToolUse", &own_fields("PostToolUse")).succeeded();
+    assert_eq!(answer["reason"], "TESTS-FIRST [R-1]", "the model has no use for it: {answer}");
+    let shown = place.run(&["audit", "show", "t"]).stdout;
+    assert!(shown.contains("PostToolUse cannot carry `ask`: `block` instead"), "{shown}");
+}
+
+#[test]
+fn a_refusal_that_nothing_can_carry_is_told_and_on_record() {
+    for event in ["SessionStart", "Notification"] {
+        for verb in ["deny", "halt", "block"] {
+            let place = where_policy_says(verb, &[event]);
+            let answer = send(&place, event, &own_fields(event)).succeeded();
+            let told = format!("{event} cannot carry `{verb}`: dropped");
+            assert_eq!(
+                (&answer["ruling"]["verdict"], &answer["ruling"]["rules"]),
+                (&json!("dropped"), &json!(["R-1"]))
+            );
+            assert!(notices(&answer).contains(&told), "{answer}");
+            let message = answer["systemMessage"].as_str().unwrap();
+            assert!(message.contains("TESTS-FIRST [R-1]") && message.contains(&told), "{message}");
+            let dropped = place.run(&["audit", "log", "--verdict", "dropped", "--rule", "R-1"]).stdout;
+            assert!(dropped.contains(event), "{dropped}");
+            let record = place.run(&["audit", "export", "--format", "jsonl"]).stdout;
+            assert!(record.contains(&told), "{record}");
+        }
+    }
+}
+
+#[test]
+fn words_that_cannot_reach_the_model_are_told_and_on_record() {
+    let place = Place::new();
+    let text = "# METADATA\n# scope: package\n# custom:\n#   routing:\n#     required_events: [\"PermissionRequest\"]\n\
+                package cupcake.policies.words\n\nimport rego.v1\n\nadd_context contains \"mind the gap\"\n";
+    place.rego("words.rego", text);
+    let answer = send(&place, "PermissionRequest", &own_fields("PermissionRequest")).succeeded();
+    let told = "PermissionRequest cannot carry `add_context`: dropped";
+    assert!(notices(&answer).contains(told) && notices(&answer).contains("mind the gap"), "{answer}");
+    assert_eq!(
+        answer.get("hookSpecificOutput"),
+        None,
+        "the permission is still the user's to give: {answer}"
+    );
+    let record = place.run(&["audit", "export", "--format", "jsonl"]).stdout;
+    assert!(record.contains(told), "{record}");
+}
+
+#[test]
+fn an_event_that_carries_the_verb_has_nothing_to_add() {
+    let place = where_policy_says("deny", &["PreToolUse", "PostToolUse"]);
+    for event in ["PreToolUse", "PostToolUse"] {
+        let answer = send(&place, event, &own_fields(event)).succeeded();
+        assert_eq!(answer["ruling"]["reason"], "TESTS-FIRST [R-1]", "{answer}");
+        assert!(!notices(&answer).contains("carry"), "{answer}");
+    }
+}

@@ -121,6 +121,7 @@ pub struct Decision {
     findings: BTreeSet<Finding>,
     context: BTreeSet<String>,
     notes: BTreeSet<String>,
+    uncarried: BTreeSet<String>,
 }
 
 impl Decision {
@@ -167,19 +168,32 @@ impl Decision {
         self.findings.extend(other.findings);
         self.context.extend(other.context);
         self.notes.extend(other.notes);
+        self.uncarried.extend(other.uncarried);
         self
     }
 
-    /// The same decision with something for the record: a verb that was raised, a rule that was switched off.
+    /// The same decision with something worth knowing: a rule that was switched off, an exception that was made.
     #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.insert(note.into());
         self
     }
 
+    /// The same decision where the event cannot carry all of it: what became of the rest.
+    pub(crate) fn with_uncarried(mut self, what: String) -> Self {
+        self.uncarried.insert(what);
+        self
+    }
+
     pub(crate) fn without_context(mut self) -> Self {
         self.context.clear();
         self
+    }
+
+    /// The same decision about something that goes on whatever the rules say.
+    pub(crate) fn overruled(mut self, verdict: Verdict) -> Self {
+        self.uncarried.clear();
+        self.without_context().with_verdict(verdict)
     }
 
     pub(crate) fn with_verdict(mut self, verdict: Verdict) -> Self {
@@ -202,9 +216,14 @@ impl Decision {
         self.context.iter().map(String::as_str)
     }
 
-    /// What the record should say besides.
+    /// What is worth knowing besides.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().map(String::as_str)
+    }
+
+    /// What the rules wanted and the event cannot carry, each with what became of it. The record has to say so.
+    pub fn uncarried(&self) -> impl Iterator<Item = &str> {
+        self.uncarried.iter().map(String::as_str)
     }
 
     /// The gravest finding's severity.

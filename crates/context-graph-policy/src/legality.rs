@@ -2,12 +2,16 @@
 //!
 //! The table is the events' own: [`reply_spec`] says which verbs the client honours. A verdict that is not among
 //! them becomes the nearest stricter one that is. Where nothing stricter exists the looser `block` is better than
-//! silence; where the event listens to nothing, the verdict is dropped. Each time a note says so.
+//! silence; where the event listens to nothing, the verdict is dropped. Each time the decision says so.
 
 use context_graph_events::claude_code::reply_spec;
+use context_graph_events::words::tame;
 use context_graph_events::{EventName, Verb};
 
 use crate::decision::{Decision, Verdict};
+
+/// How much is told of a text that the event cannot carry.
+const DROPPED_TEXT: usize = 200;
 
 /// Whether the client honours this verb on this event.
 pub fn is_legal(event: EventName, verb: Verb) -> bool {
@@ -33,19 +37,30 @@ pub fn nearest(event: EventName, verb: Verb) -> Option<Verb> {
 /// The decision as this event can carry it.
 #[must_use]
 pub fn fit(event: EventName, decision: Decision) -> Decision {
+    let decision = fit_context(event, decision);
     let Some(wanted) = decision.verdict().verb() else { return decision };
     let fitted = nearest(event, wanted);
     if fitted == Some(wanted) {
         return decision;
     }
-    let (verdict, note) = match fitted {
-        Some(verb) => (
-            of_verb(verb),
-            format!("{event} cannot carry `{}`: `{}` instead", wanted.as_str(), verb.as_str()),
-        ),
-        None => (Verdict::None, format!("{event} cannot carry `{}`: dropped", wanted.as_str())),
+    let (verdict, became) = match fitted {
+        Some(verb) => (of_verb(verb), format!("`{}` instead", verb.as_str())),
+        None => (Verdict::None, "dropped".to_owned()),
     };
-    decision.with_verdict(verdict).with_note(note)
+    let what = format!("{event} cannot carry `{}`: {became}", wanted.as_str());
+    decision.with_verdict(verdict).with_uncarried(what)
+}
+
+/// Takes out the texts for the model where the event has no way to it.
+fn fit_context(event: EventName, decision: Decision) -> Decision {
+    let verb = Verb::AddContext;
+    if is_legal(event, verb) || decision.context_parts().next().is_none() {
+        return decision;
+    }
+    let texts: Vec<String> =
+        decision.context_parts().map(|text| format!("\"{}\"", tame(text, DROPPED_TEXT))).collect();
+    let what = format!("{event} cannot carry `{}`: dropped {}", verb.as_str(), texts.join(", "));
+    decision.without_context().with_uncarried(what)
 }
 
 fn of_verb(verb: Verb) -> Verdict {
@@ -92,7 +107,23 @@ mod tests {
         let decision = Decision::of(Verdict::Block, "r", "no", Severity::High);
         let fitted = fit(EventName::PreToolUse, decision);
         assert_eq!(fitted.verdict(), &Verdict::Deny);
-        assert_eq!(fitted.notes().collect::<Vec<_>>(), ["PreToolUse cannot carry `block`: `deny` instead"]);
+        assert_eq!(
+            fitted.uncarried().collect::<Vec<_>>(),
+            ["PreToolUse cannot carry `block`: `deny` instead"]
+        );
+        assert_eq!(fit(EventName::PreToolUse, fitted.clone()), fitted);
+    }
+
+    #[test]
+    fn a_text_that_cannot_reach_the_model_is_named() {
+        let decision = Decision::context("c", "mind the gap");
+        let fitted = fit(EventName::PermissionRequest, decision.clone());
+        assert_eq!(fitted.context_parts().count(), 0);
+        assert_eq!(
+            fitted.uncarried().collect::<Vec<_>>(),
+            ["PermissionRequest cannot carry `add_context`: dropped \"mind the gap\""]
+        );
+        assert_eq!(fit(EventName::Stop, decision.clone()), decision);
     }
 
     #[test]

@@ -148,7 +148,7 @@ pub fn release(event: &Event, decision: Decision) -> Decision {
     let refuses = decision.verdict().stops();
     if held && (refuses || decision.context_parts().next().is_some()) {
         let verdict = if refuses { Verdict::Allow } else { Verdict::None };
-        return decision.with_verdict(verdict).without_context().with_note(HELD_BEFORE);
+        return decision.overruled(verdict).with_note(HELD_BEFORE);
     }
     decision
 }

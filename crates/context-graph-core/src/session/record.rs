@@ -29,11 +29,14 @@ pub struct Ruling {
     pub verdict: String,
     /// The rules behind it.
     pub rules: Vec<String>,
-    /// Why.
+    /// Why, and what the event could not carry of it.
     pub reason: String,
 }
 
 impl Ruling {
+    /// The verdict where rules wanted something that the event cannot carry, so that nothing came of it.
+    pub const DROPPED: &str = "dropped";
+
     /// Whether the call was not to happen.
     pub fn refuses(&self) -> bool {
         matches!(self.verdict.as_str(), "halt" | "deny" | "block")

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use context_graph_core::audit::{Needle, Outcome};
+use context_graph_core::session::Ruling;
 use context_graph_events::EventName;
 use context_graph_storage::store::Filter;
 
@@ -28,7 +29,7 @@ pub(crate) struct AskedArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     event: Vec<String>,
 
-    /// Decided so: `allow`, `modify`, `ask`, `block`, `deny`, `halt`
+    /// Decided so: `allow`, `modify`, `ask`, `block`, `deny`, `halt`, or `dropped` where the event could not carry it
     #[arg(long, value_name = "VERDICT", value_delimiter = ',')]
     verdict: Vec<String>,
 
@@ -107,7 +108,8 @@ fn check_event(name: &str) -> Result<(), Failure> {
 }
 
 fn check_verdict(name: &str) -> Result<(), Failure> {
-    const VERDICTS: [&str; 8] = ["halt", "deny", "block", "ask", "defer", "modify", "allow", "add_context"];
+    const VERDICTS: [&str; 9] =
+        ["halt", "deny", "block", "ask", "defer", "modify", "allow", "add_context", Ruling::DROPPED];
     if VERDICTS.contains(&name) {
         return Ok(());
     }

@@ -149,6 +149,7 @@ impl Judged<'_> {
             fields.insert("systemMessage".to_owned(), message.into());
         }
         answer.output.notices.clone_from(&self.troubles);
+        answer.output.notices.extend(self.decision.uncarried().map(str::to_owned));
         answer
     }
 
@@ -164,7 +165,10 @@ impl Judged<'_> {
     /// What the user is told. The reason names its rules, and often what could not be heard.
     fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
         let mut lines = Vec::new();
-        if let Some(ruling) = ruling.filter(|_| self.stops() || was_held_before(&self.decision)) {
+        let is_told = |ruling: &&Ruling| {
+            self.stops() || was_held_before(&self.decision) || ruling.verdict == Ruling::DROPPED
+        };
+        if let Some(ruling) = ruling.filter(is_told) {
             let rules =
                 || format!("[{}]", ruling.rules.iter().map(|rule| name(rule)).collect::<Vec<_>>().join(", "));
             let reason = if ruling.reason.is_empty() { rules() } else { ruling.reason.clone() };
@@ -183,13 +187,22 @@ impl Judged<'_> {
 
 /// A decision as it is recorded; none where nothing was decided.
 fn ruling_of(decision: &Decision) -> Option<Ruling> {
-    let verb = decision.verdict().verb()?;
+    let uncarried: Vec<&str> = decision.uncarried().collect();
+    let verdict = match decision.verdict().verb() {
+        Some(verb) => verb.as_str(),
+        None if uncarried.is_empty() => return None,
+        None => Ruling::DROPPED,
+    };
     let rules = decision.findings().map(|finding| finding.rule.clone()).collect();
     let mut reason = decision.reason();
     if was_held_before(decision) {
         reason = format!("{HELD_BEFORE}: {reason}");
     }
-    Some(Ruling { verdict: verb.as_str().to_owned(), rules, reason })
+    if !uncarried.is_empty() {
+        let uncarried = uncarried.join("; ");
+        reason = if reason.is_empty() { uncarried } else { format!("{reason} ({uncarried})") };
+    }
+    Some(Ruling { verdict: verdict.to_owned(), rules, reason })
 }
 
 /// Whether an agent may stop that rules refuse it to, because it was held before.

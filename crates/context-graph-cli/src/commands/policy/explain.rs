@@ -74,13 +74,17 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     if decision.findings().next().is_none() {
         lines.push("  nothing".to_owned());
     }
-    lines.extend(decision.notes().map(|note| format!("  noted: {note}")));
+    lines.extend(noted(&decision).map(|note| format!("  noted: {note}")));
     lines.extend(
         timings.iter().map(|timing| format!("  {} took {} µs", timing.file, timing.took.as_micros())),
     );
     let verdict = decision.verdict().verb().map_or("no opinion", |verb| verb.as_str());
     lines.push(format!("verdict: {verdict} (decided in {} µs)", took.as_micros()));
     table::print_lines(lines)
+}
+
+fn noted(decision: &Decision) -> impl Iterator<Item = &str> {
+    decision.notes().chain(decision.uncarried())
 }
 
 fn bash(command: &str, environment: &Environment) -> Event {
@@ -182,6 +186,6 @@ pub(super) fn describe(decision: &Decision) -> Value {
         "verdict": decision.verdict().verb().map_or("none", |verb| verb.as_str()),
         "reason": decision.reason(),
         "findings": findings,
-        "notes": decision.notes().collect::<Vec<_>>(),
+        "notes": noted(decision).collect::<Vec<_>>(),
     })
 }
