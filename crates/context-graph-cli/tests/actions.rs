@@ -179,11 +179,16 @@ fn an_action_that_could_do_nothing_is_an_error_of_the_policy_file() {
             "event = \"Notifcation\"\ncommand = \"true\"",
             "no event is called `Notifcation`; did you mean `Notification`?",
         ),
-        ("event = \"Stop\"\ncommand = \" \"", "needs a name, a command and a timeout"),
-        ("event = \"Stop\"\ncommand = \"true\"\ntimeout_ms = 0", "timeout of 1 to 600000 ms"),
-        ("event = \"Stop\"\ncommand = \"true\"\ntimeout_ms = 999999999", "timeout of 1 to 600000 ms"),
+        ("event = \"Stop\"\ncommand = \" \"", "needs a name that is not empty, a command and a `timeout_ms`"),
+        ("event = \"Stop\"\ncommand = \"true\"\ntimeout_ms = 0", "`timeout_ms` of 1 to 600000"),
+        ("event = \"Stop\"\ncommand = \"true\"\ntimeout_ms = 999999999", "`timeout_ms` of 1 to 600000"),
+        ("event = \"Stop\"\ncommand = \"true\"\ntimeout = 5", "did you mean `timeout_ms`?"),
         ("event = \"Stop\"\nmatcher = \"Bash\"\ncommand = \"true\"", "Stop has nothing to compare it with"),
         ("event = \"PreToolUse\"\nmatcher = \"Bash|\"\ncommand = \"true\"", "one of its names is empty"),
+        ("event = \"PreToolUse\"\nmatcher = \"Edit(\"\ncommand = \"true\"", "has `(` in its name"),
+        ("event = \"PreToolUse\"\nmatcher = \"Read|mcp__.*\"\ncommand = \"true\"", "has `.` in its name"),
+        ("event = \"PreToolUse\"\nmatcher = \"edit\"\ncommand = \"true\"", "did you mean `Edit`?"),
+        ("event = \"SessionStart\"\nmatcher = \"^resume$\"\ncommand = \"true\"", "has `^` in its name"),
     ] {
         let place = place(&format!("[[actions]]\nname = \"a\"\n{wrong}\n"));
         let run = place.run(&["policy", "check"]);
@@ -199,6 +204,29 @@ fn the_users_own_actions_count_in_every_project_and_win_over_one_of_the_same_nam
     fs::write(own.join("policy.toml"), action("mark", "Notification", "echo user > mark")).unwrap();
     notify(&place, "m");
     assert_eq!(wait_for_file(&place, "mark"), "user\n");
+}
+
+#[test]
+fn an_action_without_a_name_is_called_by_its_event() {
+    let nameless = |command: &str| format!("[[actions]]\nevent = \"Notification\"\ncommand = {command:?}\n");
+    let policy = format!("{}{}", nameless("touch first"), nameless("echo no >&2; exit 3"));
+    let place = place(&policy);
+    let own = place.project().join("../home/.config/context-graph");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("policy.toml"), nameless("touch own")).unwrap();
+    let check = place.run(&["policy", "check"]);
+    assert_eq!(check.code, 0, "{check:?}");
+    let list = place.run(&["policy", "list"]).stdout;
+    for number in 1..=3 {
+        assert!(list.contains(&format!("action/Notification ({number})")), "{list}");
+    }
+    notify(&place, "m");
+    for name in ["first", "own"] {
+        wait_for(name, || place.project().join(name).exists().then_some(()));
+    }
+    let failed = wait_for("the failure", || failures(&place).pop());
+    let told = "Notification (3) on Notification: failed with exit code 3";
+    assert_eq!(failed["subject"], told, "the user's own is the first");
 }
 
 #[test]

@@ -35,6 +35,7 @@ fn what_is_right_is_right_for_both() {
         "[[stop_gates]]\nname = \"t\"\ncommand = \"true\"\nwhen_changed = [\"*.rs\"]\ntimeout_seconds = 3600\n",
         "[[signals]]\nname = \"s\"\ncommand = \"true\"\ntimeout_ms = 1\n",
         "[[actions]]\nname = \"a\"\nevent = \"Stop\"\ncommand = \"true\"\n",
+        "[[actions]]\nevent = \"Stop\"\ncommand = \"true\"\n",
         "[[actions]]\nname = \"a\"\nevent = \"PreToolUse\"\nmatcher = \"Edit | mcp__*\"\ncommand = \"true\"\ntimeout_ms = 600000\n",
         "[builtin_config.anything]\nlist = [1, \"two\", {three = 4.5}]\n",
     ] {
@@ -65,6 +66,8 @@ fn what_is_wrong_is_wrong_for_both() {
         "[[actions]]\nname = \"a\"\nevent = \"Stop\"\nmatcher = \"Bash\"\ncommand = \"true\"\n",
         "[[actions]]\nname = \"a\"\nevent = \"PreToolUse\"\nmatcher = \"\"\ncommand = \"true\"\n",
         "[[actions]]\nname = \"a\"\nevent = \"PreToolUse\"\nmatcher = \"Bash||Edit\"\ncommand = \"true\"\n",
+        "[[actions]]\nevent = \"PreToolUse\"\nmatcher = \"Edit(\"\ncommand = \"true\"\n",
+        "[[actions]]\nname = \"\"\nevent = \"Stop\"\ncommand = \"true\"\n",
         "[[signals]]\nname = \"s\"\ncommand = \"\"\n",
     ] {
         both_say(text, false);

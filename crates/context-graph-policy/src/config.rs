@@ -7,6 +7,7 @@
 
 mod action;
 mod check;
+mod matcher;
 mod merge;
 mod schema;
 
@@ -127,7 +128,7 @@ pub struct PolicyConfig {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<Signal>,
     /// Commands that events start and that nobody waits for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "action::named", skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Action>,
     /// Handed to policies as it is.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

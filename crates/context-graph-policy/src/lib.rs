@@ -18,7 +18,7 @@ pub mod legality;
 pub mod rego;
 pub mod reply;
 pub mod trust;
-mod words;
+pub mod words;
 
 use context_graph_events::{Event, words::tame};
 use effects::path::Roots;

@@ -1,8 +1,13 @@
 //! A guess at what was meant by a name that nobody has.
 
-/// A guess at what was meant.
-pub(crate) fn meant(wrong: &str, known: &[&str]) -> String {
+/// A guess at what was meant: the nearest name, or the only one that goes on after an underscore where the wrong one ends.
+/// Empty where there is none.
+pub fn meant(wrong: &str, known: &[&str]) -> String {
     let lower = wrong.to_ascii_lowercase();
+    let mut longer = known.iter().filter(|name| name.starts_with(&format!("{lower}_")));
+    if let (Some(name), None) = (longer.next(), longer.next()) {
+        return format!("; did you mean `{name}`?");
+    }
     let nearest = known.iter().map(|name| (distance(&lower, &name.to_ascii_lowercase()), *name)).min();
     match nearest {
         Some((apart, name)) if apart <= 2 && apart * 2 < wrong.len() => format!("; did you mean `{name}`?"),

@@ -1,12 +1,18 @@
 //! What the reader of TOML says of a value that does not fit, in the words of those who write settings.
 
+use context_graph_policy::words::meant;
+
 /// The same in plain words: what is wrong, and what is allowed.
 pub(super) fn in_words(said: &str) -> String {
     let said = said.replace('\n', " ");
     let (what, expected) = said.split_once(", expected ").unwrap_or((&said, ""));
     let allowed = expected.strip_prefix("one of ").unwrap_or(expected);
-    if what.starts_with("unknown field ") && !allowed.is_empty() {
-        return format!("there is no such setting; allowed: {allowed}");
+    if let Some(name) = what.strip_prefix("unknown field ").filter(|_| !allowed.is_empty()) {
+        let known: Vec<&str> = allowed.split('`').skip(1).step_by(2).collect();
+        let meant = meant(bare(name), &known);
+        let allowed =
+            if meant.is_empty() { format!("; allowed: {allowed}") } else { format!(" Allowed: {allowed}") };
+        return format!("there is no such setting{meant}{allowed}");
     }
     if let Some(value) = what.strip_prefix("unknown variant ").filter(|_| !allowed.is_empty()) {
         return format!("{value} is not allowed; allowed: {allowed}");
@@ -22,6 +28,10 @@ pub(super) fn in_words(said: &str) -> String {
         Some(found) => format!("expected {}, found {}", wanted(expected), value(found)),
         None => said,
     }
+}
+
+fn bare(quoted: &str) -> &str {
+    quoted.trim_matches('`')
 }
 
 /// What would be right.
@@ -41,9 +51,8 @@ fn wanted(expected: &str) -> &str {
 
 /// What is there instead.
 fn value(found: &str) -> String {
-    let bare = |quoted: &str| quoted.trim_matches('`').to_owned();
     match found.split_once(' ') {
-        Some(("boolean", value)) => bare(value),
+        Some(("boolean", value)) => bare(value).to_owned(),
         Some(("integer", value)) => format!("the number {}", bare(value)),
         Some(("floating", value)) => format!("the number {}", bare(value.trim_start_matches("point "))),
         Some(("string", value)) => format!("the text {value}"),
@@ -62,6 +71,10 @@ mod tests {
         for (said, plain) in [
             ("missing field `reason`", "`reason` is missing"),
             ("unknown field `a`, expected `b`", "there is no such setting; allowed: `b`"),
+            (
+                "unknown field `timeout`, expected one of `name`, `timeout_ms`",
+                "there is no such setting; did you mean `timeout_ms`? Allowed: `name`, `timeout_ms`",
+            ),
             (
                 "unknown variant `a`, expected one of `b`, `c`, `d`",
                 "`a` is not allowed; allowed: `b`, `c`, `d`",

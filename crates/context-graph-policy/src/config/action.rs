@@ -1,26 +1,61 @@
 //! Commands that an event starts and that nobody waits for.
 
 use context_graph_events::Event;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::effects::glob;
 
 /// A command that is started when an event happens. What it does changes nothing about the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Action {
-    /// What to call it.
+    /// What to call it: as the file says, else by its event and a number.
     pub name: String,
+    /// Whether the file gives it that name.
+    #[serde(skip)]
+    pub is_named: bool,
     /// The event.
     pub event: String,
     /// Only for these tools, sources, types, …: names with `|` between them, `*` for any run of characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
     /// For the shell, in the project's root.
     pub command: String,
     /// How long it may take.
-    #[serde(default = "default_action_ms")]
     pub timeout_ms: u64,
+}
+
+/// An action as files have it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: Option<String>,
+    event: String,
+    matcher: Option<String>,
+    command: String,
+    #[serde(default = "default_action_ms")]
+    timeout_ms: u64,
+}
+
+/// Reads the actions of a file, and gives a name to those that have none.
+pub(super) fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Action>, D::Error> {
+    let written = Vec::<Written>::deserialize(deserializer)?;
+    let mut actions: Vec<Action> = Vec::with_capacity(written.len());
+    for Written { name, event, matcher, command, timeout_ms } in written {
+        let is_named = name.is_some();
+        let name = name.unwrap_or_default();
+        add(&mut actions, Action { name, is_named, event, matcher, command, timeout_ms });
+    }
+    Ok(actions)
+}
+
+/// Adds an action. One that its file gives no name is called by its event and the first number that is free.
+pub(super) fn add(actions: &mut Vec<Action>, mut action: Action) {
+    if !action.is_named {
+        let names = (1..).map(|number: usize| format!("{} ({number})", action.event));
+        let is_free = |name: &String| actions.iter().all(|known| known.name != *name);
+        action.name = names.into_iter().find(is_free).unwrap_or_default();
+    }
+    actions.push(action);
 }
 
 pub(super) const fn default_action_ms() -> u64 {
@@ -62,7 +97,8 @@ mod tests {
 
     fn action(event: &str, matcher: Option<&str>) -> Action {
         let (name, command) = ("a".to_owned(), "true".to_owned());
-        Action { name, event: event.to_owned(), matcher: matcher.map(str::to_owned), command, timeout_ms: 1 }
+        let (event, matcher) = (event.to_owned(), matcher.map(str::to_owned));
+        Action { name, is_named: true, event, matcher, command, timeout_ms: 1 }
     }
 
     #[test]

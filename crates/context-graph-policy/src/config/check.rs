@@ -3,8 +3,8 @@
 
 use context_graph_events::EventName;
 
-use super::action::alternatives;
-use super::{Action, PolicyConfig};
+use super::PolicyConfig;
+use super::matcher::wrong_with_matcher;
 use crate::effects::glob::MAX_PATTERN;
 use crate::words::meant;
 
@@ -31,8 +31,10 @@ pub enum ConfigError {
     /// A signal that could never answer, or that has no name.
     #[error("the signal `{0}` needs a name, a command and a timeout of 1 to {MAX_SIGNAL_MS} ms")]
     BadSignal(String),
-    /// An action that could never do anything, or that has no name.
-    #[error("the action `{0}` needs a name, a command and a timeout of 1 to {MAX_ACTION_MS} ms")]
+    /// An action that could never do anything, or whose name is empty.
+    #[error(
+        "the action `{0}` needs a name that is not empty, a command and a `timeout_ms` of 1 to {MAX_ACTION_MS}"
+    )]
     BadAction(String),
     /// An event that the client does not have.
     #[error("no event is called `{0}`{1}")]
@@ -174,18 +176,6 @@ impl Found {
         place.extend(key.map(|key| Step::Key(key.to_owned())));
         self.0.push(Problem { place, error });
     }
-}
-
-fn wrong_with_matcher(action: &Action, event: EventName) -> Option<ConfigError> {
-    let matcher = action.matcher.as_ref()?;
-    let why = if !event.has_matcher() {
-        format!("{event} has nothing to compare it with; leave it out")
-    } else if alternatives(matcher).any(|name| name.is_empty() || name.len() > MAX_PATTERN) {
-        "one of its names is empty or too long".to_owned()
-    } else {
-        return None;
-    };
-    Some(ConfigError::BadMatcher(matcher.clone(), why))
 }
 
 fn wrong_with(pattern: &str) -> Option<ConfigError> {

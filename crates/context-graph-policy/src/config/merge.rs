@@ -1,6 +1,6 @@
 //! The user's file and a project's as one: a project can tighten what the user states, and never loosen it.
 
-use super::{GuardConfig, GuardVerdict, OnError, PolicyConfig, default_branches, guard_of};
+use super::{GuardConfig, GuardVerdict, OnError, PolicyConfig, action, default_branches, guard_of};
 
 impl PolicyConfig {
     /// Whether this file says anything about a rule or its guard, one way or the other.
@@ -75,8 +75,8 @@ impl PolicyConfig {
             }
         }
         for action in &project.actions {
-            if self.actions.iter().all(|known| known.name != action.name) {
-                self.actions.push(action.clone());
+            if !action.is_named || self.actions.iter().all(|known| known.name != action.name) {
+                action::add(&mut self.actions, action.clone());
             }
         }
     }

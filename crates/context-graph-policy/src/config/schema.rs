@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::action::default_action_ms;
 use super::check::{MAX_ACTION_MS, MAX_GATE_SECONDS, MAX_SIGNAL_MS};
+use super::matcher::has_words;
 use super::{DEFAULT_BRANCHES, default_gate_seconds};
 use crate::effects::glob::MAX_PATTERN;
 use crate::guards::GUARDS;
@@ -117,17 +118,17 @@ fn signal() -> Value {
 }
 
 fn action() -> Value {
-    let names = |with_matcher: bool| -> Vec<&str> {
-        let events = EventName::ALL.into_iter().filter(|event| event.has_matcher() == with_matcher);
-        events.map(EventName::as_str).collect()
+    let names = |is_meant: fn(EventName) -> bool| -> Vec<&str> {
+        EventName::ALL.into_iter().filter(|event| is_meant(*event)).map(EventName::as_str).collect()
     };
-    let all: Vec<&str> = EventName::ALL.into_iter().map(EventName::as_str).collect();
+    let (all, with_words) = (names(|_| true), names(has_words));
+    let without_matcher = names(|event| !event.has_matcher());
     json!({
         "type": "object",
         "additionalProperties": false,
-        "required": ["name", "event", "command"],
+        "required": ["event", "command"],
         "properties": {
-            "name": {"$ref": "#/$defs/text", "description": "What to call it"},
+            "name": {"$ref": "#/$defs/text", "description": "What to call it; without it, by its event and a number"},
             "event": {"enum": all, "description": "The event that starts it"},
             "matcher": {"type": "string", "pattern": "^\\s*[^|\\s][^|]*(\\|\\s*[^|\\s][^|]*)*$",
                 "description": "Only for these tools, sources, types, …: names with `|` between them, `*` for any run of \
@@ -137,7 +138,10 @@ fn action() -> Value {
             "timeout_ms": {"type": "integer", "minimum": 1, "maximum": MAX_ACTION_MS,
                 "default": default_action_ms(), "description": "How long it may take"},
         },
-        "if": {"properties": {"event": {"enum": names(false)}}},
-        "then": {"not": {"required": ["matcher"]}},
+        "allOf": [
+            {"if": {"properties": {"event": {"enum": without_matcher}}}, "then": {"not": {"required": ["matcher"]}}},
+            {"if": {"properties": {"event": {"enum": with_words}}},
+                "then": {"properties": {"matcher": {"pattern": "^[A-Za-z0-9_*|\\s-]*$"}}}},
+        ],
     })
 }

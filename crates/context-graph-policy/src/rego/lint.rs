@@ -14,7 +14,8 @@ use super::header::DECISION_SETS;
 use super::set::{PolicySet, Unit};
 use super::words::{Word, words};
 use crate::words::meant;
-use names::{TOOLS, WITH_TOOL, events_named, events_of, instead, listed, verb_of};
+pub(crate) use names::{TOOLS, WITH_TOOL};
+use names::{events_named, events_of, instead, listed, verb_of};
 
 const NO_FUNCTION: &str = "there is no function";
 
@@ -81,6 +82,26 @@ impl PolicySet {
             }
         }
         lint.found.into_iter().collect()
+    }
+
+    /// Files that no event ever reaches, each with a name that none has: packages that are routed only to events which
+    /// there are not, as templates are. One that seems to be misspelt is not among them, nor is one that others use.
+    pub fn idle_files(&self) -> Vec<(String, String)> {
+        let known = EventName::ALL.map(EventName::as_str);
+        let is_no_event = |event: &&String| events_named(event).is_empty() && meant(event, &known).is_empty();
+        let mut idle = Vec::new();
+        for (package, _, routes) in self.packages() {
+            let named: Vec<&String> = routes.iter().flat_map(|route| &route.events).collect();
+            let is_idle =
+                routes.iter().all(|route| !route.events.is_empty()) && named.iter().all(is_no_event);
+            let (own, others): (Vec<_>, Vec<_>) =
+                self.sources().iter().partition(|source| source.package == package);
+            let is_used = others.iter().any(|source| source.text.contains(package));
+            if let (true, false, Some(event)) = (is_idle, is_used, named.first()) {
+                idle.extend(own.iter().map(|source| (source.path.to_string(), (*event).clone())));
+            }
+        }
+        idle
     }
 
     /// The rule ids that a package writes out, in the order of its files. One that is put together while it runs is not

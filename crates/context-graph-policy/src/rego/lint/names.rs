@@ -6,7 +6,7 @@ use super::super::header::Route;
 use crate::effects::glob;
 
 /// Tools that a client of today has. Others may come, and MCP servers bring their own.
-pub(super) const TOOLS: [&str; 32] = [
+pub(crate) const TOOLS: [&str; 32] = [
     "Agent",
     "AskUserQuestion",
     "Bash",
@@ -42,7 +42,7 @@ pub(super) const TOOLS: [&str; 32] = [
 ];
 
 /// Events that are about a tool.
-pub(super) const WITH_TOOL: [EventName; 5] = [
+pub(crate) const WITH_TOOL: [EventName; 5] = [
     EventName::PreToolUse,
     EventName::PostToolUse,
     EventName::PostToolUseFailure,
