@@ -126,12 +126,13 @@ fn what_could_not_be_taken_over_is_told_file_by_file() {
         ("rulebook: actions", "nothing is run"),
         ("rulebook: signals.nameless", "no command"),
         ("rulebook: builtins.weather_check", "no guard here does the same"),
+        ("rulebook: builtins.git_block_no_verify.message", "words of its own"),
         ("rulebook: telemetry", "recorded already"),
     ] {
         let found = left.iter().any(|(known, reason)| *known == what && reason.contains(why));
         assert!(found, "{what} ({why}) is not in {left:#?}");
     }
-    assert_eq!(left.len(), 11, "{left:#?}");
+    assert_eq!(left.len(), 12, "{left:#?}");
     let policies: Vec<&str> =
         report["policies"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert_eq!(
@@ -343,4 +344,91 @@ fn what_only_looks_as_if_it_decided_nothing_is_not_passed_over() {
     fs::remove_file(folder.join("rulebook.yml")).unwrap();
     assert_eq!(place.run(&["policy", "import", "."]).code, 0);
     assert_eq!(verdict(&bash(&place, "ls")), "ask", "a policy about tests is no test");
+}
+
+/// A Cupcake folder in the project with this rulebook and no policies.
+fn with_rulebook(text: &str) -> Place {
+    let place = Place::new();
+    let folder = place.project().join(".cupcake");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("rulebook.yml"), text).unwrap();
+    place
+}
+
+#[test]
+fn the_paths_that_the_rulebook_guards_are_kept_all_of_them() {
+    for paths in ["[\".cupcake/\"]", "[\".cupcake/\", \"secrets/\"]", "null"] {
+        for more in ["", "  git_block_no_verify:\n    enabled: true\n"] {
+            let place = with_rulebook(&format!(
+                "builtins:\n  rulebook_security_guardrails:\n    enabled: true\n    protected_paths: {paths}\n{more}"
+            ));
+            let run = place.run(&["policy", "import", "."]);
+            assert_eq!(run.code, 0, "{run:?}");
+            assert!(run.stdout.contains("no_read of .cupcake/**"), "{run:?}");
+            let touched = |tool: &str, file: &str| {
+                let input = json!({"file_path": place.project().join(file), "content": "x"});
+                rules(&call(&place, tool, &input)).contains(&"protected-paths/no-read")
+            };
+            assert!(touched("Read", ".cupcake/rulebook.yml") && touched("Write", ".cupcake/rulebook.yml"));
+            assert_eq!(touched("Read", "secrets/key"), paths.contains("secrets"), "{paths}");
+            assert!(rules(&bash(&place, "rm -r .cupcake")).contains(&"protected-paths/no-read"));
+        }
+    }
+}
+
+#[test]
+fn paths_that_cannot_be_read_are_not_passed_over() {
+    let place =
+        with_rulebook("builtins:\n  protected_paths:\n    paths: src/\n  git_block_no_verify: true\n");
+    let run = place.run(&["policy", "import", "."]);
+    assert!(
+        run.code == 1 && run.stdout.contains("builtins.protected_paths.paths: it must be a list"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn an_import_that_takes_nothing_says_why() {
+    for (rulebook, stdout, stderr) in [
+        ("builtins:\n  protected_paths:\n    paths: []\n", "it names no path", "the reasons are on stdout"),
+        ("builtins:\n  protected_paths:\n    enabled: false\n", "", "its rulebook switches nothing on"),
+    ] {
+        let run = with_rulebook(rulebook).run(&["policy", "import", "."]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stdout.contains(stdout) && run.stderr.contains(stderr), "{run:?}");
+    }
+}
+
+#[test]
+fn a_message_that_no_guard_says_is_listed() {
+    let place = with_rulebook(
+        "builtins:\n  protected_paths:\n    message: Ask the desk\n    paths: [\"ledger/\"]\n    color: red\n",
+    );
+    let run = place.run(&["policy", "import", "."]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for listed in ["builtins.protected_paths.message: ", "builtins.protected_paths.color: "] {
+        assert!(run.stdout.contains(listed), "{run:?}");
+    }
+}
+
+#[test]
+fn a_template_that_no_event_reaches_is_left_and_the_rest_is_in_order() {
+    let place = with_rulebook("");
+    let policies = place.project().join(".cupcake/policies/claude");
+    fs::create_dir_all(&policies).unwrap();
+    let policy = |event: &str, package: &str| {
+        format!(
+            "# METADATA\n# scope: package\n# custom:\n#   routing:\n#     required_events: [\"{event}\"]\n\
+             package cupcake.policies.{package}\nimport rego.v1\n\
+             deny contains {{\"rule_id\": \"{package}\", \"reason\": \"no\", \"severity\": \"LOW\"}}\n"
+        )
+    };
+    fs::write(policies.join("example.rego"), policy("NeverFires", "example")).unwrap();
+    fs::write(policies.join("real.rego"), policy("PreToolUse", "real")).unwrap();
+    let run = place.run(&["policy", "import", "."]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("policies/claude/example.rego: no event is called `NeverFires`"), "{run:?}");
+    let check = place.run(&["policy", "check"]);
+    assert_eq!(check.code, 0, "{check:?}");
+    assert_eq!(rules(&bash(&place, "ls")), ["real"]);
 }

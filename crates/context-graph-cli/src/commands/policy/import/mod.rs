@@ -83,7 +83,12 @@ fn refusal(plan: &Plan, partial: bool) -> Option<Failure> {
     let lost = plan.lost().count();
     if plan.policies.is_empty() && plan.taken.is_empty() {
         let failure = Failure::new(ErrorCode::Policy, "nothing could be taken over");
-        return Some(failure.with_next_step("the reasons are on stdout"));
+        let next = if plan.left.is_empty() {
+            "there is no policy in the folder, and its rulebook switches nothing on"
+        } else {
+            "the reasons are on stdout"
+        };
+        return Some(failure.with_next_step(next));
     }
     if lost == 0 || partial {
         return None;

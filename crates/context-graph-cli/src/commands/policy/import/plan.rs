@@ -140,6 +140,11 @@ impl Plan {
         config: &PolicyConfig,
         environment: &Environment,
     ) {
+        for (idle, event) in PolicySet::new(files.clone(), Vec::new()).idle_files() {
+            files.retain(|file| file.path != idle);
+            let why = format!("no event is called `{event}`, so it never decides anything");
+            self.left.push(Left::new(folder::shown(&idle), why));
+        }
         loop {
             let (bad, notes) = troubles(&files, config, environment);
             if bad.is_empty() {

@@ -177,26 +177,17 @@ impl Translation {
     /// A builtin that is code of Cupcake's own: the guard of ours that does the same, if one does.
     fn without_policy(&mut self, name: &str, config: &Value) {
         let what = format!("builtins.{name}");
-        let paths = |key: &str| -> Vec<String> {
-            let paths = config.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            paths.iter().filter_map(Value::as_str).map(as_pattern).collect()
-        };
         match names_of(name)[0] {
-            "protected_paths" => self.keep(name, "read_only", paths("paths")),
-            "rulebook_security_guardrails" => {
-                let mut paths = paths("protected_paths");
-                // Our own state is protected without being told.
-                paths.retain(|path| !path.starts_with(".cupcake"));
-                self.keep(name, "no_read", paths);
-            }
+            "protected_paths" => self.keep_paths(name, config, "paths", "read_only"),
+            "rulebook_security_guardrails" => self.keep_paths(name, config, "protected_paths", "no_read"),
             "sensitive_data_protection" => {
                 self.guard(name, "secrets");
-                self.keep(name, "no_read", paths("additional_patterns"));
+                self.keep_paths(name, config, "additional_patterns", "no_read");
             }
             "system_protection" => {
                 self.guard(name, "destructive-system");
                 self.guard(name, "destructive-files");
-                self.keep(name, "read_only", paths("additional_paths"));
+                self.keep_paths(name, config, "additional_paths", "read_only");
             }
             "global_file_lock" => self.keep(name, "read_only", vec!["**".to_owned()]),
             "git_block_no_verify" => {
@@ -209,10 +200,44 @@ impl Translation {
                 }
             }
             "git_pre_check" | "post_edit_check" => {
-                self.lose(&what, "its policy is not in the folder; a `[[stop_gates]]` entry runs checks before the agent stops");
+                return self.lose(&what, "its policy is not in the folder; a `[[stop_gates]]` entry runs checks before the agent stops");
             }
-            "cupcake_exec_protection" => self.leave(&what, "there is no Cupcake left to protect"),
-            _ => self.lose(&what, "its policy is not in the folder, and no guard here does the same"),
+            "cupcake_exec_protection" => return self.leave(&what, "there is no Cupcake left to protect"),
+            _ => {
+                return self.lose(&what, "its policy is not in the folder, and no guard here does the same");
+            }
+        }
+        self.leave_the_rest(name, config);
+    }
+
+    /// What a builtin is configured with and the guard that stands for it has no use for.
+    fn leave_the_rest(&mut self, name: &str, config: &Value) {
+        let known = defaults_of(name);
+        for key in config.as_object().into_iter().flat_map(Map::keys) {
+            let why = match key.as_str() {
+                "enabled" => continue,
+                "message" => "the guard says in words of its own what it refuses",
+                key if known.contains_key(key) => continue,
+                _ => "it is not known what this is for",
+            };
+            self.leave(&format!("builtins.{name}.{key}"), why);
+        }
+    }
+
+    /// The paths that a builtin keeps, as one of our lists. Where it names none, those that Cupcake fills in.
+    fn keep_paths(&mut self, builtin: &str, config: &Value, key: &str, list: &str) {
+        let what = format!("builtins.{builtin}.{key}");
+        let defaults = defaults_of(builtin);
+        let given = config.get(key).filter(|paths| !paths.is_null()).or_else(|| defaults.get(key));
+        let given = given.and_then(Value::as_array).map(Vec::as_slice);
+        let paths: Option<Vec<String>> =
+            given.and_then(|paths| paths.iter().map(|path| path.as_str().map(as_pattern)).collect());
+        match paths {
+            None => self.lose(&what, "it must be a list of paths"),
+            Some(paths) if paths.is_empty() && !key.starts_with("additional") => {
+                self.leave(&what, "it names no path, so there is nothing to keep");
+            }
+            Some(paths) => self.keep(builtin, list, paths),
         }
     }
 
