@@ -1,7 +1,7 @@
 //! Why continuity is what it is, for people and programs.
 
 use context_graph_core::session::Session;
-use context_graph_events::words::tame;
+use context_graph_events::words::{counted, tame};
 use serde_json::{Value, json};
 
 use crate::time;
@@ -36,6 +36,11 @@ pub(crate) fn lines(session: &Session) -> Vec<String> {
             lines.push(format!("    new to it: {}", new.join(", ")));
         }
     }
+    let failures = session.state.continuity.failures_in_a_row();
+    if failures > 0 {
+        let told = counted(failures, "newest call has", "newest calls have");
+        lines.push(format!("the {told} failed, which lowers E5 causal"));
+    }
     if let Some(found) = &session.state.looping {
         lines.push(format!("looping: {} ({} times)", tame(&found.what, 160), found.times));
     }
@@ -51,6 +56,7 @@ pub(crate) fn to_json(session: &Session) -> Value {
         "purpose": {"first": purpose.first, "newest": purpose.newest},
         "pulls": continuity.explain(),
     });
+    object["failures_in_a_row"] = json!(continuity.failures_in_a_row());
     if let Some(found) = &session.state.looping {
         object["looping"] = json!({"what": found.what, "times": found.times});
     }

@@ -377,7 +377,7 @@ fn session_view(session: &Session) -> Value {
         "level": session.classification().level,
         "looping": session.state.looping.is_some(),
         "prompts": counters.prompts,
-        "calls": counters.calls_asked,
+        "calls": counters.calls(),
         "failed": counters.calls_failed,
         "denied": counters.calls_denied,
         "state": session.state.lifecycle,

@@ -1,6 +1,7 @@
 //! A session in a few lines.
 
 use context_graph_core::session::Session;
+pub(crate) use context_graph_events::words::counted;
 use context_graph_events::words::{name, tame};
 
 /// What a session came to, in a few lines.
@@ -61,15 +62,6 @@ pub(crate) fn ended(session: &Session) -> Option<String> {
         Some(reason) if !reason.is_empty() => format!("{} ({})", end.status, name(reason)),
         _ => end.status.to_string(),
     })
-}
-
-/// A number of things for people: of one thing in the singular.
-pub(crate) fn counted(number: impl TryInto<u64>, one: &str, more: &str) -> String {
-    match number.try_into() {
-        Ok(1) => format!("1 {one}"),
-        Ok(number) => format!("{number} {more}"),
-        Err(_) => format!("countless {more}"),
-    }
 }
 
 /// A span of time for people.

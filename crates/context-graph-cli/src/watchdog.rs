@@ -18,6 +18,11 @@ pub(crate) fn arm(after: Duration, answer: Vec<u8>) {
     imp::arm(after.max(Duration::from_millis(1)), answer);
 }
 
+/// Has another answer written when the time is over that was armed.
+pub(crate) fn answer_instead(answer: &'static [u8]) {
+    imp::answer_instead(answer);
+}
+
 /// Calls it off. To be done before the real answer is written, so that only one is.
 pub(crate) fn disarm() {
     imp::disarm();
@@ -122,6 +127,10 @@ mod imp {
         set_timer(after);
     }
 
+    pub(super) fn answer_instead(answer: &[u8]) {
+        ANSWER.store(Box::leak(Box::new(answer.to_vec())), Ordering::Release);
+    }
+
     /// The timer may run on: without an answer the handler does nothing, and what it interrupts goes on. That spares
     /// every hook two system calls.
     pub(super) fn disarm() {
@@ -145,9 +154,11 @@ mod imp {
 
 #[cfg(not(unix))]
 mod imp {
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
 
+    static INSTEAD: Mutex<Option<&'static [u8]>> = Mutex::new(None);
     static GENERATION: AtomicU64 = AtomicU64::new(0);
 
     #[expect(
@@ -155,14 +166,26 @@ mod imp {
         reason = "the main thread may be stuck: nothing else can end the process"
     )]
     pub(super) fn arm(after: Duration, answer: Vec<u8>) {
+        instead(None);
         let mine = GENERATION.fetch_add(1, Ordering::AcqRel) + 1;
         std::thread::spawn(move || {
             std::thread::sleep(after);
             if GENERATION.load(Ordering::Acquire) == mine {
-                crate::terminal::print(&answer);
+                let instead = INSTEAD.lock().ok().and_then(|instead| *instead);
+                crate::terminal::print(instead.unwrap_or(&answer));
                 std::process::exit(1);
             }
         });
+    }
+
+    pub(super) fn answer_instead(answer: &'static [u8]) {
+        instead(Some(answer));
+    }
+
+    fn instead(answer: Option<&'static [u8]>) {
+        if let Ok(mut instead) = INSTEAD.lock() {
+            *instead = answer;
+        }
     }
 
     pub(super) fn disarm() {

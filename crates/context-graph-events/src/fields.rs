@@ -141,19 +141,19 @@ impl FieldType for i64 {
     }
 }
 
-/// A number as the client wrote it: durations arrive as `109` and may one day arrive as `109.5`.
+/// A duration, a count or a price as the client wrote it: `109` may one day arrive as `109.5`. None is below 0.
 impl FieldType for serde_json::Number {
-    const EXPECTED: &'static str = "a number";
+    const EXPECTED: &'static str = "a number of 0 or more";
 
     fn read(value: Value) -> Result<Self, DecodeError> {
         match value {
-            Value::Number(n) => Ok(n),
+            Value::Number(n) if n.as_f64().is_some_and(|n| n >= 0.0) => Ok(n),
             other => Err(DecodeError::wrong_type(Self::EXPECTED, &other)),
         }
     }
 
     fn schema() -> Value {
-        json!({"type": "number"})
+        json!({"type": "number", "minimum": 0})
     }
 }
 

@@ -51,27 +51,30 @@ impl PostToolUsePayload {
     }
 
     /// What the payload itself says. An `error` beside the response, and a `success` there, are the sender's own word;
-    /// a response may say `success`, `error`, `is_error` or `interrupted`. A shell's `interrupted: false` says nothing.
+    /// a response may say `success`, `error`, `is_error` or `interrupted`. Any sign of failure outweighs every sign of
+    /// success, because the one who saw it go wrong knows more. A shell's `interrupted: false` says nothing.
     pub fn stated_outcome(&self) -> Option<CallOutcome> {
-        let said = |success: bool| if success { CallOutcome::Success } else { CallOutcome::Failure };
         let response = &self.tool_response;
-        if self.extra.get("error").is_some_and(|error| !error.is_null()) {
+        let own_error = self.extra.get("error");
+        if own_error.is_some_and(|error| !error.is_null()) {
             return Some(CallOutcome::Failure);
         }
-        if response.get("interrupted") == Some(&Value::Bool(true)) {
+        if response.get("interrupted").and_then(yes_or_no) == Some(true) {
             return Some(CallOutcome::Interrupted);
         }
-        if let Some(success) = [self.extra.get("success"), response.get("success")]
-            .into_iter()
-            .flatten()
-            .find_map(Value::as_bool)
-        {
-            return Some(said(success));
+        let succeeded = [self.extra.get("success"), response.get("success")].into_iter().flatten();
+        let erred = ["is_error", "isError"].into_iter().filter_map(|key| response.get(key));
+        let words = succeeded.filter_map(yes_or_no).chain(erred.filter_map(yes_or_no).map(|bad| !bad));
+        let (mut good, mut bad) = (own_error.is_some(), response.get("error").is_some_and(tells_of_an_error));
+        for went_well in words {
+            good |= went_well;
+            bad |= !went_well;
         }
-        if self.get_error().is_some() {
-            return Some(CallOutcome::Failure);
+        match (bad, good) {
+            (true, _) => Some(CallOutcome::Failure),
+            (false, true) => Some(CallOutcome::Success),
+            (false, false) => None,
         }
-        ["is_error", "isError"].iter().find_map(|key| response.get(key)?.as_bool()).map(|bad| said(!bad))
     }
 
     /// The reason that the sender or the tool gives for a failure.
@@ -81,5 +84,28 @@ impl PostToolUsePayload {
             .and_then(Value::as_str)
             .filter(|text| !text.is_empty())
             .or_else(|| self.get_error())
+    }
+}
+
+/// Whether a value says yes or no. Tools of other makers write `"false"` or `0` where they mean `false`.
+fn yes_or_no(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(word) => Some(*word),
+        Value::String(word) if word.eq_ignore_ascii_case("true") => Some(true),
+        Value::String(word) if word.eq_ignore_ascii_case("false") => Some(false),
+        Value::Number(number) if number.as_u64() == Some(1) => Some(true),
+        Value::Number(number) if number.as_f64() == Some(0.0) => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether the `error` of a response is one. A number may measure something.
+fn tells_of_an_error(error: &Value) -> bool {
+    match error {
+        Value::Null | Value::Number(_) => false,
+        Value::Bool(word) => *word,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
     }
 }

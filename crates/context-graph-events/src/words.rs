@@ -3,6 +3,15 @@
 
 use std::fmt::Display;
 
+/// A number of things for people: of one thing in the singular.
+pub fn counted(number: impl TryInto<u64>, one: &str, more: &str) -> String {
+    match number.try_into() {
+        Ok(1) => format!("1 {one}"),
+        Ok(number) => format!("{number} {more}"),
+        Err(_) => format!("countless {more}"),
+    }
+}
+
 /// The text on one line, without control characters, escape sequences and what cannot be seen, at most `max` characters.
 ///
 /// Angle brackets become `‹` and `›`, so that no text can close or open a tag of the client's. Back quotes and double

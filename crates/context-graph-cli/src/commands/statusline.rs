@@ -21,7 +21,8 @@ const BUDGET: Duration = Duration::from_millis(300);
 /// Reads what the client says, and prints a line. A status line that fails is an empty one: it must not get in the way.
 pub(crate) fn run(environment: &Environment) -> ExitStatus {
     watchdog::arm(BUDGET, b"\n".to_vec());
-    let said = input::read_stdin(true).ok().flatten().and_then(|bytes| decode::object(&bytes).ok());
+    let said =
+        input::read_stdin(Some(true), |_, _| ()).ok().flatten().and_then(|bytes| decode::object(&bytes).ok());
     let line = said.map(|said| line(&said, environment)).unwrap_or_default();
     watchdog::disarm();
     terminal::print(format!("{line}\n").as_bytes());
@@ -74,7 +75,7 @@ fn about(session: &Session) -> Vec<String> {
         parts.push(format!("looping {}× {}", found.times, tame(&found.what, 40)));
     }
     let counters = &session.state.counters;
-    parts.push(counted(counters.calls_asked, "call", "calls"));
+    parts.push(counted(counters.calls(), "call", "calls"));
     if counters.calls_failed > 0 {
         parts.push(format!("{} failed", counters.calls_failed));
     }

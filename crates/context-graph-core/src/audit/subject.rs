@@ -25,6 +25,9 @@ const TELLING: [&str; 11] = [
 
 /// What a call was about. A path below the session's folder is told from there.
 pub(super) fn of_call(input: &Value, cwd: &str) -> String {
+    if input.is_null() {
+        return String::new();
+    }
     let Some(fields) = input.as_object() else { return first_line(&input.to_string()) };
     for name in TELLING {
         if let Some(text) = fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()) {
@@ -108,7 +111,7 @@ mod tests {
         assert_eq!(of(json!({"file_path": "/w/src/a.rs"})), "src/a.rs");
         assert_eq!(of(json!({"file_path": "/wide/a.rs"})), "/wide/a.rs");
         assert_eq!(of(json!({"x": 1})), "{\"x\":1}");
-        assert_eq!(of(json!({})), "");
+        assert_eq!((of(json!({})), of(json!(null))), (String::new(), String::new()));
         assert_eq!(of(json!({"command": "é".repeat(500)})).chars().count(), MAX + 1);
     }
 }

@@ -70,6 +70,11 @@ impl Loops {
         self.current.as_ref()
     }
 
+    /// How many of the newest events failed, up to the newest that did not.
+    pub(crate) fn failures_in_a_row(&self) -> usize {
+        self.recent.iter().rev().take_while(|step| step.failed).count()
+    }
+
     /// Forgets everything: the user has spoken, so what comes is a new try.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

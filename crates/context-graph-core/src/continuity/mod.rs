@@ -18,6 +18,7 @@ mod alignment;
 mod asked;
 mod call;
 pub mod explain;
+mod failing;
 pub mod fusion;
 mod loops;
 mod memory;
@@ -46,6 +47,7 @@ use explain::Story;
 use loops::Loops;
 use memory::{Memory, Trace};
 use observation::Observation;
+pub(crate) use purpose::asked_before;
 use purpose::is_asked_by_a_person;
 use terms::{Kind, term};
 use view::Views;
@@ -94,6 +96,7 @@ impl Continuity {
     /// Takes an event in. Tool results are scored, prompts renew the purpose, other events change nothing.
     pub fn observe(&mut self, event: &Event, at_ms: i64) -> Assessment {
         let mut asked = None;
+        let mut purpose_vector = self.alignments.vector;
         let scored = match event {
             Event::UserPromptSubmit(prompt) if is_asked_by_a_person(prompt) => {
                 self.hear(prompt);
@@ -104,19 +107,13 @@ impl Continuity {
                 Some(call) => {
                     self.loops.observe(&call);
                     let cwd = event.common().map_or("", |common| common.cwd.as_str());
-                    self.score(Observation::of_call(&call, cwd), at_ms);
+                    purpose_vector = self.score(Observation::of_call(&call, cwd), at_ms);
                     true
                 }
                 None => false,
             },
         };
-        Assessment {
-            purpose_vector: self.alignments.vector,
-            ic: self.ic(),
-            looping: self.loops.current().cloned(),
-            scored,
-            asked,
-        }
+        Assessment { purpose_vector, ic: self.ic(), looping: self.loops.current().cloned(), scored, asked }
     }
 
     /// The IC after the last event; 1 before any was scored.
@@ -129,6 +126,11 @@ impl Continuity {
         self.story.tell(self.views.all())
     }
 
+    /// How many calls in a row have failed, up to the newest; none before anything was asked anew.
+    pub fn failures_in_a_row(&self) -> usize {
+        self.loops.failures_in_a_row()
+    }
+
     /// The user's words that set the purpose.
     pub fn purpose(&self) -> &Purpose {
         &self.purpose
@@ -136,11 +138,15 @@ impl Continuity {
 
     /// Takes in the conversation before a prompt, where the sender gave it. It often repeats prompts that are known.
     fn hear(&mut self, prompt: &UserPromptSubmitPayload) {
+        let is_news = self.purpose.first.is_empty();
         for (role, content) in prompt.conversation() {
             if !self.purpose.has(content) {
                 let said = Observation::of_prompt(content, &prompt.common.cwd);
                 self.memory.hear(&said, role == "user");
             }
+        }
+        for asked in asked_before(prompt).filter(|_| is_news) {
+            self.purpose.ask(asked);
         }
     }
 
@@ -174,7 +180,8 @@ impl Continuity {
         Some(Asked { purpose_vector, ic: (self.ic() * share).max(floor) })
     }
 
-    fn score(&mut self, mut event: Observation, at_ms: i64) {
+    /// Scores a tool's result, and gives the purpose vector that it makes.
+    fn score(&mut self, mut event: Observation, at_ms: i64) -> [f32; KURAMOTO_N] {
         self.calls = self.calls.saturating_add(1);
         self.calls_in_turn = self.calls_in_turn.saturating_add(1);
         event.place_in_turn = self.calls_in_turn;
@@ -185,10 +192,12 @@ impl Continuity {
 
         let likeness =
             self.alignments.observe(self.views.all().map(|view| view.compare(&event, &self.memory)));
-        self.smoothed = Some(fusion::smooth(self.smoothed, fusion::fitted_score(&self.alignments.vector)));
+        let vector = failing::lowered(self.alignments.vector, self.failures_in_a_row());
+        self.smoothed = Some(fusion::smooth(self.smoothed, fusion::fitted_score(&vector)));
         self.story.observe(&event, &self.memory, &self.alignments.vector, self.calls, at_ms);
         let ready = self.memory.wait(&event, likeness);
         self.learn(&ready);
+        vector
     }
 
     fn learn(&mut self, events: &[Trace]) {

@@ -56,6 +56,12 @@ pub(crate) fn is_asked_by_a_person(prompt: &UserPromptSubmitPayload) -> bool {
         && !is_bare_command(text)
 }
 
+/// What the user asked for before a prompt, oldest first, where the sender gave the conversation.
+pub(crate) fn asked_before(prompt: &UserPromptSubmitPayload) -> impl Iterator<Item = &str> {
+    let by_user = prompt.conversation().filter(|(role, _)| *role == "user").map(|(_, content)| content);
+    by_user.filter(|content| *content != prompt.prompt && !is_notice(content.trim_start()))
+}
+
 /// `<task-notification>`, `<system_notification>`, `<local-command-stdout>`: a tag of several words at the start.
 fn is_notice(text: &str) -> bool {
     let Some((tag, _)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) else { return false };

@@ -37,6 +37,12 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Tool calls, as far as a session can tell by itself: some senders tell of results alone. Which results belong to
+    /// which call is for the audit to say, which reads all of them.
+    pub fn calls(&self) -> u64 {
+        self.calls_asked.max(self.calls_succeeded + self.calls_failed + self.calls_interrupted)
+    }
+
     /// Counts an event.
     pub(super) fn count(&mut self, event: &Event) {
         self.events += 1;

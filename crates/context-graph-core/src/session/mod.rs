@@ -14,7 +14,7 @@ mod step;
 mod voice;
 mod work;
 
-use context_graph_events::claude_code::SessionEndStatus;
+use context_graph_events::claude_code::EndStatus;
 use serde::{Deserialize, Serialize};
 
 pub use action::{ACTION_FAILED, ActionFailure};
@@ -91,7 +91,7 @@ pub struct SessionState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionEnd {
     /// As the sender said, else as the client's reason means.
-    pub status: SessionEndStatus,
+    pub status: EndStatus,
     /// Whether the sender gave the status itself. The client's reasons are few: `other` stands for every end of a run
     /// without a terminal.
     pub stated: bool,

@@ -1,7 +1,7 @@
 //! What a session says of itself to the model: facts, never orders, in few words.
 
-use context_graph_events::claude_code::SessionEndStatus;
-use context_graph_events::words::{shortened, tame};
+use context_graph_events::claude_code::EndStatus;
+use context_graph_events::words::{counted, shortened, tame};
 
 use super::Session;
 
@@ -32,10 +32,10 @@ impl Session {
     fn bad_end(&self) -> Option<String> {
         let end = self.state.end.filter(|end| end.stated)?;
         let how = match end.status {
-            SessionEndStatus::Error => "by an error",
-            SessionEndStatus::Timeout => "because its time was over",
-            SessionEndStatus::UserAbort => "because the user broke it off",
-            SessionEndStatus::Normal | SessionEndStatus::Clear | SessionEndStatus::Logout => return None,
+            EndStatus::Error => "by an error",
+            EndStatus::Timeout => "because its time was over",
+            EndStatus::UserAbort => "because the user broke it off",
+            EndStatus::Normal | EndStatus::Clear | EndStatus::Logout => return None,
         };
         Some(format!("It ended {how}: its last work may be half done."))
     }
@@ -50,9 +50,9 @@ impl Session {
     pub fn tell_state(&self) -> String {
         let counters = &self.state.counters;
         format!(
-            "context-graph: this session has {} prompts and {} tool calls ({} failed) so far; continuity with its purpose is {:.2} ({}).",
-            counters.prompts,
-            counters.calls_asked,
+            "context-graph: this session has {} and {} ({} failed) so far; continuity with its purpose is {:.2} ({}).",
+            counted(counters.prompts, "prompt", "prompts"),
+            counted(counters.calls(), "tool call", "tool calls"),
             counters.calls_failed,
             self.snapshot.last_ic,
             self.classification().level,

@@ -9,6 +9,8 @@ use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::continuity::asked_before;
+
 const FIRST_PROMPT: usize = 600;
 const LATER_PROMPT: usize = 240;
 const LATER_PROMPTS: usize = 3;
@@ -68,7 +70,11 @@ impl Work {
             Event::UserPromptSubmit(prompt) if prompt.is_foreign() => {
                 self.decided("a process of another session said", &prompt.prompt);
             }
-            Event::UserPromptSubmit(prompt) if !prompt.is_machine_made() => self.asked(&prompt.prompt),
+            Event::UserPromptSubmit(prompt) if !prompt.is_machine_made() => {
+                let is_news = self.purpose.is_empty();
+                asked_before(prompt).filter(|_| is_news).for_each(|asked| self.asked(asked));
+                self.asked(&prompt.prompt);
+            }
             Event::PostToolUse(done) => match done.outcome() {
                 CallOutcome::Failure => {
                     let made = Made::of(&done.tool_name, &done.tool_input, done.get_file_path());

@@ -54,7 +54,8 @@ impl PostToolUsePayload {
 
     /// The error that the tool reported in its response, if any.
     pub fn get_error(&self) -> Option<&str> {
-        self.tool_response.get("error").and_then(Value::as_str).filter(|text| !text.is_empty())
+        let error = self.tool_response.get("error")?;
+        error.as_str().or_else(|| error.get("message")?.as_str()).filter(|text| !text.is_empty())
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) const STARVED_CALL: &[u8] = br#"{"success":false,"error":"Internal er
 /// The same for an event that nobody decides about.
 pub(super) const STARVED: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal"}
 "#;
+/// The answer of `hooks event` when its time is over while a tool call is still being read.
+pub(super) const LATE_CALL: &[u8] = br#"{"success":false,"error":"Hook timeout after 3000ms","execution_time_ms":2700,"error_code":"timeout","ruling":{"verdict":"ask","rules":["policy/error"],"reason":"The guard could not decide: \"Hook timeout after 3000ms\"."},"systemMessage":"context-graph: The guard could not decide: \"Hook timeout after 3000ms\".","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"The guard could not decide: \"Hook timeout after 3000ms\"."}}
+"#;
 /// How much of a notice is told.
 const NOTICE: usize = 600;
 
@@ -166,6 +169,8 @@ pub(super) fn elapsed_ms(started: Instant) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use context_graph_events::claude_code::DEFAULT_BUDGET_MS;
+
     use super::*;
 
     #[test]
@@ -175,5 +180,8 @@ mod tests {
         let error = HookError::OutOfResources;
         assert_eq!(parsed(STARVED_CALL), parsed(&written(Answer::undecided(&error))));
         assert_eq!(parsed(STARVED), parsed(&written(Answer::failure(&error))));
+        let mut late = Answer::undecided(&HookError::Timeout(DEFAULT_BUDGET_MS));
+        late.output.execution_time_ms = DEFAULT_BUDGET_MS - DEFAULT_BUDGET_MS / 10;
+        assert_eq!(parsed(LATE_CALL), parsed(&written(late)));
     }
 }

@@ -42,9 +42,9 @@ pub enum HookCommand {
 /// Arguments that every hook takes.
 #[derive(Debug, Clone, PartialEq, Default, Args)]
 pub struct CommonArgs {
-    /// Read the event from stdin. Without this, stdin is still read when it is not a terminal
-    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t, default_missing_value = "true", action = ArgAction::Set)]
-    pub stdin: bool,
+    /// Read the event from stdin; with `=false`, leave stdin alone. Without this, stdin is read when it is not a terminal
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub stdin: Option<bool>,
 
     /// How to answer
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

@@ -166,7 +166,7 @@ impl From<StorageError> for HookError {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::SessionNotFound(id) => Self::SessionNotFound(id),
-            StorageError::InvalidId(problem) => Self::InvalidInput(format!("session_id {problem}")),
+            StorageError::InvalidId(problem) => Self::InvalidInput(format!("session_id: {problem}")),
             other => Self::Storage(other),
         }
     }

@@ -8,15 +8,17 @@ use super::answer::Answer;
 use super::args::EventArgs;
 use super::error::HookError;
 use super::flow::Road;
-use super::{Host, UNDECIDED, expect_starvation, flow, input};
-use crate::timings;
+use super::{Host, UNDECIDED, answer, expect_starvation, flow, input};
+use crate::{timings, watchdog};
 
 pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookError> {
-    let Some(bytes) = input::read_stdin(args.common.stdin)? else {
-        return Err(HookError::Usage("`hooks event` reads the event from stdin, and stdin is empty".into()));
+    let Some(bytes) = input::read_stdin(args.common.stdin, suspect)? else {
+        let why =
+            if args.common.stdin == Some(false) { "--stdin=false leaves it alone" } else { "stdin is empty" };
+        return Err(HookError::Usage(format!("`hooks event` reads the event from stdin, and {why}")));
     };
     timings::passed("read");
-    let incoming = input::decode(&bytes).inspect_err(|_| suspect(&bytes))?;
+    let incoming = input::decode(&bytes)?;
     timings::passed("decode");
     UNDECIDED.store(matches!(incoming.event, Event::PreToolUse(_)), Ordering::Relaxed);
     expect_starvation();
@@ -28,8 +30,24 @@ pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookErr
     }
 }
 
-/// What cannot be read may be a tool call; if it names one in either form, it waits to be decided about.
-fn suspect(bytes: &[u8]) {
-    let names = |name: &str| bytes.windows(name.len()).any(|window| window == name.as_bytes());
-    UNDECIDED.store(names("PreToolUse") || names("pre_tool_use"), Ordering::Relaxed);
+/// What cannot be read, or does not all come in time, may be a tool call: if what is there names one in either form, it
+/// waits to be decided about.
+fn suspect(bytes: &[u8], known: usize) {
+    let longest = PRE_TOOL_USE[0].len().max(PRE_TOOL_USE[1].len());
+    // A name may have come in two pieces.
+    let fresh = &bytes[known.saturating_sub(longest - 1)..];
+    if !UNDECIDED.load(Ordering::Relaxed) && names_a_call(fresh) {
+        UNDECIDED.store(true, Ordering::Relaxed);
+        expect_starvation();
+        watchdog::answer_instead(answer::LATE_CALL);
+    }
+}
+
+/// The names of the event that asks for a decision.
+const PRE_TOOL_USE: [&[u8]; 2] = [b"PreToolUse", b"pre_tool_use"];
+
+fn names_a_call(bytes: &[u8]) -> bool {
+    // Both begin with the same letter; looking for that first takes one pass.
+    let starts = bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'P' | b'p'));
+    starts.map(|(at, _)| &bytes[at..]).any(|rest| PRE_TOOL_USE.iter().any(|name| rest.starts_with(name)))
 }

@@ -121,7 +121,7 @@ impl<'a> Flags<'a> {
 
     fn common(&mut self, name: &str, inline: Option<&str>, args: &mut CommonArgs) -> Option<()> {
         match name {
-            "stdin" => args.stdin = switch(inline)?,
+            "stdin" => args.stdin = Some(switch(inline)?),
             "timings" => args.timings = switch(inline)?,
             "db-path" => args.db_path = Some(self.value(inline).filter(|path| !path.is_empty())?.into()),
             "format" => {

@@ -1,6 +1,6 @@
 //! From stdin and flags to one event.
 
-use std::io::{IsTerminal, Read};
+use std::io::{ErrorKind, IsTerminal, Read};
 
 use context_graph_core::session::{Bounds, bound};
 use context_graph_events::claude_code::{
@@ -8,6 +8,7 @@ use context_graph_events::claude_code::{
     SessionStartPayload, UserPromptSubmitPayload,
 };
 use context_graph_events::decode::{self, DecodeError, MAX_INPUT_BYTES};
+use context_graph_events::fields::FieldType;
 use serde_json::{Map, Number, Value, json};
 
 use super::error::HookError;
@@ -27,15 +28,35 @@ pub struct Incoming {
     pub input_unseen: bool,
 }
 
-/// Reads stdin: always when told to, else when something else than a person is at its other end.
-pub fn read_stdin(told_to: bool) -> Result<Option<Vec<u8>>, HookError> {
-    let stdin = std::io::stdin();
-    if !told_to && stdin.is_terminal() {
+/// How much is read at once, at first.
+const PIECE: usize = 16 * 1024;
+
+/// Reads stdin: always or never when told so, else when something else than a person is at its other end. `arrived` is
+/// shown what is there and how much of it is old whenever more has come, because the rest may be late.
+pub fn read_stdin(
+    told: Option<bool>,
+    mut arrived: impl FnMut(&[u8], usize),
+) -> Result<Option<Vec<u8>>, HookError> {
+    let told_to = told == Some(true);
+    let mut stdin = std::io::stdin().lock();
+    if told == Some(false) || (!told_to && stdin.is_terminal()) {
         return Ok(None);
     }
-    let limit = MAX_INPUT_BYTES as u64 + 1;
-    let mut bytes = Vec::with_capacity(16 * 1024);
-    stdin.lock().take(limit).read_to_end(&mut bytes).map_err(HookError::Stdin)?;
+    let mut bytes = Vec::new();
+    while bytes.len() <= MAX_INPUT_BYTES {
+        let known = bytes.len();
+        bytes.resize(known + known.clamp(PIECE, MAX_INPUT_BYTES), 0);
+        let read = match stdin.read(&mut bytes[known..]) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
+            read => read.map(Some),
+        };
+        bytes.truncate(known + read.as_ref().ok().copied().flatten().unwrap_or(0));
+        match read.map_err(HookError::Stdin)? {
+            Some(0) => break,
+            Some(_) => arrived(&bytes, known),
+            None => {}
+        }
+    }
     // Scripts that pass everything as flags leave an empty stdin behind.
     let nothing = bytes.iter().all(u8::is_ascii_whitespace);
     Ok((told_to || !nothing).then_some(bytes))
@@ -57,7 +78,10 @@ fn no_event(found: &'static str) -> HookError {
 }
 
 fn native(object: Map<String, Value>) -> Result<Incoming, HookError> {
-    let event = Event::from_object(object)?;
+    let mut event = Event::from_object(object)?;
+    if let Event::UserPromptSubmit(prompt) = &mut event {
+        check_conversation(prompt)?;
+    }
     // What this version does not know may belong to no session.
     if event.session_id().is_empty() && event.known_name().is_some() {
         return Err(HookError::InvalidInput("session_id cannot be empty".into()));
@@ -126,7 +150,7 @@ impl From<HookInput> for Event {
                 duration_ms,
             } => {
                 if let Some(error) = error {
-                    extra.insert("error".to_owned(), error.into());
+                    extra.insert("error".to_owned(), error.map_or(Value::Null, Value::from));
                 }
                 Self::PostToolUse(PostToolUsePayload {
                     common,
@@ -165,6 +189,16 @@ impl From<HookInput> for Event {
 const MAX_MESSAGES: usize = 8;
 const MESSAGE: Bounds = Bounds { head: 1536, tail: 512, items: MAX_MESSAGES, total: 16 * 1024 };
 
+/// The client sends no `context`; a program that does is held to what the envelope asks of it.
+fn check_conversation(prompt: &mut UserPromptSubmitPayload) -> Result<(), DecodeError> {
+    let Some(context) = prompt.extra.remove("context").filter(|context| !context.is_null()) else {
+        return Ok(());
+    };
+    let messages = <Vec<Value> as FieldType>::read(context).and_then(ConversationMessage::read_all);
+    prompt.extra.insert("context".to_owned(), newest(messages.map_err(|error| error.inside("context"))?));
+    Ok(())
+}
+
 fn newest(mut messages: Vec<ConversationMessage>) -> Value {
     messages.drain(..messages.len().saturating_sub(MAX_MESSAGES));
     let messages: Vec<Value> = messages
@@ -195,7 +229,7 @@ impl HookInput {
                 tool_input: p.tool_input.clone(),
                 tool_response: p.tool_response.clone(),
                 tool_use_id: Some(p.tool_use_id.clone()),
-                error: p.extra.get("error").and_then(Value::as_str).map(str::to_owned),
+                error: p.extra.get("error").map(|error| error.as_str().map(str::to_owned)),
                 duration_ms: p.duration_ms.as_ref().and_then(Number::as_u64),
             },
             Event::UserPromptSubmit(p) => {
@@ -205,7 +239,7 @@ impl HookInput {
             }
             Event::SessionEnd(p) => HookPayload::SessionEnd {
                 duration_ms: p.duration_ms().unwrap_or(0),
-                status: p.status(),
+                status: p.status().into(),
                 reason: p.reason.as_str().to_owned(),
             },
             _ => return None,
@@ -244,10 +278,15 @@ impl Incoming {
         if self.event.known_name() == Some(expected.event_name()) {
             return Ok(());
         }
+        let sent = self.event.known_name();
+        let envelope = HookEventType::ALL.into_iter().find(|kind| Some(kind.event_name()) == sent);
+        // An envelope is known by its time, which the client's form does not have.
+        let (field, sent, wanted) = match envelope.filter(|_| self.timestamp_ms.is_some()) {
+            Some(sent) => ("hook_type", sent.as_str(), expected.as_str()),
+            None => ("hook_event_name", self.event.name(), expected.event_name().as_str()),
+        };
         Err(HookError::InvalidInput(format!(
-            "hook_event_name is {}, but this subcommand answers {}; `hooks event` answers any",
-            self.event.name(),
-            expected.event_name(),
+            "{field} is {sent}, but this subcommand answers {wanted}; `hooks event` answers any"
         )))
     }
 }

@@ -32,7 +32,7 @@ use context_graph_policy::rego::evaluate::THREAD;
 
 pub use types::{
     ConsciousnessState, ConversationMessage, HookEventType, HookInput, HookOutput, HookPayload,
-    ICClassification, ICLevel, JohariQuadrant, SessionEndStatus,
+    ICClassification, ICLevel, JohariQuadrant, SessionEndStatus, StatedError,
 };
 
 use answer::Answer;
@@ -147,7 +147,7 @@ fn incoming(
     common: &CommonArgs,
     from_flags: impl FnOnce() -> Result<HookInput, HookError>,
 ) -> Result<Incoming, HookError> {
-    let bytes = input::read_stdin(common.stdin)?;
+    let bytes = input::read_stdin(common.stdin, |_, _| ())?;
     timings::passed("read");
     let incoming = match bytes {
         Some(bytes) => input::decode(&bytes),

@@ -1,7 +1,7 @@
 //! A tool has run.
 
 use context_graph_events::{CallOutcome, Event};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::args::PostToolArgs;
@@ -20,25 +20,38 @@ pub(super) fn answer(args: PostToolArgs, host: &Host<'_>) -> Result<Answer, Hook
     incoming.expect(HookEventType::PostToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
-    if let Some(success) = args.success.and_then(|given| given.0) {
-        take_word(&mut incoming, success)?;
-    }
-    flow::answer(host, &args.common, incoming)
+    let success = args.success.and_then(|given| given.0);
+    let disagreement = success.and_then(|success| take_word(&mut incoming, success));
+    let answer = flow::answer(host, &args.common, incoming)?;
+    Ok(match disagreement {
+        // What went wrong must not be lost over a script that did not see it.
+        Some(error) => answer.but_failed(&error),
+        None => answer,
+    })
 }
 
-/// Takes the caller's word on whether the call succeeded. It decides where stdin says nothing, and must agree where it
-/// does; of a call that was interrupted either can be said.
-fn take_word(incoming: &mut Incoming, success: bool) -> Result<(), HookError> {
-    let Event::PostToolUse(done) = &mut incoming.event else { return Ok(()) };
-    match done.stated_outcome() {
-        None => {
-            done.extra.insert("success".to_owned(), success.into());
-            Ok(())
+/// Takes the caller's word on whether the call succeeded. It decides where stdin says nothing. Where the two disagree,
+/// stdin is the better witness: scripts make the flag of a part of it.
+fn take_word(incoming: &mut Incoming, success: bool) -> Option<HookError> {
+    let Event::PostToolUse(done) = &mut incoming.event else { return None };
+    let Some(stated) = done.stated_outcome() else {
+        done.extra.insert("success".to_owned(), success.into());
+        // Policies look for it in the response.
+        if done.tool_response.is_null() {
+            done.tool_response = json!({"success": success});
         }
-        Some(CallOutcome::Interrupted) => Ok(()),
-        Some(stated) => {
-            let stated = stated == CallOutcome::Success;
-            agree("success", Some(&success.to_string()), &stated.to_string())
-        }
-    }
+        return None;
+    };
+    let stdin = match stated {
+        CallOutcome::Success => "true",
+        CallOutcome::Failure => "false",
+        CallOutcome::Interrupted if success => "interrupted",
+        CallOutcome::Interrupted => return None,
+    };
+    (stdin != success.to_string()).then(|| {
+        HookError::InvalidInput(format!(
+            "--success is `{success}`, but stdin says `{stdin}`: the call is on record as stdin tells it; leave the \
+             flag out or make them agree"
+        ))
+    })
 }

@@ -13,6 +13,7 @@
 //! | `session_end` | `SessionEnd` | 30000 ms |
 
 use context_graph_events::EventName;
+use context_graph_events::claude_code::EndStatus;
 use context_graph_events::decode::DecodeError;
 use context_graph_events::fields::Fields;
 use serde::de::Error as _;
@@ -23,7 +24,6 @@ pub use context_graph_core::gwt::consciousness::ConsciousnessState;
 pub use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
 pub use context_graph_core::gwt::johari::JohariQuadrant;
 use context_graph_core::session::Ruling;
-pub use context_graph_events::claude_code::SessionEndStatus;
 
 use super::error::ErrorCode;
 use crate::clock;
@@ -94,6 +94,66 @@ impl HookEventType {
     }
 }
 
+/// How a session ended, in the envelope. The same six words as the session's own [`EndStatus`], which it becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionEndStatus {
+    /// Cleanly.
+    #[default]
+    Normal,
+    /// It took too long.
+    Timeout,
+    /// Something went wrong, or the client did not say.
+    Error,
+    /// The user broke off.
+    UserAbort,
+    /// The user cleared the conversation.
+    Clear,
+    /// The user logged out.
+    Logout,
+}
+
+impl SessionEndStatus {
+    /// All six.
+    pub const ALL: [Self; 6] =
+        [Self::Normal, Self::Timeout, Self::Error, Self::UserAbort, Self::Clear, Self::Logout];
+
+    /// What a reason of the client's means. One we do not know counts as an error.
+    pub fn from_claude_code_reason(reason: &str) -> Self {
+        EndStatus::from_claude_code_reason(reason).into()
+    }
+
+    /// The name in JSON.
+    pub const fn as_str(self) -> &'static str {
+        self.known().as_str()
+    }
+
+    /// The same, as the session keeps it.
+    const fn known(self) -> EndStatus {
+        match self {
+            Self::Normal => EndStatus::Normal,
+            Self::Timeout => EndStatus::Timeout,
+            Self::Error => EndStatus::Error,
+            Self::UserAbort => EndStatus::UserAbort,
+            Self::Clear => EndStatus::Clear,
+            Self::Logout => EndStatus::Logout,
+        }
+    }
+}
+
+impl From<EndStatus> for SessionEndStatus {
+    fn from(status: EndStatus) -> Self {
+        match status {
+            EndStatus::Normal => Self::Normal,
+            EndStatus::Timeout => Self::Timeout,
+            EndStatus::Error => Self::Error,
+            EndStatus::UserAbort => Self::UserAbort,
+            EndStatus::Clear => Self::Clear,
+            EndStatus::Logout => Self::Logout,
+        }
+    }
+}
+
 /// One message of the conversation so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationMessage {
@@ -147,10 +207,17 @@ impl ConversationMessage {
     }
 
     /// Messages, with errors that say which one is wrong.
-    fn read_all(values: Vec<Value>) -> Result<Vec<Self>, DecodeError> {
+    pub(super) fn read_all(values: Vec<Value>) -> Result<Vec<Self>, DecodeError> {
         let read = |(at, value)| Self::read(value).map_err(|error| error.inside(&format!("[{at}]")));
         values.into_iter().enumerate().map(read).collect()
     }
+}
+
+/// What a sender says of a call's error: its text, or that there is none.
+pub type StatedError = Option<String>;
+
+fn stated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<StatedError>, D::Error> {
+    StatedError::deserialize(deserializer).map(Some)
 }
 
 /// What an event carries, in the envelope form: `{"type": "session_start", "data": {…}}`.
@@ -185,9 +252,10 @@ pub enum HookPayload {
         tool_response: Value,
         /// The call's id.
         tool_use_id: Option<String>,
-        /// Why it failed. A call with an error is a failed one, whatever its result says.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        error: Option<String>,
+        /// Why it failed. A call with an error is a failed one, whatever its result says; `null` says that it did not
+        /// fail, and `None` that the sender does not say.
+        #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+        error: Option<StatedError>,
         /// How long the tool took.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
@@ -337,12 +405,13 @@ impl HookPayload {
         } else {
             (data.required("tool_input")?, data.required("tool_response")?)
         };
+        let error = data.peek("error").is_some().then(|| data.nullable("error")).transpose()?;
         Ok(Self::PostToolUse {
             tool_name: data.required("tool_name")?,
             tool_input,
             tool_response,
             tool_use_id: data.optional("tool_use_id")?,
-            error: data.optional("error")?,
+            error,
             duration_ms: data.optional("duration_ms")?,
         })
     }
@@ -370,7 +439,7 @@ impl HookPayload {
             },
             HookEventType::SessionEnd => Self::SessionEnd {
                 duration_ms: data.required("duration_ms")?,
-                status: data.required("status")?,
+                status: data.required::<EndStatus>("status")?.into(),
                 reason: data.required("reason")?,
             },
         })

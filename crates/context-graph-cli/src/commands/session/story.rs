@@ -71,9 +71,15 @@ fn subject(event: &Event) -> String {
             let why = event.call_error().unwrap_or("no reason given");
             format!("{} failed: {}", call(&p.tool_name, p.get_command(), p.get_file_path()), short(why))
         }
+        Event::PostToolUse(p) if p.outcome() == CallOutcome::Interrupted => {
+            format!("{} interrupted", call(&p.tool_name, p.get_command(), p.get_file_path()))
+        }
         Event::PostToolUse(p) => {
             let took = p.duration_ms.as_ref().map(|ms| format!(" in {ms} ms")).unwrap_or_default();
             format!("{}{took}", call(&p.tool_name, p.get_command(), p.get_file_path()))
+        }
+        Event::PostToolUseFailure(p) if p.was_interrupted() => {
+            format!("{} interrupted", call(&p.tool_name, p.get_command(), p.get_file_path()))
         }
         Event::PostToolUseFailure(p) => {
             format!("{} failed: {}", call(&p.tool_name, p.get_command(), p.get_file_path()), short(&p.error))
