@@ -269,8 +269,8 @@ fn what_is_said_names_the_form_that_was_sent_and_counts_in_words() {
     assert!(told.to_string().contains("has 1 prompt and 2 tool calls"), "{told}");
     let shown = place.run(&["session", "show", "s"]).stdout;
     assert!(shown.contains("Bash interrupted"), "{shown}");
-    let log = place.run(&["audit", "log"]).stdout;
-    assert!(log.contains("Glob") && !log.contains("null"), "{log}");
+    let entries = place.run(&["audit", "log"]).stdout;
+    assert!(entries.contains("Glob") && !entries.contains("null"), "{entries}");
 }
 
 #[test]

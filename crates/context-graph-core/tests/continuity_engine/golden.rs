@@ -14,13 +14,13 @@ fn hash(numbers: impl IntoIterator<Item = f32>) -> u64 {
 fn purpose_vectors_are_bit_equal() {
     let hashes = ["steady", "drift", "stuck"]
         .map(|name| hash(scored(name).into_iter().flat_map(|assessment| assessment.purpose_vector)));
-    assert_eq!(hashes, [0x5e83_6fe4_9f4c_797d, 0xfc91_a384_659b_0484, 0x6f0a_6323_d3bb_1ec6]);
+    assert_eq!(hashes, [0xb534_eb4e_c3c9_9da4, 0x4be5_547e_09f7_45df, 0x0b66_aa7b_4008_d620]);
 }
 
-/// These change when the model is fitted again, and then only.
+/// These change when the model is fitted again or a failure weighs otherwise, and then only.
 #[test]
 fn identity_continuities_are_bit_equal() {
     let hashes = ["steady", "drift", "stuck"]
         .map(|name| hash(scored(name).into_iter().map(|assessment| assessment.ic)));
-    assert_eq!(hashes, [0xd7be_d2dd_898c_4a8e, 0x8180_c0b7_bbdd_300e, 0xad17_4ec0_d8dc_e006]);
+    assert_eq!(hashes, [0x0c6b_0fef_f241_2132, 0xa17c_6e08_acb6_8b85, 0x1b7b_45df_8656_7784]);
 }

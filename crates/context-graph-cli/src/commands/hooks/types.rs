@@ -12,6 +12,8 @@
 //! | `user_prompt_submit` | `UserPromptSubmit` | 2000 ms |
 //! | `session_end` | `SessionEnd` | 30000 ms |
 
+use std::fmt;
+
 use context_graph_events::EventName;
 use context_graph_events::claude_code::EndStatus;
 use context_graph_events::decode::DecodeError;
@@ -138,6 +140,12 @@ impl SessionEndStatus {
             Self::Clear => EndStatus::Clear,
             Self::Logout => EndStatus::Logout,
         }
+    }
+}
+
+impl fmt::Display for SessionEndStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
