@@ -12,13 +12,13 @@ use super::{Host, UNDECIDED, answer, expect_starvation, flow, input};
 use crate::{timings, watchdog};
 
 pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookError> {
-    let Some(bytes) = input::read_stdin(args.common.stdin, suspect)? else {
+    let Some(bytes) = input::read_stdin(args.common.stdin, suspect_early)? else {
         let why =
             if args.common.stdin == Some(false) { "--stdin=false leaves it alone" } else { "stdin is empty" };
         return Err(HookError::Usage(format!("`hooks event` reads the event from stdin, and {why}")));
     };
     timings::passed("read");
-    let incoming = input::decode(&bytes)?;
+    let incoming = input::decode(&bytes).inspect_err(|_| suspect(&bytes, 0))?;
     timings::passed("decode");
     UNDECIDED.store(matches!(incoming.event, Event::PreToolUse(_)), Ordering::Relaxed);
     expect_starvation();
@@ -27,6 +27,15 @@ pub(super) fn answer(args: EventArgs, host: &Host<'_>) -> Result<Answer, HookErr
         Event::Unknown(_) if incoming.event.session_id().is_empty() => Ok(Answer::nothing_to_say()),
         Event::PreToolUse(_) => Ok(flow::guard(host, &args.common, incoming, Road::Fast)),
         _ => flow::answer(host, &args.common, incoming),
+    }
+}
+
+/// How far an event is looked at while it arrives: the client names it near the beginning, and megabytes take time.
+const EARLY: usize = 1024 * 1024;
+
+fn suspect_early(bytes: &[u8], known: usize) {
+    if known < EARLY {
+        suspect(bytes, known);
     }
 }
 

@@ -28,8 +28,9 @@ pub struct Incoming {
     pub input_unseen: bool,
 }
 
-/// How much is read at once, at first.
-const PIECE: usize = 16 * 1024;
+/// How much is read at once: at first as much as most events have, then as much as a pipe holds.
+const FIRST_PIECE: usize = 16 * 1024;
+const PIECE: usize = 64 * 1024;
 
 /// Reads stdin: always or never when told so, else when something else than a person is at its other end. `arrived` is
 /// shown what is there and how much of it is old whenever more has come, because the rest may be late.
@@ -45,7 +46,7 @@ pub fn read_stdin(
     let mut bytes = Vec::new();
     while bytes.len() <= MAX_INPUT_BYTES {
         let known = bytes.len();
-        bytes.resize(known + known.clamp(PIECE, MAX_INPUT_BYTES), 0);
+        bytes.resize(known + if known < FIRST_PIECE { FIRST_PIECE } else { PIECE }, 0);
         let read = match stdin.read(&mut bytes[known..]) {
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
             read => read.map(Some),
