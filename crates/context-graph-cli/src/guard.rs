@@ -157,29 +157,24 @@ impl Guard {
 
     /// The same, with what the policies took and which could not be heard.
     pub(crate) fn judge(&self, event: &Event, session: impl FnOnce() -> Option<Session>) -> Judgement {
-        self.judge_on(self.policy.decide(event, &self.context()), event, session)
+        self.hear_policies(self.judge_by_guards(event), event, session)
+    }
+
+    /// What the built-in guards say, and files that cannot be used.
+    pub(crate) fn judge_by_guards(&self, event: &Event) -> Judgement {
+        self.with_broken_files(self.policy.decide(event, &self.context()), event)
     }
 
     /// The same of a call whose input nobody gave. The built-in guards judge inputs and are not asked; policies may go by
     /// the tool's name.
-    pub(crate) fn judge_without_input(
-        &self,
-        event: &Event,
-        session: impl FnOnce() -> Option<Session>,
-    ) -> Judgement {
-        self.judge_on(Decision::none(), event, session)
+    pub(crate) fn judge_without_input(&self, event: &Event) -> Judgement {
+        self.with_broken_files(Decision::none(), event)
     }
 
-    /// Adds what broken files and the policies say to what was decided.
-    fn judge_on(
-        &self,
-        mut decision: Decision,
-        event: &Event,
-        session: impl FnOnce() -> Option<Session>,
-    ) -> Judgement {
+    /// A broken file does not mean "no guard" or "no gate": what it says is unknown, so its errors are decided on as
+    /// errors, once for an agent that wants to stop.
+    fn with_broken_files(&self, mut decision: Decision, event: &Event) -> Judgement {
         let mut troubles = Vec::new();
-        // A broken file does not mean "no guard" or "no gate": what it says is unknown, so its errors are decided on as
-        // errors, once for an agent that wants to stop.
         let concerned = match event {
             Event::PreToolUse(_) => true,
             Event::Stop(stop) => stop.is_first_attempt(),
@@ -194,9 +189,18 @@ impl Guard {
             decision = decision.join(self.on_broken_file(event, &failed));
             troubles.push(tame(&failed.0, TROUBLE));
         }
-        let Some(outcome) = self.consult(event, session) else {
-            return Judgement { decision, timings: Vec::new(), troubles };
-        };
+        Judgement { decision, timings: Vec::new(), troubles }
+    }
+
+    /// Adds what the policies say to what was decided without them.
+    pub(crate) fn hear_policies(
+        &self,
+        judgement: Judgement,
+        event: &Event,
+        session: impl FnOnce() -> Option<Session>,
+    ) -> Judgement {
+        let Some(outcome) = self.consult(event, session) else { return judgement };
+        let Judgement { mut decision, mut troubles, .. } = judgement;
         decision = decision.join(outcome.decision);
         for error in &outcome.errors {
             let failed = Failed(self.quoted(said(error), false));

@@ -48,10 +48,8 @@ impl Host<'_> {
 
     /// Leaves the signals of an event's policies the time that they may take.
     pub(super) fn wait_for_signals(&self, guard: &Guard, event: &Event) {
-        let longest = guard.longest_signal(event);
-        if !longest.is_zero() {
-            let budget = Duration::from_millis(event.budget_ms()) + longest;
-            self.watch(u64::try_from(budget.as_millis()).unwrap_or(u64::MAX));
+        if !guard.longest_signal(event).is_zero() {
+            self.watch(u64::try_from(time_for(guard, event).as_millis()).unwrap_or(u64::MAX));
         }
     }
 
@@ -75,6 +73,11 @@ const UNSEEN: &str = "the call was described by flags, so its input could not be
 
 /// How long the full road may take, counted from the start of the process.
 const FULL_ROAD: Duration = Duration::from_millis(2700);
+
+/// How long an event may take, with the signals that its policies ask for.
+pub(super) fn time_for(guard: &Guard, event: &Event) -> Duration {
+    Duration::from_millis(event.budget_ms()) + guard.longest_signal(event)
+}
 
 /// Decides about a tool call that is about to be made, and remembers it. From the moment that it is decided, nothing that
 /// fails can take the decision back.

@@ -18,6 +18,7 @@ use super::Host;
 use super::answer::Answer;
 use super::args::OutputFormat;
 use super::error::HookError;
+use super::flow::time_for;
 use super::input::Incoming;
 use super::stop_gate::{self, Changes, Passage};
 use crate::crash;
@@ -52,11 +53,18 @@ impl<'a> Judged<'a> {
         expect_collapse(&guard, &Answer::undecided(&HookError::Policy));
         host.wait_for_signals(&guard, event);
         let known = || sessions()?.peek(event.session_id()).ok().flatten();
-        let Judgement { decision, troubles, .. } = if incoming.input_unseen {
-            guard.judge_without_input(event, known)
+        let judgement = if incoming.input_unseen {
+            guard.judge_without_input(event)
         } else {
-            guard.judge(event, known)
+            guard.judge_by_guards(event)
         };
+        // A policy that does not end must not take back what the guards refuse.
+        if guard.policies().is_some() && judgement.decision.verdict().stops() {
+            let (decision, troubles) = (judgement.decision.clone(), judgement.troubles.clone());
+            let refused = Self::new(Cow::Borrowed(event), decision, troubles, &guard);
+            host.stand_by(&refused, time_for(&guard, event) * 9 / 10);
+        }
+        let Judgement { decision, troubles, .. } = guard.hear_policies(judgement, event, known);
         Self::new(Cow::Borrowed(event), decision, troubles, &guard)
     }
 
