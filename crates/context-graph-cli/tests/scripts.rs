@@ -94,7 +94,7 @@ fn play(place: &Place, script: &str, flags: &[&str], reads_stdin: bool, input: &
             .args(["-c", script])
             .env_clear()
             .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
-            .env("HOME", place.project())
+            .env("HOME", place.home())
             .env("CLAUDE_PROJECT_DIR", place.project())
             .current_dir(place.project())
             .stdout(std::process::Stdio::piped())

@@ -49,12 +49,16 @@ impl Place {
         self.folder.path().join("project")
     }
 
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_context-graph"));
         command
             .args(args)
             .env_clear()
-            .env("HOME", self.folder.path().join("home"))
+            .env("HOME", self.home())
             .env("CLAUDE_PROJECT_DIR", self.project())
             .current_dir(self.project())
             .stdin(Stdio::null())
