@@ -1,7 +1,6 @@
 //! Keys in blocks of lines: PEM of every type, SSH, PGP and `PuTTY`.
 
 use super::bytes::{BASE64, SPACE, find, is, run, run_back, starts};
-use super::judge::alphabet;
 use super::kind::Kind;
 use super::marker::has_marker;
 use super::scan::Hit;
@@ -101,9 +100,20 @@ pub(super) fn body_before(bytes: &[u8], at: usize, floor: usize) -> Option<Hit> 
     is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PrivateKey })
 }
 
+/// Whether the lines are a key's and no placeholder's. How evenly characters occur tells nothing: a key of OpenSSH begins
+/// with many zeros.
 fn is_key(body: &[u8]) -> bool {
     let most = body.split(|&byte| !is(byte, BASE64)).map(<[u8]>::len).max().unwrap_or(0);
-    most >= 32 && alphabet(body) >= 16 && !has_marker(body)
+    most >= 32 && different(body) >= 16 && !has_marker(body)
+}
+
+/// How many different characters there are.
+fn different(body: &[u8]) -> usize {
+    let mut seen = [false; 256];
+    for &byte in body {
+        seen[usize::from(byte)] = true;
+    }
+    seen.iter().filter(|&&seen| seen).count()
 }
 
 /// What lies between the first and the last line, without the breaks at its ends.
@@ -182,6 +192,15 @@ mod tests {
         let body = format!("{LINE}\n{LINE}\nabcd==");
         assert_eq!(found(&format!("{begin}\n{body}")), Some(body.as_str()));
         assert_eq!(found(&format!("{begin}\n{body}\nand the rest of it")), Some(body.as_str()));
+    }
+
+    #[test]
+    fn a_key_that_begins_with_zeros_is_one() {
+        let label = ["OPENSSH PRIV", "ATE KEY-----"].concat();
+        let body = format!(
+            "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAABlwAAAAdzc2gtcn\nNhAAAAAwEAAQAAAYEA\n{LINE}\n{LINE}"
+        );
+        assert_eq!(found(&format!("-----BEGIN {label}\n{body}\n-----END {label}\n")), Some(body.as_str()));
     }
 
     #[test]
