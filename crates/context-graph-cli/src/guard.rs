@@ -140,6 +140,17 @@ impl Guard {
         }
     }
 
+    /// The same guard for a call whose input nobody gave, and the policies of the call that it does not ask: those that
+    /// look at inputs would take what is not there for something that is not so.
+    pub(crate) fn blind_to_input(mut self, event: &Event) -> (Self, Vec<String>) {
+        let Some(policies) = &self.policies else { return (self, Vec::new()) };
+        let (blind, mut unasked) = policies.without_those_that_look_at_the_input();
+        let (name, tool) = (event.name(), event.tool_name());
+        unasked.retain(|file| policies.files_for(name, tool).any(|routed| routed == file));
+        self.policies = Some(blind).filter(|blind| !blind.is_empty());
+        (self, unasked)
+    }
+
     /// Whether an event starts actions.
     pub(crate) fn has_action_for(&self, event: &Event) -> bool {
         self.policy.config().actions.iter().any(|action| action.is_for(event))
@@ -165,8 +176,7 @@ impl Guard {
         self.with_broken_files(self.policy.decide(event, &self.context()), event)
     }
 
-    /// The same of a call whose input nobody gave. The built-in guards judge inputs and are not asked; policies may go by
-    /// the tool's name.
+    /// The same of a call whose input nobody gave. The built-in guards judge inputs and are not asked.
     pub(crate) fn judge_without_input(&self, event: &Event) -> Judgement {
         self.with_broken_files(Decision::none(), event)
     }

@@ -1,22 +1,61 @@
 //! A session in a few lines.
 
-use context_graph_core::session::Session;
+use context_graph_core::audit::Outcome;
+use context_graph_core::session::{Counters, Session};
 pub(crate) use context_graph_events::words::counted;
 use context_graph_events::words::{name, tame};
+use context_graph_storage::store::Counts;
+
+/// What became of a session's calls: each counted once, by its id or as the audit puts it together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Calls {
+    pub(crate) all: u64,
+    pub(crate) succeeded: u64,
+    pub(crate) failed: u64,
+    pub(crate) interrupted: u64,
+    pub(crate) denied: u64,
+    /// Without an answer on record, or put off.
+    pub(crate) open: u64,
+}
+
+impl Calls {
+    /// As the record tells them.
+    pub(crate) fn on_record(counts: Counts) -> Self {
+        let of = |outcome| counts.of(outcome);
+        Self {
+            all: counts.calls,
+            succeeded: of(Outcome::Success),
+            failed: of(Outcome::Failure),
+            interrupted: of(Outcome::Interrupted),
+            denied: of(Outcome::Denied),
+            open: of(Outcome::Unanswered) + of(Outcome::Deferred),
+        }
+    }
+
+    /// As far as the session can tell by itself, where there is no record to ask: it counts results, not calls.
+    pub(crate) fn as_counted(counters: &Counters) -> Self {
+        let (all, denied) = (counters.calls(), counters.calls_denied);
+        let (succeeded, failed, interrupted) =
+            (counters.calls_succeeded, counters.calls_failed, counters.calls_interrupted);
+        let open = all.saturating_sub(succeeded + failed + interrupted + denied);
+        Self { all, succeeded, failed, interrupted, denied, open }
+    }
+}
 
 /// What a session came to, in a few lines.
-pub(crate) fn of(session: &Session) -> String {
+pub(crate) fn of(session: &Session, calls: Calls) -> String {
     let counters = &session.state.counters;
+    let open = if calls.open > 0 { format!(", {} without an answer", calls.open) } else { String::new() };
     let ic = session.classification();
     let mut lines = vec![
         format!(
-            "{}, {} ({} succeeded, {} failed, {} interrupted, {} denied), {} in {}",
+            "{}, {} ({} succeeded, {} failed, {} interrupted, {} denied{open}), {} in {}",
             counted(counters.prompts, "prompt", "prompts"),
-            counted(counters.calls_asked, "tool call", "tool calls"),
-            counters.calls_succeeded,
-            counters.calls_failed,
-            counters.calls_interrupted,
-            counters.calls_denied,
+            counted(calls.all, "tool call", "tool calls"),
+            calls.succeeded,
+            calls.failed,
+            calls.interrupted,
+            calls.denied,
             counted(counters.turns, "turn", "turns"),
             lasted(session),
         ),

@@ -191,7 +191,7 @@ fn a_call_is_shown_whole_by_its_id_its_beginning_or_its_number() {
     let several = place.run(&["audit", "show", "toolu_", "--json"]);
     assert!(several.failed("usage").contains("several calls begin"), "{several:?}");
     let none = place.run(&["audit", "show", "nothing", "--json"]);
-    assert!(none.failed("session_not_found").contains("no call begins with `nothing`"));
+    assert!(none.failed("call_not_found").contains("no call begins with `nothing`"));
     let none = place.run(&["audit", "show", "00000000:999", "--json"]);
     assert!(none.failed("usage").contains("no record 999"));
 }

@@ -47,6 +47,14 @@ fn meet(cause: &str, place: &Place) -> Run {
             assert_eq!(place.send(&["session", "save"], snapshot.to_string()).code, 0);
             place.run(&["session", "status", "s", "--fail-in-crisis", "--json"])
         }
+        "call_not_found" => {
+            place.run(&["hooks", "session-start", "--session-id", "s"]).succeeded();
+            place.run(&["audit", "show", "no-such-call", "--json"])
+        }
+        "policy" => {
+            place.trusted_file("policy.toml", "no such = thing");
+            place.send(&["hooks", "event"], CALL)
+        }
         other => panic!("nobody knows how to meet `{other}`"),
     }
 }
@@ -57,6 +65,13 @@ fn every_cause_that_the_docs_name_can_be_met() {
     assert!(documented.len() >= 8, "{documented:?}");
     for cause in documented {
         let run = meet(cause, &Place::new());
+        if cause == "policy" {
+            // The call is decided about all the same: it asks.
+            let answer = run.succeeded();
+            assert_eq!((&answer["error_code"], &answer["ruling"]["verdict"]), (&json!(cause), &json!("ask")));
+            assert!(answer["notices"].to_string().contains("policy.toml"), "{answer}");
+            continue;
+        }
         assert_eq!(run.code, 1, "{cause}: {run:?}");
         let answer = run.json();
         assert_eq!((&answer["success"], &answer["error_code"]), (&json!(false), &json!(cause)), "{run:?}");

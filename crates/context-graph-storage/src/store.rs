@@ -128,7 +128,7 @@ impl About {
             model: (!state.model.is_empty()).then(|| state.model.clone()),
             cwd: state.cwd.clone(),
             transcript_path: state.transcript_path.clone(),
-            counts: [counters.prompts, counters.calls_asked, counters.calls_failed],
+            counts: [counters.prompts, counters.calls(), counters.calls_failed],
             continuity: session.snapshot.last_ic,
         }
     }

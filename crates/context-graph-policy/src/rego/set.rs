@@ -93,6 +93,20 @@ impl PolicySet {
         self.units_for(event, tool).map(|unit| unit.package.as_str()).collect()
     }
 
+    /// The files that stand for the packages an event is routed to.
+    pub fn files_for(&self, event: &str, tool: Option<&str>) -> impl Iterator<Item = &str> {
+        self.units_for(event, tool).map(|unit| &*unit.file)
+    }
+
+    /// The same policies but for those that look at a tool's input, they or their helpers; and the files of those.
+    pub fn without_those_that_look_at_the_input(&self) -> (Self, Vec<String>) {
+        let looks =
+            |unit: &Unit| self.files_of(&unit.package).iter().any(|source| looks_at_the_input(&source.text));
+        let (looking, units): (Vec<Unit>, Vec<Unit>) = self.units.iter().cloned().partition(looks);
+        let files = looking.iter().map(|unit| unit.file.to_string()).collect();
+        (Self { units, ..self.clone() }, files)
+    }
+
     /// The signals that the policies of an event ask for.
     pub fn signals(&self, event: &str, tool: Option<&str>) -> BTreeSet<&str> {
         self.units
@@ -202,6 +216,23 @@ fn is_meant(reference: &str, source: &Source) -> bool {
     let member =
         reference.strip_prefix(source.package.as_str()).and_then(|rest| rest.strip_prefix(['.', '[']));
     member.and_then(|rest| rest.split('.').next()).is_some_and(|name| source.text.contains(name))
+}
+
+/// What of `input` is a tool's input or is made of it.
+const OF_THE_INPUT: [&str; 7] = [
+    "tool_input",
+    "params",
+    "effects",
+    "resolved_file_path",
+    "original_file_path",
+    "is_symlink",
+    "affected_parent_directories",
+];
+
+/// Whether a policy names anything of a tool's input, other than in a comment.
+fn looks_at_the_input(text: &str) -> bool {
+    let code = text.lines().map(|line| line.split_once('#').map_or(line, |(code, _)| code));
+    code.into_iter().any(|line| OF_THE_INPUT.iter().any(|name| line.contains(name)))
 }
 
 /// Whether a dotted name is another one, or something in it.

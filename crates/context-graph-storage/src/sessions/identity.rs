@@ -35,6 +35,9 @@ impl Sessions {
     /// Replaces a session's identity. One that is still running goes on from it.
     pub fn save_identity(&self, snapshot: &SessionIdentitySnapshot, now_ms: i64) -> Result<()> {
         let session_id = snapshot.session_id.as_str();
+        if let Some(previous) = &snapshot.previous_session_id {
+            self.check_previous(session_id, previous, now_ms)?;
+        }
         let live = self.folder.session(session_id)?;
         let guard = live.lock_existing()?;
         let mut opened = None;
@@ -56,5 +59,22 @@ impl Sessions {
             None => self.folder.open_store(now_ms)?,
         };
         SessionIdentityManager::over(store, now_ms).save(snapshot)
+    }
+
+    /// Refuses a session before this one that is not known or leads back to it. The one that it has may be gone since.
+    fn check_previous(&self, session_id: &str, previous: &str, now_ms: i64) -> Result<()> {
+        let store = self.store(now_ms)?;
+        let own = self.view(store.as_ref(), session_id)?;
+        if own.is_some_and(|view| view.session.snapshot.previous_session_id.as_deref() == Some(previous)) {
+            return Ok(());
+        }
+        if self.leads_back(store.as_ref(), previous, session_id)? {
+            let problem = format!("previous_session_id {previous:?} leads back to this session");
+            return Err(StorageError::InvalidId(problem));
+        }
+        match self.view(store.as_ref(), previous)? {
+            Some(_) => Ok(()),
+            None => Err(StorageError::SessionNotFound(previous.to_owned())),
+        }
     }
 }

@@ -8,6 +8,7 @@ mod codec;
 mod evidence;
 mod identity;
 mod keep;
+mod line;
 mod reach;
 mod read;
 mod step;
@@ -29,7 +30,7 @@ use crate::session_key::SessionKey;
 pub use codec::{decode_record, decode_session, encode_record, encode_session};
 pub use keep::{Limits, Pruned, UPKEEP_STAMP};
 pub use read::{SessionView, Source};
-pub use step::{Arrival, Durability, Stepped};
+pub use step::{Arrival, Durability, NotBefore, Stepped};
 pub use trail::Trail;
 
 /// The sessions of one state folder.

@@ -54,6 +54,15 @@ pub struct Arrival {
     pub crisis_threshold: f32,
 }
 
+/// Why a session that was named as the one before is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotBefore {
+    /// Nobody knows it.
+    Unknown(String),
+    /// It is the session itself, or continues it.
+    Circle(String),
+}
+
 /// A session after an event.
 #[derive(Debug)]
 pub struct Stepped {
@@ -63,8 +72,8 @@ pub struct Stepped {
     pub report: StepReport,
     /// The session before, on the event that found it.
     pub previous: Option<Session>,
-    /// The session before that was named and is not known.
-    pub unknown_previous: Option<String>,
+    /// The session that was named as the one before, where it cannot be.
+    pub refused_previous: Option<NotBefore>,
     /// What was found damaged on the way and mended.
     pub damage: Vec<Damage>,
     /// Why the store could not be used. What happened is in the session's journal, and a later fold takes it along.
@@ -82,7 +91,7 @@ impl Sessions {
 
         let (mut record, event) = self.record(event, at_ms, decision)?;
         record.took_us = took_us;
-        let (mut previous, mut unknown_previous, mut postponed) = (None, None, None);
+        let (mut previous, mut refused_previous, mut postponed) = (None, None, None);
         if let Event::SessionStart(start) = &event {
             let found = store.look(|store| {
                 let named = previous_session_id.clone();
@@ -93,7 +102,8 @@ impl Sessions {
                     Some((session, _)) => Some(session),
                     None => self.peek(&id)?,
                 };
-                Ok(Some((id, origin, session)))
+                let leads_back = self.leads_back(store, &id, session_id)?;
+                Ok(Some((id, origin, session, leads_back)))
             });
             // A store that cannot be read at the moment keeps nobody from beginning.
             let found = match found {
@@ -104,13 +114,16 @@ impl Sessions {
                 found => found?,
             };
             match found {
-                Some((id, _, None)) if !self.is_live(&id)? => unknown_previous = Some(id),
-                Some((id, origin, session)) => {
+                Some((id, LinkOrigin::Named, _, true)) => refused_previous = Some(NotBefore::Circle(id)),
+                Some((.., true)) | None => {}
+                Some((id, _, None, _)) if !self.is_live(&id)? => {
+                    refused_previous = Some(NotBefore::Unknown(id));
+                }
+                Some((id, origin, session, _)) => {
                     previous = session;
                     let purpose_vector = previous.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
                     record.link = Some(Link { session_id: id, origin, purpose_vector });
                 }
-                None => {}
             }
         }
         let own = guard.append(&encode_record(&record)?)?;
@@ -174,7 +187,7 @@ impl Sessions {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Stepped { session: state.session, report, previous, unknown_previous, damage, postponed })
+        Ok(Stepped { session: state.session, report, previous, refused_previous, damage, postponed })
     }
 
     /// Folds what has gathered in a session's journal into the store.
@@ -242,7 +255,7 @@ impl Sessions {
         named: Option<String>,
     ) -> Result<Option<(String, LinkOrigin)>> {
         if let Some(id) = named {
-            return Ok((id != session_id).then_some((id, LinkOrigin::Named)));
+            return Ok(Some((id, LinkOrigin::Named)));
         }
         let origin = match source {
             SessionSource::Startup | SessionSource::Clear => LinkOrigin::LatestOfProject,

@@ -4,7 +4,7 @@
 use super::Sessions;
 use super::codec::{encode_record, encode_session};
 use crate::error::Result;
-use crate::store::{About, Counting, DayOf, EntryRow, Filter, FoldBatch, LogRecord, Store, Tally};
+use crate::store::{About, Counting, Counts, DayOf, EntryRow, Filter, FoldBatch, LogRecord, Store, Tally};
 
 /// What happened in the sessions of a state folder.
 #[derive(Debug)]
@@ -73,6 +73,13 @@ impl<'a> Trail<'a> {
             live.tally(counting, day_of, &mut tally)?;
         }
         Ok(tally)
+    }
+
+    /// What became of a session's calls.
+    pub fn call_counts(&self, session_id: &str) -> Result<Counts> {
+        let is_live = self.ids.iter().any(|id| id == session_id);
+        let store = if is_live { self.live.as_ref() } else { self.store };
+        store.map_or(Ok(Counts::default()), |store| store.call_counts(session_id))
     }
 
     /// The ids of calls that begin so, each once, and at most two; and the sessions that know one.

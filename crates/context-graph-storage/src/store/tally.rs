@@ -39,9 +39,13 @@ pub struct Counts {
 
 impl Counts {
     fn add(&mut self, outcome: &str) {
-        self.calls += 1;
+        self.add_many(outcome, 1);
+    }
+
+    fn add_many(&mut self, outcome: &str, calls: u64) {
+        self.calls += calls;
         if let Some(at) = Outcome::ALL.iter().position(|known| known.as_str() == outcome) {
-            self.outcomes[at] += 1;
+            self.outcomes[at] += calls;
         }
     }
 
@@ -129,6 +133,23 @@ const WORTH_A_THREAD: i64 = if cfg!(test) { 2 } else { 2000 };
 const MOST_THREADS: usize = 8;
 
 impl Store {
+    /// What became of a session's calls.
+    pub fn call_counts(&self, session_id: &str) -> Result<Counts> {
+        self.settle(|store| {
+            let mut statement = store.connection.prepare_cached(
+                "SELECT x.outcome, count(*) FROM calls x
+                 WHERE x.session = (SELECT number FROM sessions WHERE session_id = ?) GROUP BY x.outcome",
+            )?;
+            let mut counts = Counts::default();
+            let mut rows = statement.query([session_id])?;
+            while let Some(row) = rows.next()? {
+                let calls: i64 = row.get(1)?;
+                counts.add_many(row.get_ref(0)?.as_str().unwrap_or_default(), calls.cast_unsigned());
+            }
+            Ok(counts)
+        })
+    }
+
     /// Adds what happened to a tally. A large store is counted by several threads, each some of the sessions.
     pub fn tally(&self, counting: &Counting<'_>, day_of: DayOf<'_>, into: &mut Tally) -> Result<()> {
         let last: i64 = self.settle(|store| {

@@ -20,6 +20,7 @@ pub enum ErrorCode {
     Timeout,
     Storage,
     SessionNotFound,
+    CallNotFound,
     Corruption,
     Policy,
     Crisis,
@@ -29,12 +30,13 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// All causes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Parse,
         Self::Validation,
         Self::Timeout,
         Self::Storage,
         Self::SessionNotFound,
+        Self::CallNotFound,
         Self::Corruption,
         Self::Policy,
         Self::Crisis,
@@ -50,6 +52,7 @@ impl ErrorCode {
             Self::Timeout => "timeout",
             Self::Storage => "storage",
             Self::SessionNotFound => "session_not_found",
+            Self::CallNotFound => "call_not_found",
             Self::Corruption => "corruption",
             Self::Policy => "policy",
             Self::Crisis => "crisis",
@@ -70,6 +73,7 @@ impl ErrorCode {
             Self::Usage => "run `context-graph hooks --help`",
             Self::Timeout => "see what holds the process up: a closed pipe or a locked store",
             Self::SessionNotFound => "run `context-graph hooks session-start` first",
+            Self::CallNotFound => "`context-graph audit log` shows the calls there are",
             Self::Storage => "see that the project's .context-graph folder is writable and the disk has room",
             Self::Corruption => "the damaged bytes are kept there; the next event starts afresh",
             Self::Policy => "`context-graph policy check` names the policy",

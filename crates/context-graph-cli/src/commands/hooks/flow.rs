@@ -5,9 +5,9 @@ use std::time::Duration;
 use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICMonitor;
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::Decided;
+use context_graph_core::session::{Decided, Session};
 use context_graph_events::{Event, ReplyBody};
-use context_graph_storage::sessions::{Arrival, Durability, Sessions, Stepped};
+use context_graph_storage::sessions::{Arrival, Durability, NotBefore, Sessions, Stepped};
 use context_graph_storage::{Patience, StorageError};
 use serde_json::Value;
 
@@ -20,6 +20,7 @@ use super::input::Incoming;
 use super::judge::Judged;
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
+use crate::summary::Calls;
 use crate::trust::{self, told};
 use crate::{Environment, actions, heads, summary, timings, upkeep};
 
@@ -249,7 +250,7 @@ fn take_in(
         decision: judged.and_then(Judged::decided),
         crisis_threshold: place.config.continuity.crisis_below,
     };
-    let Stepped { session, report, previous, unknown_previous, damage, postponed } =
+    let Stepped { session, report, previous, refused_previous, damage, postponed } =
         place.sessions.step(&session_id, arrival, durability)?;
     timings::passed("step, commit");
     let unwritten = write_down_head(host, &place, &session_id, at_ms, durability);
@@ -261,7 +262,10 @@ fn take_in(
     };
     answer.output.context_injection = words;
     describe(&mut answer, &session.snapshot);
-    answer.output.session_summary = ends.then(|| summary::of(&session));
+    answer.output.session_summary = ends.then(|| {
+        let is_stored = postponed.is_none();
+        summary::of(&session, calls(&place, &session, at_ms, is_stored))
+    });
     // Others were quicker: that is nothing to tell, the next turn stores it.
     let postponed = postponed.filter(|error| !matches!(error, StorageError::Busy { .. }));
     let waits =
@@ -271,9 +275,14 @@ fn take_in(
     if report.reopened {
         answer.output.notices.push(format!("session {session_id} had ended and is open again"));
     }
-    if let Some(id) = unknown_previous {
+    if let Some(refused) = refused_previous {
         // The session has started all the same, so this is no failure.
-        let error = HookError::SessionNotFound(id);
+        let error = match refused {
+            NotBefore::Unknown(id) => HookError::SessionNotFound(id),
+            NotBefore::Circle(id) => {
+                HookError::InvalidInput(format!("previous_session_id {id} leads back to this session"))
+            }
+        };
         answer.output.error_code = Some(error.error_code());
         let notice = format!("{}: {error}; this session starts without one before it", error.error_code());
         answer.output.notices.push(notice);
@@ -286,6 +295,16 @@ fn take_in(
         }
     }
     Ok(answer)
+}
+
+/// What became of the calls of a session that ended: as the record has it, which tells of calls that got no answer.
+fn calls(place: &Place, session: &Session, at_ms: i64, is_stored: bool) -> Calls {
+    let count = || {
+        let store = place.sessions.store_as(Patience::Hook, at_ms).ok()??;
+        store.call_counts(&session.snapshot.session_id).ok()
+    };
+    let counts = if is_stored { count() } else { None };
+    counts.map_or_else(|| Calls::as_counted(&session.state.counters), Calls::on_record)
 }
 
 /// Whether the client goes on as if nothing had happened when a hook of this event ends with 2. Elsewhere it drops the

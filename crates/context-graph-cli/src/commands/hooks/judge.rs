@@ -17,7 +17,7 @@ use context_graph_storage::{Patience, StorageError};
 use super::Host;
 use super::answer::Answer;
 use super::args::OutputFormat;
-use super::error::HookError;
+use super::error::{ErrorCode, HookError};
 use super::flow::time_for;
 use super::input::Incoming;
 use super::stop_gate::{self, Changes, Passage};
@@ -31,6 +31,8 @@ pub(super) struct Judged<'a> {
     decision: Decision,
     /// Rules that could not be heard.
     troubles: Vec<String>,
+    /// Policies that were not asked because the call's input is not known.
+    unasked: Vec<String>,
     /// Whether the event starts actions.
     pub(super) has_action: bool,
     /// Gates that the agent passed before stopping.
@@ -50,6 +52,8 @@ impl<'a> Judged<'a> {
     ) -> Self {
         let event = &incoming.event;
         let guard = Guard::of(host.environment, host.files());
+        let (guard, unasked) =
+            if incoming.input_unseen { guard.blind_to_input(event) } else { (guard, Vec::new()) };
         expect_collapse(&guard, &Answer::undecided(&HookError::Policy));
         host.wait_for_signals(&guard, event);
         let known = || sessions()?.peek(event.session_id()).ok().flatten();
@@ -65,13 +69,13 @@ impl<'a> Judged<'a> {
             host.stand_by(&refused, time_for(&guard, event) * 9 / 10);
         }
         let Judgement { decision, troubles, .. } = guard.hear_policies(judgement, event, known);
-        Self::new(Cow::Borrowed(event), decision, troubles, &guard)
+        Self { unasked, ..Self::new(Cow::Borrowed(event), decision, troubles, &guard) }
     }
 
     fn new(event: Cow<'a, Event>, decision: Decision, troubles: Vec<String>, guard: &Guard) -> Self {
         let has_action = guard.has_action_for(&event);
-        let (passed, waited) = (Vec::new(), Duration::ZERO);
-        Self { event, decision, troubles, has_action, passed, waited, error: None }
+        let (unasked, passed, waited) = (Vec::new(), Vec::new(), Duration::ZERO);
+        Self { event, decision, troubles, unasked, has_action, passed, waited, error: None }
     }
 }
 
@@ -158,6 +162,12 @@ impl Judged<'_> {
         }
         answer.output.notices.clone_from(&self.troubles);
         answer.output.notices.extend(self.decision.uncarried().map(str::to_owned));
+        // The event was decided about all the same, so this is no failure of the hook's.
+        answer.output.error_code = (!self.troubles.is_empty()).then_some(ErrorCode::Policy);
+        if !self.unasked.is_empty() {
+            let files = self.unasked.iter().map(|file| name(file)).collect::<Vec<_>>().join(", ");
+            answer.output.notices.push(format!("policies that look at the input were not asked: {files}"));
+        }
         answer
     }
 

@@ -7,7 +7,7 @@ use context_graph_core::session::{DreamCause, Session, StepReport};
 use context_graph_events::Event;
 use context_graph_events::words::tame;
 
-use crate::summary;
+use crate::summary::{self, Calls};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const WIDTH: usize = 80;
@@ -69,7 +69,7 @@ impl Curve {
         let mut text = String::new();
         // Writing to a String cannot fail.
         let _ = writeln!(text, "session {}", session.snapshot.session_id);
-        for line in summary::of(session).lines() {
+        for line in summary::of(session, Calls::as_counted(&session.state.counters)).lines() {
             let _ = writeln!(text, "  {line}");
         }
         if !self.points.is_empty() {

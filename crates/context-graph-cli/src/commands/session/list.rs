@@ -50,16 +50,17 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
     for entry in shelf.sessions.list(shelf.store.as_ref(), &query)? {
         sessions.push(shelf.view(&entry.session_id)?.session);
     }
+    let calls = shelf.calls(sessions.iter().map(|session| session.snapshot.session_id.as_str()))?;
+    let sessions: Vec<_> = sessions.into_iter().zip(calls).collect();
     if args.place.json {
-        let all: Vec<_> = sessions.iter().map(to_json).collect();
+        let all: Vec<_> = sessions.iter().map(|(session, calls)| to_json(session, *calls)).collect();
         return table::print_json(&all.into());
     }
     if sessions.is_empty() {
         let is_all = query.since_ms.is_none() && query.until_ms.is_none() && query.project.is_none();
         return table::print_lines([if is_all { NONE_YET } else { "no sessions that fit" }]);
     }
-    let rows = sessions.iter().map(|session| {
-        let counters = &session.state.counters;
+    let rows = sessions.iter().map(|(session, calls)| {
         vec![
             session.snapshot.session_id.clone(),
             time::local(session.state.started_ms),
@@ -67,9 +68,9 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
             session.state.lifecycle.to_string(),
             summary::ended(session).unwrap_or_default(),
             format!("{:.2} {}", session.snapshot.last_ic, session.classification().level),
-            counters.prompts.to_string(),
-            counters.calls_asked.to_string(),
-            counters.calls_failed.to_string(),
+            session.state.counters.prompts.to_string(),
+            calls.all.to_string(),
+            calls.failed.to_string(),
         ]
     });
     let head = ["session", "started", "lasted", "state", "ended", "continuity", "prompts", "calls", "failed"];

@@ -16,13 +16,14 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use context_graph_core::session::Session;
 use context_graph_storage::Store;
-use context_graph_storage::sessions::{SessionView, Sessions};
+use context_graph_storage::sessions::{SessionView, Sessions, Trail};
 use context_graph_storage::store::SessionQuery;
 use serde_json::{Value, json};
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
 use super::project_folder;
+use crate::summary::Calls;
 use crate::{Environment, clock, table};
 
 /// What is known of sessions
@@ -129,6 +130,18 @@ impl Shelf {
         view.ok_or_else(|| Failure::session_not_found(session_id))
     }
 
+    /// What became of the calls of these sessions.
+    pub(crate) fn calls<'a>(&self, ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Calls>, Failure> {
+        let trail = Trail::open(&self.sessions, self.store.as_ref())?;
+        ids.into_iter().map(|id| Ok(Calls::on_record(trail.call_counts(id)?))).collect()
+    }
+
+    /// What became of a session's calls.
+    pub(crate) fn calls_of(&self, id: &str) -> Result<Calls, Failure> {
+        let trail = Trail::open(&self.sessions, self.store.as_ref())?;
+        Ok(Calls::on_record(trail.call_counts(id)?))
+    }
+
     /// The id that was meant: whole, by its beginning, or the newest where none is given.
     pub(crate) fn find(&self, wanted: Option<&str>) -> Result<String, Failure> {
         let Some(wanted) = wanted else { return self.newest()?.ok_or_else(Failure::no_sessions) };
@@ -158,7 +171,7 @@ impl Shelf {
 }
 
 /// A session for programs.
-pub(crate) fn to_json(session: &Session) -> Value {
+pub(crate) fn to_json(session: &Session, calls: Calls) -> Value {
     let snapshot = &session.snapshot;
     let state = &session.state;
     let mut object = json!({
@@ -179,6 +192,16 @@ pub(crate) fn to_json(session: &Session) -> Value {
         "trajectory_length": snapshot.trajectory.len(),
         "kuramoto_phases": snapshot.kuramoto_phases,
     });
+    for (key, count) in [
+        ("calls", calls.all),
+        ("calls_succeeded", calls.succeeded),
+        ("calls_failed", calls.failed),
+        ("calls_interrupted", calls.interrupted),
+        ("calls_denied", calls.denied),
+        ("calls_unanswered", calls.open),
+    ] {
+        object["counters"][key] = count.into();
+    }
     for (key, value) in [
         ("ended_ms", state.ended_ms.map(Value::from)),
         ("end_reason", state.end_reason.clone().map(Value::from)),

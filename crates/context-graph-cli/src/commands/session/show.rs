@@ -31,13 +31,14 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
         return Ok(());
     };
     let session = shelf.view(&id)?.session;
+    let calls = shelf.calls_of(&id)?;
     let records = shelf.sessions.records(shelf.store.as_ref(), &id)?;
     let skipped = if args.events == 0 { 0 } else { records.len().saturating_sub(args.events) };
     let lines: Vec<Line> =
         records.iter().skip(skipped).map(|(seq, record)| story::line(*seq, record)).collect();
     if args.place.json {
         let events: Vec<Value> = lines.iter().map(Line::to_json).collect();
-        let mut object = to_json(&session);
+        let mut object = to_json(&session, calls);
         object["events"] = json!(events);
         object["events_left_out"] = json!(skipped);
         if args.explain {
@@ -49,7 +50,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
         format!("session {} ({})", session.snapshot.session_id, session.state.lifecycle),
         format!("started {} in {}", time::local(session.state.started_ms), session.state.project),
     ];
-    text.extend(summary::of(&session).lines().map(str::to_owned));
+    text.extend(summary::of(&session, calls).lines().map(str::to_owned));
     if args.explain {
         text.push(String::new());
         text.extend(explain::lines(&session));

@@ -25,12 +25,13 @@ pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
         return Ok(());
     };
     let session = shelf.view(&id)?.session;
+    let calls = shelf.calls_of(&id)?;
     let ic = session.classification();
     if args.fail_in_crisis && ic.crisis_triggered {
         return Err(HookError::CrisisTriggered(ic.value).into());
     }
     if args.place.json {
-        return table::print_json(&to_json(&session));
+        return table::print_json(&to_json(&session, calls));
     }
     let mut lines = vec![
         format!("session     {}", session.snapshot.session_id),
@@ -41,6 +42,6 @@ pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
     if let Some(ended) = session.state.ended_ms {
         lines.push(format!("ended       {}", time::local(ended)));
     }
-    lines.extend(summary::of(&session).lines().map(str::to_owned));
+    lines.extend(summary::of(&session, calls).lines().map(str::to_owned));
     table::print_lines(lines)
 }

@@ -89,6 +89,6 @@ fn call_id(entry: &Entry) -> Option<&str> {
 }
 
 fn not_found(id: &str) -> Failure {
-    Failure::new(ErrorCode::SessionNotFound, format!("no call begins with `{id}`"))
-        .with_next_step("`context-graph audit log` shows the calls there are")
+    Failure::new(ErrorCode::CallNotFound, format!("no call begins with `{id}`"))
+        .with_next_step(ErrorCode::CallNotFound.hint())
 }
