@@ -51,7 +51,7 @@ impl Place {
     }
 
     pub fn store(&self) -> Store {
-        Store::open(&StoreOptions::new(self.data(), 0)).unwrap()
+        patiently(|| Store::open(&StoreOptions::new(self.data(), 0)))
     }
 
     pub fn session(&self, id: &str) -> LiveSession {
@@ -84,23 +84,42 @@ pub fn record(call: Option<&str>, bytes: &[u8]) -> LogRecord {
     LogRecord { tool_use_id: call.map(str::to_owned), bytes: bytes.to_vec(), source: None }
 }
 
+/// Asks until the store is not busy.
+fn patiently<T>(ask: impl Fn() -> Result<T, StorageError>) -> T {
+    loop {
+        match ask() {
+            Err(StorageError::Busy { .. }) => {}
+            answer => return answer.unwrap(),
+        }
+    }
+}
+
 /// The state to go on from, the way the hooks find it: the live one, else what the store has. It is the number of
 /// entries applied, so that an entry applied twice or never shows.
 pub fn load(guard: &mut SessionGuard<'_>, store: &Store) -> (Option<Position>, u64) {
     if let Some(state) = guard.read_state().unwrap() {
         return (Some(state.applied), number(state.payload()));
     }
-    match store.session(guard.session_id()).unwrap() {
+    match patiently(|| store.session(guard.session_id())) {
         Some(session) => {
-            let stored = store.state(guard.session_id()).unwrap();
+            let stored = patiently(|| store.state(guard.session_id()));
             (session.folded_to, stored.map_or(0, |bytes| number(&bytes)))
         }
         None => (None, 0),
     }
 }
 
-/// Folds the way the hooks do.
+/// Folds the way the hooks do: what finds the store busy is folded later.
 pub fn fold(guard: &mut SessionGuard<'_>, store: &Store, now_ms: i64) -> Folded {
+    loop {
+        match try_fold(guard, store, now_ms) {
+            Err(StorageError::Busy { .. }) => {}
+            done => return done.unwrap(),
+        }
+    }
+}
+
+fn try_fold(guard: &mut SessionGuard<'_>, store: &Store, now_ms: i64) -> Result<Folded, StorageError> {
     let (applied, mut count) = load(guard, store);
     let id = guard.session_id().to_owned();
     live::fold(guard, store, applied, |entries, fresh| {
@@ -118,7 +137,6 @@ pub fn fold(guard: &mut SessionGuard<'_>, store: &Store, now_ms: i64) -> Folded 
         };
         Ok(FoldPlan { batch, live })
     })
-    .unwrap()
 }
 
 /// Steps the session by one event, the way the hooks do.
