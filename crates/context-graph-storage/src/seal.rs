@@ -1,8 +1,8 @@
 //! Proof that bytes were written by this user on this machine, for this state folder.
 //!
 //! A repository can bring any file, also one that looks like ours. What we believe therefore bears a tag that only this
-//! user can make: BLAKE3 with a key that comes from a secret in the user's own folder ([`secret`](crate::secret)) and from
-//! the number of the state folder ([`mark`](crate::mark)). Copying a file from one state folder to another makes its tags
+//! user can make: BLAKE3 with a key that comes from a secret in the user's own folder (`secret`) and from
+//! the number of the state folder (`mark`). Copying a file from one state folder to another makes its tags
 //! wrong, moving a state folder does not.
 //!
 //! `seal.tag("purpose", &[id, content])` is stored beside what it is of, which is believed if `seal.holds("purpose", &[id,

@@ -2,8 +2,8 @@
 //!
 //! What the records say stands in rows, so that questions are SQL (`sql/schema.sql`); the records themselves stand
 //! beside them in compressed blocks, each a stretch of its session's hash chain. Every write is one durable
-//! transaction. Files are by question: [`write`] stores a fold, [`sessions`] and [`log`] read it back, [`entries`] and
-//! [`tally`] answer about calls, [`words`] finds texts, [`forget`] removes, [`verify`] doubts.
+//! transaction. Files are by question: `write` stores a fold, `sessions` and `log` read it back, `entries` and
+//! `tally` answer about calls, `words` finds texts, `forget` removes, `verify` doubts.
 
 mod block;
 pub mod chain;
