@@ -2,7 +2,7 @@
 #![no_main]
 
 use context_graph_cli::commands::hooks::input;
-use context_graph_core::redact::Redactor;
+use context_graph_secrets::Redactor;
 use context_graph_core::session::{EventRecord, Session};
 use context_graph_events::Event;
 use libfuzzer_sys::fuzz_target;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
-#[path = "../../context-graph-core/tests/secrets/mod.rs"]
+#[path = "../../context-graph-secrets/tests/secrets/mod.rs"]
 #[allow(dead_code, unreachable_pub, clippy::all, clippy::pedantic, reason = "another crate's test data")]
 mod secrets;
 

@@ -10,5 +10,4 @@
 pub mod audit;
 pub mod continuity;
 pub mod gwt;
-pub mod redact;
 pub mod session;

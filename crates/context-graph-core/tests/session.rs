@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use context_graph_core::gwt::lifecycle::Lifecycle;
-use context_graph_core::redact::Redactor;
 use context_graph_core::session::{DREAM_COOLDOWN_MS, DreamCause, EventRecord, Session, dream_of};
 use context_graph_events::Event;
+use context_graph_secrets::Redactor;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

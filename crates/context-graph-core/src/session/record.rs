@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::LinkOrigin;
 use super::bound::{Bounds, Cut, bound};
 use crate::gwt::session_identity::KURAMOTO_N;
-use crate::redact::Redactor;
+use context_graph_secrets::Redactor;
 
 /// The session before, as a new one found it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

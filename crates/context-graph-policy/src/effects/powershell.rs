@@ -62,7 +62,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     for statement in all {
         let statement = with_values(&statement, &mut values);
         let shown = said(&statement).strip_prefix("$env:").filter(|rest| !rest.contains('='));
-        if shown.is_some_and(|name| super::names_credential(name.trim())) {
+        if shown.is_some_and(|name| context_graph_secrets::names_credential(name.trim())) {
             shell.disclose(Disclosure::Variable);
         }
         let words = words(&statement, shell);

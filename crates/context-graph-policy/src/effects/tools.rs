@@ -60,14 +60,15 @@ pub(crate) fn of_tool_call(
         "Grep" => grep(&mut shell, input),
         "WebFetch" => {
             let url = text("url")?;
-            let cargo = if super::shapes::holds_secret(url) { Cargo::Credential } else { Cargo::Nothing };
+            let cargo =
+                if context_graph_secrets::holds_secret(url) { Cargo::Credential } else { Cargo::Nothing };
             shell.send(host_of(url), cargo, tool);
             if let Some(path) = url.strip_prefix("file://") {
                 shell.touch(Access::Read, &literal(path), tool);
             }
         }
         "WebSearch" => {
-            if input.get("query").and_then(Value::as_str).is_some_and(super::shapes::holds_secret) {
+            if input.get("query").and_then(Value::as_str).is_some_and(context_graph_secrets::holds_secret) {
                 shell.send(Text::lit("a search engine"), Cargo::Credential, tool);
             }
         }

@@ -17,9 +17,9 @@ mod trail;
 use std::cell::OnceCell;
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::redact::Redactor;
 use context_graph_core::session::{Decided, EventRecord, Session};
 use context_graph_events::Event;
+use context_graph_secrets::Redactor;
 
 use crate::error::{Result, StorageError};
 use crate::live::Damage;

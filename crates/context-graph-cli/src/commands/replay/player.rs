@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Stdout, Write as _};
 
-use context_graph_core::redact::Redactor;
 use context_graph_core::session::{EventRecord, Session};
 use context_graph_events::{DecodeError, Event};
+use context_graph_secrets::Redactor;
 use serde_json::{Value, json};
 
 use super::curve::Curve;

@@ -1,6 +1,6 @@
 //! Whether code shows what the environment holds.
 
-use crate::effects::shell::names_credential;
+use context_graph_secrets::names_credential;
 
 /// Calls that print.
 const SHOWS: &[&str] = &[

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{MAX_VALUES, strings};
 use crate::effects::shell::Shell;
-use crate::effects::{Access, Cargo, Origin, Text, shapes, tools};
+use crate::effects::{Access, Cargo, Origin, Text, tools};
 
 /// What a tool fetches or attaches: files of this machine by their address, and the cloud's own address.
 pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
@@ -58,7 +58,7 @@ fn carries_secret(value: &Value, left: &mut usize) -> bool {
     }
     *left -= 1;
     match value {
-        Value::String(text) => shapes::holds_secret(text),
+        Value::String(text) => context_graph_secrets::holds_secret(text),
         Value::Array(items) => items.iter().any(|item| carries_secret(item, left)),
         Value::Object(map) => map.values().any(|value| carries_secret(value, left)),
         _ => false,

@@ -1,5 +1,7 @@
 //! Commands of the shell itself.
 
+use context_graph_secrets::names_credential;
+
 use super::{operands, option_values};
 use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
@@ -70,7 +72,7 @@ impl Shell<'_> {
             }
             "export" | "declare" | "typeset" | "readonly" | "local" => {
                 let bare = run.args.iter().all(|arg| matches!(arg.known(), "-p" | "-x" | "-px" | "-xp"));
-                if run.has("-p") && run.args.iter().any(|arg| crate::effects::names_credential(arg.known())) {
+                if run.has("-p") && run.args.iter().any(|arg| names_credential(arg.known())) {
                     self.disclose(Disclosure::Variable);
                 }
                 if bare && run.assigns.is_empty() && run.name != "local" {
@@ -114,7 +116,7 @@ impl Shell<'_> {
                         ..Flow::default()
                     });
                 }
-                if names.iter().any(|name| crate::effects::shell::names_credential(name.known())) {
+                if names.iter().any(|name| names_credential(name.known())) {
                     self.disclose(Disclosure::Variable);
                 }
             }

@@ -264,7 +264,7 @@ fn carried(name: &str, args: &[Text]) -> (Vec<Text>, Cargo) {
 
 /// What a piece of a request carries.
 fn of_text(text: &Text) -> Cargo {
-    if text.has_origin(Origin::Credential) || crate::effects::shapes::holds_secret(text.prefix()) {
+    if text.has_origin(Origin::Credential) || context_graph_secrets::holds_secret(text.prefix()) {
         Cargo::Credential
     } else if text.has_origin(Origin::File) {
         Cargo::File

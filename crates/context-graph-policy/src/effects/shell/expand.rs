@@ -292,36 +292,10 @@ impl Shell<'_> {
             "NODE" => Text::lit("node"),
             "MAKE" => Text::lit("make"),
             "CC" | "CXX" => Text::lit("cc"),
-            _ if names_credential(name) => Text::hole(Origin::Credential),
+            _ if context_graph_secrets::names_credential(name) => Text::hole(Origin::Credential),
             _ => Text::hole(Origin::Variable),
         }]
     }
-}
-
-/// Whether a variable of this name is likely to hold a credential.
-pub(crate) fn names_credential(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    // How many there are and how long they last is no credential.
-    let measures = ["COUNT", "LIMIT", "LENGTH", "LEN", "TTL", "EXPIRY", "BUDGET", "USAGE"];
-    if upper.rsplit('_').next().is_some_and(|last| measures.contains(&last)) {
-        return false;
-    }
-    upper.split('_').any(|part| {
-        matches!(
-            part,
-            "TOKEN"
-                | "SECRET"
-                | "PASSWORD"
-                | "PASSWD"
-                | "PASSPHRASE"
-                | "CREDENTIAL"
-                | "CREDENTIALS"
-                | "APIKEY"
-                | "PAT"
-        )
-    }) || ["API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "SECRET_KEY", "SIGNING_KEY", "DATABASE_URL"]
-        .iter()
-        .any(|part| upper.contains(part))
 }
 
 fn transformed(name: &str, value: &Text, op: &str, arg: &Text) -> Text {

@@ -15,7 +15,6 @@ mod variables;
 mod word;
 
 pub(crate) use eval::Shell;
-pub(crate) use expand::names_credential;
 pub(crate) use flow::Flow;
 pub(crate) use notes::VOLUMES;
 pub(crate) use redirect::Taint;

@@ -1,160 +1,10 @@
 //! Which files hold keys, tokens and a project's secrets.
 
+use context_graph_secrets::files::{KEY_FILES, KEY_FOLDERS, SECRET_FILES};
+
 use crate::effects::{Access, PathEffect, Target};
 use crate::guards::Case;
 use crate::guards::places::{has_extension, hits, holds, is_within};
-
-/// Keys and tokens of the user and the machine.
-const KEYS: &[&str] = &[
-    "~/.ssh/*",
-    "~/.ssh/id_*",
-    "~/.ssh/*.pem",
-    "~/.ssh/*.key",
-    "**/id_rsa",
-    "**/id_dsa",
-    "**/id_ecdsa",
-    "**/id_ed25519",
-    "**/id_*_sk",
-    "~/.gnupg/**",
-    "~/.aws/credentials",
-    "~/.aws/sso/**",
-    "~/.aws/cli/cache/**",
-    "~/.config/glab-cli/config.yml",
-    "~/.m2/settings.xml",
-    "~/.bitcoin/wallet.dat",
-    "~/.config/solana/id.json",
-    "~/.config/Signal/config.json",
-    "~/.config/gcloud/**",
-    "~/.azure/**",
-    "~/.kube/config",
-    "~/.docker/config.json",
-    "**/.netrc",
-    "**/.git-credentials",
-    "~/.config/git/credentials",
-    "~/.config/gh/hosts.yml",
-    "~/.npmrc",
-    "~/.pypirc",
-    "~/.cargo/credentials",
-    "~/.cargo/credentials.toml",
-    "~/.gem/credentials",
-    "~/.claude/.credentials.json",
-    "~/.vault-token",
-    "~/.password-store/**",
-    "**/.pgpass",
-    "~/.my.cnf",
-    "~/.terraform.d/credentials.tfrc.json",
-    "~/.config/op/**",
-    "~/Library/Keychains/**",
-    "~/.local/share/keyrings/**",
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/sudoers",
-    "/etc/ssh/ssh_host_*_key",
-    "/proc/*/environ",
-    "**/*.kdbx",
-    "**/.htpasswd",
-    "/var/run/secrets/**",
-    "/run/secrets/**",
-    "~/.config/hub",
-    "~/.s3cfg",
-    "~/.boto",
-    "~/.config/rclone/rclone.conf",
-    "**/cookies.sqlite",
-    "**/Login Data",
-    "~/.codex/auth.json",
-    "/root/.ssh/**",
-    "/root/.aws/**",
-    "/root/.bash_history",
-    "~/.bash_history",
-    "~/.zsh_history",
-    "~/.netrc",
-    "~/.config/anthropic/**",
-    "~/.anthropic/**",
-    "~/.config/openai/**",
-    "~/.oci/**",
-    "~/.terraformrc",
-    "~/.composer/auth.json",
-    "~/.subversion/auth/**",
-    "/etc/krb5.keytab",
-    "**/logins.json",
-    "**/key4.db",
-    "~/.cache/huggingface/token",
-    "~/.huggingface/token",
-    "~/.config/doctl/config.yaml",
-    "~/.pulumi/credentials.json",
-    "~/.config/stripe/config.toml",
-    "~/.supabase/access-token",
-    "~/.databrickscfg",
-    "~/.config/sops/age/keys.txt",
-    "~/.fly/config.yml",
-    "~/.railway/config.json",
-    "~/.local/share/com.vercel.cli/auth.json",
-    "~/.config/google-chrome/**",
-    "~/.config/chromium/**",
-    "~/.config/BraveSoftware/**",
-    "~/.mozilla/firefox/**",
-    "~/Library/Cookies/**",
-    "~/Library/Application Support/Google/Chrome/**",
-    "**/Cookies.binarycookies",
-    "/proc/*/mem",
-    "/etc/master.passwd",
-    "/etc/security/opasswd",
-    "/etc/wireguard/*",
-    "/etc/openvpn/**",
-    "/etc/letsencrypt/archive/**",
-    "/etc/kubernetes/admin.conf",
-    "/etc/rancher/k3s/k3s.yaml",
-    "~/.config/gh-copilot/**",
-    "~/.config/github-copilot/**",
-    "~/.cursor/**/auth.json",
-    "~/.gemini/oauth_creds.json",
-    "~/.electrum/wallets/**",
-    "~/.ethereum/keystore/**",
-    "~/.gradle/gradle.properties",
-    "~/.config/heroku/**",
-    "~/.python_history",
-    "~/.mysql_history",
-    "~/.psql_history",
-    "~/.node_repl_history",
-    "~/.local/share/fish/fish_history",
-];
-
-/// Folders that hold nothing but keys: searching or copying them is reading keys.
-const KEY_FOLDERS: &[&str] =
-    &[".ssh", ".gnupg", ".aws", ".config/gcloud", ".config/gh", ".azure", ".kube", ".password-store"];
-
-/// A project's own secret files.
-const SECRET_FILES: &[&str] = &[
-    "**/.env",
-    "**/.env.*",
-    "**/*.env",
-    "**/.envrc.local",
-    "**/*.pem",
-    "**/*.key",
-    "**/*.p12",
-    "**/*.pfx",
-    "**/*.jks",
-    "**/*.keystore",
-    "**/*.ppk",
-    "**/credentials.json",
-    "**/service-account*.json",
-    "**/service_account*.json",
-    "**/secrets.yml",
-    "**/secrets.yaml",
-    "**/secrets.json",
-    "**/secrets.toml",
-    "**/master.key",
-    "**/*_rsa",
-    "**/kubeconfig",
-    "**/.dockercfg",
-    "**/.secrets",
-    "**/.vault-token",
-    "**/client_secret*.json",
-    "**/terraform.tfvars",
-    "**/*.tfstate",
-    "**/.dev.vars",
-];
 
 pub(in crate::guards) fn is_key(target: &Target, case: &Case<'_>) -> bool {
     let name = target.path.file_name().to_string();
@@ -162,10 +12,10 @@ pub(in crate::guards) fn is_key(target: &Target, case: &Case<'_>) -> bool {
     if has_extension(&name, &["pub"])
         || ["known_hosts", "authorized_keys", "config"].iter().any(|open| name.starts_with(open))
     {
-        return KEYS.iter().any(|pattern| *pattern != "~/.ssh/*" && hits(target, pattern, case.ctx))
+        return KEY_FILES.iter().any(|pattern| *pattern != "~/.ssh/*" && hits(target, pattern, case.ctx))
             && !has_extension(&name, &["pub"]);
     }
-    KEYS.iter().any(|pattern| hits(target, pattern, case.ctx))
+    KEY_FILES.iter().any(|pattern| hits(target, pattern, case.ctx))
 }
 
 /// Whether a file is one of a project's secrets. Templates and test material are not.

@@ -14,15 +14,16 @@ pub(super) fn shows_variables(name: &str, words: &[&str]) -> bool {
         ("jq" | "gojq", _) => words.iter().any(|word| {
             let program = word.trim();
             matches!(program, "env" | "$ENV" | "env|." | "$ENV|.")
-                || ["env.", "$ENV."]
-                    .iter()
-                    .any(|lead| program.strip_prefix(lead).is_some_and(crate::effects::names_credential))
+                || ["env.", "$ENV."].iter().any(|lead| {
+                    program.strip_prefix(lead).is_some_and(context_graph_secrets::names_credential)
+                })
         }),
         ("awk" | "gawk" | "mawk", [program, ..]) => {
             let looked_up =
                 program.split("ENVIRON[").skip(1).map(|rest| rest.split(']').next().unwrap_or(""));
             looked_up.map(|key| key.trim_matches('"')).any(|key| {
-                crate::effects::names_credential(key) || key.len() < 3 && program.contains(" in ENVIRON")
+                context_graph_secrets::names_credential(key)
+                    || key.len() < 3 && program.contains(" in ENVIRON")
             })
         }
         ("docker" | "podman", ["inspect", ..]) => words.iter().any(|word| word.contains(".Config.Env")),
@@ -39,7 +40,7 @@ pub(super) fn shows_variables(name: &str, words: &[&str]) -> bool {
         ("php", [script, "config:show" | "env:decrypt", ..]) => script.ends_with("artisan"),
         ("stripe", ["config", ..]) => words.contains(&"--list"),
         ("dotenv" | "dotenv-cli", ["-p" | "get", name, ..]) | ("launchctl", ["getenv", name, ..]) => {
-            crate::effects::names_credential(name)
+            context_graph_secrets::names_credential(name)
         }
         _ => false,
     }

@@ -1,16 +1,20 @@
-//! Secrets taken out of text before it is kept.
+//! What secrets look like, what they are called, where they lie; and text without them.
 //!
-//! A secret is replaced by `[redacted:KIND:FINGERPRINT]`; what is around it stays. It is known
+//! [`Redactor`] takes secrets out of text before it is stored. A secret is replaced by `[redacted:KIND:FINGERPRINT]`;
+//! the text around it stays. A secret is recognised
 //!
-//! - by its look (`shapes`, `vendor`, `blocks`), as with the tokens that their makers gave a prefix,
+//! - by its look (`shapes`, `vendor`, `blocks`), as with tokens that have a prefix,
 //! - by its place (`url`, `headers`, `commands`), as with a password in an address or after a flag,
 //! - by its name (`names`, `assign`, `values`), as in `DB_PASSWORD=…`, unless the value is a stand-in (`standins`),
-//! - or, where nothing tells it, by being random and alone (`unnamed`, `judge`).
+//! - or, where nothing else tells, by being random and alone (`unnamed`, `judge`).
 //!
-//! This runs on every event in a new process. So there is nothing to build first, no table of patterns to
-//! compile; and a text without secrets costs one pass (`scan`) and no memory.
+//! Redaction runs on every event in a new process. So nothing is built at the start, no pattern is compiled, and a text
+//! without secrets costs one pass (`scan`) and no memory.
 //!
-//! No I/O and no randomness: the key is an argument.
+//! The guards of tool calls ask looser questions of the same tables: [`holds_secret`], [`names_credential`] and the
+//! [`files`] that hold secrets.
+//!
+//! This crate knows no other of ours. No I/O and no randomness: the key is an argument.
 
 use std::borrow::Cow;
 
@@ -20,8 +24,10 @@ mod assign;
 mod blocks;
 mod bytes;
 mod commands;
+pub mod files;
 mod hashes;
 mod headers;
+mod hints;
 mod judge;
 mod kind;
 mod marker;
@@ -36,6 +42,7 @@ mod url;
 mod values;
 mod vendor;
 
+pub use hints::{holds_secret, names_credential};
 use scan::{Hit, Scan};
 
 /// Texts shorter than this hold no secret.

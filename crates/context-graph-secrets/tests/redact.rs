@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use context_graph_core::redact::Redactor;
+use context_graph_secrets::Redactor;
 use proptest::prelude::*;
 use secrets::{Dice, Positive, by_look, by_place, harmless};
 use serde_json::{Value, json};

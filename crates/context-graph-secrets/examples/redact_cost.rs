@@ -10,7 +10,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use context_graph_core::redact::Redactor;
+use context_graph_secrets::Redactor;
 
 const CODE: &str = r#"    pub fn resolve(&self, name: &str) -> Result<Target, Error> {
         let path = self.root.join(name).with_extension("toml");
