@@ -1,6 +1,6 @@
 //! The one place that reads the environment. Everything else is told what it says.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::Sessions;
@@ -30,7 +30,7 @@ impl Environment {
         let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let home = path("HOME")
             .or_else(|| path("USERPROFILE"))
-            .filter(|home| home.is_absolute())
+            .filter(|home| is_settled(home))
             .or_else(home_of_the_account)
             .unwrap_or_default();
         let app_data = if cfg!(windows) { path("APPDATA") } else { None };
@@ -122,10 +122,35 @@ impl Environment {
         if !path.is_absolute() {
             return refuse("there is no home to keep a secret in", "set HOME or XDG_CONFIG_HOME");
         }
-        if path.starts_with(&root) && !self.home.starts_with(&root) {
-            return refuse("it is inside of the project", "set XDG_CONFIG_HOME to a folder outside");
+        // A hook has no time to follow every part of two paths, except where somebody has named another place.
+        let is_usual = self.config_home.parent() == Some(&self.home);
+        if (!is_usual || self.lies_within(&path, &root)) && self.is_brought(&path) {
+            return refuse(
+                "it is inside of the project, or of the repository that the project is in",
+                "set XDG_CONFIG_HOME to a folder outside",
+            );
         }
         Ok(UserFolder::new(path))
+    }
+
+    /// Whether a folder that passes for the user's lies where a checkout may have brought it: in the project, or in a
+    /// repository that the project is part of. Where the account has it, whatever the process was told, it is the
+    /// user's: some work in their home, and some keep it in a repository.
+    pub(crate) fn is_brought(&self, folder: &Path) -> bool {
+        let real = real_place(folder);
+        let is_the_accounts = || {
+            let ours = home_of_the_account().map(|home| home.join(".config").join("context-graph"));
+            ours.is_some_and(|ours| real.starts_with(real_place(&ours)))
+        };
+        self.lies_within(&real, &real_place(&self.project_root())) && !is_the_accounts()
+    }
+
+    /// The same by names alone.
+    fn lies_within(&self, folder: &Path, project: &Path) -> bool {
+        let is_repository = |above: &Path| above.join(".git").symlink_metadata().is_ok();
+        let is_home = |above: &Path| above == self.home && folder.starts_with(above.join(".config"));
+        let mut around = project.ancestors().filter(|above| folder.starts_with(above));
+        around.any(|above| (above == project && !is_home(above)) || is_repository(above))
     }
 
     /// How many times longer than usual a hook, and a policy in it, may take: a test that is not about time asks for
@@ -147,6 +172,21 @@ impl Environment {
             std::thread::sleep(std::time::Duration::from_mins(1));
         }
     }
+}
+
+/// Whether a path leads to the same place whoever asks. Settings that come with a checkout can name a home for our process;
+/// where the checkout is they can only say by way of the process itself (`/proc/self/cwd`, `..`).
+pub(crate) fn is_settled(path: &Path) -> bool {
+    let passing = ["/proc", "/dev"].iter().any(|root| path.starts_with(root));
+    path.is_absolute() && !passing && !path.components().any(|part| part == Component::ParentDir)
+}
+
+/// Where something really is, or will be once it is made.
+fn real_place(path: &Path) -> PathBuf {
+    let mut there = path.ancestors();
+    there
+        .find_map(|above| Some(std::fs::canonicalize(above).ok()?.join(path.strip_prefix(above).ok()?)))
+        .unwrap_or_else(|| path.to_path_buf())
 }
 
 /// The home that the system's own list of accounts names: what a shell goes by when it is told nothing else.

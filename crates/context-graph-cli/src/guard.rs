@@ -23,6 +23,7 @@ use serde_json::{Map, Value, json};
 
 use crate::trust::ProjectFiles;
 use crate::{Environment, allocator, crash, process};
+pub(crate) use file::read_users;
 use file::{parse_policy, read_policy, users};
 
 /// How much is told of a rule that could not be heard.
@@ -81,7 +82,6 @@ pub(crate) struct Guard {
     home: String,
     project: String,
     cwd: String,
-    fs: RealFileSystem,
 }
 
 impl Guard {
@@ -138,7 +138,6 @@ impl Guard {
             home: text(&environment.home),
             project: text(files.root()),
             cwd: text(&environment.current_dir),
-            fs: RealFileSystem::new(),
         }
     }
 
@@ -347,7 +346,7 @@ impl Guard {
     }
 
     fn context(&self) -> Context<'_> {
-        Context { home: &self.home, project: &self.project, cwd: &self.cwd, fs: &self.fs }
+        Context { home: &self.home, project: &self.project, cwd: &self.cwd, fs: &RealFileSystem }
     }
 
     /// Files that cannot be used, and policies that cannot be read.

@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use context_graph_storage::Store;
+use context_graph_storage::safe_open::read_regular;
 use serde::{Deserialize, Serialize};
 
 /// One line of the file.
@@ -21,6 +22,8 @@ pub(crate) struct Head {
     pub(crate) link: String,
 }
 
+/// No file of heads is larger: a line has some two hundred bytes.
+const MAX_BYTES: u64 = 1 << 30;
 /// What a line of the file begins with.
 const BEGINNING: &[u8] = b"{\"at_ms\":";
 
@@ -90,7 +93,9 @@ pub(crate) fn append(
 
 /// The lines of the file; the error names the first that is none.
 pub(crate) fn read(file: &Path) -> Result<Vec<Head>, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let failed = |error: io::Error| format!("{}: {error}", file.display());
+    let bytes = read_regular(file, MAX_BYTES).map_err(failed)?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8 text", file.display()))?;
     let mut heads = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let head = serde_json::from_str(line)

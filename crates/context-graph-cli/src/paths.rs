@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::environment::is_settled;
+
 /// The systems that differ in where things are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum System {
@@ -38,7 +40,7 @@ impl System {
             _ => home.join(".config"),
         };
         // By the standard a relative one is to be ignored.
-        xdg.filter(|named| named.is_absolute()).unwrap_or_else(usual)
+        xdg.filter(|named| is_settled(named)).unwrap_or_else(usual)
     }
 
     /// The files that a program's name may stand for.
@@ -101,7 +103,10 @@ mod tests {
         assert_eq!(System::Windows.config_home(home, None, None), Path::new("/home/me/.config"));
         #[cfg(unix)]
         assert_eq!(System::Linux.config_home(home, Some("/xdg".into()), None), Path::new("/xdg"));
-        assert_eq!(System::Linux.config_home(home, Some("xdg".into()), None), Path::new("/home/me/.config"));
+        for odd in ["xdg", "/proc/self/cwd/../cfg", "/proc/self/cwd", "/home/me/../cfg", "/dev/fd/3"] {
+            let found = System::Linux.config_home(home, Some(odd.into()), None);
+            assert_eq!(found, Path::new("/home/me/.config"), "{odd}");
+        }
     }
 
     #[test]

@@ -8,12 +8,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use context_graph_storage::safe_open::{self, Folder};
+use context_graph_storage::seal::Seal;
 
 use context_graph_settings::{Edited, SettingsError, Undo, decode};
 
-use crate::Environment;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
+use crate::{Environment, terminal};
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub(crate) struct SettingsFile {
     scope: Scope,
     /// What a link must not lead out of.
     fence: PathBuf,
+    environment: Environment,
 }
 
 impl SettingsFile {
@@ -59,7 +61,7 @@ impl SettingsFile {
             ),
         };
         let fence = if scope == Scope::User { environment.home.clone() } else { root };
-        Self { path, memory, scope, fence }
+        Self { path, memory, scope, fence, environment: environment.clone() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -91,7 +93,18 @@ impl SettingsFile {
             Some(earlier) => undo.following(&earlier),
             None => undo,
         };
-        self.keep(&self.undo_name(), &undo.to_json())
+        let (name, text) = (self.undo_name(), undo.to_json());
+        let seal = self.seal()?;
+        self.keep(&name, &format!("{}\n{text}", tag(&seal, &name, &text)))
+    }
+
+    /// What seals our notes: whoever edits one could have us write into the settings whatever they like.
+    fn seal(&self) -> Result<Seal, Failure> {
+        let of = match self.scope {
+            Scope::User => self.environment.user_folder()?.seal()?,
+            Scope::Project | Scope::Local => self.environment.open_state(None)?.seal().clone(),
+        };
+        Ok(of.derive("install", &[]))
     }
 
     /// Keeps a copy of what is there, then puts `text` in its place. A link stays a link.
@@ -150,11 +163,21 @@ impl SettingsFile {
             .with_next_step("nothing was changed; remove the link, or edit that file by hand")
     }
 
-    /// What has to be remembered to give the exact bytes back.
+    /// What has to be remembered to give the exact bytes back. A note that does not bear our seal is none.
     pub(crate) fn undo(&self) -> Option<Undo> {
-        let bytes =
-            Folder::open(&self.memory).and_then(|memory| memory.read(self.undo_name(), MAX_BYTES)).ok()?;
-        Undo::from_json(&String::from_utf8(bytes).ok()?).ok()
+        let name = self.undo_name();
+        let bytes = Folder::open(&self.memory).and_then(|memory| memory.read(&name, MAX_BYTES)).ok()?;
+        let noted = String::from_utf8(bytes).ok();
+        let noted = noted.as_deref().and_then(|noted| noted.split_once('\n'));
+        let seal = self.seal().ok();
+        let held = noted.filter(|(said, text)| seal.is_some_and(|seal| tag(&seal, &name, text) == *said));
+        if held.is_none() {
+            terminal::complain(&format!(
+                "{} is not as it was written and is not used: what is ours is known without it, and the rest stays",
+                self.memory.join(&name).display()
+            ));
+        }
+        Undo::from_json(held?.1).ok()
     }
 
     pub(crate) fn forget(&self) {
@@ -200,8 +223,14 @@ impl SettingsFile {
     }
 }
 
+/// The tag of a note, as text.
+fn tag(seal: &Seal, name: &str, text: &str) -> String {
+    let tag = seal.tag("undo", &[name.as_bytes(), text.as_bytes()]);
+    format!("{:032x}", u128::from_be_bytes(tag))
+}
+
 /// No settings are larger.
-const MAX_BYTES: u64 = 16 << 20;
+pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
 /// Writes a file beside its place and moves it there, with the mode that the old one had.
 fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {

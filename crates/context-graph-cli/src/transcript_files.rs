@@ -50,7 +50,10 @@ pub(crate) fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<
         std::fs::read_dir(path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     entries.sort();
     for entry in entries {
-        if entry.is_dir() || entry.extension().is_some_and(|extension| extension == "jsonl") {
+        // Links to folders could lead round in circles.
+        if (entry.is_dir() && !entry.is_symlink())
+            || entry.extension().is_some_and(|extension| extension == "jsonl")
+        {
             collect(&entry, files)?;
         }
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use context_graph_storage::paths;
+use context_graph_storage::safe_open::Folder;
 use context_graph_storage::sessions::UPKEEP_STAMP;
 
 use crate::Environment;
@@ -38,7 +39,7 @@ pub(crate) struct Held {
 impl Held {
     /// Holds the folder, as soon as nobody else does; none if it is no longer there by then.
     pub(crate) fn for_upkeep(state_folder: &Path) -> io::Result<Option<Self>> {
-        let folder = match File::open(state_folder) {
+        let folder = match open(state_folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };
@@ -50,7 +51,7 @@ impl Held {
 
     /// Holds the folder before it is removed; none if an upkeep goes on for too long.
     pub(crate) fn for_removal(state_folder: &Path) -> io::Result<Option<Self>> {
-        let folder = File::open(state_folder)?;
+        let folder = open(state_folder)?;
         let until = Instant::now() + PATIENCE;
         loop {
             match folder.try_lock() {
@@ -62,6 +63,11 @@ impl Held {
             }
         }
     }
+}
+
+/// The folder as something that can be locked. What a checkout has put in its place is refused, not waited for.
+fn open(state_folder: &Path) -> io::Result<File> {
+    Folder::open(state_folder).map(Folder::into_file)
 }
 
 #[cfg(unix)]

@@ -16,7 +16,7 @@ pub use adopt::Aside;
 use crate::error::{IoContext, Result, StorageError};
 use crate::heads::Heads;
 use crate::live::{LiveSession, live_sessions};
-use crate::mark::{self, Mark};
+use crate::mark::Mark;
 use crate::quarantine::{Quarantine, note_loss};
 use crate::safe_open::{Access, Folder, is_ours};
 use crate::seal::Seal;
@@ -45,9 +45,7 @@ pub struct StateFolder {
     /// Whether the user named it.
     named: bool,
     seal: Seal,
-    user: UserFolder,
-    /// Its number.
-    id: [u8; mark::ID],
+    heads: Heads,
     /// Where state went that was found here and is nobody's.
     aside: Option<PathBuf>,
 }
@@ -89,11 +87,16 @@ impl StateFolder {
             opened => opened.map_err(|error| refusal(&place, "opened", &error))?,
         };
         let user_seal = user.seal()?;
-        let (mark, aside) = match Mark::of(&folder, &user_seal) {
-            Some(mark) => (mark, None),
-            None => settle(&folder, user, &user_seal)?,
+        let (mark, aside) = if let Some(mark) = Mark::of(&folder, &user_seal) {
+            (mark, None)
+        } else {
+            if named {
+                refuse_others(&folder, &user_seal)?;
+            }
+            settle(&folder, user, &user_seal)?
         };
         let seal = user_seal.derive("state", &[&mark.id]);
+        let heads = Heads::new(user, &mark.id, &seal);
         let (live, is_new) = folder
             .folder_or_create("live")
             .map_err(|error| refusal(&place.join("live"), "created", &error))?;
@@ -101,8 +104,7 @@ impl StateFolder {
             note_loss(live.path(), name);
         }
         let (folder, live) = (Arc::new(folder), Arc::new(live));
-        let (root, user) = (root.to_path_buf(), user.clone());
-        let state = Self { root, folder, live, named, seal, user, id: mark.id, aside };
+        let state = Self { root: root.to_path_buf(), folder, live, named, seal, heads, aside };
         if is_made {
             state.ignore()?;
         }
@@ -166,8 +168,8 @@ impl StateFolder {
     }
 
     /// How far the sessions in here have come, as the user's own folder has it.
-    pub(crate) fn heads(&self) -> Heads {
-        Heads::new(&self.user, &self.id, &self.seal)
+    pub(crate) fn heads(&self) -> &Heads {
+        &self.heads
     }
 
     /// Where state has gone that was found here now and that this user did not make on this machine.
@@ -228,6 +230,27 @@ fn settle(folder: &Folder, user: &UserFolder, seal: &Seal) -> Result<(Mark, Opti
     let heads = Heads::new(user, &mark.id, &seal.derive("state", &[&mark.id]));
     heads.begin().context("write", user.path())?;
     Ok((mark, aside))
+}
+
+/// Refuses a folder that somebody named and that holds what is not ours: it may be anybody's, and nothing in it is for us to
+/// move.
+fn refuse_others(folder: &Folder, seal: &Seal) -> Result<()> {
+    let names = folder.names().context("list", folder.path())?;
+    let others: Vec<String> = names
+        .iter()
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| !Mark::may_come_first(name))
+        .take(3)
+        .collect();
+    // Somebody else may have been quicker, or it is a copy of a folder of ours.
+    if others.is_empty() || Mark::read(folder, seal).is_some() {
+        return Ok(());
+    }
+    Err(StorageError::Path {
+        path: folder.path().to_path_buf(),
+        problem: format!("it holds what context-graph did not make for you ({})", others.join(", ")),
+        next_step: "name a folder that is empty or not there yet",
+    })
 }
 
 /// Makes the folder for the state: of a named one also those above it.

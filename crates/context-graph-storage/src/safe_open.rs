@@ -14,34 +14,26 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::system::{self, About, Handle};
 
-pub use crate::system::Access;
+pub use crate::system::{Access, Share};
 
 /// A folder that is held open: whoever moves or replaces it does not lead us elsewhere.
 #[derive(Debug)]
 pub struct Folder {
     handle: Handle,
-    /// As it was when it was opened. Its owner and its number do not change; its mode may.
-    about: About,
     path: PathBuf,
 }
 
 impl Folder {
     /// Opens a folder. The last part of its path must not be a link, and it must belong to this user.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Self::checked(system::open_folder(path)?, path.to_path_buf())
-    }
-
-    fn checked(handle: Handle, path: PathBuf) -> io::Result<Self> {
-        let about = system::about(&handle)?;
-        refuse_foreign(about)?;
-        Ok(Self { handle, about, path })
+        let folder = Self { handle: system::open_folder(path)?, path: path.to_path_buf() };
+        refuse_foreign(folder.about()?)?;
+        Ok(folder)
     }
 
     /// Opens the folder to begin at, whoever it belongs to; links to it are followed. What is below it is checked.
     pub fn open_any(path: &Path) -> io::Result<Self> {
-        let handle = system::open_any_folder(path)?;
-        let about = system::about(&handle)?;
-        Ok(Self { handle, about, path: path.to_path_buf() })
+        Ok(Self { handle: system::open_any_folder(path)?, path: path.to_path_buf() })
     }
 
     /// Where it was found.
@@ -52,17 +44,23 @@ impl Folder {
     /// A folder in this one.
     pub fn folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = one_name(name.as_ref())?;
-        Self::checked(system::open_folder_in(&self.handle, name)?, self.path.join(name))
+        let folder = Self { handle: system::open_folder_in(&self.handle, name)?, path: self.path.join(name) };
+        refuse_foreign(folder.about()?)?;
+        Ok(folder)
     }
 
     /// A folder in this one, made for its owner alone where it is missing. The flag is true if it was made now.
     pub fn folder_or_create(&self, name: impl AsRef<OsStr>) -> io::Result<(Self, bool)> {
-        let name = one_name(name.as_ref())?;
+        self.folder_or_share(name.as_ref(), Share::Nobody)
+    }
+
+    fn folder_or_share(&self, name: &OsStr, share: Share) -> io::Result<(Self, bool)> {
+        let name = one_name(name)?;
         match self.folder(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             other => return other.map(|folder| (folder, false)),
         }
-        match system::create_folder_in(&self.handle, name) {
+        match system::create_folder_in(&self.handle, name, share) {
             // Somebody else was quicker.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 self.folder(name).map(|folder| (folder, false))
@@ -95,17 +93,21 @@ impl Folder {
 
     /// A new file under a name that nobody can know: to be written, and then moved to its place.
     pub fn temporary(&self) -> io::Result<(OsString, File)> {
-        let name = OsString::from(format!(".{}.part", random_name()?));
+        let name = OsString::from(format!(".{}{PART}", random_name()?));
         let file = self.file(&name, Access::CreateNew)?;
         Ok((name, file))
     }
 
     /// Puts a file of this content in its place, whatever is there: a reader finds the old one or the new one, whole.
     pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> io::Result<()> {
-        let name = one_name(name.as_ref())?;
+        self.put(name.as_ref(), bytes, Share::Nobody)
+    }
+
+    fn put(&self, name: &OsStr, bytes: &[u8], share: Share) -> io::Result<()> {
+        let name = one_name(name)?;
         let (part, mut file) = self.temporary()?;
-        let placed = file
-            .write_all(bytes)
+        let placed = system::share(&file, share)
+            .and_then(|()| file.write_all(bytes))
             .and_then(|()| file.sync_data())
             .and_then(|()| system::rename(&self.handle, &part, &self.handle, name));
         if placed.is_err() {
@@ -143,28 +145,43 @@ impl Folder {
 
     /// Takes the folder from everybody but its owner.
     pub fn close_to_others(&self) -> io::Result<()> {
-        if system::about(&self.handle)?.is_open_to_others {
-            system::close_folder(&self.handle)
-        } else {
-            Ok(())
-        }
+        if self.about()?.is_open_to_others { system::close_folder(&self.handle) } else { Ok(()) }
     }
 
-    /// What was found when it was opened.
-    pub(crate) fn about(&self) -> About {
-        self.about
+    /// The folder as a file, which can be locked.
+    pub fn into_file(self) -> File {
+        File::from(self.handle)
+    }
+
+    pub(crate) fn about(&self) -> io::Result<About> {
+        system::about(&self.handle)
     }
 }
 
 /// The content of a file below `root`: of its path every folder and the end must be what they seem. More than `limit`
 /// bytes are an error.
 pub fn read_below(root: &Path, relative: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut folder = Folder::open_any(root)?;
+    folder_of(root, relative)?.read(relative.file_name().unwrap_or_default(), limit)
+}
+
+/// The folder that a file below `root` is in, if every folder on the way is one.
+pub fn folder_of(root: &Path, relative: &Path) -> io::Result<Folder> {
+    way_to(relative).try_fold(Folder::open_any(root)?, |folder, part| folder.folder(part))
+}
+
+/// Puts a file of this content below `root`, whatever is there, and makes the folders that are missing on the way. A link
+/// at the end is replaced, one on the way is an error.
+pub fn write_below(root: &Path, relative: &Path, bytes: &[u8], share: Share) -> io::Result<()> {
+    let made = way_to(relative).try_fold(Folder::open_any(root)?, |folder, part| {
+        folder.folder_or_share(part.as_ref(), share).map(|(folder, _)| folder)
+    })?;
+    made.put(relative.file_name().unwrap_or_default(), bytes, share)
+}
+
+/// The names on the way to a file.
+fn way_to(relative: &Path) -> impl Iterator<Item = Component<'_>> {
     let above = relative.parent().into_iter().flat_map(Path::components);
-    for part in above.filter(|part| *part != Component::CurDir) {
-        folder = folder.folder(part)?;
-    }
-    folder.read(relative.file_name().unwrap_or_default(), limit)
+    above.filter(|part| *part != Component::CurDir)
 }
 
 /// The content of a file that decides over others, by its path: no link at the end, a regular file of this user, and
@@ -181,13 +198,42 @@ pub fn read_guarded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_up_to(file, about, limit)
 }
 
-/// The content of a regular file of the user's own, who may have put a link in its place. More than `limit` bytes are
-/// an error.
-pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+/// The content of a file by which the user decides over everything, by its path. The user may have put a link in its
+/// place; but it must be a regular file of this user's that nobody else may write to. More than `limit` bytes are an
+/// error.
+pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = system::open_file_at(path)?;
     let about = system::about(&file)?;
     refuse_other_kinds(about)?;
+    refuse_foreign(about)?;
+    if about.is_writable_by_others {
+        let problem = "others may write to it; `chmod go-w` keeps them out";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+    }
     read_up_to(file, about, limit)
+}
+
+/// The content of a regular file, whoever it belongs to and wherever a link leads. More than `limit` bytes are an
+/// error.
+pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let about = system::about(&file)?;
+    read_up_to(file, about, limit)
+}
+
+/// A regular file to be read, whoever it belongs to and wherever a link leads: what one would wait for is refused.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let file = system::open_file_at(path)?;
+    refuse_other_kinds(system::about(&file)?)?;
+    Ok(file)
+}
+
+/// How the names of files end that are not whole yet.
+const PART: &str = ".part";
+
+/// Whether a file of this name is one of ours that is not whole yet.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(PART)
 }
 
 /// Whether something that is there belongs to this user or to the system; a link is not followed.

@@ -21,6 +21,17 @@ pub enum Access {
     CreateNew,
 }
 
+/// Whom a new file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// Its owner alone.
+    Nobody,
+    /// Everybody may read it, as the files of a project.
+    Readers,
+    /// Everybody may read and run it.
+    Runners,
+}
+
 /// What is to be known about something that was opened.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a file")]
@@ -37,4 +48,6 @@ pub(crate) struct About {
     pub(crate) links: u64,
     /// Whether every user may write to it.
     pub(crate) is_writable_by_all: bool,
+    /// Whether anybody but its owner may, be it a group.
+    pub(crate) is_writable_by_others: bool,
 }

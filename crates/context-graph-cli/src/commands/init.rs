@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use context_graph_events::EventName;
 use context_graph_settings::{ClientVersion, Edited, Plan, PlanOptions, default_plan, diff, install_where};
+use context_graph_storage::safe_open::read_regular;
 use serde_json::json;
 
 use super::doctor;
@@ -24,6 +25,9 @@ pub(crate) use uninstall::{UninstallArgs, uninstall};
 
 /// How the program is named where it is to be found on the PATH.
 pub(crate) const PORTABLE: &str = "context-graph";
+
+/// No script of ours is larger.
+const MAX_SCRIPT: u64 = 1 << 20;
 
 /// Which settings, and how much to ask.
 #[derive(Debug, Args)]
@@ -263,6 +267,6 @@ pub(crate) fn is_generated(root: &Path) -> impl Fn(&str) -> bool + use<> {
         let path = root.join(script);
         let usual = path.parent().is_some_and(|folder| folder.ends_with(Path::new(".claude").join("hooks")));
         let sign = if usual { "context-graph hooks " } else { SIGNATURE };
-        std::fs::read_to_string(path).is_ok_and(|text| text.contains(sign))
+        read_regular(&path, MAX_SCRIPT).is_ok_and(|text| String::from_utf8_lossy(&text).contains(sign))
     }
 }

@@ -4,7 +4,7 @@ use context_graph_events::Event;
 use context_graph_policy::PolicyConfig;
 use context_graph_policy::config::Action;
 
-use super::file::{parse_policy, users};
+use super::file::{parse_policy, read_users, users};
 use super::{Guard, user_file};
 use crate::Environment;
 use crate::trust::ProjectFiles;
@@ -23,7 +23,7 @@ impl Guard {
             if has_some { parse_policy(text).unwrap_or_default() } else { PolicyConfig::default() }
         };
         let own_file = user_file(environment);
-        let own = parsed(&std::fs::read_to_string(&own_file).unwrap_or_default());
+        let own = parsed(&read_users(&own_file).ok().flatten().unwrap_or_default());
         let mut configured = users(own, &own_file, files);
         let project = files.policy().as_ref().ok().and_then(Option::as_deref).map(parsed).unwrap_or_default();
         if !project.actions.is_empty() && files.standing().is_in_force() {

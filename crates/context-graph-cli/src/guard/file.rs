@@ -4,9 +4,10 @@ use std::path::Path;
 
 use context_graph_policy::config::Problem;
 use context_graph_policy::{PolicyConfig, guards};
+use context_graph_storage::safe_open::read_own;
 
 use crate::config::{parse_toml, place_in_toml};
-use crate::trust::ProjectFiles;
+use crate::trust::{MAX_FILE, ProjectFiles, Text};
 
 /// What of the user's own policy file is the user's: in a file that the project itself brings, only what tightens.
 pub(super) fn users(policy: PolicyConfig, file: &Path, files: &ProjectFiles<'_>) -> PolicyConfig {
@@ -19,10 +20,20 @@ pub(super) fn users(policy: PolicyConfig, file: &Path, files: &ProjectFiles<'_>)
 
 /// Reads a policy file; without one nothing is configured.
 pub(super) fn read_policy(path: &Path) -> Result<PolicyConfig, Vec<String>> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => parse_policy(&text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(PolicyConfig::default()),
-        Err(error) => Err(vec![error.to_string()]),
+    match read_users(path) {
+        Ok(Some(text)) => parse_policy(&text),
+        Ok(None) => Ok(PolicyConfig::default()),
+        Err(problem) => Err(vec![problem]),
+    }
+}
+
+/// The text of the user's own policy file, if there is one. What somebody else may have written does not count: it could
+/// open what the user has closed.
+pub(crate) fn read_users(path: &Path) -> Text {
+    match read_own(path, MAX_FILE) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
     }
 }
 

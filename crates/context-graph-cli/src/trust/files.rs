@@ -9,12 +9,11 @@ use context_graph_policy::rego::{self, PolicyFile, RegoError, RegoErrorKind};
 use context_graph_policy::trust::{Digest, Standing};
 use context_graph_storage::safe_open::read_guarded;
 
-use super::store::is_brought;
 use super::{TrustStore, scripts};
 use crate::{Environment, config, guard};
 
 /// Largest policy file or configuration, in bytes.
-const MAX_FILE: u64 = 256 * 1024;
+pub(crate) const MAX_FILE: u64 = 256 * 1024;
 
 /// A text file: nothing where there is none, an error that says why where it cannot be used.
 pub(crate) type Text = Result<Option<String>, String>;
@@ -114,10 +113,10 @@ impl<'a> ProjectFiles<'a> {
         std::fs::canonicalize(&self.root).ok()
     }
 
-    /// Whether a folder that passes for the user's lies in the project: settings that come with a checkout can name
-    /// another home for a hook.
+    /// Whether what passes for the user's lies in the project or its repository: settings that come with a checkout can
+    /// name another home for a hook.
     pub(crate) fn bring(&self, folder: &Path) -> bool {
-        self.place().is_some_and(|place| is_brought(folder, &place))
+        self.environment.is_brought(folder)
     }
 
     /// All of them as one number; nothing where one cannot be read, because nobody knows then what is trusted.

@@ -8,7 +8,7 @@ pub(crate) mod told;
 
 use context_graph_policy::trust::Standing;
 
-pub(crate) use files::{ProjectFiles, Text};
+pub(crate) use files::{MAX_FILE, ProjectFiles, Text};
 pub(crate) use store::{Entry, TrustStore};
 
 /// What the user is told about files that are not trusted, in a line; nothing where all that they say counts.

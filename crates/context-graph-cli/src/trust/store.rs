@@ -1,7 +1,7 @@
 //! What the user has trusted, in the user's own folder: a small file for each project, named by the project's real path.
 //!
-//! The folder counts only if it is this account's alone, and not if it lies in the project itself: settings that come
-//! with a checkout can name another home for our process.
+//! The folder counts only if it is this account's alone, and not if it lies in the project or its repository: settings that
+//! come with a checkout can name another home for our process.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,6 @@ use context_graph_storage::safe_open::{Folder, is_ours, read_guarded};
 use serde::{Deserialize, Serialize};
 
 use crate::Environment;
-use crate::environment::home_of_the_account;
 
 /// The name of our folder where the user's configuration is.
 const OURS: &str = "context-graph";
@@ -25,7 +24,8 @@ const MAX_FILE: u64 = 64 * 1024;
 
 /// The user's folder of trust.
 #[derive(Debug)]
-pub(crate) struct TrustStore {
+pub(crate) struct TrustStore<'a> {
+    environment: &'a Environment,
     folder: PathBuf,
 }
 
@@ -47,9 +47,9 @@ impl Entry {
     }
 }
 
-impl TrustStore {
-    pub(crate) fn of(environment: &Environment) -> Self {
-        Self { folder: environment.config_home.join(OURS).join(FOLDER) }
+impl<'a> TrustStore<'a> {
+    pub(crate) fn of(environment: &'a Environment) -> Self {
+        Self { environment, folder: environment.config_home.join(OURS).join(FOLDER) }
     }
 
     /// Where it is.
@@ -60,11 +60,11 @@ impl TrustStore {
     /// What was trusted at this place.
     pub(crate) fn look_up(&self, place: &Path) -> Option<Digest> {
         let entry = read(&self.folder.join(name(place)))?;
-        (entry.project == place && self.trouble(place).is_none()).then(|| entry.digest()).flatten()
+        (entry.project == place && self.trouble().is_none()).then(|| entry.digest()).flatten()
     }
 
-    /// Why nothing can be trusted at this place; nothing where something can.
-    pub(crate) fn trouble(&self, place: &Path) -> Option<String> {
+    /// Why nothing can be trusted in this project; nothing where something can.
+    pub(crate) fn trouble(&self) -> Option<String> {
         let shown = self.folder.display();
         if !self.folder.is_absolute() {
             return Some("no home folder is known to remember it in".to_owned());
@@ -77,14 +77,14 @@ impl TrustStore {
                 return Some(format!("others may write to {shown}; `chmod 700` keeps them out"));
             }
         }
-        is_brought(&self.folder, place).then(|| {
-            format!("{shown} lies in the project itself, so whoever wrote the project could fill it")
+        self.environment.is_brought(&self.folder).then(|| {
+            format!("{shown} lies in the project or its repository, so whoever wrote that could fill it")
         })
     }
 
     /// Trusts these files at this place.
     pub(crate) fn remember(&self, place: &Path, digest: Digest, at_ms: i64) -> Result<(), String> {
-        if let Some(trouble) = self.trouble(place) {
+        if let Some(trouble) = self.trouble() {
             return Err(trouble);
         }
         let entry =
@@ -131,15 +131,6 @@ impl TrustStore {
 fn name(place: &Path) -> String {
     let hash = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex();
     format!("{}.json", &hash[..32])
-}
-
-/// Whether a folder of the user's lies in the project at this place, so that a checkout may have brought it. Where the
-/// account has it, whatever the process was told, it is the user's: some work in their home.
-pub(super) fn is_brought(folder: &Path, place: &Path) -> bool {
-    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-    let is_the_accounts =
-        || home_of_the_account().is_some_and(|home| real.starts_with(home.join(".config").join(OURS)));
-    real.starts_with(place) && !is_the_accounts()
 }
 
 fn read(file: &Path) -> Option<Entry> {

@@ -5,6 +5,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod evidence;
+mod home;
 mod links;
 mod stage;
 mod state;
+mod waits;
+mod writes;

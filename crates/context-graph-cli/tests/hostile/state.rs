@@ -215,3 +215,57 @@ fn a_folder_of_another_user_further_up_decides_nothing() {
     let run = hook(&place, &prompt("s", "hi"));
     assert!(run.failed("storage").contains("another user"), "{run:?}");
 }
+
+#[test]
+fn a_folder_that_somebody_names_for_the_state_and_that_is_not_ours_stays_as_it_is() {
+    let place = Place::new();
+    let theirs = place.home().join("work");
+    for name in ["data", "index", "live", "notes"] {
+        fs::create_dir_all(theirs.join(name)).unwrap();
+    }
+    fs::write(theirs.join("key"), "mine").unwrap();
+    let before = names(&theirs);
+    let named = theirs.to_str().unwrap();
+    let run = place.send(&["hooks", "session-start", "--stdin", "--db-path", named], start("s"));
+    assert!(run.failed("storage").contains("did not make for you"), "{run:?}");
+    let mut command = place.command(&["hooks", "event"]);
+    command.env("CONTEXT_GRAPH_DB_PATH", &theirs);
+    let run = crate::common::send(command, prompt("s", "hi").as_bytes());
+    assert!(run.failed("storage").contains("name a folder that is empty"), "{run:?}");
+    for verb in [&["maintain", "--db-path", named][..], &["audit", "verify", "--db-path", named]] {
+        assert_ne!(place.run(verb).code, 0, "{verb:?}");
+    }
+    assert_eq!(names(&theirs), before);
+    // One that is empty is taken, and then ours.
+    let own = place.home().join("own");
+    fs::create_dir(&own).unwrap();
+    for event in [start("s"), stop("s")] {
+        place.send(&["hooks", "event", "--db-path", own.to_str().unwrap()], event).succeeded();
+    }
+    assert!(own.join("context-graph.db").exists());
+}
+
+#[test]
+fn doctor_tries_no_hook_that_names_a_place_or_another_verb() {
+    let place = Place::new();
+    let theirs = place.home().join("work");
+    let own = env!("CARGO_BIN_EXE_context-graph");
+    let to = theirs.to_str().unwrap();
+    for args in [
+        &["hooks", "session-start", "--stdin", "--db-path", to][..],
+        &["hooks", "event", "--db-path", to],
+        &["hooks", "generate-config", "--force", "--output-dir", to],
+    ] {
+        for command in [
+            serde_json::json!({"type": "command", "command": own, "args": args}),
+            serde_json::json!({"type": "command", "command": format!("{own} {}", args.join(" "))}),
+        ] {
+            let settings = serde_json::json!({"hooks": {"SessionStart": [{"hooks": [command]}]}});
+            fs::create_dir_all(place.project().join(".claude")).unwrap();
+            fs::write(place.project().join(".claude/settings.json"), settings.to_string()).unwrap();
+            let run = place.run(&["doctor"]);
+            assert!(run.stdout.contains("was not tried"), "{args:?} {run:?}");
+            assert!(!theirs.exists(), "{args:?}");
+        }
+    }
+}

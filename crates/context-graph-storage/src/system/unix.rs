@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 
-use super::{About, Access};
+use super::{About, Access, Share};
 
 /// An open folder.
 pub(crate) type Handle = OwnedFd;
@@ -36,9 +36,20 @@ pub(crate) fn open_folder_in(folder: &Handle, name: &OsStr) -> io::Result<Handle
     retried(|| rustix::fs::openat(folder, name, FOLDER, Mode::empty())).map_err(not_a_link)
 }
 
-/// Makes a folder in another one, for its owner alone.
-pub(crate) fn create_folder_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
-    retried(|| rustix::fs::mkdirat(folder, name, OWNER_ALL)).map_err(Into::into)
+/// Makes a folder in another one, for its owner alone or, as far as the user's mask lets them in, for all.
+pub(crate) fn create_folder_in(folder: &Handle, name: &OsStr, share: Share) -> io::Result<()> {
+    let mode = if share == Share::Nobody { OWNER_ALL } else { Mode::RWXU | Mode::RWXG | Mode::RWXO };
+    retried(|| rustix::fs::mkdirat(folder, name, mode)).map_err(Into::into)
+}
+
+/// Gives a new file to those whom it is for.
+pub(crate) fn share(file: &File, share: Share) -> io::Result<()> {
+    let mode = match share {
+        Share::Nobody => return Ok(()),
+        Share::Readers => OWNER_FILE | Mode::RGRP | Mode::ROTH,
+        Share::Runners => OWNER_ALL | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH,
+    };
+    rustix::fs::fchmod(file, mode).map_err(Into::into)
 }
 
 /// Opens a file in a folder. New ones are for their owner alone.
@@ -138,6 +149,7 @@ fn about_stat(stat: &Stat) -> About {
         size: stat.st_size as u64,
         links: stat.st_nlink as u64,
         is_writable_by_all: mode.contains(Mode::WOTH),
+        is_writable_by_others: mode.intersects(Mode::WGRP | Mode::WOTH),
     }
 }
 

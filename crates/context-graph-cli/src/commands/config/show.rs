@@ -1,6 +1,6 @@
 //! `config show`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use context_graph_policy::trust::keys::{self, Before, File};
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ fn policies(environment: &Environment, files: &ProjectFiles<'_>) -> Vec<Setting>
     let project = Origin::ProjectFile(files.folder().join(guard::FILE));
     let said = table_of(files.policy()).into_iter().filter(|(key, _)| counts(files, File::Policy, key));
     let said = said.map(|said| (project.clone(), said));
-    read_table(&user)
+    table_of(&guard::read_users(&user))
         .into_iter()
         .map(|said| (Origin::UserFile(user.clone()), said))
         .chain(said)
@@ -152,8 +152,4 @@ fn places(args: &PlaceArgs, outer: &Environment, inner: &Environment) -> Vec<Set
         .into_iter()
         .map(|(key, path, origin)| Setting { key: key.to_owned(), value: json!(path), origin })
         .collect()
-}
-
-fn read_table(path: &Path) -> toml::Table {
-    std::fs::read_to_string(path).ok().and_then(|text| text.parse().ok()).unwrap_or_default()
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use context_graph_storage::safe_open;
+
 use super::Patient;
 use super::finding::{Finding, Mend};
 use super::permit;
@@ -13,6 +15,8 @@ use crate::paths::System;
 use crate::process;
 use crate::settings_file::Scope;
 
+/// No program of ours is larger.
+const MAX_PROGRAM: u64 = 1 << 30;
 const CHECK: &str = "binary";
 
 /// Looks at every program that our hooks name.
@@ -96,7 +100,8 @@ fn named_by_the_project(
 ) -> Finding {
     let file = hook.source.path.display();
     let what = format!("the hooks in {file} run {}, and this is {}", path.display(), here.display());
-    let is_copy = std::fs::read(path).is_ok_and(|bytes| std::fs::read(here).is_ok_and(|own| own == bytes));
+    let read = |path: &Path| safe_open::read_regular(path, MAX_PROGRAM);
+    let is_copy = read(path).is_ok_and(|bytes| read(here).is_ok_and(|own| own == bytes));
     if is_copy {
         return Finding::warning(CHECK, what, format!("run doctor from there, or {fix}"));
     }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use context_graph_storage::safe_open::Folder;
+
 use super::Patient;
 use super::finding::{Finding, Mend};
 use crate::commands::failure::Failure;
@@ -30,25 +32,17 @@ fn make(patient: &Patient, mend: &Mend) -> Result<String, Failure> {
             Ok(format!("the hooks in {}", file.display()))
         }
         Mend::Close(folder) => {
-            close(folder).map_err(|error| failed(folder, &error))?;
+            let closed = Folder::open(folder).and_then(|folder| folder.close_to_others());
+            closed.map_err(|error| failed(folder, &error))?;
             Ok(format!("{} is closed to others", folder.display()))
         }
         Mend::Ignore(file) => {
-            std::fs::write(file, "*\n").map_err(|error| failed(file, &error))?;
+            let folder = file.parent().unwrap_or(file);
+            let written = Folder::open(folder).and_then(|folder| folder.replace(".gitignore", b"*\n"));
+            written.map_err(|error| failed(file, &error))?;
             Ok(format!("wrote {}", file.display()))
         }
     }
-}
-
-#[cfg(unix)]
-fn close(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn close(_folder: &Path) -> std::io::Result<()> {
-    Ok(())
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {

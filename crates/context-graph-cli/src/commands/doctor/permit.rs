@@ -17,6 +17,9 @@ const MAX_SCRIPT_BYTES: u64 = 64 << 10;
 /// The name by which scripts that a team shares call the program.
 const SHARED_NAME: &str = "context-graph";
 
+/// The verbs that answer an event.
+const VERBS: [&str; 6] = ["session-start", "pre-tool", "post-tool", "prompt-submit", "session-end", "event"];
+
 /// Whether the user or the administrator wrote this file.
 pub(super) fn is_the_users(source: &Source) -> bool {
     matches!(source.origin, Origin::File(Scope::User) | Origin::Managed)
@@ -38,7 +41,7 @@ pub(super) fn may_run(patient: &Patient, hook: &Ours<'_>) -> bool {
         return false;
     }
     if hook.is_direct() {
-        return is_this_program(&path);
+        return is_this_program(&path) && only_answers(&hook.words);
     }
     let shared = patient.resolve(SHARED_NAME, hook).is_some_and(|path| is_this_program(&path));
     let own = crate::commands::binary_path().unwrap_or_default();
@@ -46,6 +49,17 @@ pub(super) fn may_run(patient: &Patient, hook: &Ours<'_>) -> bool {
         [Some(own.as_str()), shared.then_some(SHARED_NAME)].into_iter().flatten().collect();
     let text = script(patient, hook, &path).and_then(|path| read_regular(&path, MAX_SCRIPT_BYTES).ok());
     text.and_then(|text| String::from_utf8(text).ok()).is_some_and(|text| is_verbatim(&text, &programs))
+}
+
+/// Whether a command of ours answers an event and does nothing else: another place for state, or another verb, is the
+/// project's choice and would be somebody else's folder.
+fn only_answers(words: &[String]) -> bool {
+    match words {
+        [_, hooks, verb, flags @ ..] => {
+            hooks == "hooks" && VERBS.contains(&verb.as_str()) && flags.iter().all(|flag| flag == "--stdin")
+        }
+        _ => false,
+    }
 }
 
 /// The script of a hook: what is run, or what its interpreter is given.

@@ -5,12 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use context_graph_settings::{decode, find_ours_where};
+use context_graph_storage::safe_open;
 use serde_json::Value;
 
 use crate::Environment;
 use crate::commands::init::is_generated;
 use crate::paths::System;
-use crate::settings_file::{Scope, SettingsFile};
+use crate::settings_file::{MAX_BYTES, Scope, SettingsFile};
 
 /// How the client calls plugins that lie in the user's `skills` folder.
 pub(super) const SKILLS_FOLDER: &str = "@skills-dir";
@@ -50,7 +51,7 @@ pub(super) struct Ours<'a> {
 impl Source {
     /// Reads a place; none where there is nothing.
     pub(super) fn read(origin: Origin, path: PathBuf) -> Option<Self> {
-        let bytes = match std::fs::read(&path) {
+        let bytes = match safe_open::read_regular(&path, MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
             Err(error) => {

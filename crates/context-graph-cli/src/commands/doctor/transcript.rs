@@ -1,9 +1,9 @@
 //! What the client itself wrote down of our hooks, in the latest transcript of the project.
 
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use context_graph_storage::safe_open;
 use serde_json::Value;
 
 use super::Patient;
@@ -79,7 +79,7 @@ fn latest(patient: &Patient) -> Option<PathBuf> {
 }
 
 fn tail(path: &Path) -> Option<String> {
-    let mut file = File::open(path).ok()?;
+    let mut file = safe_open::open_regular(path).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
     let mut bytes = Vec::new();

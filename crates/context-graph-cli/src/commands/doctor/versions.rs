@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use context_graph_settings::{EXEC_FORM_SINCE, NEWEST_KNOWN_CLIENT, ON_FAILURE_SINCE};
+use context_graph_storage::safe_open::read_regular;
 use serde_json::Value;
 
 use super::Patient;
@@ -12,6 +13,9 @@ use crate::client::words;
 const CHECK: &str = "client";
 /// The oldest that hooks are written for.
 const OLDEST: context_graph_settings::ClientVersion = (2, 0, 0);
+
+/// What the client knows of projects is never larger.
+const MAX_KNOWN: u64 = 256 << 20;
 
 /// The client's version against the one that this program was built on.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
@@ -68,7 +72,7 @@ pub(super) fn trust(patient: &Patient) -> Vec<Finding> {
     let beside = folder.join(".claude.json");
     let file = if beside.is_file() { beside } else { patient.environment.home.join(".claude.json") };
     let known: Option<Value> =
-        std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        read_regular(&file, MAX_KNOWN).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let Some(projects) = known.as_ref().and_then(|it| it.get("projects")?.as_object()) else {
         return Vec::new();
     };

@@ -3,11 +3,11 @@
 //! `context-graph init` needs no scripts and covers every event; these are for those who want a script to add to.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use context_graph_settings::{Change, HookEntry, OnFailure, Plan, PlannedHook};
+use context_graph_storage::safe_open::{self, Share};
 
 use super::error::ErrorCode;
 use super::types::HookEventType;
@@ -171,16 +171,20 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
         .iter()
         .map(|hook| (*hook, folder.join(format!("{}.{}", hook.event().as_str(), args.shell.extension()))))
         .collect();
-    if let Some((_, there)) = scripts.iter().find(|(_, path)| path.exists() && !args.force) {
+    let is_there = |path: &Path| path.symlink_metadata().is_ok();
+    if let Some((_, there)) = scripts.iter().find(|(_, path)| is_there(path) && !args.force) {
         return Err(Failure::new(
             ErrorCode::Usage,
             format!("{} is there already; nothing was written", there.display()),
         )
         .with_next_step("--force overwrites it"));
     }
-    std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+    let from = writing_from(&root, &folder).map_err(|error| failed(&folder, &error))?;
     for (hook, path) in &scripts {
-        write_script(path, &args.shell.script(*hook, &binary)).map_err(|error| failed(path, &error))?;
+        let text = args.shell.script(*hook, &binary);
+        let below = path.strip_prefix(from).unwrap_or(path);
+        safe_open::write_below(from, below, text.as_bytes(), Share::Runners)
+            .map_err(|error| failed(path, &error))?;
     }
     let named = |path: &Path| if args.absolute { None } else { from_project(path, &root) };
     let plan = plan(&scripts, args.shell, named);
@@ -255,15 +259,15 @@ fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType, named: impl Fn(&Path)
     Plan { hooks, status_line: None }
 }
 
-fn write_script(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = std::fs::File::create(path)?;
-    file.write_all(text.as_bytes())?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.set_permissions(std::fs::Permissions::from_mode(0o755))?;
+/// From where on no link is followed: in the project, whose links came with it, from its root. A place elsewhere is the
+/// user's own choice.
+fn writing_from<'a>(root: &'a Path, folder: &'a Path) -> std::io::Result<&'a Path> {
+    let is_plain = |below: &Path| below.components().all(|part| matches!(part, Component::Normal(_)));
+    if folder.strip_prefix(root).is_ok_and(is_plain) {
+        return Ok(root);
     }
-    Ok(())
+    std::fs::create_dir_all(folder)?;
+    Ok(folder)
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_settings::{PlanOptions, default_plan};
+use context_graph_storage::safe_open::{Share, read_below, write_below};
 use serde_json::{Value, json};
 
 use super::files;
@@ -11,6 +12,7 @@ use crate::client::Client;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::{binary_path, init};
+use crate::settings_file::MAX_BYTES;
 use crate::summary::counted;
 use crate::{Environment, table};
 
@@ -68,6 +70,7 @@ pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
     let hooks = files::hooks(&plan).map_err(|error| {
         Failure::new(ErrorCode::Internal, format!("the hooks could not be written: {error}"))
     })?;
+    std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
     let mut written = Vec::new();
     for (name, text) in [
         (".claude-plugin/plugin.json", pretty(&files::manifest())),
@@ -76,15 +79,16 @@ pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
         ("README.md", files::README.to_owned()),
     ] {
         let path = folder.join(name);
-        make_folder_of(&path)
-            .and_then(|()| std::fs::write(&path, text))
+        write_below(&folder, Path::new(name), text.as_bytes(), Share::Readers)
             .map_err(|error| failed(&path, &error))?;
         written.push(path);
     }
     if args.bundle {
         let path = folder.join("bin").join(own_name());
-        make_folder_of(&path)
-            .and_then(|()| std::fs::copy(&this, &path).map(|_| ()))
+        std::fs::read(&this)
+            .and_then(|bytes| {
+                write_below(&folder, &Path::new("bin").join(own_name()), &bytes, Share::Runners)
+            })
             .map_err(|error| failed(&path, &error))?;
         written.push(path);
     }
@@ -105,16 +109,12 @@ fn is_free(folder: &Path) -> bool {
     if entries.next().is_none() {
         return true;
     }
-    let manifest = std::fs::read(folder.join(".claude-plugin").join("plugin.json")).unwrap_or_default();
+    let manifest = read_below(folder, Path::new(".claude-plugin/plugin.json"), MAX_BYTES).unwrap_or_default();
     serde_json::from_slice::<Value>(&manifest).is_ok_and(|manifest| manifest["name"] == files::NAME)
 }
 
 fn own_name() -> String {
     format!("context-graph{}", std::env::consts::EXE_SUFFIX)
-}
-
-fn make_folder_of(path: &Path) -> std::io::Result<()> {
-    path.parent().map_or(Ok(()), std::fs::create_dir_all)
 }
 
 fn pretty(value: &Value) -> String {

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use clap::Args;
+use context_graph_storage::safe_open::{Access, Folder};
 
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
@@ -69,10 +70,9 @@ pub(super) fn run(args: &InitArgs, environment: &Environment) -> Outcome {
             .with_next_step("see that its folder is writable for you"),
     };
     let before = ProjectFiles::of(&environment).standing();
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    std::fs::File::create_new(&path)
+    let folder = path.parent().unwrap_or(&path);
+    std::fs::create_dir_all(folder)
+        .and_then(|()| Folder::open_any(folder)?.file(FILE, Access::CreateNew))
         .and_then(|mut file| file.write_all(STARTER.as_bytes()))
         .map_err(failed)?;
     let kept = if args.user { None } else { trust::keep(before, &environment) };

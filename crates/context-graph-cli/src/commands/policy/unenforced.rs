@@ -61,8 +61,8 @@ pub(super) fn write(
     }
     missing.extend(now);
     let failed = |error: io::Error| format!("{}: {error}", path.join(FILE).display());
-    std::fs::create_dir_all(&path).map_err(failed)?;
-    let folder = Folder::open(&path).map_err(failed)?;
+    let state = Folder::open(&environment.state_folder()).map_err(failed)?;
+    let (folder, _) = state.folder_or_create(POLICIES).map_err(failed)?;
     if missing.is_empty() {
         folder.remove(FILE).map_err(failed)?;
         return Ok(None);

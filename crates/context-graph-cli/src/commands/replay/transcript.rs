@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::DateTime;
 use context_graph_events::Event;
+use context_graph_storage::safe_open::open_regular;
 use serde_json::{Map, Value, json};
 
 use super::player::EventSink;
@@ -25,7 +26,7 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
             let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR - done));
             let _ = write!(std::io::stderr(), "\r{bar} transcript {} of {} ", number + 1, files.len());
         }
-        let opened = std::fs::File::open(file);
+        let opened = open_regular(file);
         skipped += opened.and_then(|opened| play(file, BufReader::new(opened), player)).map_err(|error| {
             Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
         })?;

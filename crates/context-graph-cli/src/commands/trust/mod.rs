@@ -81,7 +81,7 @@ fn trust(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Out
         return Err(Failure::new(ErrorCode::Policy, "not every file can be read, so nothing can be trusted")
             .with_next_step("`context-graph policy check` names them"));
     };
-    if let Some(trouble) = store.trouble(&place) {
+    if let Some(trouble) = store.trouble() {
         return Err(Failure::new(ErrorCode::Storage, trouble));
     }
     if !terminal::agreed(args.yes, "Trust these files?") {

@@ -6,6 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 
 use chrono::DateTime;
+use context_graph_storage::safe_open::open_regular;
 use context_graph_storage::store::Span;
 use serde::Deserialize;
 
@@ -74,7 +75,7 @@ pub(super) fn read(files: &[PathBuf], span: Span) -> Result<Vec<Cost>, Failure> 
     for file in files {
         let failed =
             |error| Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()));
-        let opened = std::fs::File::open(file).map_err(failed)?;
+        let opened = open_regular(file).map_err(failed)?;
         for line in BufReader::new(opened).split(b'\n') {
             let line = line.map_err(failed)?;
             let Some((kind, attachment)) = hook_run(&line, span) else { continue };

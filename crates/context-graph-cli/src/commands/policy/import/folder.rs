@@ -73,14 +73,11 @@ impl Folder {
     fn read_rulebook(&mut self) {
         let mut found = RULEBOOKS.iter().filter(|name| self.root.join(name).is_file());
         if let Some(name) = found.next() {
-            let path = self.root.join(name);
-            let size = std::fs::metadata(&path).map_or(0, |found| found.len());
-            match std::fs::read_to_string(&path) {
-                Ok(_) if size > MAX_RULEBOOK => {
-                    self.left.push(Left::lost(*name, format!("larger than {MAX_RULEBOOK} bytes")));
-                }
+            let read = read_guarded(&self.root.join(name), MAX_RULEBOOK).map_err(|error| error.to_string());
+            let text = read.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
+            match text {
                 Ok(text) => self.rulebook = Some(((*name).to_owned(), text)),
-                Err(error) => self.left.push(Left::lost(*name, error.to_string())),
+                Err(error) => self.left.push(Left::lost(*name, error)),
             }
         }
         self.left.extend(found.map(|other| Left::new(*other, "a second rulebook; only the first counts")));
@@ -141,6 +138,9 @@ impl Folder {
     }
 
     fn read_scripts(&mut self) {
+        if self.root.join("signals").is_symlink() {
+            return self.left.push(Left::lost("signals", "a link, which is not followed"));
+        }
         for path in entries(&self.root.join("signals")) {
             let name =
                 |part: Option<&std::ffi::OsStr>| part.and_then(|part| part.to_str()).map(str::to_owned);

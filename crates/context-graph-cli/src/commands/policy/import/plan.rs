@@ -1,7 +1,6 @@
 //! What an import would do: files to write, and what is to be said about each part of the folder.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use context_graph_policy::PolicyConfig;
@@ -9,6 +8,7 @@ use context_graph_policy::config::GuardConfig;
 use context_graph_policy::guards::GUARDS;
 use context_graph_policy::rego::{PolicyFile, PolicySet, Remark, Signal};
 use context_graph_storage::paths::STATE_FOLDER;
+use context_graph_storage::safe_open::read_guarded;
 
 use super::super::check;
 use super::folder::{self, Folder, Script};
@@ -19,6 +19,9 @@ use crate::Environment;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::guard::{FILE, POLICIES};
+
+/// The largest script that is taken over, in bytes.
+const MAX_SCRIPT: u64 = 1 << 20;
 
 /// The folder of scripts that answer signals.
 const SIGNALS: &str = "signals";
@@ -94,7 +97,7 @@ impl Plan {
             self.left.push(Left::new(format!("signals/{}", script.file), why));
             return Ok(());
         }
-        let bytes = fs::read(&script.path).map_err(|error| {
+        let bytes = read_guarded(&script.path, MAX_SCRIPT).map_err(|error| {
             Failure::new(ErrorCode::Storage, format!("cannot read {}: {error}", script.path.display()))
         })?;
         let path = format!("{STATE_FOLDER}/{SIGNALS}/{}", script.file);

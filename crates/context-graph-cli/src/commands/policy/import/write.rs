@@ -1,12 +1,17 @@
 //! Writes what is imported: all of it, and over nothing that is there unless asked to.
 
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use context_graph_storage::safe_open::{self, Folder, Share};
 
 use crate::Environment;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::guard::FILE;
+
+/// What the policy file of before is called then.
+const BEFORE: &str = "policy.toml.before-import";
 
 /// A file to be written.
 pub(super) struct Planned {
@@ -25,50 +30,38 @@ pub(super) fn all(
     force: bool,
 ) -> Result<Vec<PathBuf>, Failure> {
     let state = environment.open_state(None)?.path().to_path_buf();
-    let targets: Vec<(PathBuf, &Planned)> = files.iter().map(|file| (state.join(&file.path), file)).collect();
-    let in_the_way: Vec<String> = targets
-        .iter()
-        .filter(|(path, file)| {
-            path.symlink_metadata().is_ok() && fs::read(path).ok().as_ref() != Some(&file.bytes)
-        })
-        .map(|(path, _)| path.display().to_string())
-        .collect();
+    let failed = |path: &Path, error: &io::Error| {
+        Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", state.join(path).display()))
+            .with_next_step("see that every folder on the way is one of yours, and no link")
+    };
+    let mut in_the_way = Vec::new();
+    for Planned { path, bytes, .. } in files {
+        match safe_open::folder_of(&state, path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(path, &error)),
+            Ok(folder) if folder.has(path.file_name().unwrap_or_default()) => {
+                let there = safe_open::read_below(&state, path, bytes.len() as u64);
+                if there.ok().as_ref() != Some(bytes) {
+                    in_the_way.push(path);
+                }
+            }
+            _ => {}
+        }
+    }
     if !force && !in_the_way.is_empty() {
-        let message = format!("there already: {}", in_the_way.join(", "));
-        return Err(Failure::new(ErrorCode::Storage, message)
+        let shown: Vec<String> =
+            in_the_way.iter().map(|path| state.join(path).display().to_string()).collect();
+        return Err(Failure::new(ErrorCode::Storage, format!("there already: {}", shown.join(", ")))
             .with_next_step("nothing was written; move them away, or overwrite them with --force"));
     }
     let mut written = Vec::new();
-    for (path, file) in targets {
-        let failed = |error: std::io::Error| {
-            Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-        };
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
+    for Planned { path, bytes, is_program } in files {
+        if path == Path::new(FILE) && in_the_way.contains(&path) {
+            let folder = Folder::open(&state).map_err(|error| failed(path, &error))?;
+            folder.move_to(path, &folder, BEFORE).map_err(|error| failed(path, &error))?;
         }
-        if file.path == Path::new(FILE) && fs::read(&path).is_ok_and(|old| old != file.bytes) {
-            fs::rename(&path, path.with_extension("toml.before-import")).map_err(failed)?;
-        }
-        // A link in the way is replaced, not followed.
-        if path.is_symlink() {
-            fs::remove_file(&path).map_err(failed)?;
-        }
-        fs::write(&path, &file.bytes).map_err(failed)?;
-        if file.is_program {
-            make_program(&path).map_err(failed)?;
-        }
-        written.push(path);
+        let share = if *is_program { Share::Runners } else { Share::Readers };
+        safe_open::write_below(&state, path, bytes, share).map_err(|error| failed(path, &error))?;
+        written.push(state.join(path));
     }
     Ok(written)
-}
-
-#[cfg(unix)]
-fn make_program(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn make_program(_path: &Path) -> std::io::Result<()> {
-    Ok(())
 }

@@ -1,0 +1,108 @@
+//! Whose the user's own folder is: settings that come with a checkout can say where it is, and others may write to it.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
+use crate::common::{Place, send};
+use crate::stage::*;
+
+const LOOSE: &str =
+    "[guards.destructive-files]\nenabled = false\n\n[guards.destructive-system]\nenabled = false\n";
+
+/// What is decided about a call that must never pass, with this in the environment.
+fn decided(place: &Place, root: &Path, variables: &[(&str, &Path)]) -> String {
+    let mut command = place.command(&["hooks", "event"]);
+    command.env("CLAUDE_PROJECT_DIR", root).current_dir(root).envs(variables.iter().copied());
+    let run = send(command, bash("s", "rm -rf /usr").as_bytes());
+    run.json()["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
+}
+
+#[test]
+fn a_configuration_folder_that_came_with_the_repository_loosens_nothing() {
+    let place = Place::new();
+    let app = place.project().join("pkg/app");
+    fs::create_dir_all(&app).unwrap();
+    fs::create_dir(place.project().join(".git")).unwrap();
+    for folder in ["cfg", "home/.config"] {
+        let folder = place.project().join(folder).join("context-graph");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("policy.toml"), LOOSE).unwrap();
+        fs::set_permissions(folder.join("policy.toml"), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    symlink(place.project(), place.home().join("current")).unwrap();
+    let (cfg, home) = (place.project().join("cfg"), place.project().join("home"));
+    let linked = place.home().join("current/cfg");
+    let (by_cwd, home_by_cwd) =
+        (Path::new("/proc/self/cwd/../../cfg"), Path::new("/proc/self/cwd/../../home"));
+    for variables in [
+        &[("XDG_CONFIG_HOME", cfg.as_path())][..],
+        &[("XDG_CONFIG_HOME", by_cwd)],
+        &[("XDG_CONFIG_HOME", linked.as_path())],
+        &[("HOME", home.as_path())],
+        &[("HOME", home_by_cwd)],
+        &[("HOME", Path::new("/")), ("XDG_CONFIG_HOME", by_cwd)],
+    ] {
+        assert_eq!(decided(&place, &app, variables), "deny", "{variables:?}");
+        // Nor does the project lie there for the user to be trusted.
+        let mut command = place.command(&["trust", "--list"]);
+        command.env("CLAUDE_PROJECT_DIR", &app).current_dir(&app).envs(variables.iter().copied());
+        send(command, b"");
+        assert!(!cfg.join("context-graph/private").exists(), "{variables:?}");
+        assert!(!home.join(".config/context-graph/private").exists(), "{variables:?}");
+    }
+    // A folder of the user's outside is the user's.
+    let own = place.home().join(".config/context-graph");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("policy.toml"), LOOSE).unwrap();
+    assert_ne!(decided(&place, &app, &[]), "deny");
+}
+
+#[test]
+fn a_policy_of_the_users_that_others_may_write_to_loosens_nothing_and_is_told_of() {
+    for mode in [0o666, 0o660, 0o620, 0o602] {
+        let place = Place::new();
+        let folder = place.home().join(".config/context-graph");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("policy.toml"), LOOSE).unwrap();
+        fs::set_permissions(folder.join("policy.toml"), fs::Permissions::from_mode(mode)).unwrap();
+        let run = hook(&place, &bash("s", "rm -rf /usr"));
+        assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{mode:o} {run:?}");
+        let run = hook(&place, &bash("s", "ls"));
+        assert!(run.stdout.contains("chmod go-w"), "{mode:o} {run:?}");
+        let run = place.run(&["policy", "check"]);
+        assert!(run.stdout.contains("chmod go-w") || run.stderr.contains("chmod go-w"), "{run:?}");
+        fs::set_permissions(folder.join("policy.toml"), fs::Permissions::from_mode(0o644)).unwrap();
+        assert_ne!(decided(&place, &place.project(), &[]), "deny");
+    }
+}
+
+#[test]
+fn a_policy_of_another_users_in_place_of_ones_own_loosens_nothing() {
+    let place = Place::new();
+    let folder = place.home().join(".config/context-graph");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("policy.toml");
+    fs::write(
+        &file,
+        format!("{LOOSE}[[actions]]\nname = \"x\"\nevent = \"Stop\"\ncommand = \"touch ran\"\n"),
+    )
+    .unwrap();
+    // Only root can give a file to somebody else.
+    if std::os::unix::fs::chown(&file, Some(12345), Some(12345)).is_err() {
+        return;
+    }
+    let run = hook(&place, &bash("s", "rm -rf /usr"));
+    assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{run:?}");
+    hook(&place, &stop("s"));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(!place.project().join("ran").exists());
+}
+
+#[test]
+fn ones_own_policy_is_written_for_oneself_alone() {
+    let place = Place::new();
+    assert_eq!(place.run(&["policy", "init", "--user"]).code, 0);
+    let file = place.home().join(".config/context-graph/policy.toml");
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+}
