@@ -7,8 +7,8 @@
 //! - [`config`]: what users and projects configure, and how the two are merged.
 //! - [`trust`]: what of a project's files counts before the user has trusted them.
 //!
-//! Nothing here reads the environment, the clock or a file's content. The file system is an argument and is asked
-//! for names and links only.
+//! Nothing here reads the environment or the clock. The file system is an argument, and is asked for names and links; for a
+//! file's content only where that is a patch or an archive, to see which files it would change.
 
 pub mod config;
 pub mod decision;

@@ -154,12 +154,19 @@ fn the_folder_that_our_program_is_in_stays_where_it_is() {
         format!("chmod -x {program}"),
         format!("chmod -R 000 {folder}/.."),
     ] {
-        // Single files in a temporary folder are nobody's loss, as far as the guard knows.
-        if program.starts_with("/tmp/") && (command.starts_with("cp") || command.starts_with("chmod")) {
-            continue;
-        }
         let found = project.rules("app", &command);
         assert!(found.contains(&"self-protection/client-settings".to_owned()), "{command}: {found:?}");
     }
     assert!(project.rules("app", &format!("ls {folder}; {program} --version")).is_empty());
+}
+
+#[test]
+fn a_patch_that_nobody_writes_to_is_not_waited_for() {
+    let project = Project::new();
+    let pipe = project.folder.path().join("app/pipe.patch");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(project.rules("app", "git apply pipe.patch").is_empty());
+    assert!(project.rules("app", "git apply /dev/zero; tar xf /dev/zero").is_empty());
+    fs::write(project.folder.path().join("app/x.patch"), "--- a/x\n+++ b/.claude/settings.json\n").unwrap();
+    assert_eq!(project.rules("app", "git apply x.patch"), ["self-protection/client-settings"]);
 }

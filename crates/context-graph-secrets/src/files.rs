@@ -37,6 +37,8 @@ pub const KEY_FILES: &[&str] = &[
     "~/.cargo/credentials.toml",
     "~/.gem/credentials",
     "~/.claude/.credentials.json",
+    "~/.config/context-graph/private/**",
+    "**/context-graph/private/secret",
     "~/.vault-token",
     "~/.password-store/**",
     "**/.pgpass",
@@ -120,8 +122,17 @@ pub const KEY_FILES: &[&str] = &[
 ];
 
 /// Folders that hold nothing but keys: searching or copying them is reading keys.
-pub const KEY_FOLDERS: &[&str] =
-    &[".ssh", ".gnupg", ".aws", ".config/gcloud", ".config/gh", ".azure", ".kube", ".password-store"];
+pub const KEY_FOLDERS: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".config/gcloud",
+    ".config/gh",
+    ".azure",
+    ".kube",
+    ".password-store",
+    ".config/context-graph/private",
+];
 
 /// A project's own secret files.
 pub const SECRET_FILES: &[&str] = &[

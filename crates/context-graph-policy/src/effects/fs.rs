@@ -1,5 +1,6 @@
-//! The little that must be asked of the file system: links, and the names in a folder.
+//! The little that must be asked of the file system: links, the names in a folder, and what a patch or an archive holds.
 
+use std::io::Read;
 use std::path::Path;
 
 /// What a path is, without following a link at its end.
@@ -13,13 +14,19 @@ pub enum Entry {
     Link(String),
 }
 
-/// A file system as the guards see it. Reads names and links only, never contents.
+/// A file system as the guards see it. Names and links are read, and contents only of what says which files change.
 pub trait FileSystem {
     /// What is there, if anything is.
     fn entry(&self, path: &str) -> Option<Entry>;
 
     /// Names in a folder, at most `limit` of them; nothing where it cannot be read.
     fn names(&self, folder: &str, limit: usize) -> Vec<String>;
+
+    /// The beginning of a plain file: at most so many bytes, and one more where there are more. Nothing where it cannot
+    /// be read at once.
+    fn content(&self, _path: &str, _most: usize) -> Option<Vec<u8>> {
+        None
+    }
 
     /// Where our own program is, if that is known.
     fn program(&self) -> Option<String> {
@@ -46,6 +53,24 @@ impl FileSystem for RealFileSystem {
         entries.take(limit).flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 
+    fn content(&self, path: &str, most: usize) -> Option<Vec<u8>> {
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // A pipe that nobody writes to would be waited for.
+            options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+        }
+        let file = options.open(path).ok()?;
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        file.take(u64::try_from(most).ok()?.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
     fn program(&self) -> Option<String> {
         Some(std::env::current_exe().ok()?.to_string_lossy().into_owned())
     }
@@ -55,6 +80,7 @@ impl FileSystem for RealFileSystem {
 #[derive(Debug, Clone, Default)]
 pub struct ListedFileSystem {
     entries: Vec<(String, Entry)>,
+    contents: Vec<(String, Vec<u8>)>,
 }
 
 impl ListedFileSystem {
@@ -64,11 +90,23 @@ impl ListedFileSystem {
         self.entries.push((path.to_owned(), entry));
         self
     }
+
+    /// Adds a file with what it holds.
+    #[must_use]
+    pub fn with_content(mut self, path: &str, content: &[u8]) -> Self {
+        self.contents.push((path.to_owned(), content.to_owned()));
+        self.with(path, Entry::File)
+    }
 }
 
 impl FileSystem for ListedFileSystem {
     fn entry(&self, path: &str) -> Option<Entry> {
         self.entries.iter().find(|(known, _)| known == path).map(|(_, entry)| entry.clone())
+    }
+
+    fn content(&self, path: &str, most: usize) -> Option<Vec<u8>> {
+        let (_, content) = self.contents.iter().find(|(known, _)| known == path)?;
+        Some(content[..content.len().min(most.saturating_add(1))].to_vec())
     }
 
     fn names(&self, folder: &str, limit: usize) -> Vec<String> {

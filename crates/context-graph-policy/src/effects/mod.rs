@@ -8,6 +8,7 @@ pub mod fs;
 pub mod glob;
 mod inline;
 mod mcp;
+mod members;
 pub mod path;
 mod powershell;
 mod programs;

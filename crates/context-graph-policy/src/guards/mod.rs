@@ -23,6 +23,7 @@ mod self_protection;
 #[cfg(test)]
 pub(crate) mod testing;
 mod unknown;
+mod untracked;
 
 use serde_json::Value;
 

@@ -132,7 +132,7 @@ const HOOKS: &[&str] =
     &["session-start", "pre-tool", "post-tool", "prompt-submit", "session-end", "event", "generate-config"];
 
 /// `context-graph`, `context-graph@1.2`, `context-graph-cli`, `context-graph.js`.
-pub(super) fn is_own_name(name: &str) -> bool {
+pub(crate) fn is_own_name(name: &str) -> bool {
     name.strip_prefix("context-graph")
         .is_some_and(|rest| rest.is_empty() || rest == "-cli" || rest.starts_with(['@', '.']))
 }

@@ -1,9 +1,9 @@
-//! What `find`, `git clean` and `git stash` reach of ours, by their tests: each is tried on the very files that are there.
+//! What `find` reaches of ours, by its tests: each is tried on the very files that are there.
 
-use super::Case;
 use super::places::is_within;
+use super::{Case, untracked};
 use crate::effects::path::absolute_str;
-use crate::effects::{Access, Entry, Run, Text, git_subcommand};
+use crate::effects::{Access, Entry, Run, Text};
 
 /// Names looked at in a folder of ours.
 const MAX_NAMES: usize = 64;
@@ -11,7 +11,7 @@ const MAX_NAMES: usize = 64;
 /// A file or folder that must stay.
 pub(super) struct Ours {
     pub(super) path: String,
-    is_folder: bool,
+    pub(super) is_folder: bool,
 }
 
 /// The first thing of ours that a run would change or remove, picked by tests of its own.
@@ -26,23 +26,13 @@ pub(super) fn reached(case: &Case<'_>, run: &Run) -> Option<Ours> {
             let find = Find::of(run);
             ours(case).into_iter().find(|ours| find.removes(ours) || changes && find.reports(ours))
         }
-        "git" | "hub" => {
-            let (sub, rest) = git_subcommand(&run.args)?;
-            let folder = git_folder(run);
-            let state = format!("{}/.context-graph", case.ctx.project.trim_end_matches('/'));
-            let takes = match sub {
-                "clean" => cleans(rest, &folder, &state),
-                "stash" => stashes_ignored(rest) && is_within(&state, &folder),
-                _ => false,
-            };
-            (takes && case.ctx.fs.entry(&state).is_some()).then_some(Ours { path: state, is_folder: true })
-        }
+        "git" | "hub" => untracked::taken(case, run),
         _ => None,
     }
 }
 
 /// Whether something is changed that only the run itself finds.
-fn changes_what_is_found(case: &Case<'_>) -> bool {
+pub(super) fn changes_what_is_found(case: &Case<'_>) -> bool {
     case.effects.paths.iter().any(|effect| {
         matches!(effect.access, Access::Write | Access::Delete | Access::Permissions)
             && effect.target.path.has_hole()
@@ -273,7 +263,7 @@ fn wild_any_case(pattern: &str, text: &str) -> bool {
 }
 
 /// Whether a text fits a pattern in which `*` stands for anything, folders too. A class of characters may be any.
-fn wild(pattern: &str, text: &str) -> bool {
+pub(super) fn wild(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
     let mut star = None;
@@ -317,68 +307,6 @@ fn can_fit(pattern: &str, path: &str) -> bool {
         rest = &rest[at + word.len()..];
     }
     true
-}
-
-/// The folder that git works in.
-fn git_folder(run: &Run) -> String {
-    let cwd = run.cwd.known();
-    match run.args.as_slice() {
-        [option, folder, ..] if option.known() == "-C" => absolute_str(folder.known(), cwd),
-        _ => cwd.to_owned(),
-    }
-}
-
-/// Whether `git clean` takes our state along. It is ignored by a file of its own, so only `-x` and `-X` reach it.
-fn cleans(rest: &[Text], folder: &str, state: &str) -> bool {
-    let (mut forced, mut ignored, mut folders, mut dry) = (false, false, false, false);
-    let (mut kept, mut named) = (Vec::new(), Vec::new());
-    let mut words = rest.iter().map(Text::known);
-    let mut only_paths = false;
-    while let Some(word) = words.next() {
-        match word {
-            _ if only_paths => named.push(word),
-            "--" => only_paths = true,
-            "--force" => forced = true,
-            "--dry-run" => dry = true,
-            "-e" | "--exclude" => kept.extend(words.next()),
-            _ if word.starts_with("--exclude=") => kept.extend(word.strip_prefix("--exclude=")),
-            _ if word.starts_with("--") => {}
-            _ if word.starts_with('-') => {
-                // `-xdfe pattern`, `-xdfepattern`.
-                let (letters, pattern) =
-                    word.split_once('e').map_or((word, None), |(head, tail)| (head, Some(tail)));
-                forced |= letters.contains('f');
-                ignored |= letters.contains(['x', 'X']);
-                folders |= letters.contains('d');
-                dry |= letters.contains('n');
-                match pattern {
-                    Some("") => kept.extend(words.next()),
-                    Some(pattern) => kept.push(pattern),
-                    None => {}
-                }
-            }
-            _ => named.push(word),
-        }
-    }
-    let is_kept = kept.iter().any(|pattern| wild(pattern.trim_matches('/'), ".context-graph"));
-    let is_meant = if named.is_empty() {
-        folders && is_within(state, folder)
-    } else {
-        named.iter().any(|name| {
-            let place = absolute_str(name.trim_start_matches(":/"), folder);
-            is_within(state, &place) || is_within(&place, state) || wild(&place, state)
-        })
-    };
-    forced && ignored && !dry && !is_kept && is_meant
-}
-
-/// `git stash --all` takes ignored files along.
-fn stashes_ignored(rest: &[Text]) -> bool {
-    let words = || rest.iter().map(Text::known).take_while(|word| *word != "--");
-    words().find(|word| !word.starts_with('-')).is_none_or(|sub| matches!(sub, "push" | "save"))
-        && words().any(|word| {
-            word == "--all" || word.starts_with('-') && !word.starts_with("--") && word.contains('a')
-        })
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 
 use context_graph_events::told;
 
-use super::places::{hits, holds, is_passing, is_within};
+use super::places::{has_extension, hits, holds, is_within};
 use super::{Case, Found, Guard, Rule, own_verbs, reach};
 use crate::decision::Severity;
-use crate::effects::{Access, PathEffect, Run, Text};
+use crate::effects::{Access, PathEffect, Run, Target, Text};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
@@ -46,6 +46,7 @@ const SETTINGS_FILES: &[&str] = &[
     "./.claude/hooks",
     "./.claude/hooks/**",
     "~/.claude.json",
+    "~/.claude/session-env/**",
     "/etc/claude-code/**",
     "/Library/Application Support/ClaudeCode/**",
     "C:/ProgramData/ClaudeCode/**",
@@ -58,6 +59,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
         match effect.access {
             Access::Write | Access::Delete | Access::Permissions => {}
             Access::Mention if !reads_only(&effect.by) => {}
+            // By another name it can be changed unseen.
+            Access::Read if matches!(effect.by.as_str(), "ln" | "link") => {}
             _ => continue,
         }
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
@@ -71,7 +74,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown.as_str(),
                 told!("`{}` would change the guard's own configuration (`{}`).", effect.by, shown),
             );
-        } else if any(STATE_FILES) {
+        } else if any(STATE_FILES) || is_heads_file(case, target) {
             found.add_at(
                 &STATE,
                 shown.as_str(),
@@ -80,10 +83,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
         } else if any(SETTINGS_FILES)
             || target.places().any(|place| place.ends_with("/bin/context-graph"))
             || takes_program(case, effect)
+            || effect.access == Access::Read
+                && effect.recursive
+                && target.places().any(|place| place.ends_with("/.claude"))
             || ((effect.access == Access::Delete
                 || effect.recursive
                 || effect.by == "cp" && target.literal().is_some_and(|place| replaces_folder(case, place))
-                || matches!(effect.by.as_str(), "ln" | "link"))
+                || effect.access != Access::Read && matches!(effect.by.as_str(), "ln" | "link"))
                 && holds_settings(case, target))
         {
             found.add_at(
@@ -96,10 +102,12 @@ fn check(case: &Case<'_>, found: &mut Found) {
     for run in case.runs() {
         let has = |text: &str| run.args.iter().any(|arg| arg.to_string().contains(text));
         let off = match run.name.as_str() {
-            "claude" => {
+            "claude" | "claude-code" => {
                 let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
                 let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
-                let other = run.assigns.iter().any(|(name, _)| name == "CLAUDE_CONFIG_DIR");
+                let other = run.assigns.iter().any(|(name, _)| {
+                    matches!(name.as_str(), "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME")
+                });
                 changes
                     || without_us
                     || other
@@ -107,6 +115,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     || has("\"hooks\"")
                     || has("dangerously-skip-permissions")
                     || has("bypassPermissions")
+                    || brings_settings(run)
                     || has("--setting-sources")
                     || run.has("--bare")
             }
@@ -180,12 +189,38 @@ fn takes_program(case: &Case<'_>, effect: &PathEffect) -> bool {
     let goes_along = effect.access == Access::Delete || effect.recursive;
     let changes = matches!(effect.access, Access::Write | Access::Delete | Access::Permissions);
     // Where the program is, is asked only about what lies outside of the project or takes a folder along.
-    let is_near = |place: &str| is_within(place, case.ctx.project) || is_passing(place, case.ctx);
+    let is_near = |place: &str| is_within(place, case.ctx.project);
     if !changes || !goes_along && target.places().all(is_near) || target.places().next().is_none() {
         return false;
     }
     case.ctx.fs.program().is_some_and(|program| {
         target.places().any(|place| place == program || goes_along && is_within(&program, place))
+    })
+}
+
+/// What a line of the file begins with that heads of chains are written down in, wherever the user wants it.
+const HEADS_BEGIN: &[u8] = b"{\"at_ms\":";
+
+/// Whether a file outside of the project holds the heads of chains. It may have any name that ends in `.jsonl`.
+fn is_heads_file(case: &Case<'_>, target: &Target) -> bool {
+    target.places().any(|place| {
+        has_extension(place, &["jsonl"])
+            && !is_within(place, case.ctx.project)
+            && case.ctx.fs.content(place, 512).is_some_and(|content| {
+                let line = content.split(|byte| *byte == b'\n').next().unwrap_or_default();
+                line.starts_with(HEADS_BEGIN) && line.windows(8).any(|part| part == b"\"head\":\"")
+            })
+    })
+}
+
+/// Whether a client is started with settings of its own that say something about hooks, or that cannot be seen.
+fn brings_settings(run: &Run) -> bool {
+    let attached = run.args.iter().filter_map(|arg| arg.strip_prefix("--settings="));
+    let behind =
+        run.args.windows(2).filter(|pair| pair[0].known() == "--settings").map(|pair| pair[1].clone());
+    attached.chain(behind).any(|settings| {
+        let text = settings.known();
+        !text.trim_start().starts_with('{') || text.to_ascii_lowercase().contains("hooks")
     })
 }
 
@@ -210,7 +245,7 @@ fn replaces_folder(case: &Case<'_>, place: &str) -> bool {
 }
 
 /// Removing or moving a folder takes the settings in it along.
-fn holds_settings(case: &Case<'_>, target: &crate::effects::Target) -> bool {
+fn holds_settings(case: &Case<'_>, target: &Target) -> bool {
     let project = case.ctx.project.trim_end_matches('/');
     let home = case.ctx.home.trim_end_matches('/');
     [format!("{project}/.claude"), format!("{home}/.claude"), format!("{home}/.config/context-graph")]

@@ -10,6 +10,7 @@ mod kits;
 mod literals;
 mod names;
 mod queries;
+mod reaches;
 mod uses;
 mod words;
 
@@ -169,6 +170,8 @@ impl<'c> Scan<'c> {
         if has(bare, &["kill(-1", "kill 9, -1", "kill 9,-1"]) {
             shell.script("kill -9 -1");
         }
+        reaches::walk(shell, bare, self.code);
+        reaches::lock(shell, bare, self.code);
         if runs_what_it_fetches(bare, self.code) {
             shell.unknown(Unknown::Downloaded("inline code".to_owned()));
         }
@@ -247,6 +250,7 @@ impl<'c> Scan<'c> {
                 shell.touch(Access::Write, target, "inline code");
             }
         }
+        reaches::unpack(shell, low, targets, self.code);
         let packs = self.uses.archives && has(low, &[".add(", ".write(", "make_archive("]);
         if packs || low.contains("copytree(") {
             for target in targets {
@@ -316,6 +320,10 @@ impl<'c> Scan<'c> {
             return;
         }
         let mut targets = statement.targets.clone();
+        // `Path('.').rglob('*.pyc')`: the folder is where it begins, not what goes.
+        if low.contains("rglob(") && statement.operands.iter().any(|text| text.starts_with("*.")) {
+            targets.retain(|target| !matches!(target.known(), "." | "./"));
+        }
         let recursive = has(low, RECURSIVE) || groovy || self.renamed_delete || passed;
         if targets.is_empty() {
             targets.extend(computed::place(low).map(Text::lit));

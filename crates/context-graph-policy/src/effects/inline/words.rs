@@ -36,6 +36,13 @@ pub(super) const WRITES: &[&str] = &[
     "to_json",
     ".touch(",
     "extractall",
+    "unpack_archive",
+    "write-region",
+    "write-file",
+    "append-to-file",
+    "with-temp-file",
+    "copy-file",
+    "rename-file",
 ];
 pub(super) const DELETES: &[&str] = &[
     "delete-tree",
@@ -119,6 +126,16 @@ pub(super) const RUNS: &[&str] = &[
     "getattr(__import__",
     "bun.$",
     "$.sync",
+    // What is typed into a terminal is run there.
+    "tiocsti",
+    "0x5412",
+    "pyautogui",
+    "typewrite(",
+    "sendline(",
+    "send_keys(",
+    "keystroke",
+    "do script",
+    "write text",
 ];
 /// What runs a string in the languages that have operators for it.
 pub(super) const OPERATORS: &[&str] = &["`", "qx", "system ", "%x", "exec ", "\".!"];

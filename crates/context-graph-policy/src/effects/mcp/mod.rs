@@ -60,6 +60,9 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         git_tool(shell, &all, &words, level);
         command_of_program(shell, &all, level);
     }
+    if any(&["patch", "diff", "apply", "edit"]) {
+        patches(shell, tool, input, 0);
+    }
     let branch = input.get("branch").and_then(Value::as_str).unwrap_or("main");
     let own_branch = words.iter().any(|word| word == "branch") && !crate::config::protects_by_default(branch);
     if !own_branch {
@@ -110,8 +113,26 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
                     shell.touch(Access::Read, &target, tool);
                 }
             }
+            // Through another name the file can be changed unseen.
+            Access::Write if source && any(&["link", "symlink", "hardlink"]) => {
+                shell.touch(Access::Read, &target, "ln");
+            }
             Access::Write if source => shell.touch(Access::Read, &target, tool),
             other => shell.touch(other, &target, tool),
+        }
+    }
+}
+
+/// Patches among a tool's fields, whatever they are called there.
+fn patches(shell: &mut Shell<'_>, tool: &str, input: &Value, depth: u32) {
+    let fields = input.as_object().into_iter().flat_map(|map| map.values());
+    for value in fields.chain(input.as_array().into_iter().flatten()).take(MAX_VALUES) {
+        match value {
+            Value::String(text) if ["*** ", "+++ ", "diff --git "].iter().any(|mark| text.contains(mark)) => {
+                shell.patch_text(text, tool);
+            }
+            Value::Object(_) | Value::Array(_) if depth < 3 => patches(shell, tool, value, depth + 1),
+            _ => {}
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::effects::{Access, Origin, Piece, Run, Text, path};
 
 impl Shell<'_> {
     /// Reports what an archiver touches; false where the program is none.
-    pub(super) fn archived(&mut self, run: &Run) -> bool {
+    pub(super) fn archived(&mut self, run: &Run, stdin: &Flow) -> bool {
         let known = matches!(
             run.name.as_str(),
             "tar"
@@ -23,9 +23,9 @@ impl Shell<'_> {
                 | "zstd"
         );
         if known {
-            self.archive(run);
+            self.archive(run, stdin);
         }
-        known
+        known || self.extracted(run, stdin)
     }
 
     /// Files of unknown names are put into a folder.
@@ -43,7 +43,68 @@ impl Shell<'_> {
         path::absolute(&self.home_expanded(member), &folder)
     }
 
-    fn archive(&mut self, run: &Run) {
+    /// Unpackers with ways of their own to say where to. A program that is none of them, or does something else, is none.
+    fn extracted(&mut self, run: &Run, stdin: &Flow) -> bool {
+        let args = &run.args;
+        let here = Text::lit(".");
+        let words = operands(args, &["--output", "-D", "-F", "-I", "-H", "-E", "--directory"]);
+        let second = || words.get(1).map_or_else(|| here.clone(), |folder| (*folder).clone());
+        let of = |short: &str, long: &str| option_values(args, short, long).into_iter().next_back();
+        let (archive, folder) = match run.name.as_str() {
+            "cpio" if run.has_short('i') || run.has("--extract") => {
+                let clustered =
+                    args.iter().position(|arg| arg.prefix().starts_with('-') && arg.known().ends_with('D'));
+                let named = of("-D", "--directory").or_else(|| args.get(clustered? + 1).cloned());
+                (of("-F", "--file").or_else(|| of("-I", "")), named.unwrap_or(here))
+            }
+            "pax" if run.has_short('r') && run.has_short('w') => {
+                for source in words.iter().rev().skip(1) {
+                    self.bring_folder(source, words[words.len() - 1], false, "pax");
+                }
+                return false;
+            }
+            "pax" if run.has_short('r') => (of("-f", ""), here),
+            "dpkg" | "dpkg-deb" if run.has_short('x') || run.has_short('X') || run.has("--extract") => {
+                (words.first().map(|file| (*file).clone()), second())
+            }
+            "ar" if run.arg(0).trim_start_matches('-').starts_with('x') => {
+                (None, of("", "--output").unwrap_or(here))
+            }
+            "unrar" | "unar" | "unxz" | "lha" | "jar" | "unsquashfs" | "rpm2archive" | "asar" | "bsdcpio" => {
+                (None, of("-o", "-d").or_else(|| of("-C", "--output-directory")).unwrap_or(here))
+            }
+            _ => return false,
+        };
+        self.unpack(&run.name, archive.as_ref(), &folder, 0, stdin);
+        // What is read and written besides is seen by others.
+        false
+    }
+
+    /// `tar x`: where it goes, and by which names.
+    fn unpack_tar(&mut self, run: &Run, folder: Option<&Text>, stdin: &Flow) {
+        let (args, name, first) = (&run.args, run.name.as_str(), run.arg(0));
+        let has_file = |arg: &Text| {
+            let arg = arg.known();
+            (arg.starts_with('-') || arg == first) && !arg.starts_with("--") && arg.ends_with('f')
+        };
+        let behind = args.iter().position(has_file).and_then(|at| args.get(at + 1)).cloned();
+        let file = behind.or_else(|| option_values(args, "-f", "--file").into_iter().next_back());
+        let top = option_values(args, "", "--one-top-level").into_iter().next_back();
+        let to = folder.cloned().or(top).unwrap_or_else(|| Text::lit("."));
+        for (short, long) in
+            [("", "--transform"), ("", "--xform"), (if name == "bsdtar" { "-s" } else { "" }, "")]
+        {
+            for script in option_values(args, short, long) {
+                let names = names_in_script(&script);
+                self.bring_named(&to, names.iter().map(String::as_str), name);
+            }
+        }
+        let strip = option_values(args, "", "--strip-components");
+        let strip = strip.iter().find_map(|count| count.known().parse().ok()).unwrap_or(0);
+        self.unpack(name, file.as_ref(), &to, strip, stdin);
+    }
+
+    fn archive(&mut self, run: &Run, stdin: &Flow) {
         let name = run.name.as_str();
         let args = &run.args;
         let first = run.arg(0);
@@ -78,6 +139,9 @@ impl Shell<'_> {
                         self.touch(Access::Write, &member, name);
                     }
                 }
+                if extracts && !run.has_short('O') && !run.has("--to-stdout") {
+                    self.unpack_tar(run, folder.as_ref(), stdin);
+                }
                 if let Some(folder) = folder.filter(|_| !creates) {
                     self.write_within(&folder, name);
                 }
@@ -95,6 +159,9 @@ impl Shell<'_> {
                 }
             }
             "7z" | "7za" if matches!(first, "x" | "e") => {
+                let to =
+                    option_values(args, "-o", "").into_iter().next_back().unwrap_or_else(|| Text::lit("."));
+                self.unpack(name, operands(args, &[]).get(1).copied(), &to, 0, stdin);
                 for folder in option_values(args, "-o", "") {
                     self.write_within(&folder, name);
                 }
@@ -114,6 +181,12 @@ impl Shell<'_> {
             "unzip" => {
                 let folder = option_values(args, "-d", "").into_iter().next_back();
                 let members = args.split(|arg| arg.known() == "-x").next().unwrap_or_default();
+                let words = operands(members, &["-d", "-P"]);
+                let looks = ['l', 'p', 't', 'v', 'z', 'Z'].iter().any(|flag| run.has_short(*flag));
+                if let (false, 1, Some(archive)) = (looks, words.len(), words.first()) {
+                    let to = folder.clone().unwrap_or_else(|| Text::lit("."));
+                    self.unpack(name, Some(archive), &to, 0, stdin);
+                }
                 for member in operands(members, &["-d", "-P"]).into_iter().skip(1) {
                     let member = self.below(folder.as_ref(), member);
                     self.touch(Access::Write, &member, name);
@@ -133,4 +206,13 @@ impl Shell<'_> {
             }
         }
     }
+}
+
+/// The names that a rule for renaming members can put in: `s,x,.claude/settings.json,`.
+fn names_in_script(script: &Text) -> Vec<String> {
+    let text = script.to_string();
+    let Some(separator) = text.strip_prefix('s').and_then(|rest| rest.chars().next()) else {
+        return Vec::new();
+    };
+    text.split(separator).skip(2).step_by(2).map(|name| name.trim_start_matches('/').to_owned()).collect()
 }

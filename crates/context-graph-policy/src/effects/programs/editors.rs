@@ -12,7 +12,15 @@ impl Shell<'_> {
         match run.name.as_str() {
             "vim" | "vi" | "nvim" | "nano" | "ed" | "ex" | "micro" | "helix" | "hx" | "pico" | "joe"
             | "code" | "view" => {
-                for script in option_values(args, "-c", "--cmd") {
+                let clustered = |pair: &&[Text]| {
+                    let option = pair[0].known();
+                    option.len() > 2
+                        && option.starts_with('-')
+                        && !option.starts_with("--")
+                        && option.ends_with('c')
+                };
+                let behind = args.windows(2).filter(clustered).map(|pair| pair[1].clone());
+                for script in option_values(args, "-c", "--cmd").into_iter().chain(behind) {
                     self.editor_command(&script);
                 }
                 for file in operands(args, &["-c", "--cmd", "-S", "-u"]) {
@@ -22,9 +30,20 @@ impl Shell<'_> {
                         None => self.touch(Access::Write, file, &run.name),
                     }
                 }
+                for keys in option_values(args, "", "--remote-send").iter().chain(&option_values(
+                    args,
+                    "",
+                    "--remote-expr",
+                )) {
+                    let keys = keys.to_string().replace("<CR>", "\n").replace("<Esc>", "\n");
+                    keys.lines().for_each(|line| self.editor_command(&Text::from(line)));
+                }
                 for line in stdin.literal().unwrap_or("").lines().take(256) {
-                    if let Some(command) = line.trim_start().strip_prefix('!') {
+                    let line = line.trim_start();
+                    if let Some(command) = line.strip_prefix('!') {
                         self.quietly(|shell| shell.script(command));
+                    } else if line.contains("w ") || line.contains("w! ") {
+                        self.editor_command(&Text::from(line));
                     }
                 }
             }
@@ -53,6 +72,13 @@ impl Shell<'_> {
     /// A command of an editor: `!command` is the shell's, the rest may be code.
     fn editor_command(&mut self, command: &Text) {
         let text = command.to_string();
+        // Commands stand behind one another: `%d|w file|q`.
+        if let Some((first, rest)) = text.split_once('|').filter(|(first, _)| !first.contains(['!', '('])) {
+            let (first, rest) = (Text::from(first), Text::from(rest));
+            self.editor_command(&first);
+            self.editor_command(&rest);
+            return;
+        }
         let text = text
             .trim_start_matches([':', ' ', '%'])
             .trim_start_matches("silent")
@@ -107,6 +133,12 @@ impl Shell<'_> {
         if let Some(code) = line.strip_prefix("python ").or_else(|| line.strip_prefix("script ")) {
             inline::scan(self, "python", code, &[]);
             return;
+        }
+        // What `expect` sends, the program it talks to may be a shell.
+        let sends = ["send ", "exp_send ", "send_user "].iter().find_map(|lead| line.strip_prefix(lead));
+        for text in sends.map(inline::string_literals).unwrap_or_default() {
+            let text = text.replace("\\r", "\n").replace("\\n", "\n");
+            self.quietly(|shell| shell.script(&text));
         }
         let command = ["shell ", "spawn ", "exec ", "system ", "platform shell ", "!"]
             .iter()

@@ -126,11 +126,7 @@ impl Shell<'_> {
                     self.touch(Access::Write, file, name);
                 }
             }
-            "patch" => {
-                for file in operands(args, &["-p", "-i", "-d"]) {
-                    self.touch(Access::Write, file, name);
-                }
-            }
+            "patch" | "gpatch" | "apply_patch" | "applypatch" => self.patch(run, stdin),
             "wc" | "md5sum" | "md5" | "sha1sum" | "sha256sum" | "sha512sum" | "shasum" | "cksum"
             | "mkdir" | "seq" | "date" | "whoami" | "id" | "uname" | "hostname" | "which" | "type"
             | "basename" | "dirname" | "realpath" | "readlink" | "echo" | "printf" | "pwd" | "mktemp"
@@ -235,6 +231,7 @@ impl Shell<'_> {
             // The content goes on elsewhere under another name.
             self.touch(Access::Read, source, "mv");
             if let Some(destination) = destination {
+                self.bring_folder(source, destination, false, "mv");
                 self.write_into(destination, source, "mv");
                 self.carry_over(source, destination);
             }
@@ -259,10 +256,23 @@ impl Shell<'_> {
         let recursive = ['r', 'R', 'a'].iter().any(|flag| run.has_short(*flag))
             || run.has("--recursive")
             || run.has("--archive");
+        let links = name == "cp"
+            && (run.has_short('l') || run.has_short('s') || run.has("--link") || run.has("--symbolic-link"));
+        let into_it = run.has_short('T') || run.has("--no-target-directory");
         for source in sources {
             self.touch_all(Access::Read, source, name, recursive);
+            if links {
+                self.touch_all(Access::Read, source, "ln", recursive);
+            }
             if let Some(destination) = destination {
                 self.write_into(destination, source, name);
+                if recursive || name == "ditto" {
+                    let into = into_it
+                        || name == "ditto"
+                        || source.to_string().ends_with("/.")
+                        || source.known() == ".";
+                    self.bring_folder(source, destination, into, name);
+                }
             }
         }
         if let Some(destination) = destination {

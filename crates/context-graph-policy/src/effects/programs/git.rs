@@ -2,11 +2,34 @@
 
 use super::{operands, option_values};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Run, Text};
+use crate::effects::{Access, Run, Text, path};
 
 /// Options before the subcommand that take a value.
 const GLOBAL_VALUES: &[&str] =
     &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
+
+/// Options of `git clone` that take a value.
+const CLONE_VALUES: &[&str] = &[
+    "-b",
+    "--branch",
+    "-o",
+    "--origin",
+    "-c",
+    "--config",
+    "--depth",
+    "-j",
+    "--jobs",
+    "--reference",
+    "--separate-git-dir",
+    "--template",
+    "-u",
+    "--upload-pack",
+    "--filter",
+    "--shallow-since",
+    "--shallow-exclude",
+    "--bundle-uri",
+    "--server-option",
+];
 
 /// What following an alias takes from the work that one call may cost.
 const ALIAS_WORK: usize = 100;
@@ -23,6 +46,17 @@ pub(crate) fn subcommand(args: &[Text]) -> Option<(&str, &[Text])> {
         at += 1 + usize::from(args[at].literal().is_some_and(|text| GLOBAL_VALUES.contains(&text)));
     }
     None
+}
+
+/// The folders that `-C` leads to, one from the other.
+fn folders_before(args: &[Text]) -> Vec<Text> {
+    let mut found = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next().filter(|arg| arg.prefix().starts_with('-')) {
+        let value = arg.literal().filter(|text| GLOBAL_VALUES.contains(text)).and_then(|_| rest.next());
+        found.extend(value.filter(|_| arg.known() == "-C").cloned());
+    }
+    found
 }
 
 /// Settings given on the command line with `-c name=value`.
@@ -52,14 +86,26 @@ pub(crate) fn settings(args: &[Text]) -> Vec<(String, Text)> {
 }
 
 impl Shell<'_> {
-    pub(super) fn git(&mut self, run: &Run) -> bool {
+    pub(super) fn git(&mut self, run: &Run, stdin: &Flow) -> bool {
         if !matches!(run.name.as_str(), "git" | "hub" | "yadm") {
             return false;
         }
+        let before = self.cwd().clone();
+        for folder in folders_before(&run.args) {
+            let folder = path::absolute(&self.home_expanded(&folder), self.cwd());
+            self.set_cwd(folder);
+        }
+        self.git_command(run, stdin);
+        self.set_cwd(before);
+        true
+    }
+
+    fn git_command(&mut self, run: &Run, stdin: &Flow) {
         for (name, value) in settings(&run.args) {
             self.git_setting(&name, &value);
         }
-        let Some((sub, rest)) = subcommand(&run.args) else { return true };
+        let Some((sub, rest)) = subcommand(&run.args) else { return };
+        self.git_elsewhere(sub, run);
         self.git_alias(sub, rest, &run.args);
         self.git_helpers(sub, rest);
         if matches!(
@@ -128,15 +174,24 @@ impl Shell<'_> {
                 if rest.iter().any(|arg| matches!(arg.known(), "--staged" | "-S"))
                     && !rest.iter().any(|arg| matches!(arg.known(), "--worktree" | "-W")) => {}
             "checkout" | "restore" | "stash" => self.git_checkout(sub, rest),
-            "clone" | "fetch" | "pull" | "ls-remote" | "push" | "remote" => self.git_remote(sub, rest),
-            "apply" | "am" => {
-                for file in option_values(rest, "", "--include") {
-                    self.touch(Access::Write, &file, "git apply");
+            "checkout-index" => {
+                let prefix = option_values(rest, "", "--prefix").into_iter().next_back();
+                if let Some(folder) = &prefix {
+                    self.bring_unnamed(folder, true, "git checkout-index");
                 }
-                for folder in option_values(rest, "", "--directory") {
-                    self.write_within(&folder, "git apply");
+                for file in operands(rest, &["--stage"]) {
+                    let mut place = prefix.clone().unwrap_or_default();
+                    place.extend(file);
+                    self.touch(Access::Write, &place, "git checkout-index");
                 }
             }
+            "worktree" if rest.first().is_some_and(|arg| arg.known() == "add") => {
+                if let Some(folder) = operands(&rest[1..], &["-b", "-B", "--reason"]).first() {
+                    self.bring_unnamed(folder, false, "git worktree");
+                }
+            }
+            "clone" | "fetch" | "pull" | "ls-remote" | "push" | "remote" => self.git_remote(sub, rest),
+            "apply" | "am" => self.git_patch(sub, rest, stdin),
             "archive" => {
                 for file in option_values(rest, "-o", "--output") {
                     self.touch(Access::Write, &file, "git");
@@ -144,7 +199,22 @@ impl Shell<'_> {
             }
             _ => {}
         }
-        true
+    }
+
+    /// Another folder than the repository's gets what git keeps: `git --work-tree=~ checkout …`.
+    fn git_elsewhere(&mut self, sub: &str, run: &Run) {
+        let writes = matches!(
+            sub,
+            "checkout" | "checkout-index" | "restore" | "reset" | "read-tree" | "switch" | "merge" | "pull"
+        );
+        let named = option_values(&run.args, "", "--work-tree").into_iter();
+        let set =
+            run.assigns.iter().filter(|(name, _)| name == "GIT_WORK_TREE").map(|(_, value)| value.clone());
+        for folder in named.chain(set).filter(|_| writes) {
+            self.bring_unnamed(&folder, true, "git");
+            let folder = path::absolute(&self.home_expanded(&folder), self.cwd());
+            self.set_cwd(folder);
+        }
     }
 
     fn git_move(&mut self, rest: &[Text]) {
@@ -179,6 +249,21 @@ impl Shell<'_> {
     /// What goes to other repositories, comes from them, or is run to reach them.
     fn git_remote(&mut self, sub: &str, rest: &[Text]) {
         self.unpacked |= sub == "clone" && rest.iter().any(is_address);
+        if sub == "clone" {
+            let words = operands(rest, CLONE_VALUES);
+            let own_name = |from: &Text| {
+                let name = from.to_string();
+                let name = name.trim_end_matches('/').trim_end_matches(".git");
+                Text::lit(name.rsplit(['/', ':']).next().unwrap_or(name))
+            };
+            let folder = words
+                .get(1)
+                .map(|folder| (*folder).clone())
+                .or_else(|| words.first().map(|from| own_name(from)));
+            if let Some(folder) = folder {
+                self.bring_unnamed(&folder, false, "git clone");
+            }
+        }
         // A push to an address, not to a remote the project knows, takes the history elsewhere.
         if sub == "push" {
             let words = operands(rest, &["-o"]);

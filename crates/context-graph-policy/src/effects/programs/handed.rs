@@ -227,8 +227,20 @@ const CONSOLES: &[&str] =
 
 /// Words before a command in the little languages of debuggers, editors and `expect`.
 const LEADS: &[&str] = &[
-    "shell", "spawn", "exec", "system", "silent", "silent!", "call", "platform", "run", "sh", "source",
+    "shell",
+    "spawn",
+    "exec",
+    "system",
+    "silent",
+    "silent!",
+    "call",
+    "platform",
+    "run",
+    "sh",
+    "source",
     "command",
+    "run-shell",
+    "type",
 ];
 
 impl Shell<'_> {
@@ -382,7 +394,7 @@ impl Shell<'_> {
 
 /// Whether a program of this name does something that guards care about.
 pub(super) fn acts(name: &str) -> bool {
-    ACTORS.contains(&name) || name.starts_with("mkfs")
+    ACTORS.contains(&name) || name.starts_with("mkfs") || crate::guards::own_verbs::is_own_name(name)
 }
 
 /// Where in a text a command begins that acts: at its start, or behind words that only introduce it.

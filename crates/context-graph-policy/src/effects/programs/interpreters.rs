@@ -52,7 +52,10 @@ impl Shell<'_> {
                 }
                 Some(Flow::default())
             }
-            "python" | "pypy" | "ipython" => self.language(run, stdin, &["-c"], &["-W", "-X", "-m"]),
+            "python" | "pypy" | "ipython" => {
+                self.unpacking_module(run, stdin);
+                self.language(run, stdin, &["-c"], &["-W", "-X", "-m"])
+            }
             "node" | "deno" | "bun" | "nodejs" | "tsx" | "ts-node" => self.language(
                 run,
                 stdin,
@@ -107,6 +110,19 @@ impl Shell<'_> {
                 (!argv.is_empty()).then(|| self.run(argv, Vec::new(), stdin))
             }
             _ => None,
+        }
+    }
+
+    /// `python -m zipfile -e archive folder`.
+    fn unpacking_module(&mut self, run: &Run, stdin: &Flow) {
+        let Some(at) = run.args.iter().position(|arg| arg.known() == "-m") else { return };
+        let rest = run.args.get(at + 2..).unwrap_or_default();
+        if matches!(run.arg(at + 1), "zipfile" | "tarfile")
+            && rest.iter().any(|arg| matches!(arg.known(), "-e" | "--extract"))
+        {
+            let words = operands(rest, &["--filter"]);
+            let folder = words.get(1).map_or_else(|| Text::lit("."), |folder| (*folder).clone());
+            self.unpack("python", words.first().copied(), &folder, 0, stdin);
         }
     }
 

@@ -4,6 +4,7 @@
 //! a protected path.
 
 mod archives;
+mod brought;
 mod builtins;
 mod containers;
 mod editors;
@@ -13,11 +14,13 @@ mod git;
 mod handed;
 mod interpreters;
 mod network;
+mod patches;
 mod reading_options;
 mod requests;
 mod storage;
 mod tasks;
 mod texts;
+mod typed;
 mod variables;
 mod wrappers;
 mod xargs;
@@ -121,6 +124,7 @@ impl Shell<'_> {
             return flow;
         }
         self.command_options(run);
+        self.typed(run, stdin);
         self.reading_options(run);
         if let Some(flow) = self.interpreted(run, stdin) {
             return flow;
@@ -134,11 +138,11 @@ impl Shell<'_> {
         }
         let text = self.text_output(&run.name, &run.args, stdin);
         let done = self.find(run, stdin)
-            || self.git(run)
+            || self.git(run, stdin)
             || self.networked(run, stdin)
             || self.edited(run, stdin)
             || self.texted(run)
-            || self.archived(run)
+            || self.archived(run, stdin)
             || self.filed(run, stdin);
         if !done {
             self.executed(word, run, stdin);
@@ -162,6 +166,12 @@ impl Shell<'_> {
         for file in option_values(&run.args, "-o", "--output") {
             if file.prefix().starts_with(['/', '~', '.']) || run.name == "context-graph" {
                 self.touch(Access::Write, &file, &run.name);
+            }
+        }
+        if run.arg(0) == "man" && crate::guards::own_verbs::is_own_name(&run.name) {
+            for folder in operands(&run.args[1..], &[]) {
+                self.bring_unnamed(folder, true, &run.name);
+                self.touch(Access::Write, folder, &run.name);
             }
         }
         for arg in operands(&run.args, &[]) {

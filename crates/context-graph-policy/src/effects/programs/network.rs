@@ -166,6 +166,11 @@ impl Shell<'_> {
             }
             self.touch(Access::Write, last, name);
             self.write_within(last, name);
+            if !run.has("--dry-run") && !run.has_short('n') {
+                for source in sources.iter().filter(|source| !remote(source) && !leaves_out_settings(run)) {
+                    self.bring_folder(source, last, source.to_string().ends_with(['/', '.']), name);
+                }
+            }
             for source in sources.iter().filter(|source| remote(source)) {
                 let mut saved = (*last).clone();
                 saved.push_str("/");
@@ -293,6 +298,11 @@ impl Shell<'_> {
             shell.script_text(&script, &stdin, "ssh");
         });
     }
+}
+
+/// Whether a copy is told to pass over the client's folder.
+fn leaves_out_settings(run: &Run) -> bool {
+    option_values(&run.args, "", "--exclude").iter().any(|left_out| left_out.known().contains(".claude"))
 }
 
 /// Whether a host is the machine the command runs on.

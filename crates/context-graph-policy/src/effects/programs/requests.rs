@@ -150,6 +150,24 @@ impl Shell<'_> {
         if !folder.is_empty() {
             folder.push_str("/");
         }
+        // The server, a list or a redirection says the name.
+        let unnamed = curl && keeps_name && (run.has_short('J') || run.has("--remote-header-name"))
+            || matches!(name, "wget" | "aria2c")
+                && keeps_name
+                && [
+                    "-i",
+                    "--input-file",
+                    "-r",
+                    "--recursive",
+                    "--content-disposition",
+                    "-m",
+                    "--trust-server-names",
+                ]
+                .iter()
+                .any(|option| run.has(option));
+        if unnamed {
+            self.bring_unnamed(&folder, run.has("-r") || run.has("-m") || run.has("--recursive"), name);
+        }
         for file in option_values(args, "-K", "--config") {
             self.touch(Access::Read, &file, name);
             let given = if file.known() == "-" { Some(stdin.clone()) } else { self.descriptor(&file) };
@@ -177,6 +195,12 @@ impl Shell<'_> {
                 if !folder.is_empty() {
                     self.touch(Access::Write, &saved, name);
                 }
+                let said = saved.file_name().to_string();
+                self.bring_named(
+                    &folder,
+                    std::iter::once(said.split(['?', '#']).next().unwrap_or(&said)),
+                    name,
+                );
                 self.taint(&saved, Taint::Network);
             }
             // An address out of a list of them carries nothing.

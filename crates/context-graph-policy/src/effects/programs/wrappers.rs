@@ -206,6 +206,7 @@ impl Shell<'_> {
                     return Some(self.script_text(&tail_after(args, &["exec"]), stdin, "pnpm"));
                 }
                 if run.name == "flock" {
+                    self.locked(args);
                     return Some(self.run_rest(after_options(args, &["-w", "-E"], 1), run, stdin));
                 }
             }
@@ -214,6 +215,20 @@ impl Shell<'_> {
         self.sent_elsewhere(run, stdin)
             .or_else(|| self.tasked(run, stdin))
             .or_else(|| self.tabled(run, stdin))
+    }
+
+    /// `flock file`: whoever else wants the file waits. A number stands for a file that was opened before.
+    fn locked(&mut self, args: &[Text]) {
+        let Some(file) = after_options(args, &["-w", "-E"], 0).into_iter().next().cloned() else { return };
+        if file.literal().is_some_and(|number| number.bytes().all(|c| c.is_ascii_digit())) {
+            let opened =
+                self.out.paths.iter().filter(|effect| matches!(effect.by.as_str(), "<" | ">" | ": >"));
+            for path in opened.filter_map(|effect| effect.target.literal()).map(Text::lit).collect::<Vec<_>>()
+            {
+                self.touch(crate::effects::Access::Mention, &path, "flock");
+            }
+        }
+        self.touch(crate::effects::Access::Mention, &file, "flock");
     }
 
     /// Commands for other machines, and tools of every system under one name.

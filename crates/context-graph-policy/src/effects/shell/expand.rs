@@ -282,6 +282,8 @@ impl Shell<'_> {
             "USER" | "LOGNAME" => Text::lit(self.places.home.rsplit('/').next().unwrap_or_default()),
             "PWD" => self.cwd().clone(),
             "CLAUDE_PROJECT_DIR" | "INIT_CWD" => Text::lit(self.project),
+            // What is written there runs before every command of the session.
+            "CLAUDE_ENV_FILE" => Text::lit(format!("{}/.claude/session-env/env.sh", self.places.home)),
             "TMPDIR" | "TMP" | "TEMP" => Text::lit("/tmp"),
             "IFS" => Text::lit(" \t\n"),
             "SHELL" | "BASH" => Text::lit("/bin/bash"),

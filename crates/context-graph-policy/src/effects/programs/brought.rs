@@ -1,0 +1,177 @@
+//! What comes into a folder under names of its own: out of archives, other repositories, whole folders and the network.
+//!
+//! Most of it is nobody's concern. What counts is whether it would take the place of what calls the guard or of what the
+//! guard keeps, so only those places are looked for: in the folder that is copied, and among the names in the archive.
+
+use crate::effects::members::{MAX_ARCHIVE, Members, members};
+use crate::effects::path::{absolute, absolute_str, is_within};
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Access, Run, Target, Text};
+
+/// Folders looked into for one pattern.
+const MAX_SOURCES: usize = 64;
+
+/// Below the project and below the home.
+const KEPT: &[&str] =
+    &[".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".context-graph"];
+/// Below the home alone.
+const KEPT_AT_HOME: &[&str] = &[".claude.json", ".config/context-graph"];
+
+impl Shell<'_> {
+    /// The places that nothing may be brought to.
+    pub(crate) fn kept(&self) -> Vec<String> {
+        let below = |root: &str, name: &&str| format!("{}/{name}", root.trim_end_matches('/'));
+        let home = self.places.home;
+        let mut kept: Vec<String> = KEPT.iter().map(|name| below(self.project, name)).collect();
+        if !home.is_empty() && home != self.project {
+            kept.extend(KEPT.iter().chain(KEPT_AT_HOME).map(|name| below(home, name)));
+        }
+        kept
+    }
+
+    /// A folder in full, where it is known and on this machine.
+    fn folder_of(&self, folder: &Text) -> Option<String> {
+        let folder = absolute(&self.home_expanded(folder), self.cwd());
+        folder.literal().filter(|_| self.remote == 0).map(str::to_owned)
+    }
+
+    /// A folder is copied: `into` says whether what it holds goes right into the other, or the folder itself does.
+    pub(super) fn bring_folder(&mut self, source: &Text, destination: &Text, into: bool, by: &str) {
+        let Some(root) = self.folder_of(destination) else { return };
+        let source = self.home_expanded(source);
+        let sources = Target::new(&source, self.cwd(), self.places);
+        let mut taken = Vec::new();
+        for source in sources.places().take(MAX_SOURCES) {
+            let name = source.rsplit('/').next().unwrap_or(source);
+            // What does not exist yet takes the folder's place instead of holding it.
+            let root = if into || self.places.fs.entry(&root).is_none() {
+                root.clone()
+            } else {
+                absolute_str(name, &root)
+            };
+            for kept in self.kept().into_iter().filter(|kept| is_within(kept, &root)) {
+                let theirs = format!("{source}{}", &kept[root.trim_end_matches('/').len()..]);
+                if self.places.fs.entry(&theirs).is_some() {
+                    taken.push(kept);
+                }
+            }
+        }
+        for kept in taken {
+            self.touch(Access::Write, &Text::lit(kept), by);
+        }
+    }
+
+    /// Files of these names come into a folder.
+    pub(super) fn bring_named<'n>(&mut self, folder: &Text, names: impl Iterator<Item = &'n str>, by: &str) {
+        let Some(root) = self.folder_of(folder) else { return };
+        let kept = self.kept();
+        let taken: Vec<String> = names
+            .map(|name| absolute_str(name, &root))
+            .filter(|place| kept.iter().any(|kept| is_within(place, kept)))
+            .take(MAX_SOURCES)
+            .collect();
+        for place in taken {
+            self.touch(Access::Write, &Text::lit(place), by);
+        }
+    }
+
+    /// Files come into a folder, and their names cannot be seen. In a project that is everyday work. In the folders of
+    /// settings it is not, and with folders among them neither is it in the home.
+    pub(super) fn bring_unnamed(&mut self, folder: &Text, with_folders: bool, by: &str) {
+        let Some(root) = self.folder_of(folder) else { return };
+        let home = self.places.home.trim_end_matches('/');
+        let holds_settings = |kept: &str| {
+            let (parent, name) = kept.rsplit_once('/').unwrap_or_default();
+            is_within(&root, kept)
+                || parent == root && name.starts_with("settings")
+                || with_folders
+                    && is_within(kept, &root)
+                    && (root == home || root == format!("{home}/.config"))
+        };
+        if let Some(kept) = self.kept().into_iter().find(|kept| holds_settings(kept)) {
+            let place = if is_within(&root, &kept) { root } else { kept };
+            self.touch(Access::Write, &Text::lit(place), by);
+        }
+    }
+
+    /// An archive is unpacked. `strip` is how many folders its names lose.
+    pub(crate) fn unpack(
+        &mut self,
+        by: &str,
+        archive: Option<&Text>,
+        folder: &Text,
+        strip: usize,
+        stdin: &Flow,
+    ) {
+        let Some(root) = self.folder_of(folder) else { return };
+        if !self
+            .kept()
+            .iter()
+            .any(|kept| is_within(kept, &root) || is_within(&root, kept) || parent_of(kept) == root)
+        {
+            return;
+        }
+        let files: Vec<Text> = match archive {
+            Some(file) if file.known() != "-" => vec![file.clone()],
+            _ => self.files_fed(stdin),
+        };
+        let mut seen = false;
+        for file in &files {
+            let Some(Members { names, whole }) =
+                self.read_file(file, MAX_ARCHIVE).and_then(|bytes| members(&bytes))
+            else {
+                continue;
+            };
+            seen |= whole;
+            let names = names.iter().filter_map(|name| stripped(name, strip));
+            self.bring_named(folder, names, by);
+        }
+        // `tar c … | tar x`: a copy of a folder by other means.
+        if stdin.archive && archive.is_none_or(|file| file.known() == "-") {
+            for folder_packed in self.folders_packed() {
+                seen = true;
+                self.bring_folder(&folder_packed, folder, true, by);
+            }
+        }
+        if !seen {
+            self.bring_unnamed(folder, true, by);
+        }
+    }
+
+    /// The folders that the `tar` before a pipe packs.
+    fn folders_packed(&self) -> Vec<Text> {
+        let packs = |run: &&Run| matches!(run.name.as_str(), "tar" | "gtar" | "bsdtar");
+        let Some(run) = self.out.runs.iter().rev().find(packs) else { return Vec::new() };
+        let from = super::option_values(&run.args, "-C", "--directory").into_iter().next_back();
+        vec![from.unwrap_or_else(|| Text::lit("."))]
+    }
+
+    /// The content of a file: what this very command wrote there, or what is there. At most so much of it, and a byte more.
+    pub(super) fn read_file(&self, file: &Text, most: usize) -> Option<Vec<u8>> {
+        if let Some(flow) = self.descriptor(file) {
+            return flow.literal().map(|text| text.as_bytes().to_vec());
+        }
+        if let Some(text) = self.content_of(file) {
+            return Some(text.into_bytes());
+        }
+        self.places.fs.content(&self.folder_of(file)?, most)
+    }
+
+    /// The files whose content may be what flows in here.
+    pub(super) fn files_fed(&self, stdin: &Flow) -> Vec<Text> {
+        if !stdin.piped || stdin.text.is_some() || !stdin.file {
+            return Vec::new();
+        }
+        let reads = self.out.paths.iter().rev().filter(|effect| effect.access == Access::Read);
+        reads.filter_map(|effect| effect.target.literal()).take(4).map(Text::lit).collect()
+    }
+}
+
+fn parent_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// A name without its first folders; none where it has no more than those.
+pub(super) fn stripped(name: &str, count: usize) -> Option<&str> {
+    (0..count).try_fold(name, |name, _| name.split_once('/').map(|(_, rest)| rest.trim_start_matches('/')))
+}

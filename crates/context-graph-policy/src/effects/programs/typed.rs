@@ -1,0 +1,146 @@
+//! Keys sent to a terminal: what is typed there is run there, by a shell that no hook watches.
+
+use super::operands;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Run, Text};
+
+/// A program that types: its words before the text, and its options that take a value.
+struct Typist {
+    name: &'static str,
+    /// One of these must be among the words; all up to it are passed over. Empty: any.
+    verbs: &'static [&'static str],
+    valued: &'static [&'static str],
+    /// It types what it is fed, too.
+    fed: bool,
+    /// It takes lines for a shell and starts one for them, instead of typing.
+    lines: bool,
+}
+
+const TYPISTS: &[Typist] = &[
+    typist("tmux", &["send-keys", "send"], &["-t", "-N", "-c"]),
+    typist("tmux", &["set-buffer", "setb"], &["-b", "-t", "-n"]),
+    fed("tmux", &["load-buffer", "loadb"], &["-b", "-t"]),
+    lines("tmux", TMUX_STARTS, &["-t", "-c", "-n", "-s", "-e", "-F", "-x", "-y", "-l", "-b", "-S"]),
+    typist("screen", &["stuff", "paste", "register"], &[]),
+    fed("wezterm", &["send-text"], &["--pane-id"]),
+    fed("kitty", &["send-text"], &["--match", "-m", "--match-tab", "-t", "--from-file"]),
+    fed("kitten", &["send-text"], &["--match", "-m", "--match-tab", "-t", "--from-file"]),
+    typist("zellij", &["write-chars"], &["--pane-id", "-p"]),
+    fed("xdotool", &["type"], &["--delay", "--window", "--args", "--file"]),
+    fed("ydotool", &["type"], &["-d", "--key-delay", "-H", "--key-hold", "-f", "--file"]),
+    typist("wtype", &[], &["-M", "-m", "-P", "-p", "-k", "-d", "-s"]),
+    fed("dotool", &[], &[]),
+    fed("dotoolc", &[], &[]),
+    fed("dtach", &["-p"], &[]),
+    typist("ttyecho", &[], &[]),
+    typist("cliclick", &[], &[]),
+];
+
+/// Commands of `tmux` that start something, by their long and short names.
+const TMUX_STARTS: &[&str] = &[
+    "new-session",
+    "new",
+    "new-window",
+    "neww",
+    "split-window",
+    "splitw",
+    "respawn-pane",
+    "respawnp",
+    "respawn-window",
+    "respawnw",
+    "run-shell",
+    "run",
+    "if-shell",
+    "if",
+    "pipe-pane",
+    "pipep",
+    "display-popup",
+    "popup",
+];
+
+const fn typist(
+    name: &'static str,
+    verbs: &'static [&'static str],
+    valued: &'static [&'static str],
+) -> Typist {
+    Typist { name, verbs, valued, fed: false, lines: false }
+}
+
+const fn lines(
+    name: &'static str,
+    verbs: &'static [&'static str],
+    valued: &'static [&'static str],
+) -> Typist {
+    Typist { name, verbs, valued, fed: false, lines: true }
+}
+
+const fn fed(name: &'static str, verbs: &'static [&'static str], valued: &'static [&'static str]) -> Typist {
+    Typist { name, verbs, valued, fed: true, lines: false }
+}
+
+impl Shell<'_> {
+    /// Follows what a program types into a terminal.
+    pub(super) fn typed(&mut self, run: &Run, stdin: &Flow) {
+        for typist in TYPISTS.iter().filter(|typist| typist.name == run.name) {
+            let args = match run.args.iter().position(|arg| typist.verbs.contains(&arg.known())) {
+                Some(at) => &run.args[at + 1..],
+                None if typist.verbs.is_empty() => &run.args[..],
+                None => continue,
+            };
+            let words = operands(args, typist.valued);
+            if typist.lines {
+                for line in words.iter().filter(|word| word.known().contains(' ')) {
+                    self.quietly(|shell| shell.script_text(line, &Flow::default(), "tmux"));
+                }
+                continue;
+            }
+            let named = run.name == "tmux";
+            let text = if named && args.iter().any(|arg| arg.known() == "-H") {
+                words
+                    .iter()
+                    .filter_map(|word| char::from_u32(u32::from_str_radix(word.known(), 16).ok()?))
+                    .collect()
+            } else {
+                keys(&words, named)
+            };
+            self.quietly(|shell| shell.script(&text));
+            if let Some(text) = stdin.literal().filter(|_| typist.fed) {
+                // Commands of the typist's own stand before the text.
+                for line in text.lines().take(64) {
+                    let line = line.strip_prefix("type ").unwrap_or(line);
+                    self.quietly(|shell| shell.script(line));
+                }
+            }
+        }
+    }
+}
+
+/// Words as they come out of a keyboard. Where keys have names, nothing stands between words that is not typed.
+fn keys(words: &[&Text], named: bool) -> String {
+    let mut out = String::new();
+    for word in words {
+        match word.to_string().as_str() {
+            "Space" if named => out.push(' '),
+            // What ends a line, and what gives one up.
+            "Enter" | "C-m" | "C-M" | "C-j" | "KPEnter" | "Return" | "Tab" | "BSpace" | "Escape" | "C-c"
+            | "C-d" | "C-u" | "C-l"
+                if named =>
+            {
+                out.push('\n');
+            }
+            text => {
+                if !named && !out.is_empty() {
+                    out.push(' ');
+                }
+                // `ttyecho` and others read escapes of their own; `cliclick t:text` has a letter before.
+                let text = text.strip_prefix("t:").unwrap_or(text);
+                out.push_str(
+                    &["\\n", "\\r", "\\015", "\\x0d", "^M"]
+                        .iter()
+                        .fold(text.to_owned(), |text, end| text.replace(end, "\n")),
+                );
+            }
+        }
+    }
+    out
+}
