@@ -6,7 +6,7 @@ use super::places::{hits, hits_configured, holds_configured, is_configured_folde
 use super::secrets::{is_key, is_secret_file};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Entry, PathEffect};
+use crate::effects::{Access, Entry, PathEffect, Target};
 
 static READ_ONLY: Rule = Rule::deny("protected-paths/read-only", Severity::High);
 static NO_READ: Rule = Rule::deny("protected-paths/no-read", Severity::High);
@@ -180,7 +180,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown(),
                 told!("`{}` would change what runs at every start (`{}`).", effect.by, shown()),
             );
-        } else if any(SYSTEM_FOLDERS) && !is_own(case, target.literal()) || unpacks_at_root(effect) {
+        } else if any(SYSTEM_FOLDERS) && !is_own(case, known_part(target)) || unpacks_at_root(effect) {
             found.add_at(&SYSTEM, shown(), told!("`{}` would change the system (`{}`).", effect.by, shown()));
         }
     }
@@ -245,6 +245,11 @@ fn unpacks_at_root(effect: &PathEffect) -> bool {
     matches!(effect.by.as_str(), "tar" | "bsdtar" | "gtar" | "unzip")
         && effect.target.path.0.len() == 2
         && effect.target.path.prefix() == "/"
+}
+
+/// A path, or the folder that is known of it.
+fn known_part(target: &Target) -> Option<&str> {
+    target.literal().or_else(|| target.path.prefix().rsplit_once('/').map(|(folder, _)| folder))
 }
 
 fn is_own(case: &Case<'_>, path: Option<&str>) -> bool {
