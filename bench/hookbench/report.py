@@ -4,10 +4,10 @@ import statistics
 # What a hook may cost, as a multiple of what /bin/true costs (docs/performance.md).
 TARGETS = {
     "pre-tool": 1.0,
-    "post-tool": 1.3,
-    "prompt-submit": 1.4,
+    "post-tool": 1.1,
+    "prompt-submit": 1.05,
     "session-start": 2.0,
-    "statusline": 1.0,
+    "statusline": 0.9,
 }
 TAIL_TARGET = 1.5
 CROWD_TARGET = 3.0

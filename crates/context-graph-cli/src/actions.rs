@@ -29,10 +29,8 @@ static WANTED: Mutex<Option<File>> = Mutex::new(None);
 
 /// Notes that an event starts actions. They are to see what is remembered of it: cut to size, secrets taken out.
 pub(crate) fn want(sessions: &Sessions, event: &Event, at_ms: i64) {
-    let written = sessions
-        .record(event.clone(), at_ms, None)
-        .map_err(io::Error::other)
-        .and_then(|(record, _)| nameless(sessions.folder().path(), record.payload.as_bytes()));
+    let record = sessions.record(event.clone(), at_ms, None);
+    let written = nameless(sessions.folder().path(), record.payload.as_bytes());
     if let (Ok(file), Ok(mut wanted)) = (written, WANTED.lock()) {
         *wanted = Some(file);
     }

@@ -82,6 +82,7 @@ pub(crate) struct Guard {
     home: String,
     project: String,
     cwd: String,
+    fs: RealFileSystem,
 }
 
 impl Guard {
@@ -138,6 +139,7 @@ impl Guard {
             home: text(&environment.home),
             project: text(files.root()),
             cwd: text(&environment.current_dir),
+            fs: RealFileSystem::new(),
         }
     }
 
@@ -346,7 +348,7 @@ impl Guard {
     }
 
     fn context(&self) -> Context<'_> {
-        Context { home: &self.home, project: &self.project, cwd: &self.cwd, fs: &RealFileSystem }
+        Context { home: &self.home, project: &self.project, cwd: &self.cwd, fs: &self.fs }
     }
 
     /// Files that cannot be used, and policies that cannot be read.

@@ -26,16 +26,6 @@ mod start {
         unsafe { libc::_exit(status) }
     }
 
-    /// Where the program lies: unknown. At each start glibc asks the kernel, should a library that is loaded later want to
-    /// know. A static program loads none, and the question takes a twentieth of the hook.
-    // SAFETY: glibc has one such function, in a part of its own, and this is its signature; this value is what it gives
-    // where the kernel does not know.
-    #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
-    #[unsafe(no_mangle)]
-    extern "C" fn _dl_get_origin() -> *const c_char {
-        std::ptr::without_provenance(usize::MAX)
-    }
-
     /// The command line. Not every C library lets Rust find it without Rust's own start.
     ///
     /// # Safety
@@ -53,10 +43,6 @@ mod start {
         args
     }
 }
-
-// In tests of this file too: the linker has it begin there in whatever is made of it.
-#[cfg(quick_start)]
-mod quick_start;
 
 #[cfg(not(all(target_os = "linux", not(test))))]
 fn main() -> std::process::ExitCode {

@@ -363,7 +363,7 @@ fn a_stdin_that_never_ends_is_answered_within_the_budget() {
 fn timings_are_told_on_stderr_and_change_nothing_else() {
     let place = Place::new();
     for (hook, event, stages) in [
-        ("pre-tool", "PreToolUse", &["start", "read", "decode", "policy", "commit", "session", "write"][..]),
+        ("pre-tool", "PreToolUse", &["start", "read", "decode", "policy", "commit", "write"][..]),
         ("post-tool", "PostToolUse", &["start", "read", "decode", "policy", "step, commit", "write"]),
         ("event", "Stop", &["start", "read", "decode", "policy", "step, commit", "write"]),
     ] {

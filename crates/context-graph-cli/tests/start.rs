@@ -1,4 +1,4 @@
-//! The program starts in whatever surroundings it is given, by its own start where there is one and by the C library's.
+//! The program starts in whatever surroundings it is given: Rust's own start is left out, so this is for us to see.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;

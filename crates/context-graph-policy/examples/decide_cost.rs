@@ -16,7 +16,7 @@ fn event(tool: &str, input: Value) -> Option<Event> {
 
 #[expect(clippy::print_stdout, reason = "a program for people")]
 fn main() {
-    let fs = RealFileSystem;
+    let fs = RealFileSystem::new();
     let ctx = Context { home: "/home/dev", project: "/tmp", cwd: "/tmp", fs: &fs };
     let policy = Policy::new(PolicyConfig::default());
     let calls = [

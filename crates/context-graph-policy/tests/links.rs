@@ -58,7 +58,7 @@ impl Project {
         let event = Event::from_object(payload.as_object().cloned().unwrap()).unwrap();
         let home = self.folder.path().join("home-link");
         let home = home.to_str().unwrap();
-        let ctx = Context { home, project, cwd: project, fs: &RealFileSystem };
+        let ctx = Context { home, project, cwd: project, fs: &RealFileSystem::new() };
         Policy::new(config).decide(&event, &ctx)
     }
 

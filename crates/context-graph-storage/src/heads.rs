@@ -43,6 +43,7 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
+    /// Those of the state folder with this number and this seal.
     pub(crate) fn new(user: &UserFolder, id: &[u8], seal: &Seal) -> Self {
         let name = id.iter().fold(String::new(), |mut name, byte| {
             let _ = write!(name, "{byte:02x}");

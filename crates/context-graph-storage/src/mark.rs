@@ -13,7 +13,7 @@ use crate::seal::{Seal, TAG_BYTES};
 const MARK: &str = "mark";
 const LOCK: &str = "mark.lock";
 const MAGIC: &[u8; 8] = b"CGmark\0\x01";
-const ID: usize = 16;
+pub(crate) const ID: usize = 16;
 /// What stands before the place: magic, number, device, inode, tag.
 const FIXED: usize = MAGIC.len() + ID + 16 + TAG_BYTES;
 /// No path is longer.
@@ -83,15 +83,14 @@ impl Mark {
 
     fn is_of(&self, folder: &Folder) -> bool {
         // Some file systems give a folder another number each time they are mounted; then its place counts.
-        folder.about().is_ok_and(|about| about.identity.is_some_and(|found| found == self.identity))
+        folder.about().identity.is_some_and(|found| found == self.identity)
             || real_place(folder).is_some_and(|place| place == self.place)
     }
 
     /// Marks `folder` as made here by this user, with the number `id`.
     pub(crate) fn write(folder: &Folder, user: &Seal, id: [u8; ID]) -> Result<Self> {
         let path = folder.path().join(MARK);
-        let about = folder.about().context("inspect", folder.path())?;
-        let identity = about.identity.unwrap_or_default();
+        let identity = folder.about().identity.unwrap_or_default();
         let place = real_place(folder).unwrap_or_default();
         let said = [&id[..], &identity.0.to_le_bytes(), &identity.1.to_le_bytes()].concat();
         let tag = user.tag("mark", &[&said, &place]);

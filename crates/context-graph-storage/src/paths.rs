@@ -16,7 +16,7 @@ pub use adopt::Aside;
 use crate::error::{IoContext, Result, StorageError};
 use crate::heads::Heads;
 use crate::live::{LiveSession, live_sessions};
-use crate::mark::Mark;
+use crate::mark::{self, Mark};
 use crate::quarantine::{Quarantine, note_loss};
 use crate::safe_open::{Access, Folder, is_ours};
 use crate::seal::Seal;
@@ -45,7 +45,9 @@ pub struct StateFolder {
     /// Whether the user named it.
     named: bool,
     seal: Seal,
-    heads: Heads,
+    user: UserFolder,
+    /// Its number.
+    id: [u8; mark::ID],
     /// Where state went that was found here and is nobody's.
     aside: Option<PathBuf>,
 }
@@ -96,7 +98,6 @@ impl StateFolder {
             settle(&folder, user, &user_seal)?
         };
         let seal = user_seal.derive("state", &[&mark.id]);
-        let heads = Heads::new(user, &mark.id, &seal);
         let (live, is_new) = folder
             .folder_or_create("live")
             .map_err(|error| refusal(&place.join("live"), "created", &error))?;
@@ -104,7 +105,8 @@ impl StateFolder {
             note_loss(live.path(), name);
         }
         let (folder, live) = (Arc::new(folder), Arc::new(live));
-        let state = Self { root: root.to_path_buf(), folder, live, named, seal, heads, aside };
+        let (root, user) = (root.to_path_buf(), user.clone());
+        let state = Self { root, folder, live, named, seal, user, id: mark.id, aside };
         if is_made {
             state.ignore()?;
         }
@@ -168,8 +170,8 @@ impl StateFolder {
     }
 
     /// How far the sessions in here have come, as the user's own folder has it.
-    pub(crate) fn heads(&self) -> &Heads {
-        &self.heads
+    pub(crate) fn heads(&self) -> Heads {
+        Heads::new(&self.user, &self.id, &self.seal)
     }
 
     /// Where state has gone that was found here now and that this user did not make on this machine.

@@ -20,20 +20,28 @@ pub use crate::system::{Access, Share};
 #[derive(Debug)]
 pub struct Folder {
     handle: Handle,
+    /// As it was when it was opened. Its owner and its number do not change; its mode may.
+    about: About,
     path: PathBuf,
 }
 
 impl Folder {
     /// Opens a folder. The last part of its path must not be a link, and it must belong to this user.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let folder = Self { handle: system::open_folder(path)?, path: path.to_path_buf() };
-        refuse_foreign(folder.about()?)?;
-        Ok(folder)
+        Self::checked(system::open_folder(path)?, path.to_path_buf())
+    }
+
+    fn checked(handle: Handle, path: PathBuf) -> io::Result<Self> {
+        let about = system::about(&handle)?;
+        refuse_foreign(about)?;
+        Ok(Self { handle, about, path })
     }
 
     /// Opens the folder to begin at, whoever it belongs to; links to it are followed. What is below it is checked.
     pub fn open_any(path: &Path) -> io::Result<Self> {
-        Ok(Self { handle: system::open_any_folder(path)?, path: path.to_path_buf() })
+        let handle = system::open_any_folder(path)?;
+        let about = system::about(&handle)?;
+        Ok(Self { handle, about, path: path.to_path_buf() })
     }
 
     /// Where it was found.
@@ -44,9 +52,7 @@ impl Folder {
     /// A folder in this one.
     pub fn folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = one_name(name.as_ref())?;
-        let folder = Self { handle: system::open_folder_in(&self.handle, name)?, path: self.path.join(name) };
-        refuse_foreign(folder.about()?)?;
-        Ok(folder)
+        Self::checked(system::open_folder_in(&self.handle, name)?, self.path.join(name))
     }
 
     /// A folder in this one, made for its owner alone where it is missing. The flag is true if it was made now.
@@ -145,7 +151,11 @@ impl Folder {
 
     /// Takes the folder from everybody but its owner.
     pub fn close_to_others(&self) -> io::Result<()> {
-        if self.about()?.is_open_to_others { system::close_folder(&self.handle) } else { Ok(()) }
+        if system::about(&self.handle)?.is_open_to_others {
+            system::close_folder(&self.handle)
+        } else {
+            Ok(())
+        }
     }
 
     /// The folder as a file, which can be locked.
@@ -153,8 +163,9 @@ impl Folder {
         File::from(self.handle)
     }
 
-    pub(crate) fn about(&self) -> io::Result<About> {
-        system::about(&self.handle)
+    /// What was found when it was opened.
+    pub(crate) fn about(&self) -> About {
+        self.about
     }
 }
 

@@ -80,6 +80,16 @@ impl EventRecord {
     /// Cuts an event to a size that can be kept, takes secrets out, and gives it back beside its record: what is
     /// remembered is exactly what the session is stepped with.
     pub fn of(event: Event, at_ms: i64, redactor: &Redactor) -> Result<(Self, Event), DecodeError> {
+        let (record, object) = Self::and_object(event, at_ms, redactor);
+        Ok((record, Event::from_object(object)?))
+    }
+
+    /// The record alone, for who does not step the session.
+    pub fn alone(event: Event, at_ms: i64, redactor: &Redactor) -> Self {
+        Self::and_object(event, at_ms, redactor).0
+    }
+
+    fn and_object(event: Event, at_ms: i64, redactor: &Redactor) -> (Self, Map<String, Value>) {
         let tool_use_id = event.tool_use_id().map(str::to_owned);
         let mut object = event.into_object();
         let mut cuts = bound(&mut object, Bounds::JOURNAL);
@@ -97,20 +107,8 @@ impl EventRecord {
         }
         // Only a map with keys that are not strings cannot be written, and there is none.
         let payload = serde_json::to_string(&object).unwrap_or_default();
-        let event = Event::from_object(object)?;
-        Ok((
-            Self {
-                at_ms,
-                tool_use_id,
-                payload,
-                took_us: 0,
-                link: None,
-                ruling: None,
-                updated_input: None,
-                cuts,
-            },
-            event,
-        ))
+        let (took_us, link, ruling, updated_input) = (0, None, None, None);
+        (Self { at_ms, tool_use_id, payload, took_us, link, ruling, updated_input, cuts }, object)
     }
 
     /// Adds what was decided: verdict and reasons, and the input that the call is given instead. Reasons quote what

@@ -1,5 +1,6 @@
 //! The little that must be asked of the file system: links, the names in a folder, and what a patch or an archive holds.
 
+use std::cell::RefCell;
 use std::io::Read;
 use std::path::Path;
 
@@ -34,18 +35,33 @@ pub trait FileSystem {
     }
 }
 
-/// The real one.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RealFileSystem;
+/// How many answers are kept; a call that asks more often is asked anew.
+const MAX_KNOWN: usize = 256;
+
+/// The real one. It asks about a path once and keeps the answer: all rules decide about the same state of the disk.
+#[derive(Debug, Default)]
+pub struct RealFileSystem {
+    known: RefCell<Vec<(String, Option<Entry>)>>,
+}
+
+impl RealFileSystem {
+    /// One that knows nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
 
 impl FileSystem for RealFileSystem {
     fn entry(&self, path: &str) -> Option<Entry> {
-        let path = Path::new(path);
-        let kind = path.symlink_metadata().ok()?.file_type();
-        if kind.is_symlink() {
-            return Some(Entry::Link(path.read_link().ok()?.to_string_lossy().into_owned()));
+        let mut known = self.known.borrow_mut();
+        if let Some((_, entry)) = known.iter().find(|(asked, _)| asked == path) {
+            return entry.clone();
         }
-        Some(if kind.is_dir() { Entry::Folder } else { Entry::File })
+        let entry = look(Path::new(path));
+        if known.len() < MAX_KNOWN {
+            known.push((path.to_owned(), entry.clone()));
+        }
+        entry
     }
 
     fn names(&self, folder: &str, limit: usize) -> Vec<String> {
@@ -74,6 +90,14 @@ impl FileSystem for RealFileSystem {
     fn program(&self) -> Option<String> {
         Some(std::env::current_exe().ok()?.to_string_lossy().into_owned())
     }
+}
+
+fn look(path: &Path) -> Option<Entry> {
+    let kind = path.symlink_metadata().ok()?.file_type();
+    if kind.is_symlink() {
+        return Some(Entry::Link(path.read_link().ok()?.to_string_lossy().into_owned()));
+    }
+    Some(if kind.is_dir() { Entry::Folder } else { Entry::File })
 }
 
 /// One made of a list, for tests and for deciding without a disk.

@@ -82,7 +82,13 @@ impl Sessions {
     }
 
     /// An event as it will be remembered: cut to size, secrets taken out.
-    pub fn record(
+    pub fn record(&self, event: Event, at_ms: i64, decision: Option<Decided>) -> EventRecord {
+        let redactor = self.redactor();
+        EventRecord::alone(event, at_ms, redactor).decided(decision, redactor)
+    }
+
+    /// The same, beside the event that a session is stepped with.
+    fn record_and_event(
         &self,
         event: Event,
         at_ms: i64,
@@ -105,10 +111,16 @@ impl Sessions {
         live.append_only(&encode_record(record)?)
     }
 
-    /// The session's identity as its last step left it, without waiting for anyone and without the database.
-    pub fn peek_identity(&self, session_id: &str) -> Result<Option<SessionIdentitySnapshot>> {
-        let reading = self.folder.session(session_id)?.read_state_unlocked()?;
-        Ok(reading.state.and_then(|state| codec::decode_snapshot(state.payload())))
+    /// The same, and the session's identity as its last step left it. Waits for nobody and opens no database.
+    pub fn append_and_peek(
+        &self,
+        session_id: &str,
+        record: &EventRecord,
+    ) -> Result<(Vec<Damage>, Option<SessionIdentitySnapshot>)> {
+        let live = self.folder.session(session_id)?.durable(self.durable);
+        let damage = live.append_only(&encode_record(record)?)?;
+        let state = live.read_state_unlocked()?.state;
+        Ok((damage, state.and_then(|state| codec::decode_snapshot(state.payload()))))
     }
 
     /// The session as its last step left it, without waiting for anyone and without the database.

@@ -89,7 +89,7 @@ impl Sessions {
         let mut opened = None;
         let mut store = Reach::new(self, Patience::Hook, at_ms, &mut opened);
 
-        let (mut record, event) = self.record(event, at_ms, decision)?;
+        let (mut record, event) = self.record_and_event(event, at_ms, decision)?;
         record.took_us = took_us;
         let (mut previous, mut refused_previous, mut postponed) = (None, None, None);
         if let Event::SessionStart(start) = &event {
@@ -148,7 +148,7 @@ impl Sessions {
             damage.extend(tail.damage);
             // A dream is an entry of its own. Others may have appended before it, so what is there is read again.
             let Some(dream) = state.session.dream_to_log() else { break };
-            let (record, _) = self.record(dream, at_ms, None)?;
+            let record = self.record(dream, at_ms, None);
             guard.append(&encode_record(&record)?)?;
         }
         let report = report.unwrap_or_else(|| state.session.report());

@@ -151,13 +151,11 @@ fn remember(
     let place = host.place(args)?;
     let at_ms = incoming.at_ms();
     let session_id = incoming.event.session_id().to_owned();
-    let (mut record, _) = place.sessions.record(incoming.event, at_ms, decided)?;
+    let mut record = place.sessions.record(incoming.event, at_ms, decided);
     record.took_us = host.took_us(Duration::ZERO);
-    let damage = place.sessions.append(&session_id, &record)?;
+    let (damage, identity) = place.sessions.append_and_peek(&session_id, &record)?;
     timings::passed("commit");
     let notices = damage.iter().map(ToString::to_string).chain(place.complaint).collect();
-    let identity = place.sessions.peek_identity(&session_id)?;
-    timings::passed("session");
     Ok((identity, notices))
 }
 

@@ -89,7 +89,7 @@ pub(super) fn compile_errors(
 ) -> Vec<RegoError> {
     let project = environment.project_root().to_string_lossy().into_owned();
     let home = environment.home.to_string_lossy().into_owned();
-    let context = Context { home: &home, project: &project, cwd: &project, fs: &RealFileSystem };
+    let context = Context { home: &home, project: &project, cwd: &project, fs: &RealFileSystem::new() };
     let mut found: Vec<RegoError> = Vec::new();
     // A policy that would bring the process down is one that does not end.
     crash::leave_behind();
