@@ -100,6 +100,11 @@ impl Environment {
         StateFolder::place(&self.project_root(), db_path.or(self.db_path.as_deref()))
     }
 
+    /// The place that is named for the project's state, where it is not the usual one.
+    pub fn named_place<'a>(&'a self, db_path: Option<&'a Path>) -> Option<&'a Path> {
+        StateFolder::elsewhere(&self.project_root(), db_path.or(self.db_path.as_deref()))
+    }
+
     /// The project's sessions. A `db_path` given as an argument wins over the environment's.
     pub fn sessions(&self, db_path: Option<&Path>) -> Result<Sessions, StorageError> {
         let db_path = db_path.or(self.db_path.as_deref());

@@ -129,6 +129,14 @@ fn an_identity_can_be_taken_out_changed_and_put_back() {
     let file = place.project().join("snapshot.json");
     std::fs::write(&file, taken.to_string()).unwrap();
     assert_eq!(place.run(&["session", "save", file.to_str().unwrap()]).stdout, "saved s\n");
+    let log = answer(&place, &["audit", "log", "--json", "--event", "IdentitySaved"]);
+    let told: Vec<&str> =
+        log.as_array().unwrap().iter().map(|one| one["subject"].as_str().unwrap()).collect();
+    assert_eq!(told.len(), 3, "each change is on record: {log}");
+    assert!(told[0].contains("last_ic") && told[1].contains("timestamp_ms"), "{told:?}");
+    assert_eq!(place.run(&["audit", "verify"]).code, 0);
+    let status = answer(&place, &["session", "status", "s", "--json"]);
+    assert_eq!(status["end_reason"], "exit", "a session that has ended stays so: {status}");
 }
 
 #[test]

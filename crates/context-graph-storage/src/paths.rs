@@ -26,6 +26,9 @@ use crate::store::{DATABASE, Patience, Store, StoreOptions};
 /// The name of the state folder.
 pub const STATE_FOLDER: &str = ".context-graph";
 
+/// Where the database is in the state folder.
+const DATA: &str = "data";
+
 /// What the folder has for git: the state is nobody else's, nor the repository's.
 const IGNORE: &str = ".gitignore";
 const IGNORE_ALL: &str = "*\n";
@@ -67,10 +70,19 @@ impl StateFolder {
     /// Where the state of the project in `root` is, there or not: at `db_path`, relative to `root` or absolute, if the
     /// user names one.
     pub fn place(root: &Path, db_path: Option<&Path>) -> Result<PathBuf> {
-        match db_path {
+        match Self::elsewhere(root, db_path) {
             Some(path) => database::resolve(root, path),
             None => Ok(root.join(STATE_FOLDER)),
         }
+    }
+
+    /// The place that the user names, unless it is the usual one: the state folder in `root`, or the database in there.
+    pub fn elsewhere<'a>(root: &Path, db_path: Option<&'a Path>) -> Option<&'a Path> {
+        let usual = root.join(STATE_FOLDER);
+        db_path.filter(|path| {
+            let named = database::written_out(root, path);
+            !named.is_ok_and(|named| named == usual || named == usual.join(DATA))
+        })
     }
 
     /// The state of the project in `root`, created where it is missing. What was not made by this user on this machine
@@ -79,7 +91,7 @@ impl StateFolder {
     /// Costs ten system calls when all is there.
     pub fn open_or_create(root: &Path, db_path: Option<&Path>, user: &UserFolder) -> Result<Self> {
         let place = Self::place(root, db_path)?;
-        let named = db_path.is_some();
+        let named = Self::elsewhere(root, db_path).is_some();
         let mut is_made = false;
         let folder = match Folder::open(&place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -128,7 +140,7 @@ impl StateFolder {
             return Ok(());
         }
         self.folder.close_to_others().context("close to others", self.path())?;
-        self.folder.folder_or_create("data").map_err(|error| refusal(&self.database(), "created", &error))?;
+        self.folder.folder_or_create(DATA).map_err(|error| refusal(&self.database(), "created", &error))?;
         self.ignore()
     }
 
@@ -164,6 +176,11 @@ impl StateFolder {
         self.live.path().to_path_buf()
     }
 
+    /// The same, open.
+    pub(crate) fn live(&self) -> &Folder {
+        &self.live
+    }
+
     /// What seals everything in here.
     pub fn seal(&self) -> &Seal {
         &self.seal
@@ -186,7 +203,7 @@ impl StateFolder {
 
     /// The database's folder.
     pub fn database(&self) -> PathBuf {
-        if self.named { self.path().to_path_buf() } else { self.path().join("data") }
+        if self.named { self.path().to_path_buf() } else { self.path().join(DATA) }
     }
 
     /// The live files of a session; touches nothing on disk.

@@ -44,7 +44,7 @@ impl Quarantine {
         Ok(self.folder.join(new))
     }
 
-    /// Bytes of events that were lost: the session's key and the name of the file.
+    /// Bytes of events that were lost, on record or not: the session's key and the name of the file.
     pub fn losses(&self) -> Vec<(String, String)> {
         let names = Folder::open(&self.folder).and_then(|folder| folder.names()).unwrap_or_default();
         let names = names.into_iter().filter_map(|name| name.into_string().ok());
@@ -111,12 +111,12 @@ pub(crate) const LOST: &str = "lost";
 
 /// Where it is noted what is yet to be told.
 const UNTOLD: &str = "untold";
-/// More is not kept there: the bytes themselves are in quarantine.
+/// More is not kept there: losses are on record as well.
 const MAX_UNTOLD_BYTES: u64 = 64 << 10;
 
 /// Notes beside the journals in `live` that something was lost, until somebody has been told.
 pub(crate) fn note_loss(live: &Path, what: &OsStr) {
-    // Whoever cannot write this down has already saved the bytes, and says so now.
+    // Whoever cannot write this down has put it on record, and says so now.
     let written =
         Folder::open(live).and_then(|live| live.file(UNTOLD, Access::AppendOrCreate)).and_then(|mut file| {
             if file.metadata()?.len() < MAX_UNTOLD_BYTES {
@@ -127,7 +127,12 @@ pub(crate) fn note_loss(live: &Path, what: &OsStr) {
     drop(written);
 }
 
-/// What was lost and has not been told, each by the name of its bytes in quarantine. It counts as told from now on.
+/// Whether something was lost that has not been told.
+pub(crate) fn has_losses(live: &Folder) -> bool {
+    live.has(UNTOLD)
+}
+
+/// What was lost and has not been told, a line each. It counts as told from now on.
 pub(crate) fn take_losses(live: &Path) -> Vec<String> {
     let Ok(folder) = Folder::open(live) else { return Vec::new() };
     let Ok(bytes) = folder.read(UNTOLD, 2 * MAX_UNTOLD_BYTES) else { return Vec::new() };

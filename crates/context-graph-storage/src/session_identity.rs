@@ -145,7 +145,7 @@ impl SessionIdentityManager {
 }
 
 /// What was measured must be a number, or it would poison every mean it goes into.
-fn validate(snapshot: &SessionIdentitySnapshot) -> Result<()> {
+pub(crate) fn validate(snapshot: &SessionIdentitySnapshot) -> Result<()> {
     let Some(field) = snapshot.first_insane_field() else { return Ok(()) };
     let problem = format!("{field} of session {} is out of range or not finite", snapshot.session_id);
     Err(StorageError::InvalidData(problem))

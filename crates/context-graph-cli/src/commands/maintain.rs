@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
-use super::project_folder;
+use super::{DB_PATH_HELP, project_folder};
 use crate::config::Config;
 use crate::summary::counted;
 use crate::trust::ProjectFiles;
@@ -37,8 +37,7 @@ pub(crate) struct MaintainArgs {
     #[arg(long, value_name = "DIR", value_parser = project_folder())]
     project: Option<PathBuf>,
 
-    /// Where all state is, instead of in the project's own folder
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
     db_path: Option<PathBuf>,
 
     /// Take in state that was moved aside because it was not made here: after copying or moving a project of yours

@@ -37,6 +37,10 @@ mod span;
 mod statusline;
 mod trust;
 
+/// What `--db-path` says of itself, wherever it is an option.
+pub(crate) const DB_PATH_HELP: &str = "Where all state is [env: CONTEXT_GRAPH_DB_PATH] [default: .context-graph/data in \
+                                       the project, with journals and caches beside it]";
+
 /// One native binary behind every Claude Code hook
 #[derive(Debug, Parser)]
 #[command(name = "context-graph", version, max_term_width = 100)]

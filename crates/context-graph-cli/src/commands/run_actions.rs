@@ -9,7 +9,7 @@ use context_graph_events::decode::MAX_INPUT_BYTES;
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
-use super::project_folder;
+use super::{DB_PATH_HELP, project_folder};
 use crate::guard::Guard;
 use crate::trust::ProjectFiles;
 use crate::{Environment, actions, clock};
@@ -23,8 +23,7 @@ pub(crate) struct RunActionsArgs {
     #[arg(long, value_name = "DIR", value_parser = project_folder())]
     project: Option<PathBuf>,
 
-    /// Where all state is, instead of in the project's own folder
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
     db_path: Option<PathBuf>,
 }
 

@@ -3,7 +3,7 @@
 use context_graph_events::Event;
 use serde_json::Value;
 
-use crate::session::{ActionFailure, Dream, dream_of};
+use crate::session::{ActionFailure, Dream, EventsLost, changed_identity, dream_of};
 
 /// How many characters a line has at most.
 const MAX: usize = 160;
@@ -76,11 +76,18 @@ pub(super) fn of_event(event: &Event) -> String {
         Event::WorktreeCreate(p) => p.name.clone(),
         Event::WorktreeRemove(p) => p.worktree_path.clone(),
         Event::MessageDisplay(p) => first_line(&p.delta),
-        other => match ActionFailure::of(other) {
-            Some(failure) => first_line(&format!("{} on {}: {}", failure.name, failure.event, failure.how)),
-            None => dream_of(other).map(told).unwrap_or_default(),
-        },
+        other => own_entry(other).unwrap_or_default(),
     }
+}
+
+/// What an entry of our own tells.
+fn own_entry(event: &Event) -> Option<String> {
+    if let Some(failure) = ActionFailure::of(event) {
+        return Some(first_line(&format!("{} on {}: {}", failure.name, failure.event, failure.how)));
+    }
+    let lost = EventsLost::of(event).map(|lost| first_line(&lost.to_string()));
+    let changed = || changed_identity(event).map(|fields| fields.join(", "));
+    lost.or_else(changed).or_else(|| dream_of(event).map(told))
 }
 
 fn told(dream: Dream) -> String {

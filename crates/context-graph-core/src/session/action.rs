@@ -1,8 +1,10 @@
 //! An action that failed, as it stands in the record.
 
-use context_graph_events::claude_code::{Event, UnknownEvent};
+use context_graph_events::Event;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
+
+use super::own::{content, entry};
 
 /// The name under which a failed action stands in the log. The client has no event of this name.
 pub const ACTION_FAILED: &str = "ActionFailed";
@@ -23,20 +25,11 @@ pub struct ActionFailure {
 impl ActionFailure {
     /// The failure as an entry for the log of a session.
     pub fn to_event(&self, session_id: &str) -> Event {
-        let mut raw: Map<String, Value> = Map::new();
-        raw.insert("hook_event_name".to_owned(), ACTION_FAILED.into());
-        raw.insert("session_id".to_owned(), session_id.into());
-        raw.insert("action".to_owned(), json!(self));
-        Event::Unknown(UnknownEvent { name: ACTION_FAILED.to_owned(), raw })
+        entry(ACTION_FAILED, session_id, "action", json!(self))
     }
 
     /// The failure that an entry of the log tells of.
     pub fn of(event: &Event) -> Option<Self> {
-        match event {
-            Event::Unknown(unknown) if unknown.name == ACTION_FAILED => {
-                Self::deserialize(unknown.raw.get("action")?).ok()
-            }
-            _ => None,
-        }
+        content(event, ACTION_FAILED, "action")
     }
 }

@@ -3,6 +3,8 @@
 use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 
+use super::recent::Known;
+
 /// Counts of a session's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counters {
@@ -43,24 +45,33 @@ impl Counters {
         self.calls_asked.max(self.calls_succeeded + self.calls_failed + self.calls_interrupted)
     }
 
-    /// Counts an event.
-    pub(super) fn count(&mut self, event: &Event) {
+    /// Counts an event, which tells of a call of which this is `known`. What is told last of a call holds.
+    pub(super) fn count(&mut self, event: &Event, known: Known) {
         self.events += 1;
-        match event.outcome() {
-            Some(CallOutcome::Success) => self.calls_succeeded += 1,
-            Some(CallOutcome::Failure) => self.calls_failed += 1,
-            Some(CallOutcome::Interrupted) => self.calls_interrupted += 1,
-            None => {}
+        if let Some(outcome) = event.outcome() {
+            if let Some(before) = known.outcome() {
+                let count = self.of(before);
+                *count = count.saturating_sub(1);
+            }
+            *self.of(outcome) += 1;
         }
         match event {
             Event::UserPromptSubmit(prompt) if prompt.is_machine_made() => self.machine_prompts += 1,
             Event::UserPromptSubmit(_) => self.prompts += 1,
-            Event::PreToolUse(_) => self.calls_asked += 1,
-            Event::PermissionDenied(_) => self.calls_denied += 1,
+            Event::PreToolUse(_) if !known.is_asked => self.calls_asked += 1,
+            Event::PermissionDenied(_) if !known.is_refused => self.calls_denied += 1,
             Event::SubagentStart(_) => self.subagents += 1,
             Event::PostCompact(_) => self.compactions += 1,
             Event::Stop(stop) if stop.is_first_attempt() => self.turns += 1,
             _ => {}
+        }
+    }
+
+    fn of(&mut self, outcome: CallOutcome) -> &mut u64 {
+        match outcome {
+            CallOutcome::Success => &mut self.calls_succeeded,
+            CallOutcome::Failure => &mut self.calls_failed,
+            CallOutcome::Interrupted => &mut self.calls_interrupted,
         }
     }
 }

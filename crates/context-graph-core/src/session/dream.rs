@@ -4,11 +4,12 @@
 //! that had not, and the crisis is over. The measure of continuity is left alone: a session that goes on drifting goes on
 //! measuring low. A dream is an entry of the session's log like any event.
 
-use context_graph_events::claude_code::{Event, UnknownEvent};
+use context_graph_events::Event;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::Session;
+use super::own::{content, entry};
 use crate::continuity::fusion::Model;
 use crate::gwt::lifecycle::Transition;
 use crate::gwt::numeric::narrow;
@@ -104,22 +105,13 @@ impl Session {
     /// A dream that is not in the log yet, as an entry for it.
     pub fn dream_to_log(&self) -> Option<Event> {
         let dream = self.state.unlogged_dream?;
-        let mut raw: Map<String, Value> = Map::new();
-        raw.insert("hook_event_name".to_owned(), DREAM_EVENT.into());
-        raw.insert("session_id".to_owned(), self.snapshot.session_id.clone().into());
-        raw.insert("dream".to_owned(), json!(dream));
-        Some(Event::Unknown(UnknownEvent { name: DREAM_EVENT.to_owned(), raw }))
+        Some(entry(DREAM_EVENT, &self.snapshot.session_id, "dream", json!(dream)))
     }
 }
 
 /// A dream as it stands in the log.
 pub fn dream_of(event: &Event) -> Option<Dream> {
-    match event {
-        Event::Unknown(unknown) if unknown.name == DREAM_EVENT => {
-            Dream::deserialize(unknown.raw.get("dream")?).ok()
-        }
-        _ => None,
-    }
+    content(event, DREAM_EVENT, "dream")
 }
 
 fn mean(vectors: &[[f32; KURAMOTO_N]]) -> Option<[f32; KURAMOTO_N]> {

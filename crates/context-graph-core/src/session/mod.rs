@@ -9,12 +9,15 @@ mod bound;
 mod counters;
 mod digest;
 mod dream;
+mod own;
+mod recent;
 mod record;
 mod step;
 mod voice;
 mod work;
 
 use context_graph_events::claude_code::EndStatus;
+pub(crate) use own::changed_identity;
 use serde::{Deserialize, Serialize};
 
 pub use action::{ACTION_FAILED, ActionFailure};
@@ -22,6 +25,11 @@ pub use bound::{Bounds, Cut, bound};
 pub use counters::Counters;
 pub use digest::DIGEST_MAX;
 pub use dream::{DREAM_COOLDOWN_MS, DREAM_EVENT, Dream, DreamCause, dream_of};
+pub use own::{
+    EVENTS_LOST, EventsLost, IDENTITY_SAVED, LOSS_ACKNOWLEDGED, identity_saved, is_own_entry,
+    loss_acknowledged,
+};
+use recent::RecentCalls;
 pub use record::{Decided, EventRecord, Link, Ruling};
 pub use step::StepReport;
 pub use work::{Failing, FileTouched, Work};
@@ -82,9 +90,12 @@ pub struct SessionState {
     pub last_dream: Option<Dream>,
     /// A dream that is not in the log yet.
     pub unlogged_dream: Option<Dream>,
-    /// How it ended, if it has. The last field: sessions of the first format end before it.
+    /// How it ended, if it has. Sessions of the first format end before this field.
     #[serde(default)]
     pub end: Option<SessionEnd>,
+    /// Its calls of late. Sessions of the second format end before this field.
+    #[serde(default)]
+    recent_calls: RecentCalls,
 }
 
 /// How a session ended, as far as its sender said.

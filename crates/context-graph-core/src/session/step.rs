@@ -2,7 +2,7 @@
 
 use context_graph_events::Event;
 
-use super::{ACTION_FAILED, Dream, EventRecord, Session, SessionEnd, dream_of};
+use super::{Dream, EventRecord, Session, SessionEnd, dream_of, is_own_entry};
 use crate::gwt::consciousness::ConsciousnessState;
 use crate::gwt::ic_monitor::{ICClassification, ICLevel, ICMonitor};
 use crate::gwt::lifecycle::{Lifecycle, Transition};
@@ -32,8 +32,9 @@ impl Session {
             self.state.unlogged_dream = None;
             return self.report();
         }
-        if event.name() == ACTION_FAILED {
-            // It tells of a command of the user's: the session did nothing, and one that has ended stays so.
+        if is_own_entry(event.name()) {
+            // It tells of the record or of a command of the user's: the session did nothing, and one that has ended
+            // stays so.
             self.state.counters.events += 1;
             return self.report();
         }
@@ -45,9 +46,19 @@ impl Session {
             self.link(link);
         }
         self.note(event, at_ms);
-        self.state.counters.count(event);
+        let refusal = record.ruling.as_ref().filter(|ruling| ruling.refuses());
+        let known = self.state.recent_calls.note(event, refusal.is_some());
+        if known.is_told_by(event) {
+            // A result that is sent again is no second call, and no sign of a loop.
+            self.state.counters.events += 1;
+            return StepReport { reopened, ..self.report() };
+        }
+        self.state.counters.count(event, known);
         self.state.work.observe(event, self.state.counters.events);
-        self.ruled(record, event);
+        if let (Some(ruling), Event::PreToolUse(call)) = (refusal, event) {
+            self.state.counters.calls_denied += u64::from(!known.is_refused);
+            self.state.work.refused(&call.tool_name, &ruling.reason);
+        }
         self.assess(event, at_ms);
         let ic = monitor.observe(self.snapshot.last_ic);
         let crisis_began = monitor.is_crisis() && !was_below;
@@ -122,16 +133,6 @@ impl Session {
                 });
             }
             _ => {}
-        }
-    }
-
-    /// Remembers a call that was refused.
-    fn ruled(&mut self, record: &EventRecord, event: &Event) {
-        if let Some(ruling) = record.ruling.as_ref().filter(|ruling| ruling.refuses())
-            && let Event::PreToolUse(call) = event
-        {
-            self.state.counters.calls_denied += 1;
-            self.state.work.refused(&call.tool_name, &ruling.reason);
         }
     }
 

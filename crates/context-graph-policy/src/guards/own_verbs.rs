@@ -25,7 +25,7 @@ const VERBS: &[(&str, Use)] = &[
     ("audit sql", Use::Question),
     ("audit stats", Use::Question),
     ("audit trace", Use::Question),
-    ("audit verify", Use::Question),
+    ("audit verify", Use::QuestionUnless("--acknowledge")),
     ("completions", Use::Question),
     ("config edit", Use::Change),
     ("config path", Use::Question),

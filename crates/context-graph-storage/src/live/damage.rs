@@ -38,6 +38,13 @@ pub struct Damage {
     pub is_loss: bool,
 }
 
+impl Damage {
+    /// What the copy in quarantine is called.
+    pub fn piece(&self) -> Option<String> {
+        Some(self.saved_to.as_ref()?.file_name()?.to_string_lossy().into_owned())
+    }
+}
+
 impl fmt::Display for Damage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {

@@ -5,7 +5,7 @@
 //! be folded again; one after it leaves a journal whose folded part is skipped by that place. Because the journal
 //! is synced first, the place in the store never points past what a power cut leaves of the journal.
 
-use super::{Entry, Position, SessionGuard};
+use super::{Damage, Entry, Position, SessionGuard};
 use crate::error::{Result, StorageError};
 use crate::store::{FoldBatch, Store};
 
@@ -30,19 +30,20 @@ pub struct Folded {
     /// What went wrong after the transaction. Nothing is lost by it: it is made good by the next fold.
     pub afterwards: Option<StorageError>,
     /// Damage met on the way.
-    pub damage: Vec<super::Damage>,
+    pub damage: Vec<Damage>,
 }
 
 /// Moves the journal's entries into `store`, durably.
 ///
 /// `applied` is the place that the caller's state has reached. `plan` gets the entries that the log does not have
 /// yet, and those behind `applied`, whose effects must go into the state it returns. Neither contains the other: the
-/// state may be ahead of the log, and behind it after a fold that died half-way.
+/// state may be ahead of the log, and behind it after a fold that died half-way. It also gets the damage that was met,
+/// and leaves what is to be reported.
 pub fn fold(
     guard: &mut SessionGuard<'_>,
     store: &Store,
     applied: Option<Position>,
-    plan: impl FnOnce(&[Entry<'_>], &[Entry<'_>]) -> Result<FoldPlan>,
+    plan: impl FnOnce(&[Entry<'_>], &[Entry<'_>], &mut Vec<Damage>) -> Result<FoldPlan>,
 ) -> Result<Folded> {
     let folded = store.session(guard.session_id())?.and_then(|session| session.folded_to);
     let mut unlogged = guard.entries_since(folded)?;
@@ -53,7 +54,7 @@ pub fn fold(
     let entries: Vec<_> = unlogged.entries().collect();
     // What has arrived between the two readings is left to the next fold.
     let fresh: Vec<_> = fresh.entries().filter(|entry| entry.end.offset <= position.offset).collect();
-    let FoldPlan { mut batch, live } = plan(&entries, &fresh)?;
+    let FoldPlan { mut batch, live } = plan(&entries, &fresh, &mut damage)?;
     batch.folded_to = Some(position);
     if !entries.is_empty() {
         guard.sync()?;

@@ -9,10 +9,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::frame::{self, Kind};
 use super::header::{self, Header};
 use super::journal::{Journal, JournalFile};
-use super::{Damage, DamageKind, Position};
+use super::{Damage, DamageKind, LiveState, Position};
 use crate::error::{IoContext, Result};
 use crate::file_lock;
-use crate::quarantine::{LOST, note_loss};
+use crate::quarantine::LOST;
 use crate::safe_open::{Access, random_name};
 
 impl JournalFile {
@@ -90,9 +90,6 @@ impl JournalFile {
         saved_to: Option<PathBuf>,
         is_loss: bool,
     ) -> Damage {
-        if let Some(name) = saved_to.as_ref().and_then(|path| path.file_name()).filter(|_| is_loss) {
-            note_loss(self.path.parent().unwrap_or(&self.path), name);
-        }
         Damage { kind, file: self.path.clone(), offset, bytes: bytes as u64, saved_to, is_loss }
     }
 
@@ -124,6 +121,16 @@ impl JournalFile {
 }
 
 impl Journal<'_> {
+    pub(super) fn save_remains(&self, unfit: &LiveState) -> Result<Vec<String>> {
+        let (place, offset) = (self.place, unfit.applied.offset);
+        let journal = place.read_to_end(&self.file, 0)?;
+        let name = format!("{}.state-{offset}-{:016x}", place.key, xxh3_64(unfit.payload()));
+        let (state, _) = place.quarantine.save(&name, unfit.payload())?;
+        let (journal, _) = place.save(&journal, offset, true)?;
+        let name = |path: PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        Ok([journal, state].into_iter().filter_map(name).collect())
+    }
+
     /// Gives the whole journal a new generation, because it does not contain the place up to which the store has
     /// folded it. Everything in it counts as new: logged twice is better than not at all.
     pub(super) fn renew(&mut self) -> Result<Damage> {

@@ -46,6 +46,7 @@ pub struct SessionGuard<'a> {
     current: Option<Descriptor>,
     journal: Journal<'a>,
     damage: Vec<Damage>,
+    unfit: Option<LiveState>,
 }
 
 impl LiveSession {
@@ -122,7 +123,7 @@ impl LiveSession {
     fn guard(&self, state: File) -> Result<SessionGuard<'_>> {
         let mut damage = Vec::new();
         let journal = self.journal.open(&mut damage)?;
-        Ok(SessionGuard { session: self, state, current: None, journal, damage })
+        Ok(SessionGuard { session: self, state, current: None, journal, damage, unfit: None })
     }
 
     /// The state file, locked.
@@ -178,13 +179,30 @@ impl SessionGuard<'_> {
             Content::Garbage => None,
             Content::State(descriptor, state) => {
                 self.current = Some(descriptor);
-                self.journal.continues(state.applied)?.then_some(state)
+                if self.journal.continues(state.applied)? {
+                    Some(state)
+                } else {
+                    self.unfit = Some(state);
+                    None
+                }
             }
         };
         if state.is_none() {
             self.damage.push(self.session.state_damage(&self.state)?);
         }
         Ok(state)
+    }
+
+    /// A whole state that [`Self::read_state`] found and that has come to a place which the journal does not have: it
+    /// knows of entries that are gone, unless the store has them.
+    pub fn take_unfit(&mut self) -> Option<LiveState> {
+        self.unfit.take()
+    }
+
+    /// Copies what is left of a session to quarantine, of which entries are gone without a trace in the journal: the
+    /// state, which has their effects, and the journal. Gives the names of the copies.
+    pub fn save_remains(&self, unfit: &LiveState) -> Result<Vec<String>> {
+        self.journal.save_remains(unfit)
     }
 
     /// Where the journal begins.

@@ -28,7 +28,7 @@ pub struct Tail {
     bytes: Vec<u8>,
     entries: Vec<(Range<usize>, Position)>,
     end: Position,
-    /// Damage met on the way, each reported once.
+    /// Damage met on the way. What was not acknowledged is reported once; a loss at every reading of its place.
     pub damage: Vec<Damage>,
 }
 
@@ -108,10 +108,8 @@ impl Journal<'_> {
         for gap in gaps {
             let offset = start.offset + gap.start as u64;
             // The entry is as good as any; its copy is kept to say where others are missing.
-            let (saved_to, new) = self.place.save(&bytes[gap.clone()], offset, true)?;
-            if new {
-                damage.push(self.place.damage(DamageKind::Gap, offset, gap.len(), Some(saved_to), true));
-            }
+            let (saved_to, _) = self.place.save(&bytes[gap.clone()], offset, true)?;
+            damage.push(self.place.damage(DamageKind::Gap, offset, gap.len(), Some(saved_to), true));
         }
         for flaw in flaws {
             let offset = start.offset + flaw.start as u64;
@@ -121,7 +119,7 @@ impl Journal<'_> {
             if torn {
                 self.file.set_len(offset).context("shorten", path)?;
             }
-            if new {
+            if new || is_loss {
                 let kind = if torn { DamageKind::TornTail } else { DamageKind::BadEntry };
                 damage.push(self.place.damage(kind, offset, flaw.len(), Some(saved_to), is_loss));
             }

@@ -13,6 +13,22 @@ use crate::error::{IoContext, Result, StorageError};
 /// written: `..` is refused, and so is a last part that is a link to elsewhere. Links further up, as in `/tmp` on some
 /// systems, are the administrator's.
 pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf> {
+    let folder = written_out(root, path)?;
+    let fence = if path.is_absolute() && !folder.starts_with(root) {
+        folder.parent().unwrap_or(&folder).to_path_buf()
+    } else {
+        root.to_path_buf()
+    };
+    examine(&folder, &fence)?;
+    // A link that stays inside is the user's own.
+    if folder.is_symlink() {
+        return fs::canonicalize(&folder).map_err(|error| unusable(&folder, "followed", &error));
+    }
+    Ok(folder)
+}
+
+/// The path in full, as it is written: links are not followed.
+pub(super) fn written_out(root: &Path, path: &Path) -> Result<PathBuf> {
     let refuse = |problem: &str, next_step| {
         Err(StorageError::Path { path: path.to_path_buf(), problem: problem.into(), next_step })
     };
@@ -32,18 +48,7 @@ pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf> {
             other => inside.push(other),
         }
     }
-    let folder = root.join(inside);
-    let fence = if path.is_absolute() && !folder.starts_with(root) {
-        folder.parent().unwrap_or(&folder).to_path_buf()
-    } else {
-        root.to_path_buf()
-    };
-    examine(&folder, &fence)?;
-    // A link that stays inside is the user's own.
-    if folder.is_symlink() {
-        return fs::canonicalize(&folder).map_err(|error| unusable(&folder, "followed", &error));
-    }
-    Ok(folder)
+    Ok(root.join(inside))
 }
 
 /// Refuses a `folder` that is a file or that links lead out of `fence`. One that is not there yet is judged by

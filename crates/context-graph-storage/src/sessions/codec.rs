@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, StorageError};
 
 /// The format of a session beside its snapshot.
-const SESSION_FORMAT: u8 = 3;
+const SESSION_FORMAT: u8 = 5;
 /// A session of that format, compressed: the store keeps it for years, and nobody waits for it there.
-const PACKED_SESSION: u8 = 4;
-/// The same two as they were first: without the last field, which is an option.
-const FIRST_SESSION: u8 = 1;
-const FIRST_PACKED: u8 = 2;
+const PACKED_SESSION: u8 = 6;
+/// Older formats, each with the fields that came behind it as they are where there is nothing. The number behind each
+/// is the same, compressed.
+const OLDER_SESSIONS: [(u8, &[u8]); 2] = [(1, &[0, 0]), (3, &[0])];
 /// The format of a record.
 const RECORD_FORMAT: u8 = 2;
 /// No session is larger unpacked.
@@ -27,19 +27,17 @@ pub fn encode_session(session: &Session) -> Result<Vec<u8>> {
 /// A session from bytes, packed or not.
 pub fn decode_session(bytes: &[u8]) -> Result<Session> {
     match bytes.split_first() {
-        Some((&(PACKED_SESSION | FIRST_PACKED), packed)) => decode_unpacked(&unpack(packed)?),
         Some((found, _)) if *found > PACKED_SESSION => decode("session", PACKED_SESSION, bytes),
+        Some((found, packed)) if *found > 0 && found % 2 == 0 => decode_unpacked(&unpack(packed)?),
         _ => decode_unpacked(bytes),
     }
 }
 
 fn decode_unpacked(bytes: &[u8]) -> Result<Session> {
-    match bytes.split_first() {
-        Some((&FIRST_SESSION, rest)) => {
-            let without_end = [0];
-            decode("session", SESSION_FORMAT, &[&[SESSION_FORMAT], rest, &without_end].concat())
-        }
-        _ => decode("session", SESSION_FORMAT, bytes),
+    let (found, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    match OLDER_SESSIONS.iter().find(|(older, _)| older == found) {
+        Some((_, missing)) => decode("session", SESSION_FORMAT, &[&[SESSION_FORMAT], rest, missing].concat()),
+        None => decode("session", SESSION_FORMAT, bytes),
     }
 }
 
@@ -62,7 +60,10 @@ fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
 
 /// Only the snapshot of a session from bytes: it stands first, and the rest is twenty times as large.
 pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
-    let rest = bytes.strip_prefix(&[SESSION_FORMAT]).or_else(|| bytes.strip_prefix(&[FIRST_SESSION]))?;
+    let (found, rest) = bytes.split_first()?;
+    if *found != SESSION_FORMAT && OLDER_SESSIONS.iter().all(|(older, _)| older != found) {
+        return None;
+    }
     postcard::take_from_bytes(rest).ok().map(|(snapshot, _)| snapshot)
 }
 
@@ -134,15 +135,17 @@ mod tests {
     }
 
     #[test]
-    fn a_session_of_the_first_format_is_still_read() {
+    fn a_session_of_an_older_format_is_still_read() {
         let session = Session::new("s", "/p", 7);
         let bytes = encode_session(&session).unwrap();
-        let first = [&[FIRST_SESSION], &bytes[1..bytes.len() - 1]].concat();
-        let mut packed = pack_session(&first);
-        packed[0] = FIRST_PACKED;
-        assert_eq!(decode_session(&first).unwrap(), session);
-        assert_eq!(decode_session(&packed).unwrap(), session);
-        assert_eq!(decode_snapshot(&first), Some(session.snapshot));
+        for (format, missing) in OLDER_SESSIONS {
+            let older = [&[format], &bytes[1..bytes.len() - missing.len()]].concat();
+            let mut packed = pack_session(&older);
+            packed[0] = format + 1;
+            assert_eq!(decode_session(&older).unwrap(), session);
+            assert_eq!(decode_session(&packed).unwrap(), session);
+            assert_eq!(decode_snapshot(&older), Some(session.snapshot.clone()));
+        }
     }
 
     #[test]

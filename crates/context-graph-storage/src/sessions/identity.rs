@@ -1,14 +1,11 @@
 //! A session's identity by itself: taken out and put back, as programs that keep it elsewhere do.
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
+use context_graph_core::session::identity_saved;
 
 use super::Sessions;
-use super::codec::encode_session;
-use super::reach::Reach;
-use super::step::take_in;
 use crate::error::{Result, StorageError};
-use crate::session_identity::SessionIdentityManager;
-use crate::store::Patience;
+use crate::session_identity::{SessionIdentityManager, validate};
 
 impl Sessions {
     /// The session's identity. If nothing is known of the session, one is made, which continues `previous` where that is
@@ -32,33 +29,19 @@ impl Sessions {
         SessionIdentityManager::over(store, now_ms).load_or_create(session_id, previous)
     }
 
-    /// Replaces a session's identity. One that is still running goes on from it.
+    /// Replaces a session's identity, and puts it on record which fields changed. A session that is still running goes on
+    /// from it.
     pub fn save_identity(&self, snapshot: &SessionIdentitySnapshot, now_ms: i64) -> Result<()> {
         let session_id = snapshot.session_id.as_str();
         if let Some(previous) = &snapshot.previous_session_id {
             self.check_previous(session_id, previous, now_ms)?;
         }
-        let live = self.folder.session(session_id)?;
-        let guard = live.lock_existing()?;
-        let mut opened = None;
-        if let Some(mut guard) = guard {
-            let mut store = Reach::new(self, Patience::Command, now_ms, &mut opened);
-            let mut state = self.load(&mut guard, session_id, now_ms, &mut store)?;
-            if let Some(error) = state.unread {
-                return Err(error);
-            }
-            let tail = guard.entries_since(state.applied)?;
-            for entry in tail.entries() {
-                take_in(&mut state.session, &entry);
-            }
-            state.session.snapshot = snapshot.clone();
-            guard.write_state(tail.end(), &encode_session(&state.session)?)?;
-        }
-        let store = match opened {
-            Some(store) => store,
-            None => self.folder.open_store(now_ms)?,
-        };
-        SessionIdentityManager::over(store, now_ms).save(snapshot)
+        validate(snapshot)?;
+        self.log_own(session_id, now_ms, |session| {
+            let entry = identity_saved(&session.snapshot, snapshot);
+            session.snapshot = snapshot.clone();
+            entry
+        })
     }
 
     /// Refuses a session before this one that is not known or leads back to it. The one that it has may be gone since.

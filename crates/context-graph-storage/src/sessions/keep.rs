@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use super::Sessions;
 use super::reach::Reach;
-use super::step::take_in;
 use crate::error::Result;
 use crate::paths;
 use crate::session_key::SessionKey;
@@ -119,15 +118,7 @@ impl Sessions {
         let live = self.folder.session(session_id)?;
         let mut guard = live.lock()?;
         let mut store = Reach::new(self, Patience::Command, now_ms, store);
-        let mut state = self.load(&mut guard, session_id, now_ms, &mut store)?;
-        if let Some(error) = state.unread {
-            return Err(error);
-        }
-        let tail = guard.entries_since(state.applied)?;
-        for entry in tail.entries() {
-            take_in(&mut state.session, &entry);
-        }
-        state.applied = Some(tail.end());
+        let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, Vec::new(), 0)?;
         let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
         let journal = (!folded.emptied).then(|| guard.journal_start());
         self.note_head(store.opened().ok(), session_id, journal);

@@ -9,6 +9,8 @@ mod evidence;
 mod identity;
 mod keep;
 mod line;
+mod load;
+mod lost;
 mod reach;
 mod read;
 mod step;
@@ -24,11 +26,13 @@ use context_graph_secrets::Redactor;
 use crate::error::{Result, StorageError};
 use crate::live::Damage;
 use crate::paths::StateFolder;
-use crate::quarantine::take_losses;
+use crate::quarantine::{has_losses, note_loss, take_losses};
 use crate::session_key::SessionKey;
 
 pub use codec::{decode_record, decode_session, encode_record, encode_session};
 pub use keep::{Limits, Pruned, UPKEEP_STAMP};
+pub use lost::Loss;
+pub(crate) use lost::look_for_losses;
 pub use read::{SessionView, Source};
 pub use step::{Arrival, Durability, NotBefore, Stepped};
 pub use trail::Trail;
@@ -75,10 +79,10 @@ impl Sessions {
         self.folder.root().to_string_lossy().into_owned()
     }
 
-    /// Events that were lost to damage and that nobody has been told of: the names of their bytes in quarantine. They
-    /// count as told from now on.
+    /// What was lost, or put aside because somebody else made it, and nobody has been told of: a line each. It counts as
+    /// told from now on.
     pub fn take_losses(&self) -> Vec<String> {
-        take_losses(&self.folder.live_folder())
+        if has_losses(self.folder.live()) { take_losses(&self.folder.live_folder()) } else { Vec::new() }
     }
 
     /// An event as it will be remembered: cut to size, secrets taken out.
@@ -108,7 +112,12 @@ impl Sessions {
     /// Remembers an event without stepping its session: the fast path. The next one who steps it takes it in.
     pub fn append(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
         let live = self.folder.session(session_id)?.durable(self.durable);
-        live.append_only(&encode_record(record)?)
+        let damage = live.append_only(&encode_record(record)?)?;
+        if damage.iter().any(|damage| damage.is_loss) {
+            // If that fails, whoever steps the session next finds it out again.
+            let _ = self.settle_loss(session_id, damage.clone(), record.at_ms);
+        }
+        Ok(damage)
     }
 
     /// The same, and the session's identity as its last step left it. Waits for nobody and opens no database.

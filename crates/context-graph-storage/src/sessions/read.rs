@@ -5,7 +5,7 @@ use context_graph_core::session::{EventRecord, Session};
 
 use super::Sessions;
 use super::codec::{decode_record, decode_session};
-use super::step::{stored, take_in};
+use super::load::{stored, take_in};
 use crate::error::Result;
 use crate::session_key::SessionKey;
 use crate::store::{Patience, Removed, SessionEntry, SessionQuery, Store, StoredRecord, Why};
@@ -69,22 +69,6 @@ impl Sessions {
             }
         }
         Ok(found.map(|(session, _)| SessionView { session, source, unfolded, stored_records }))
-    }
-
-    /// Reads every journal, and says how many records wait in them to be stored. What does not check out goes to
-    /// quarantine.
-    pub fn check_journals(&self, store: Option<&Store>) -> Result<u64> {
-        let mut waiting = 0;
-        for (id, _) in self.folder.live_sessions()? {
-            let entry = store.map(|store| store.session(&id)).transpose()?.flatten();
-            let live = self.folder.session(&id)?;
-            let Some(mut guard) = live.lock_existing()? else { continue };
-            // All of it, not only what the store has not got yet.
-            guard.entries_since(None)?;
-            let tail = guard.entries_since(entry.and_then(|entry| entry.folded_to))?;
-            waiting += tail.entries().len() as u64;
-        }
-        Ok(waiting)
     }
 
     /// All records of a session, oldest first, with their numbers.

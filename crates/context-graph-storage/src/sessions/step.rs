@@ -1,14 +1,16 @@
 //! One event taken in: appended, folded into the session, and at a sync point into the store.
 
-use context_graph_core::session::{Decided, Link, LinkOrigin, Session, StepReport};
+use context_graph_core::session::{Decided, EventsLost, Link, LinkOrigin, Session, StepReport};
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
 
 use super::Sessions;
-use super::codec::{decode_record, decode_session, encode_record, encode_session, pack_session};
+use super::codec::{decode_record, encode_record, encode_session, pack_session};
+use super::load::{Loaded, stored, take_in};
+use super::lost;
 use super::reach::Reach;
 use crate::error::{Result, StorageError};
-use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Position, SessionGuard, fold};
+use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Folded, SessionGuard, fold};
 use crate::store::{About, FoldBatch, LogRecord, Patience, Store};
 
 /// How safe an event is to be when it has been taken in.
@@ -76,6 +78,8 @@ pub struct Stepped {
     pub refused_previous: Option<NotBefore>,
     /// What was found damaged on the way and mended.
     pub damage: Vec<Damage>,
+    /// Events that are gone, found out now and put on record.
+    pub lost: Option<EventsLost>,
     /// Why the store could not be used. What happened is in the session's journal, and a later fold takes it along.
     pub postponed: Option<StorageError>,
 }
@@ -133,19 +137,28 @@ impl Sessions {
 
         let mut state = self.load(&mut guard, session_id, at_ms, &mut store)?;
         state.session.snapshot.crisis_threshold = crisis_threshold;
-        let mut report = None;
+        let (mut report, mut lost) = (None, None);
         let mut damage = Vec::new();
         loop {
-            let tail = guard.entries_since(state.applied)?;
+            let mut tail = guard.entries_since(state.applied)?;
             for entry in tail.entries() {
                 if entry.end == own {
+                    state.saw(record.at_ms);
                     report = Some(state.session.step(&record, &event));
                 } else {
-                    take_in(&mut state.session, &entry);
+                    state.take_in(&entry);
                 }
             }
             state.applied = Some(tail.end());
-            damage.extend(tail.damage);
+            damage.extend(guard.take_damage());
+            damage.extend(lost::untold_damage(&mut tail));
+            if lost.is_none() && state.unread.is_none() {
+                lost = lost::found_out(&guard, &state, &damage, 1)?;
+                if let Some(lost) = &lost {
+                    self.put_on_record(&mut guard, lost, at_ms, &mut store)?;
+                    continue;
+                }
+            }
             // A dream is an entry of its own. Others may have appended before it, so what is there is read again.
             let Some(dream) = state.session.dream_to_log() else { break };
             let record = self.record(dream, at_ms, None);
@@ -153,7 +166,6 @@ impl Sessions {
         }
         let report = report.unwrap_or_else(|| state.session.report());
 
-        damage.extend(guard.take_damage());
         if let Some(error) = state.unread.take() {
             if durability != Durability::Process {
                 guard.sync()?;
@@ -171,6 +183,7 @@ impl Sessions {
             let over = durability == Durability::End;
             match store.opened().and_then(|store| self.fold(&mut guard, store, &mut state, over)) {
                 Ok(folded) => {
+                    lost = lost.or_else(|| lost::by_damage(&folded.damage));
                     damage.extend(folded.damage);
                     let is_put_away = over && folded.emptied;
                     let journal = (!is_put_away).then(|| guard.journal_start());
@@ -187,21 +200,37 @@ impl Sessions {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Stepped { session: state.session, report, previous, refused_previous, damage, postponed })
+        Ok(Stepped { session: state.session, report, previous, refused_previous, damage, lost, postponed })
     }
 
-    /// Folds what has gathered in a session's journal into the store.
+    /// Folds what has gathered in a session's journal into the store. What turns out to be lost is on record in it.
     pub(super) fn fold(
         &self,
         guard: &mut SessionGuard<'_>,
         store: &Store,
         state: &mut Loaded,
         over: bool,
-    ) -> Result<crate::live::Folded> {
+    ) -> Result<Folded> {
+        let folded = self.fold_once(guard, store, state, over)?;
+        let Some(lost) = lost::by_damage(&folded.damage) else { return Ok(folded) };
+        self.append_loss(guard, &lost, state.session.state.updated_ms)?;
+        state.applied = Some(folded.position);
+        let again = self.fold_once(guard, store, state, over)?;
+        Ok(Folded { damage: folded.damage, ..again })
+    }
+
+    fn fold_once(
+        &self,
+        guard: &mut SessionGuard<'_>,
+        store: &Store,
+        state: &mut Loaded,
+        over: bool,
+    ) -> Result<Folded> {
         let project = self.project();
         let applied = state.applied;
         let session = &mut state.session;
-        fold(guard, store, applied, |entries, fresh| {
+        fold(guard, store, applied, |entries, fresh, damage| {
+            lost::retain_untold(damage, || entries.iter().copied());
             for entry in fresh {
                 take_in(session, entry);
             }
@@ -218,30 +247,6 @@ impl Sessions {
             };
             Ok(FoldPlan { batch, live })
         })
-    }
-
-    /// The session as it is known: from its state file, else from the store, else a new one.
-    pub(super) fn load(
-        &self,
-        guard: &mut SessionGuard<'_>,
-        session_id: &str,
-        at_ms: i64,
-        store: &mut Reach<'_>,
-    ) -> Result<Loaded> {
-        if let Some(state) = guard.read_state()?
-            && let Ok(session) = decode_session(state.payload())
-        {
-            return Ok(Loaded { session, applied: Some(state.applied), unread: None });
-        }
-        let found = store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)));
-        let unread = match found {
-            Ok(Some((session, applied))) => return Ok(Loaded { session, applied, unread: None }),
-            Ok(None) => None,
-            Err(error) if error.can_wait() => Some(error),
-            Err(error) => return Err(error),
-        };
-        let session = Session::new(session_id, self.project(), at_ms);
-        Ok(Loaded { session, applied: None, unread })
     }
 
     /// The session that a starting one continues: the one named, else for a new one the latest of the project. A
@@ -296,34 +301,6 @@ impl Sessions {
             }
         }
         Ok(newest.map(|(id, _)| id))
-    }
-}
-
-/// A session in hand, and how far into its journal it has come.
-pub(super) struct Loaded {
-    pub(super) session: Session,
-    pub(super) applied: Option<Position>,
-    /// Why the store could not say whether it knows the session. Then what is in hand is what the journal tells, to
-    /// answer with and not to be kept.
-    pub(super) unread: Option<StorageError>,
-}
-
-/// A session as the store has it.
-pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
-    let Some(snapshot) = store.snapshot(session_id)? else { return Ok(None) };
-    let folded_to = store.session(session_id)?.and_then(|entry| entry.folded_to);
-    let state = store.state(session_id)?.map(|bytes| decode_session(&bytes)).transpose()?;
-    let session = state.unwrap_or_else(|| Session::new(session_id, "", snapshot.timestamp_ms));
-    let session = Session { snapshot, ..session };
-    Ok(Some((session, folded_to)))
-}
-
-/// Takes in an entry of somebody else's. One that cannot be read back counts as an event all the same.
-pub(super) fn take_in(session: &mut Session, entry: &Entry<'_>) {
-    if let Ok(record) = decode_record(entry.payload)
-        && let Ok(event) = record.event()
-    {
-        session.step(&record, &event);
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use context_graph_core::audit::{EDITORS, Outcome};
-use context_graph_core::session::DREAM_EVENT;
+use context_graph_core::session::is_own_entry;
 use rusqlite::{Connection, Statement, params_from_iter};
 
 use super::Store;
@@ -297,8 +297,8 @@ fn events(
         }
         let event = row.get_ref(3)?.as_str().unwrap_or_default();
         of_day.prompts += u64::from(event == "UserPromptSubmit");
-        // A dream is an entry of our own making and no hook's.
-        if event != DREAM_EVENT {
+        // What is of our own making is no hook's.
+        if !is_own_entry(event) {
             under(&mut into.hooks, event).push(short(row.get(2)?));
         }
     }

@@ -10,6 +10,7 @@ use super::write::find;
 use super::{CheckReport, Store, tombstone};
 use crate::error::Result;
 use crate::session_key::SessionKey;
+use crate::sessions::{Loss, look_for_losses};
 
 /// A place where a chain does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct ChainReport {
     pub breaks: u64,
     /// The first place that does not.
     pub first_break: Option<Break>,
+    /// What the records themselves say was lost before it got here.
+    pub losses: Vec<Loss>,
 }
 
 impl ChainReport {
@@ -98,6 +101,9 @@ impl Follow {
         }
         if let Some(seq) = block.first_break() {
             self.break_at(report, seq, "the record is not the one that the chain was made over");
+        }
+        for packed in block.records() {
+            look_for_losses(&mut report.losses, &self.session_id, packed.seq, packed.content.bytes);
         }
         self.chain = block.behind;
     }

@@ -122,7 +122,7 @@ pub fn fold(guard: &mut SessionGuard<'_>, store: &Store, now_ms: i64) -> Folded 
 fn try_fold(guard: &mut SessionGuard<'_>, store: &Store, now_ms: i64) -> Result<Folded, StorageError> {
     let (applied, mut count) = load(guard, store);
     let id = guard.session_id().to_owned();
-    live::fold(guard, store, applied, |entries, fresh| {
+    live::fold(guard, store, applied, |entries, fresh, _| {
         count += fresh.len() as u64;
         let record = |entry: &Entry<'_>| LogRecord {
             tool_use_id: Some("call".into()),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_storage::Store;
+use context_graph_storage::sessions::Loss;
 use context_graph_storage::store::{Break, Chain, ChainReport, Tombstone};
 use serde_json::{Value, json};
 
@@ -16,16 +17,19 @@ use crate::config::Config;
 use crate::heads::{self, Head};
 use crate::summary::counted;
 use crate::trust::ProjectFiles;
-use crate::{Environment, table, terminal};
+use crate::{Environment, clock, table, terminal, time};
 
 /// Check that the record is as it was written: every page, every record, every chain, every journal
 ///
 /// Each session's records are a hash chain. Whatever was changed, taken out or added behind the store's back does not
 /// fit, and the first place is named. How far each session had come is written down in your own folder too: what was
 /// removed or rolled back is missed there. Sessions that were forgotten or pruned left a tombstone and are no break.
+///
+/// Events that were lost from a journal are on record themselves: they are named until you say that you know of them.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 it holds, 2 it does not.\n\nExamples:\n  \
                         context-graph audit verify\n  \
+                        context-graph audit verify --acknowledge\n  \
                         context-graph audit verify --heads ~/heads.jsonl --json")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
@@ -34,6 +38,10 @@ pub(crate) struct VerifyArgs {
     /// Compare with the heads written down in this file [default: the configuration's `audit.heads_file`]
     #[arg(long, value_name = "FILE")]
     heads: Option<PathBuf>,
+
+    /// Say that you know of the losses that it names: that goes on record, and from then on they are no failure
+    #[arg(long)]
+    acknowledge: bool,
 }
 
 /// All that was found.
@@ -43,25 +51,18 @@ struct Findings {
     /// Records that are in a journal still, and not chained yet.
     waiting: u64,
     heads: usize,
+    losses: Vec<Loss>,
     first_break: Option<Break>,
 }
 
 pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
     let heads = heads_to_compare(args, environment)?;
     let shelf = Shelf::open(&args.place, environment)?;
-    let findings = match &shelf.store {
-        Some(store) => look(&shelf, store, &heads)?,
-        None => Findings {
-            chains: ChainReport::default(),
-            tombstones: Vec::new(),
-            waiting: shelf.sessions.check_journals(None)?,
-            heads: heads.len(),
-            first_break: match loss(&shelf) {
-                Some(found) => Some(found),
-                None => outside(&shelf, None, &[], &heads)?,
-            },
-        },
-    };
+    let mut findings = look(&shelf, &heads)?;
+    if args.acknowledge && acknowledge(&shelf, &findings.losses)? {
+        // What was said goes on record, and is read back from there.
+        findings = look(&Shelf::open(&args.place, environment)?, &heads)?;
+    }
     if args.place.json {
         table::print_json(&as_json(&findings))?;
     } else {
@@ -69,41 +70,66 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
     }
     match findings.first_break {
         None => Ok(()),
-        Some(found) => Err(Failure::new(
-            ErrorCode::Corruption,
-            format!("the record does not hold: {}", line(&found)),
-        )
-        .with_next_step(
-            "compare with a backup of .context-graph; what is there can still be read with `audit log`",
-        )),
+        Some(found) => {
+            Err(Failure::new(ErrorCode::Corruption, format!("the record does not hold: {}", line(&found)))
+                .with_next_step(next_step(&findings.losses)))
+        }
     }
 }
 
-fn look(shelf: &Shelf, store: &Store, heads: &[Head]) -> Result<Findings, Failure> {
-    let check = store.check()?;
-    let of = store.stats()?.records;
-    let mut progress = Progress::new("following the chains");
-    let chains = store.verify_chains(&mut |done| progress.tell(done, of))?;
-    progress.done();
-    let tombstones = store.tombstones()?;
-    let waiting = shelf.sessions.check_journals(Some(store))?;
-    let damaged = check.first_problem.map(|(key, what)| Break {
-        session_id: None,
-        seq: None,
-        what: format!("{key}: {what}"),
-    });
-    // A chain that breaks says more than the page or the key that it breaks on.
-    let first_break = match chains.first_break.clone().or(damaged).or_else(|| loss(shelf)) {
-        Some(found) => Some(found),
-        None => outside(shelf, Some(store), &tombstones, heads)?,
-    };
-    Ok(Findings { chains, tombstones, waiting, heads: heads.len(), first_break })
+fn next_step(losses: &[Loss]) -> &'static str {
+    if losses.iter().any(|loss| !loss.is_acknowledged) {
+        "see what is left of it in quarantine; once you know, `audit verify --acknowledge` says so"
+    } else {
+        "compare with a backup of .context-graph; what is there can still be read with `audit log`"
+    }
 }
 
-/// The first event that was lost from a journal: its bytes did not check out, and are in quarantine.
-fn loss(shelf: &Shelf) -> Option<Break> {
+/// Puts it on record that the user knows of losses; whether there were any to know of.
+fn acknowledge(shelf: &Shelf, losses: &[Loss]) -> Result<bool, Failure> {
+    let mut ids: Vec<&str> =
+        losses.iter().filter(|loss| !loss.is_acknowledged).map(|loss| loss.session_id.as_str()).collect();
+    ids.dedup();
+    for id in &ids {
+        shelf.sessions.acknowledge_losses(id, clock::now_ms())?;
+    }
+    Ok(!ids.is_empty())
+}
+
+fn look(shelf: &Shelf, heads: &[Head]) -> Result<Findings, Failure> {
+    let store = shelf.store.as_ref();
+    let (mut chains, mut damaged, mut tombstones) = (ChainReport::default(), None, Vec::new());
+    if let Some(store) = store {
+        let check = store.check()?;
+        let of = store.stats()?.records;
+        let mut progress = Progress::new("following the chains");
+        chains = store.verify_chains(&mut |done| progress.tell(done, of))?;
+        progress.done();
+        tombstones = store.tombstones()?;
+        damaged = check.first_problem.map(|(key, what)| Break {
+            session_id: None,
+            seq: None,
+            what: format!("{key}: {what}"),
+        });
+    }
+    let stored = std::mem::take(&mut chains.losses);
+    let (waiting, losses) = shelf.sessions.check_journals(store, stored)?;
+    // A chain that breaks says more than the page or the key that it breaks on.
+    let first_break = match chains.first_break.clone().or(damaged).or_else(|| lost(shelf, &losses)) {
+        Some(found) => Some(found),
+        None => outside(shelf, store, &tombstones, heads)?,
+    };
+    Ok(Findings { chains, tombstones, waiting, heads: heads.len(), losses, first_break })
+}
+
+/// The first loss that the user does not know of: on record, or else by what lies in quarantine.
+fn lost(shelf: &Shelf, losses: &[Loss]) -> Option<Break> {
+    if let Some(loss) = losses.iter().find(|loss| !loss.is_acknowledged) {
+        return Some(Break { session_id: Some(loss.session_id.clone()), seq: loss.seq, what: of_loss(loss) });
+    }
     let quarantine = shelf.sessions.folder().quarantine();
-    let (session, name) = quarantine.losses().into_iter().next()?;
+    let is_on_record = |name: &String| losses.iter().any(|loss| loss.what.pieces.contains(name));
+    let (session, name) = quarantine.losses().into_iter().find(|(_, name)| !is_on_record(name))?;
     Some(Break {
         session_id: Some(session),
         seq: None,
@@ -112,6 +138,13 @@ fn loss(shelf: &Shelf) -> Option<Break> {
             quarantine.folder().join(name).display()
         ),
     })
+}
+
+fn of_loss(loss: &Loss) -> String {
+    match loss.at_ms {
+        Some(at_ms) => format!("{}, found out {}", loss.what, time::local(at_ms)),
+        None => loss.what.to_string(),
+    }
 }
 
 /// What is not as it was written down outside of the project: in the user's own folder, and where the user wants it.
@@ -209,6 +242,11 @@ fn told(findings: &Findings) -> Vec<String> {
         let heads = counted(findings.heads, "head", "heads");
         lines.push(format!("{heads} written down outside of the project compared"));
     }
+    let known = findings.losses.iter().filter(|loss| loss.is_acknowledged);
+    lines.extend(known.map(|loss| {
+        let line = format!("known loss: session {}: {}", loss.session_id, of_loss(loss));
+        terminal::plain(&line, false).to_string()
+    }));
     lines.push(match &findings.first_break {
         None => "the record holds".to_owned(),
         Some(found) => format!("the record DOES NOT hold: {}", terminal::plain(&line(found), false)),
@@ -242,6 +280,22 @@ fn as_json(findings: &Findings) -> Value {
             })
         })
         .collect();
+    let losses: Vec<Value> = findings
+        .losses
+        .iter()
+        .map(|loss| {
+            json!({
+                "session_id": loss.session_id,
+                "record": loss.seq,
+                "at_ms": loss.at_ms,
+                "lost": loss.what.lost,
+                "at_least": loss.what.at_least,
+                "how": loss.what.how,
+                "pieces": loss.what.pieces,
+                "acknowledged": loss.is_acknowledged,
+            })
+        })
+        .collect();
     json!({
         "holds": findings.first_break.is_none(),
         "sessions": chains.sessions,
@@ -252,6 +306,7 @@ fn as_json(findings: &Findings) -> Value {
         "first_break": findings.first_break.as_ref().map(|found| {
             json!({"session_id": found.session_id, "record": found.seq, "what": found.what})
         }),
+        "losses": losses,
         "tombstones": tombstones,
     })
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::Outcome;
-use super::project_folder;
+use super::{DB_PATH_HELP, project_folder};
 use crate::Environment;
 
 /// What is set, where it was set, and what could be
@@ -30,8 +30,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "DIR", value_parser = project_folder())]
     project: Option<PathBuf>,
 
-    /// Where all state is to be, as the hooks are told
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
     db_path: Option<PathBuf>,
 
     /// Answer in JSON

@@ -54,6 +54,6 @@ pub(super) fn database(args: &PlaceArgs, environment: &Environment) -> PathBuf {
 
 /// Where all state is, if the user names a place.
 fn named(args: &PlaceArgs, environment: &Environment) -> Option<PathBuf> {
-    let named = args.db_path.as_deref().or(environment.db_path.as_deref())?;
+    let named = environment.named_place(args.db_path.as_deref())?;
     Some(environment.project_root().join(named))
 }

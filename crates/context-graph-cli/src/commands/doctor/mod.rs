@@ -45,6 +45,9 @@ pub(crate) struct DoctorArgs {
     /// The project's folder [default: the one around the current folder]
     dir: Option<PathBuf>,
 
+    #[arg(long, value_name = "PATH", help = super::DB_PATH_HELP)]
+    db_path: Option<PathBuf>,
+
     /// Make the fixes that are safe: hooks of ours brought up to date, doors closed. A copy of what was is kept
     #[arg(long)]
     fix: bool,
@@ -141,7 +144,8 @@ fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
 }
 
 pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
-    let environment = environment.in_project(args.dir.as_deref());
+    let mut environment = environment.in_project(args.dir.as_deref());
+    environment.db_path = args.db_path.clone().or(environment.db_path);
     if !environment.project_root().is_dir() {
         return Err(Failure::usage(format!("{} is no folder", environment.project_root().display()))
             .with_next_step("name the folder of a project that is there"));

@@ -56,7 +56,9 @@ fn store(sessions: &Sessions) -> Vec<Finding> {
             )];
         }
     };
-    vec![adds_up(sessions, &store), is_as_written(&store)]
+    let mut findings = vec![adds_up(sessions, &store)];
+    findings.extend(is_as_written(&store));
+    findings
 }
 
 /// Every page and every index, as SQLite sees them.
@@ -82,18 +84,30 @@ fn adds_up(sessions: &Sessions, store: &Store) -> Finding {
 }
 
 /// Every record against the hash chain.
-fn is_as_written(store: &Store) -> Finding {
+fn is_as_written(store: &Store) -> Vec<Finding> {
     let fix = "`context-graph audit verify` says more; compare with a backup of .context-graph";
-    match store.verify_chains(&mut |_| {}) {
-        Ok(report) => match report.first_break {
-            None => Finding::ok(CHECK, "the record is as it was written"),
-            Some(found) => {
-                let session = found.session_id.map(|id| format!(" (session {id})")).unwrap_or_default();
-                Finding::broken(CHECK, format!("the record was changed{session}: {}", found.what), fix)
-            }
-        },
-        Err(error) => Finding::broken(CHECK, format!("the record cannot be followed: {error}"), fix),
-    }
+    let report = match store.verify_chains(&mut |_| {}) {
+        Ok(report) => report,
+        Err(error) => {
+            return vec![Finding::broken(CHECK, format!("the record cannot be followed: {error}"), fix)];
+        }
+    };
+    let mut findings = vec![match report.first_break {
+        None => Finding::ok(CHECK, "the record is as it was written"),
+        Some(found) => {
+            let session = found.session_id.map(|id| format!(" (session {id})")).unwrap_or_default();
+            Finding::broken(CHECK, format!("the record was changed{session}: {}", found.what), fix)
+        }
+    }];
+    let unknown = report.losses.into_iter().filter(|loss| !loss.is_acknowledged);
+    findings.extend(unknown.map(|loss| {
+        Finding::warning(
+            CHECK,
+            format!("session {}: {}", loss.session_id, loss.what),
+            "`context-graph audit verify` says more; with --acknowledge it takes it that you know",
+        )
+    }));
+    findings
 }
 
 fn put_aside(sessions: &Sessions) -> String {

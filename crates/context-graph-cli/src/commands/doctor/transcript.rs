@@ -131,7 +131,7 @@ fn blocked(line: &Value, is_ours: impl Fn(&str) -> bool) -> Option<String> {
 }
 
 fn is_remembered(patient: &Patient, session: &str) -> bool {
-    if !patient.environment.state_folder().is_dir() {
+    if !patient.environment.state_place(None).is_ok_and(|place| place.is_dir()) {
         return false;
     }
     let Ok(sessions) = patient.environment.sessions(None) else { return false };

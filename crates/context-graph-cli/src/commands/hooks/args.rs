@@ -9,6 +9,7 @@ use std::str::FromStr;
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
 pub use super::generate::GenerateConfigArgs;
+use crate::commands::DB_PATH_HELP;
 
 /// Everything that `hooks` can do.
 #[derive(Debug, Clone, PartialEq, Subcommand)]
@@ -50,8 +51,8 @@ pub struct CommonArgs {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: OutputFormat,
 
-    /// Where all state is: journals, caches, database [env: `CONTEXT_GRAPH_DB_PATH`] [default: `.context-graph` in the project]
-    #[arg(long, value_name = "PATH")]
+    /// Where all state is.
+    #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
     pub db_path: Option<PathBuf>,
 
     /// Say on stderr where the time went

@@ -75,7 +75,9 @@ impl ErrorCode {
             Self::SessionNotFound => "run `context-graph hooks session-start` first",
             Self::CallNotFound => "`context-graph audit log` shows the calls there are",
             Self::Storage => "see that the project's .context-graph folder is writable and the disk has room",
-            Self::Corruption => "the damaged bytes are kept there; the next event starts afresh",
+            Self::Corruption => {
+                "what is damaged is kept there and the next event goes on; `context-graph audit verify` says more"
+            }
             Self::Policy => "`context-graph policy check` names the policy",
             Self::Crisis => "`context-graph consciousness explain` says what pulled away from the purpose",
             Self::Internal => "please report this with the input that caused it",
@@ -109,7 +111,7 @@ pub enum HookError {
     PutAside {
         /// The state folder.
         folder: std::path::PathBuf,
-        /// What the pieces are called: in quarantine, or beside it.
+        /// What was lost, in a line each, and what is called so beside the state.
         pieces: Vec<String>,
     },
     /// stdin could not be read.
@@ -142,17 +144,13 @@ pub(super) const OUT_OF_RESOURCES: &str =
 
 /// What was put aside, and what to do about it.
 fn told(folder: &std::path::Path, pieces: &[String]) -> String {
-    let (foreign, lost): (Vec<&String>, Vec<&String>) =
-        pieces.iter().partition(|piece| piece.starts_with("aside-"));
+    let (foreign, lost): (Vec<&str>, Vec<&str>) =
+        pieces.iter().map(String::as_str).partition(|piece| piece.starts_with("aside-"));
     let mut sentences = Vec::new();
     if !lost.is_empty() {
-        let lost: Vec<&str> = lost.into_iter().map(String::as_str).collect();
-        let folder = folder.join("quarantine");
-        sentences.push(format!(
-            "a journal was damaged and events were lost; the bytes are in {} ({})",
-            folder.display(),
-            lost.join(", ")
-        ));
+        let quarantine = folder.join("quarantine");
+        let lost = lost.join("; ");
+        sentences.push(format!("{lost}. What is left of them is in {}", quarantine.display()));
     }
     for piece in foreign {
         let piece = folder.join(piece);

@@ -248,7 +248,7 @@ fn take_in(
         decision: judged.and_then(Judged::decided),
         crisis_threshold: place.config.continuity.crisis_below,
     };
-    let Stepped { session, report, previous, refused_previous, damage, postponed } =
+    let Stepped { session, report, previous, refused_previous, damage, lost, postponed } =
         place.sessions.step(&session_id, arrival, durability)?;
     timings::passed("step, commit");
     let unwritten = write_down_head(host, &place, &session_id, at_ms, durability);
@@ -270,6 +270,7 @@ fn take_in(
         postponed.map(|error| format!("{error} (what happens is kept in the session's journal meanwhile)"));
     let notices = damage.iter().map(ToString::to_string).chain(place.complaint).chain(unwritten).chain(waits);
     answer.output.notices.extend(notices);
+    answer.output.notices.extend(lost.map(|lost| lost.to_string()));
     if report.reopened {
         answer.output.notices.push(format!("session {session_id} had ended and is open again"));
     }
@@ -285,7 +286,7 @@ fn take_in(
         let notice = format!("{}: {error}; this session starts without one before it", error.error_code());
         answer.output.notices.push(notice);
     }
-    if can_tell && (starts || ends || damage.iter().any(|damage| damage.is_loss)) {
+    if can_tell {
         let losses = place.sessions.take_losses();
         if !losses.is_empty() {
             let folder = place.sessions.folder().path().to_path_buf();

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, IsTerminal, Read};
 
-use context_graph_core::session::{Bounds, bound};
+use context_graph_core::session::{Bounds, bound, is_own_entry};
 use context_graph_events::claude_code::{
     CommonEventData, Event, PermissionMode, PostToolUsePayload, PreToolUsePayload, SessionEndPayload,
     SessionStartPayload, UserPromptSubmitPayload,
@@ -82,6 +82,12 @@ fn native(object: Map<String, Value>) -> Result<Incoming, HookError> {
     let mut event = Event::from_object(object)?;
     if let Event::UserPromptSubmit(prompt) = &mut event {
         check_conversation(prompt)?;
+    }
+    if let Event::Unknown(unknown) = &event
+        && is_own_entry(&unknown.name)
+    {
+        let problem = format!("hook_event_name: only this program itself records `{}`", unknown.name);
+        return Err(HookError::InvalidInput(problem));
     }
     // What this version does not know may belong to no session.
     if event.session_id().is_empty() && event.known_name().is_some() {

@@ -12,10 +12,7 @@
 //! | `user_prompt_submit` | `UserPromptSubmit` | 2000 ms |
 //! | `session_end` | `SessionEnd` | 30000 ms |
 
-use std::fmt;
-
 use context_graph_events::EventName;
-use context_graph_events::claude_code::EndStatus;
 use context_graph_events::decode::DecodeError;
 use context_graph_events::fields::Fields;
 use serde::de::Error as _;
@@ -25,7 +22,9 @@ use serde_json::{Map, Value};
 pub use context_graph_core::gwt::consciousness::ConsciousnessState;
 pub use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
 pub use context_graph_core::gwt::johari::JohariQuadrant;
+// The contract has a pub enum SessionEndStatus here: it is the one that sessions keep.
 use context_graph_core::session::Ruling;
+pub use context_graph_events::claude_code::EndStatus as SessionEndStatus;
 
 use super::error::ErrorCode;
 use crate::clock;
@@ -93,72 +92,6 @@ impl HookEventType {
             expected: "one of session_start, pre_tool_use, post_tool_use, user_prompt_submit, session_end",
             actual: format!("`{text}`"),
         })
-    }
-}
-
-/// How a session ended, in the envelope. The same six words as the session's own [`EndStatus`], which it becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionEndStatus {
-    /// Cleanly.
-    #[default]
-    Normal,
-    /// It took too long.
-    Timeout,
-    /// Something went wrong, or the client did not say.
-    Error,
-    /// The user broke off.
-    UserAbort,
-    /// The user cleared the conversation.
-    Clear,
-    /// The user logged out.
-    Logout,
-}
-
-impl SessionEndStatus {
-    /// All six.
-    pub const ALL: [Self; 6] =
-        [Self::Normal, Self::Timeout, Self::Error, Self::UserAbort, Self::Clear, Self::Logout];
-
-    /// What a reason of the client's means. One we do not know counts as an error.
-    pub fn from_claude_code_reason(reason: &str) -> Self {
-        EndStatus::from_claude_code_reason(reason).into()
-    }
-
-    /// The name in JSON.
-    pub const fn as_str(self) -> &'static str {
-        self.known().as_str()
-    }
-
-    /// The same, as the session keeps it.
-    const fn known(self) -> EndStatus {
-        match self {
-            Self::Normal => EndStatus::Normal,
-            Self::Timeout => EndStatus::Timeout,
-            Self::Error => EndStatus::Error,
-            Self::UserAbort => EndStatus::UserAbort,
-            Self::Clear => EndStatus::Clear,
-            Self::Logout => EndStatus::Logout,
-        }
-    }
-}
-
-impl fmt::Display for SessionEndStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl From<EndStatus> for SessionEndStatus {
-    fn from(status: EndStatus) -> Self {
-        match status {
-            EndStatus::Normal => Self::Normal,
-            EndStatus::Timeout => Self::Timeout,
-            EndStatus::Error => Self::Error,
-            EndStatus::UserAbort => Self::UserAbort,
-            EndStatus::Clear => Self::Clear,
-            EndStatus::Logout => Self::Logout,
-        }
     }
 }
 
@@ -447,7 +380,7 @@ impl HookPayload {
             },
             HookEventType::SessionEnd => Self::SessionEnd {
                 duration_ms: data.required("duration_ms")?,
-                status: data.required::<EndStatus>("status")?.into(),
+                status: data.required("status")?,
                 reason: data.required("reason")?,
             },
         })

@@ -37,7 +37,10 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
         }
         shelf => shelf?,
     };
-    let shared = args.place.db_path.is_some() || environment.db_path.is_some();
+    let shared = environment
+        .in_project(args.place.project.as_deref())
+        .named_place(args.place.db_path.as_deref())
+        .is_some();
     let (since_ms, until_ms) = args.span.moments()?;
     let query = SessionQuery {
         since_ms,

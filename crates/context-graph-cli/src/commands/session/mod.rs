@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
-use super::project_folder;
+use super::{DB_PATH_HELP, project_folder};
 use crate::summary::Calls;
 use crate::{Environment, clock, table};
 
@@ -56,8 +56,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "DIR", value_parser = project_folder())]
     pub(crate) project: Option<PathBuf>,
 
-    /// Where the database is [env: `CONTEXT_GRAPH_DB_PATH`] [default: `.context-graph/data` in the project]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
     pub(crate) db_path: Option<PathBuf>,
 
     /// Answer in JSON

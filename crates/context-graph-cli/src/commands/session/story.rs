@@ -1,6 +1,6 @@
 //! One event of a session's story, in a line.
 
-use context_graph_core::session::{Dream, EventRecord, dream_of};
+use context_graph_core::session::{Dream, EventRecord, EventsLost, dream_of};
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
@@ -93,7 +93,10 @@ fn subject(event: &Event) -> String {
         Event::PostCompact(p) => short(&p.compact_summary),
         Event::CwdChanged(p) => p.new_cwd.clone(),
         Event::Notification(p) => short(&p.message),
-        other => dream_of(other).map(told).unwrap_or_default(),
+        other => match EventsLost::of(other) {
+            Some(lost) => lost.to_string(),
+            None => dream_of(other).map(told).unwrap_or_default(),
+        },
     }
 }
 

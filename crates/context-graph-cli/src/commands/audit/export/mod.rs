@@ -80,7 +80,10 @@ impl Format {
 
 pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
     let shelf = Shelf::open(&args.place, environment)?;
-    let shared = args.place.db_path.is_some() || environment.db_path.is_some();
+    let shared = environment
+        .in_project(args.place.project.as_deref())
+        .named_place(args.place.db_path.as_deref())
+        .is_some();
     let project = (shared && !args.all_projects).then(|| shelf.sessions.project());
     let mut walk = Walk::new(&shelf, args.asked.understand(&shelf)?, project.as_deref())?;
     match &args.output {

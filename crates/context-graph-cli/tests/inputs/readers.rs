@@ -1,17 +1,9 @@
 //! Every reader says the same of calls, links and what could not be decided.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::Place;
 use serde_json::{Value, json};
 
-fn read(place: &Place, args: &[&str]) -> Value {
-    let run = place.run(args);
-    assert_eq!(run.code, 0, "{run:?}");
-    serde_json::from_str(&run.stdout).unwrap()
-}
+use crate::answer;
+use crate::common::Place;
 
 fn result(id: &str, success: bool) -> String {
     json!({"hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "", "cwd": "", "tool_name": "Bash",
@@ -24,9 +16,9 @@ fn told(place: &Place) -> [u64; 3] {
     let of = |counters: &Value| {
         ["calls", "calls_failed", "calls_interrupted"].map(|key| counters[key].as_u64().unwrap())
     };
-    let shown = of(&read(place, &["session", "show", "s", "--json"])["counters"]);
-    assert_eq!(of(&read(place, &["session", "status", "s", "--json"])["counters"]), shown);
-    assert_eq!(of(&read(place, &["session", "list", "--json"])[0]["counters"]), shown);
+    let shown = of(&answer(place, &["session", "show", "s", "--json"])["counters"]);
+    assert_eq!(of(&answer(place, &["session", "status", "s", "--json"])["counters"]), shown);
+    assert_eq!(of(&answer(place, &["session", "list", "--json"])[0]["counters"]), shown);
     let stats = place.run(&["audit", "stats"]).stdout;
     let text = place.run(&["session", "show", "s"]).stdout;
     let calls = if shown[0] == 1 { "1 tool call ".to_owned() } else { format!("{} tool calls ", shown[0]) };
@@ -35,7 +27,7 @@ fn told(place: &Place) -> [u64; 3] {
     for (number, word) in [(shown[1], "failed"), (shown[2], "interrupted")] {
         assert!(text.contains(&format!("{number} {word}")), "{text}");
     }
-    let outcomes = read(place, &["audit", "log", "--json", "--limit", "0", "--tool", "*"]);
+    let outcomes = answer(place, &["audit", "log", "--json", "--limit", "0", "--tool", "*"]);
     let count = |outcome: &str| {
         outcomes.as_array().unwrap().iter().filter(|call| call["outcome"] == outcome).count() as u64
     };
@@ -73,6 +65,34 @@ fn a_result_that_comes_again_is_one_call_for_every_reader() {
     assert_eq!(told(&place), [1, 1, 0]);
     place.send(&["hooks", "event"], result("other", true)).succeeded();
     assert_eq!(told(&place), [2, 1, 0]);
+    // What is said last of a call holds.
+    place.send(&["hooks", "event"], result("same", true)).succeeded();
+    place.send(&["hooks", "event"], result("other", false)).succeeded();
+    assert_eq!(told(&place), [2, 1, 0]);
+    let line = place.send(&["statusline"], r#"{"session_id": "s"}"#).stdout;
+    assert!(line.contains("2 calls · 1 failed") && !line.contains("looping"), "{line}");
+    place.rego(
+        "counts.rego",
+        r#"# METADATA
+# scope: package
+# custom:
+#   routing:
+#     required_events: ["UserPromptSubmit"]
+package cupcake.policies.counts
+
+import rego.v1
+
+add_context contains sprintf("%d calls, %d failed", [input.session.calls, input.session.failed])
+"#,
+    );
+    let prompt = ["hooks", "prompt-submit", "--session-id", "s", "--prompt", "how many?"];
+    let answered = place.run(&prompt).succeeded().to_string();
+    assert!(answered.contains("2 calls, 1 failed"), "{answered}");
+    let stop = json!({"hook_event_name": "Stop", "session_id": "s", "transcript_path": "", "cwd": "",
+        "stop_hook_active": false});
+    place.send(&["hooks", "event"], stop.to_string()).succeeded();
+    let row = place.run(&["audit", "sql", "--format", "csv", "SELECT calls, failures FROM v_sessions"]);
+    assert!(row.stdout.contains("2,1"), "{row:?}");
 }
 
 #[test]
@@ -82,7 +102,7 @@ fn a_session_before_that_is_not_known_cannot_be_saved() {
         place.run(&["hooks", "session-start", "--session-id", id]).succeeded();
     }
     let saved = |id: &str, previous: &str| {
-        let mut snapshot = read(&place, &["session", "load", id]);
+        let mut snapshot = answer(&place, &["session", "load", id]);
         snapshot["previous_session_id"] = json!(previous);
         place.send(&["session", "save", "--json"], snapshot.to_string())
     };

@@ -1,0 +1,87 @@
+//! How input arrives: late, not at all, or in the form that the answer then names.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::common::{Place, Run};
+use crate::envelope;
+use crate::results::{done, post};
+
+/// What comes of a call whose sender begins so and then falls silent.
+fn stalled(beginning: &str) -> Run {
+    let place = Place::new();
+    let mut child = place.command(&["hooks", "event"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let (first, second) = beginning.split_at(beginning.len() / 2);
+    for piece in [first, second] {
+        stdin.write_all(piece.as_bytes()).unwrap();
+        stdin.flush().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(150));
+    }
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    Run {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn a_call_that_does_not_arrive_whole_in_time_asks() {
+    let late = stalled(r#"{"hook_event_name":"PreToolUse","session_id":"x""#);
+    let answer = late.json();
+    assert_eq!((late.code, &answer["error_code"]), (1, &json!("timeout")), "{late:?}");
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{late:?}");
+    let late = stalled(r#"{"hook_event_name":"Stop","session_id":"x""#).json();
+    assert_eq!((&late["error_code"], late.get("hookSpecificOutput")), (&json!("timeout"), None), "{late}");
+}
+
+#[test]
+fn stdin_is_left_alone_where_that_is_said() {
+    let place = Place::new();
+    let flags = ["hooks", "prompt-submit", "--session-id", "a", "--prompt", "hello", "--stdin=false"];
+    let other = envelope("user_prompt_submit", &json!({"prompt": "something else"}));
+    place.send(&flags, &other).succeeded();
+    let shown = place.run(&["session", "list", "--json"]).stdout;
+    assert!(shown.contains("\"a\"") && !shown.contains("\"s\""), "{shown}");
+    let error = place.send(&["hooks", "event", "--stdin=false"], &other).failed("usage");
+    assert!(error.contains("--stdin=false"), "{error}");
+}
+
+#[test]
+fn what_is_said_names_the_form_that_was_sent_and_counts_in_words() {
+    let place = Place::new();
+    let start = envelope("session_start", &json!({"cwd": "/p", "source": "startup"}));
+    let error = place.send(&["hooks", "post-tool"], &start).failed("validation");
+    assert!(error.contains("hook_type is session_start") && error.contains("post_tool_use"), "{error}");
+    let long = json!({"hook_event_name": "Stop", "session_id": "x".repeat(300), "transcript_path": "", "cwd": "",
+        "stop_hook_active": false});
+    let error = place.send(&["hooks", "event"], long.to_string()).failed("validation");
+    assert!(error.contains("session_id: it has 300 bytes"), "{error}");
+
+    let prompt = envelope("user_prompt_submit", &json!({"prompt": "hello"}));
+    place.send(&["hooks", "prompt-submit"], prompt).succeeded();
+    post(&place, &[], &done(&json!({"interrupted": true}))).succeeded();
+    place.run(&["hooks", "post-tool", "--session-id", "s", "--tool-name", "Glob"]).succeeded();
+    let resumed = envelope("session_start", &json!({"cwd": "/p", "source": "resume"}));
+    let told = place.send(&["hooks", "session-start"], resumed).succeeded();
+    assert!(told.to_string().contains("has 1 prompt and 2 tool calls"), "{told}");
+    let shown = place.run(&["session", "show", "s"]).stdout;
+    assert!(shown.contains("Bash interrupted"), "{shown}");
+    let entries = place.run(&["audit", "log"]).stdout;
+    assert!(entries.contains("Glob") && !entries.contains("null"), "{entries}");
+}
+
+#[test]
+fn the_types_of_the_contract_are_where_the_specification_looks_for_them() {
+    let types = std::fs::read_to_string("src/commands/hooks/types.rs").unwrap();
+    for name in ["HookEventType", "HookPayload", "SessionEndStatus"] {
+        assert!(types.contains(&format!("pub enum {name}")), "{name}");
+    }
+    // The last is an enum of the events, by this name.
+    let status = context_graph_cli::commands::hooks::SessionEndStatus::default();
+    assert_eq!(status, context_graph_events::claude_code::EndStatus::Normal);
+}

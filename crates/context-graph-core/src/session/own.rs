@@ -1,0 +1,96 @@
+//! Entries of our own in a session's log: they tell of the record or of the user's commands, not of the session's work.
+
+use std::fmt;
+
+use context_graph_events::claude_code::{Event, UnknownEvent};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{ACTION_FAILED, DREAM_EVENT};
+use crate::gwt::session_identity::SessionIdentitySnapshot;
+
+/// The name under which lost events stand in the log. The client has no event of this name, nor of the next two.
+pub const EVENTS_LOST: &str = "EventsLost";
+/// The name under which it stands in the log that the user knows of the losses before it.
+pub const LOSS_ACKNOWLEDGED: &str = "LossAcknowledged";
+/// The name under which a replaced identity stands in the log.
+pub const IDENTITY_SAVED: &str = "IdentitySaved";
+
+/// Whether only this program may write an entry of this name.
+pub fn is_own_entry(name: &str) -> bool {
+    [DREAM_EVENT, ACTION_FAILED, EVENTS_LOST, LOSS_ACKNOWLEDGED, IDENTITY_SAVED].contains(&name)
+}
+
+/// Events that were acknowledged and are gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventsLost {
+    /// How many.
+    pub lost: u64,
+    /// Whether there may have been more.
+    pub at_least: bool,
+    /// What happened, in a few words.
+    pub how: String,
+    /// What is left of them: names of files in quarantine.
+    pub pieces: Vec<String>,
+}
+
+impl EventsLost {
+    /// The loss as an entry for the log of a session.
+    pub fn to_event(&self, session_id: &str) -> Event {
+        entry(EVENTS_LOST, session_id, "loss", json!(self))
+    }
+
+    /// The loss that an entry of the log tells of.
+    pub fn of(event: &Event) -> Option<Self> {
+        content(event, EVENTS_LOST, "loss")
+    }
+}
+
+impl fmt::Display for EventsLost {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (least, events) =
+            (if self.at_least { "at least " } else { "" }, if self.lost == 1 { "event" } else { "events" });
+        write!(out, "{least}{} {events} lost: {}", self.lost, self.how)?;
+        if !self.pieces.is_empty() {
+            write!(out, " (in quarantine: {})", self.pieces.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// That the user knows of a session's losses, as an entry for its log.
+pub fn loss_acknowledged(session_id: &str) -> Event {
+    entry(LOSS_ACKNOWLEDGED, session_id, "loss", Value::Null)
+}
+
+/// That a session's identity was replaced, as an entry for its log: the names of the fields that changed.
+pub fn identity_saved(old: &SessionIdentitySnapshot, new: &SessionIdentitySnapshot) -> Event {
+    let (before, after) = (json!(old), json!(new));
+    let fields = after.as_object().into_iter().flatten();
+    let changed =
+        fields.filter(|(name, value)| before.get(name) != Some(value)).map(|(name, _)| name.as_str());
+    entry(IDENTITY_SAVED, &new.session_id, "changed", changed.collect())
+}
+
+/// The fields that an entry says were changed in an identity.
+pub(crate) fn changed_identity(event: &Event) -> Option<Vec<String>> {
+    content(event, IDENTITY_SAVED, "changed")
+}
+
+/// An entry of our own.
+pub(super) fn entry(name: &str, session_id: &str, key: &str, value: Value) -> Event {
+    let mut raw: Map<String, Value> = Map::new();
+    raw.insert("hook_event_name".to_owned(), name.into());
+    raw.insert("session_id".to_owned(), session_id.into());
+    raw.insert(key.to_owned(), value);
+    Event::Unknown(UnknownEvent { name: name.to_owned(), raw })
+}
+
+/// What an entry of our own says under `key`.
+pub(super) fn content<T: DeserializeOwned>(event: &Event, name: &str, key: &str) -> Option<T> {
+    match event {
+        Event::Unknown(unknown) if unknown.name == name => T::deserialize(unknown.raw.get(key)?).ok(),
+        _ => None,
+    }
+}

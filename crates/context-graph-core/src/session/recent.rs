@@ -1,0 +1,88 @@
+//! The calls of late by their ids: what is told of a call twice counts once, as the audit has it.
+
+use std::collections::VecDeque;
+
+use context_graph_events::{CallOutcome, Event};
+use serde::{Deserialize, Serialize};
+
+/// As many calls are remembered: more than a client makes at once, and what is sent again comes soon.
+const MOST: usize = 64;
+
+/// What is known of a call so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Known {
+    /// Whether it was asked for.
+    pub(super) is_asked: bool,
+    /// Whether it was refused.
+    pub(super) is_refused: bool,
+    outcome: Option<Answered>,
+}
+
+/// [`CallOutcome`] as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Answered {
+    Success,
+    Failure,
+    Interrupted,
+}
+
+impl From<CallOutcome> for Answered {
+    fn from(outcome: CallOutcome) -> Self {
+        match outcome {
+            CallOutcome::Success => Self::Success,
+            CallOutcome::Failure => Self::Failure,
+            CallOutcome::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+impl Known {
+    /// What became of it.
+    pub(super) fn outcome(self) -> Option<CallOutcome> {
+        Some(match self.outcome? {
+            Answered::Success => CallOutcome::Success,
+            Answered::Failure => CallOutcome::Failure,
+            Answered::Interrupted => CallOutcome::Interrupted,
+        })
+    }
+
+    /// Whether an event only says again what became of the call.
+    pub(super) fn is_told_by(self, event: &Event) -> bool {
+        self.outcome.is_some() && event.outcome().map(Answered::from) == self.outcome
+    }
+}
+
+/// The calls of late, the newest last.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct RecentCalls(VecDeque<(u32, Known)>);
+
+impl RecentCalls {
+    /// Takes in what an event tells of a call, and gives what was known of it before: nothing of one without an id.
+    pub(super) fn note(&mut self, event: &Event, refuses: bool) -> Known {
+        let Some(id) = event.tool_use_id().filter(|id| !id.is_empty()) else { return Known::default() };
+        let key = hash(id);
+        let at = self.0.iter().rposition(|(own, _)| *own == key);
+        let before = at.map_or_else(Known::default, |at| self.0[at].1);
+        let now = Known {
+            is_asked: before.is_asked || matches!(event, Event::PreToolUse(_)),
+            is_refused: before.is_refused || refuses || matches!(event, Event::PermissionDenied(_)),
+            outcome: event.outcome().map(Answered::from).or(before.outcome),
+        };
+        match at {
+            Some(at) => self.0[at].1 = now,
+            None if now == Known::default() => {}
+            None => {
+                if self.0.len() >= MOST {
+                    self.0.pop_front();
+                }
+                self.0.push_back((key, now));
+            }
+        }
+        before
+    }
+}
+
+/// FNV-1a: two ids among a few dozen hardly ever meet, and a meeting costs a count.
+fn hash(id: &str) -> u32 {
+    id.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}

@@ -1,0 +1,307 @@
+//! Events that are gone although they had been acknowledged: found out, told once, and on record for good.
+
+use context_graph_core::session::{EVENTS_LOST, EventsLost, LOSS_ACKNOWLEDGED, Session, loss_acknowledged};
+use context_graph_events::Event;
+
+use super::codec::{decode_record, decode_session, encode_record, encode_session};
+use super::load::{Loaded, stored};
+use super::reach::Reach;
+use super::{Sessions, note_loss};
+use crate::error::{IoContext, Result};
+use crate::live::{Damage, Entry, LiveState, Position, SessionGuard, Tail};
+use crate::session_key::SessionKey;
+use crate::store::{Patience, Store};
+
+/// A cache that knows of entries which neither the journal nor the store has.
+pub(super) struct Ahead {
+    state: LiveState,
+    session: Session,
+    /// How many entries of the journal are certainly later than it.
+    later: u64,
+}
+
+impl Ahead {
+    /// What an unfit state knows more than the store, which has folded the journal up to `folded_to`.
+    pub(super) fn of(unfit: Option<LiveState>, folded_to: Option<Position>) -> Option<Self> {
+        let state = unfit?;
+        let place = state.applied;
+        let is_stored =
+            folded_to.is_some_and(|to| to.generation == place.generation && to.offset >= place.offset);
+        let session = decode_session(state.payload()).ok().filter(|_| !is_stored)?;
+        Some(Self { state, session, later: 0 })
+    }
+
+    /// Counts an entry that is left.
+    pub(super) fn saw(&mut self, at_ms: i64) {
+        self.later += u64::from(at_ms > self.session.state.updated_ms);
+    }
+
+    /// How many of the events that it knows are gone, if `left` are there, `own` of them surely new; and whether there may
+    /// be more. Nothing is gone where the journal was merely written anew.
+    fn missing(&self, left: u64, own: u64) -> Option<(u64, bool)> {
+        let known = self.session.state.counters.events;
+        let missing = known.saturating_sub(left.saturating_sub(own));
+        (missing > 0).then_some((missing, self.later > own))
+    }
+}
+
+const CUT: &str = "its journal was cut off, emptied or removed";
+const DAMAGED: &str = "its journal was damaged";
+
+/// A loss on record, or about to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// Whose events they were.
+    pub session_id: String,
+    /// The number of the record that tells of it; none where it is not on record yet.
+    pub seq: Option<u64>,
+    /// When it was found out; none where it is not on record yet.
+    pub at_ms: Option<i64>,
+    /// What was lost.
+    pub what: EventsLost,
+    /// Whether the user has said that this is known.
+    pub is_acknowledged: bool,
+}
+
+/// Looks at a record of a session, in order, for what it tells of losses. Others are passed over by their bytes alone.
+pub(crate) fn look_for_losses(losses: &mut Vec<Loss>, session_id: &str, seq: u64, bytes: &[u8]) {
+    let names = |name: &str| {
+        let told = format!("\"hook_event_name\":\"{name}\"");
+        bytes.windows(told.len()).any(|window| window == told.as_bytes())
+    };
+    if !names(EVENTS_LOST) && !names(LOSS_ACKNOWLEDGED) {
+        return;
+    }
+    let Ok(record) = decode_record(bytes) else { return };
+    let Ok(event) = record.event() else { return };
+    if event.name() == LOSS_ACKNOWLEDGED {
+        for loss in losses.iter_mut().filter(|loss| loss.session_id == session_id) {
+            loss.is_acknowledged = true;
+        }
+    }
+    if let Some(what) = EventsLost::of(&event) {
+        let (session_id, seq, at_ms) = (session_id.to_owned(), Some(seq), Some(record.at_ms));
+        losses.push(Loss { session_id, seq, at_ms, what, is_acknowledged: false });
+    }
+}
+
+/// The damage that a reading met, without the losses that its entries tell of.
+pub(super) fn untold_damage(tail: &mut Tail) -> Vec<Damage> {
+    let mut damage = std::mem::take(&mut tail.damage);
+    retain_untold(&mut damage, || tail.entries());
+    damage
+}
+
+/// Leaves the damage that none of `entries` tells of: each piece once.
+pub(super) fn retain_untold<'a, I: Iterator<Item = Entry<'a>>>(
+    damage: &mut Vec<Damage>,
+    entries: impl Fn() -> I,
+) {
+    if !damage.iter().any(|damage| damage.is_loss) {
+        return;
+    }
+    let mut told: Vec<String> = entries()
+        .filter_map(|entry| EventsLost::of(&decode_record(entry.payload).ok()?.event().ok()?))
+        .flat_map(|lost| lost.pieces)
+        .collect();
+    damage.retain(|damage| match damage.piece().filter(|_| damage.is_loss) {
+        Some(piece) if told.contains(&piece) => false,
+        Some(piece) => {
+            told.push(piece);
+            true
+        }
+        None => true,
+    });
+}
+
+/// What was lost, as far as damage shows.
+pub(super) fn by_damage(damage: &[Damage]) -> Option<EventsLost> {
+    let losses: Vec<&Damage> = damage.iter().filter(|damage| damage.is_loss).collect();
+    let pieces: Vec<String> = losses.iter().filter_map(|damage| damage.piece()).collect();
+    let lost = losses.len() as u64;
+    (lost > 0).then(|| EventsLost { lost, at_least: true, how: DAMAGED.to_owned(), pieces })
+}
+
+/// What a session has lost that is not on record: `own` of its entries were appended just now.
+pub(super) fn found_out(
+    guard: &SessionGuard<'_>,
+    state: &Loaded,
+    damage: &[Damage],
+    own: u64,
+) -> Result<Option<EventsLost>> {
+    let by_damage = by_damage(damage);
+    let left = state.session.state.counters.events;
+    let Some((ahead, (lost, at_least))) =
+        state.ahead.as_ref().and_then(|ahead| Some((ahead, ahead.missing(left, own)?)))
+    else {
+        return Ok(by_damage);
+    };
+    Ok(Some(match by_damage {
+        Some(damaged) => EventsLost { lost, at_least, ..damaged },
+        None => {
+            let pieces = guard.save_remains(&ahead.state)?;
+            EventsLost { lost, at_least, how: CUT.to_owned(), pieces }
+        }
+    }))
+}
+
+impl Sessions {
+    /// Puts a loss on record in the session's own journal, and writes down how far that has come: less far than before.
+    pub(super) fn put_on_record(
+        &self,
+        guard: &mut SessionGuard<'_>,
+        lost: &EventsLost,
+        at_ms: i64,
+        store: &mut Reach<'_>,
+    ) -> Result<()> {
+        let end = self.append_loss(guard, lost, at_ms)?;
+        store.look(|store| {
+            self.note_head(store, guard.session_id(), Some(end));
+            Ok(())
+        })
+    }
+
+    /// Appends a loss to the session's own journal, and notes that somebody is to be told.
+    pub(super) fn append_loss(
+        &self,
+        guard: &mut SessionGuard<'_>,
+        lost: &EventsLost,
+        at_ms: i64,
+    ) -> Result<Position> {
+        let session_id = guard.session_id().to_owned();
+        let (record, _) = self.record(lost.to_event(&session_id), at_ms, None)?;
+        let end = guard.append(&encode_record(&record)?)?;
+        let key = SessionKey::new(&session_id)?;
+        note_loss(&self.folder.live_folder(), format!("session {key}: {lost}").as_ref());
+        Ok(end)
+    }
+
+    /// A live session with all of its journal taken in, and what was lost from that on record: `damage` was met before,
+    /// and `own` entries were appended just now.
+    pub(super) fn load_whole(
+        &self,
+        guard: &mut SessionGuard<'_>,
+        session_id: &str,
+        now_ms: i64,
+        store: &mut Reach<'_>,
+        mut damage: Vec<Damage>,
+        own: u64,
+    ) -> Result<Loaded> {
+        let mut state = self.load(guard, session_id, now_ms, store)?;
+        if let Some(error) = state.unread {
+            return Err(error);
+        }
+        loop {
+            let mut tail = guard.entries_since(state.applied)?;
+            for entry in tail.entries() {
+                state.take_in(&entry);
+            }
+            state.applied = Some(tail.end());
+            damage.extend(guard.take_damage());
+            damage.extend(untold_damage(&mut tail));
+            let Some(lost) = found_out(guard, &state, &damage, own)? else { return Ok(state) };
+            self.put_on_record(guard, &lost, now_ms, store)?;
+            (state.ahead, damage) = (None, Vec::new());
+        }
+    }
+
+    /// Has a session come to terms with damage to its journal that an appender has mended.
+    pub(super) fn settle_loss(&self, session_id: &str, damage: Vec<Damage>, now_ms: i64) -> Result<()> {
+        let live = self.folder.session(session_id)?;
+        let mut guard = live.lock()?;
+        let mut opened = None;
+        let mut store = Reach::new(self, Patience::Hook, now_ms, &mut opened);
+        let state = self.load_whole(&mut guard, session_id, now_ms, &mut store, damage, 1)?;
+        match state.applied {
+            Some(applied) => guard.write_state(applied, &encode_session(&state.session)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Changes a session outside of its own events, and puts that on record: `change` gives the entry for it. The session
+    /// is in the store afterwards; it is open if it was.
+    pub(super) fn log_own(
+        &self,
+        session_id: &str,
+        now_ms: i64,
+        change: impl FnOnce(&mut Session) -> Event,
+    ) -> Result<()> {
+        let was_live = self.is_live(session_id)?;
+        let live = self.folder.session(session_id)?;
+        let mut guard = live.lock()?;
+        let mut opened = None;
+        let mut store = Reach::new(self, Patience::Command, now_ms, &mut opened);
+        let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, Vec::new(), 0)?;
+        let entry = change(&mut state.session);
+        let (record, _) = self.record(entry, now_ms, None)?;
+        guard.append(&encode_record(&record)?)?;
+        let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
+        let is_put_away = !was_live && folded.emptied;
+        let journal = (!is_put_away).then(|| guard.journal_start());
+        self.note_head(store.opened().ok(), session_id, journal);
+        if is_put_away {
+            guard.retire()?;
+        }
+        folded.afterwards.map_or(Ok(()), Err)
+    }
+
+    /// Puts it on record that the user knows of a session's losses.
+    pub fn acknowledge_losses(&self, session_id: &str, now_ms: i64) -> Result<()> {
+        self.log_own(session_id, now_ms, |_| loss_acknowledged(session_id))
+    }
+
+    /// Reads every journal: how many records wait in them to be stored, and what was lost from them, on record or not,
+    /// behind what the store's own records tell of losses.
+    pub fn check_journals(&self, store: Option<&Store>, mut losses: Vec<Loss>) -> Result<(u64, Vec<Loss>)> {
+        let mut waiting = 0;
+        for (session_id, _) in self.folder.live_sessions()? {
+            let entry = store.map(|store| store.session(&session_id)).transpose()?.flatten();
+            let live = self.folder.session(&session_id)?;
+            let Some(mut guard) = live.lock_existing()? else { continue };
+            // All of it, not only what the store has not got yet.
+            let mut damage = untold_damage(&mut guard.entries_since(None)?);
+            let first = entry.as_ref().map_or(0, |entry| entry.last_seq) + 1;
+            let unstored = guard.entries_since(entry.and_then(|entry| entry.folded_to))?;
+            for (seq, entry) in (first..).zip(unstored.entries()) {
+                waiting += 1;
+                look_for_losses(&mut losses, &session_id, seq, entry.payload);
+            }
+            let mut state = self.load_by(&mut guard, &session_id, 0, || in_store(store, &session_id))?;
+            for entry in guard.entries_since(state.applied)?.entries() {
+                state.take_in(&entry);
+            }
+            damage.extend(guard.take_damage());
+            losses.extend(found_out(&guard, &state, &damage, 0)?.map(|what| unrecorded(&session_id, what)));
+        }
+        for session_id in self.caches_without_journal()? {
+            let cache = self.folder.session(&session_id)?.read_state_unlocked()?.state;
+            let found = in_store(store, &session_id)?;
+            let left = found.as_ref().map_or(0, |(session, _)| session.state.counters.events);
+            let folded_to = found.and_then(|(_, folded_to)| folded_to);
+            let missing = Ahead::of(cache, folded_to).and_then(|ahead| ahead.missing(left, 0));
+            if let Some((lost, at_least)) = missing {
+                let what = EventsLost { lost, at_least, how: CUT.to_owned(), pieces: Vec::new() };
+                losses.push(unrecorded(&session_id, what));
+            }
+        }
+        Ok((waiting, losses))
+    }
+
+    /// The sessions that have a cache and no journal, as far as the name of the file is the id.
+    fn caches_without_journal(&self) -> Result<Vec<String>> {
+        let live = self.folder.live();
+        let names = live.names().context("list", live.path())?;
+        let ids = names.iter().filter_map(|name| name.to_str()?.strip_suffix(".state"));
+        let own = |id: &&str| SessionKey::new(id).is_ok_and(|key| key.as_str() == *id);
+        Ok(ids.filter(own).filter(|id| !live.has(format!("{id}.journal"))).map(str::to_owned).collect())
+    }
+}
+
+/// A session as the store has it, if there is one.
+fn in_store(store: Option<&Store>, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
+    store.map_or(Ok(None), |store| stored(store, session_id))
+}
+
+fn unrecorded(session_id: &str, what: EventsLost) -> Loss {
+    Loss { session_id: session_id.to_owned(), seq: None, at_ms: None, what, is_acknowledged: false }
+}
