@@ -45,11 +45,6 @@ impl Known {
             Answered::Interrupted => CallOutcome::Interrupted,
         })
     }
-
-    /// Whether an event only says again what became of the call.
-    pub(super) fn is_told_by(self, event: &Event) -> bool {
-        self.outcome.is_some() && event.outcome().map(Answered::from) == self.outcome
-    }
 }
 
 /// The calls of late, the newest last.

@@ -48,11 +48,6 @@ impl Session {
         self.note(event, at_ms);
         let refusal = record.ruling.as_ref().filter(|ruling| ruling.refuses());
         let known = self.state.recent_calls.note(event, refusal.is_some());
-        if known.is_told_by(event) {
-            // A result that is sent again is no second call, and no sign of a loop.
-            self.state.counters.events += 1;
-            return StepReport { reopened, ..self.report() };
-        }
         self.state.counters.count(event, known);
         self.state.work.observe(event, self.state.counters.events);
         if let (Some(ruling), Event::PreToolUse(call)) = (refusal, event) {

@@ -136,13 +136,11 @@ pub(super) fn found_out(
     else {
         return Ok(by_damage);
     };
-    Ok(Some(match by_damage {
-        Some(damaged) => EventsLost { lost, at_least, ..damaged },
-        None => {
-            let pieces = guard.save_remains(&ahead.state)?;
-            EventsLost { lost, at_least, how: CUT.to_owned(), pieces }
-        }
-    }))
+    if let Some(damaged) = by_damage {
+        return Ok(Some(EventsLost { lost, at_least, ..damaged }));
+    }
+    let pieces = guard.save_remains(&ahead.state)?;
+    Ok(Some(EventsLost { lost, at_least, how: CUT.to_owned(), pieces }))
 }
 
 impl Sessions {

@@ -1,6 +1,6 @@
 //! One event taken in: appended, folded into the session, and at a sync point into the store.
 
-use context_graph_core::session::{Decided, EventsLost, Link, LinkOrigin, Session, StepReport};
+use context_graph_core::session::{Decided, EventRecord, EventsLost, Link, LinkOrigin, Session, StepReport};
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
 
@@ -84,6 +84,14 @@ pub struct Stepped {
     pub postponed: Option<StorageError>,
 }
 
+/// What a session that starts was linked to.
+#[derive(Default)]
+struct Linked {
+    previous: Option<Session>,
+    refused_previous: Option<NotBefore>,
+    postponed: Option<StorageError>,
+}
+
 impl Sessions {
     /// Takes an event in.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
@@ -95,41 +103,11 @@ impl Sessions {
 
         let (mut record, event) = self.record_and_event(event, at_ms, decision)?;
         record.took_us = took_us;
-        let (mut previous, mut refused_previous, mut postponed) = (None, None, None);
+        let mut linked = Linked::default();
         if let Event::SessionStart(start) = &event {
-            let found = store.look(|store| {
-                let named = previous_session_id.clone();
-                let Some((id, origin)) = self.find_previous(store, session_id, &start.source, named)? else {
-                    return Ok(None);
-                };
-                let session = match store.map(|store| stored(store, &id)).transpose()?.flatten() {
-                    Some((session, _)) => Some(session),
-                    None => self.peek(&id)?,
-                };
-                let leads_back = self.leads_back(store, &id, session_id)?;
-                Ok(Some((id, origin, session, leads_back)))
-            });
-            // A store that cannot be read at the moment keeps nobody from beginning.
-            let found = match found {
-                Err(error) if error.can_wait() => {
-                    postponed = Some(error);
-                    None
-                }
-                found => found?,
-            };
-            match found {
-                Some((id, LinkOrigin::Named, _, true)) => refused_previous = Some(NotBefore::Circle(id)),
-                Some((.., true)) | None => {}
-                Some((id, _, None, _)) if !self.is_live(&id)? => {
-                    refused_previous = Some(NotBefore::Unknown(id));
-                }
-                Some((id, origin, session, _)) => {
-                    previous = session;
-                    let purpose_vector = previous.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
-                    record.link = Some(Link { session_id: id, origin, purpose_vector });
-                }
-            }
+            linked = self.link(&mut store, session_id, &start.source, previous_session_id, &mut record)?;
         }
+        let Linked { previous, refused_previous, mut postponed } = linked;
         let own = guard.append(&encode_record(&record)?)?;
         if durability == Durability::Journal {
             guard.begin_sync();
@@ -201,6 +179,50 @@ impl Sessions {
             }
         }
         Ok(Stepped { session: state.session, report, previous, refused_previous, damage, lost, postponed })
+    }
+
+    /// Links a session that starts to the one before it: the link goes into the record of the start.
+    fn link(
+        &self,
+        store: &mut Reach<'_>,
+        session_id: &str,
+        source: &SessionSource,
+        named: Option<String>,
+        record: &mut EventRecord,
+    ) -> Result<Linked> {
+        let mut linked = Linked::default();
+        let found = store.look(|store| {
+            let Some((id, origin)) = self.find_previous(store, session_id, source, named)? else {
+                return Ok(None);
+            };
+            let session = match store.map(|store| stored(store, &id)).transpose()?.flatten() {
+                Some((session, _)) => Some(session),
+                None => self.peek(&id)?,
+            };
+            let leads_back = self.leads_back(store, &id, session_id)?;
+            Ok(Some((id, origin, session, leads_back)))
+        });
+        // A store that cannot be read at the moment keeps nobody from beginning.
+        let found = match found {
+            Err(error) if error.can_wait() => {
+                linked.postponed = Some(error);
+                None
+            }
+            found => found?,
+        };
+        match found {
+            Some((id, LinkOrigin::Named, _, true)) => linked.refused_previous = Some(NotBefore::Circle(id)),
+            Some((.., true)) | None => {}
+            Some((id, _, None, _)) if !self.is_live(&id)? => {
+                linked.refused_previous = Some(NotBefore::Unknown(id));
+            }
+            Some((id, origin, session, _)) => {
+                let purpose_vector = session.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
+                record.link = Some(Link { session_id: id, origin, purpose_vector });
+                linked.previous = session;
+            }
+        }
+        Ok(linked)
     }
 
     /// Folds what has gathered in a session's journal into the store. What turns out to be lost is on record in it.

@@ -245,7 +245,7 @@ fn told(findings: &Findings) -> Vec<String> {
     let known = findings.losses.iter().filter(|loss| loss.is_acknowledged);
     lines.extend(known.map(|loss| {
         let line = format!("known loss: session {}: {}", loss.session_id, of_loss(loss));
-        terminal::plain(&line, false).to_string()
+        terminal::plain(&line, false)
     }));
     lines.push(match &findings.first_break {
         None => "the record holds".to_owned(),

@@ -246,7 +246,7 @@ impl HookInput {
             }
             Event::SessionEnd(p) => HookPayload::SessionEnd {
                 duration_ms: p.duration_ms().unwrap_or(0),
-                status: p.status().into(),
+                status: p.status(),
                 reason: p.reason.as_str().to_owned(),
             },
             _ => return None,
