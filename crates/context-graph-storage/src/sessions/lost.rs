@@ -167,7 +167,7 @@ impl Sessions {
         at_ms: i64,
     ) -> Result<Position> {
         let session_id = guard.session_id().to_owned();
-        let (record, _) = self.record(lost.to_event(&session_id), at_ms, None)?;
+        let record = self.record(lost.to_event(&session_id), at_ms, None);
         let end = guard.append(&encode_record(&record)?)?;
         let key = SessionKey::new(&session_id)?;
         note_loss(&self.folder.live_folder(), format!("session {key}: {lost}").as_ref());
@@ -231,7 +231,7 @@ impl Sessions {
         let mut store = Reach::new(self, Patience::Command, now_ms, &mut opened);
         let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, Vec::new(), 0)?;
         let entry = change(&mut state.session);
-        let (record, _) = self.record(entry, now_ms, None)?;
+        let record = self.record(entry, now_ms, None);
         guard.append(&encode_record(&record)?)?;
         let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
         let is_put_away = !was_live && folded.emptied;
