@@ -20,6 +20,7 @@ mod protected_paths;
 mod reach;
 mod secrets;
 mod self_protection;
+mod switched_off;
 #[cfg(test)]
 pub(crate) mod testing;
 mod unknown;

@@ -4,9 +4,9 @@
 use context_graph_events::told;
 
 use super::places::{has_extension, hits, holds, is_within};
-use super::{Case, Found, Guard, Rule, own_verbs, reach};
+use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off};
 use crate::decision::Severity;
-use crate::effects::{Access, PathEffect, Run, Target, Text};
+use crate::effects::{Access, PathEffect, Target, Text};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
@@ -32,6 +32,8 @@ const POLICY_FILES: &[&str] = &[
     "~/.config/context-graph/**",
     "~/.local/share/context-graph/**",
     "~/.local/state/context-graph/**",
+    "**/context-graph/policy.toml",
+    "**/context-graph/private/secret",
 ];
 /// Wherever the user's configuration is: a variable can name another place than the home.
 const TRUST_FILES: &[&str] = &["**/context-graph/trust", "**/context-graph/trust/**"];
@@ -47,6 +49,7 @@ const SETTINGS_FILES: &[&str] = &[
     "./.claude/hooks/**",
     "~/.claude.json",
     "~/.claude/session-env/**",
+    "~/.claude/plugins/**",
     "/etc/claude-code/**",
     "/Library/Application Support/ClaudeCode/**",
     "C:/ProgramData/ClaudeCode/**",
@@ -81,6 +84,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 told!("`{}` would change the guard's own records (`{}`).", effect.by, shown),
             );
         } else if any(SETTINGS_FILES)
+            || shuts_out(case, effect)
             || target.places().any(|place| place.ends_with("/bin/context-graph"))
             || takes_program(case, effect)
             || effect.access == Access::Read
@@ -100,37 +104,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
     }
     for run in case.runs() {
-        let has = |text: &str| run.args.iter().any(|arg| arg.to_string().contains(text));
-        let off = match run.name.as_str() {
-            "claude" | "claude-code" => {
-                let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
-                let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
-                let other = run.assigns.iter().any(|(name, _)| {
-                    matches!(name.as_str(), "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME")
-                });
-                changes
-                    || without_us
-                    || other
-                    || has("disableAllHooks")
-                    || has("\"hooks\"")
-                    || has("dangerously-skip-permissions")
-                    || has("bypassPermissions")
-                    || brings_settings(run)
-                    || has("--setting-sources")
-                    || run.has("--bare")
-            }
-            "pkill" | "killall" => has("context-graph") || run.has("claude"),
-            "kill" => run.args.iter().any(Text::has_hole) && case.runs().any(|run| looks_up_guard(case, run)),
-            "cargo" | "brew" | "npm" => has("uninstall") && has("context-graph"),
-            _ => false,
-        };
-        if rewrites_hooks(run) {
+        if switched_off::rewrites_hooks(run) {
             found.add(&SETTINGS, told!("`{}` would change hooks in files that cannot be seen.", run.name));
         }
-        if off {
+        if switched_off::is_switched_off(case, run) {
             found.add(&SWITCH, told!("`{}` would switch the guard off.", run.name));
         }
-        if starves(case, run) {
+        if switched_off::starves(case, run) {
             found.add(&PROCESS, told!("`{}` would hold up or starve the guard or what calls it.", run.name));
         }
         if let Some(ours) = reach::reached(case, run) {
@@ -150,39 +130,6 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a program looks for the guard's or the client's processes, most often to hand them to `kill`.
-fn looks_up_guard(case: &Case<'_>, run: &Run) -> bool {
-    let looks = match run.name.as_str() {
-        "pidof" | "pgrep" => true,
-        "grep" | "rg" | "awk" => case.runs().any(|run| run.name == "ps"),
-        _ => false,
-    };
-    looks
-        && run.args.iter().any(|arg| {
-            let word = arg.known();
-            word.contains("context-graph") || word == "claude"
-        })
-}
-
-/// Whether limits are set for another process, or a debugger takes hold of the guard's or the client's.
-fn starves(case: &Case<'_>, run: &Run) -> bool {
-    let of_process = |arg: &Text| {
-        let word = arg.prefix();
-        word == "--pid" || word.starts_with("--pid=") || word.starts_with("-p") && !word.starts_with("--")
-    };
-    let attaches = run.args.iter().any(of_process) || run.has("attach");
-    let is_aimed = || {
-        case.runs().any(|run| looks_up_guard(case, run))
-            || ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
-    };
-    match run.name.as_str() {
-        "prlimit" => run.args.iter().take_while(|arg| arg.prefix().starts_with('-')).any(of_process),
-        "gdb" | "lldb" | "strace" | "ltrace" | "rr" | "gcore" | "reptyr" | "dtruss" | "taskset" | "chrt"
-        | "renice" | "ionice" => (attaches || matches!(run.name.as_str(), "gcore" | "renice")) && is_aimed(),
-        _ => false,
-    }
-}
-
 /// Whether the program that calls are decided by is changed, or goes along with a folder.
 fn takes_program(case: &Case<'_>, effect: &PathEffect) -> bool {
     let target = &effect.target;
@@ -198,6 +145,38 @@ fn takes_program(case: &Case<'_>, effect: &PathEffect) -> bool {
     })
 }
 
+/// Whether a folder on the way to what is ours is closed to its owner.
+fn shuts_out(case: &Case<'_>, effect: &PathEffect) -> bool {
+    let closes = |mode: &str| match u32::from_str_radix(mode, 8) {
+        Ok(mode) => (mode >> 6) & 5 != 5,
+        Err(_) => mode
+            .split(',')
+            .filter_map(|part| part.split_once(['-', '=']).map(|(who, what)| (part, who, what)))
+            .any(|(part, who, what)| {
+                let own = who.is_empty() || who.contains(['u', 'a']);
+                own && if part.contains('=') { !what.contains('x') } else { what.contains(['x', 'r']) }
+            }),
+    };
+    effect.access == Access::Permissions
+        && effect.by == "chmod"
+        && (holds_settings(case, &effect.target) || is_on_the_way(case, &effect.target))
+        && case.runs().any(|run| {
+            run.name == "chmod"
+                && run.args.iter().map(Text::known).any(|mode| !mode.contains('/') && closes(mode))
+        })
+}
+
+/// Whether our program lies below a folder.
+fn is_on_the_way(case: &Case<'_>, target: &Target) -> bool {
+    let outside = target.places().any(|place| !is_within(place, case.ctx.project));
+    outside
+        && case
+            .ctx
+            .fs
+            .program()
+            .is_some_and(|program| target.places().any(|place| is_within(&program, place)))
+}
+
 /// What a line of the file begins with that heads of chains are written down in, wherever the user wants it.
 const HEADS_BEGIN: &[u8] = b"{\"at_ms\":";
 
@@ -211,26 +190,6 @@ fn is_heads_file(case: &Case<'_>, target: &Target) -> bool {
                 line.starts_with(HEADS_BEGIN) && line.windows(8).any(|part| part == b"\"head\":\"")
             })
     })
-}
-
-/// Whether a client is started with settings of its own that say something about hooks, or that cannot be seen.
-fn brings_settings(run: &Run) -> bool {
-    let attached = run.args.iter().filter_map(|arg| arg.strip_prefix("--settings="));
-    let behind =
-        run.args.windows(2).filter(|pair| pair[0].known() == "--settings").map(|pair| pair[1].clone());
-    attached.chain(behind).any(|settings| {
-        let text = settings.known();
-        !text.trim_start().starts_with('{') || text.to_ascii_lowercase().contains("hooks")
-    })
-}
-
-/// Whether names of hooks are replaced in files that only the run itself finds.
-fn rewrites_hooks(run: &Run) -> bool {
-    let telling = ["PreToolUse", "PostToolUse", "\"hooks\"", "context-graph hooks"];
-    matches!(run.name.as_str(), "sed" | "gsed" | "perl")
-        && run.args.iter().any(|arg| arg.prefix().starts_with("-i") || arg.prefix().starts_with("-pi"))
-        && run.args.iter().any(|arg| telling.iter().any(|word| arg.known().contains(word)))
-        && run.args.iter().any(Text::has_hole)
 }
 
 /// Whether a copy brings a whole folder of settings of its own: `cp -r elsewhere/.claude .`

@@ -14,6 +14,7 @@ pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
         "clean" => true,
         "stash" => stashes(rest, false),
         "ls-files" | "check-ignore" => changes_what_is_found(case),
+        "sparse-checkout" => return left_out(case, rest),
         "status" => has_option(rest, "--ignored") && changes_what_is_found(case),
         _ => false,
     };
@@ -97,6 +98,16 @@ impl Untracked {
             wild(pattern, below) || wild(pattern, name) || wild(pattern, ".claude")
         })
     }
+}
+
+/// The settings that git keeps and a choice of folders leaves out.
+fn left_out(case: &Case<'_>, rest: &[Text]) -> Option<Ours> {
+    let path = format!("{}/.claude/settings.json", case.ctx.project.trim_end_matches('/'));
+    let chooses = matches!(rest.first().map(Text::known), Some("set" | "init"));
+    let is_in = |word: &str| word.contains(".claude") && !word.starts_with('!') || word == "/*";
+    let is_named = rest.iter().map(Text::known).any(is_in)
+        && !rest.iter().any(|arg| arg.known().starts_with("!.claude"));
+    (chooses && !is_named && case.ctx.fs.entry(&path).is_some()).then_some(Ours { path, is_folder: false })
 }
 
 fn has_option(rest: &[Text], option: &str) -> bool {

@@ -146,7 +146,11 @@ pub(super) fn bindings(code: &str) -> Vec<(String, String)> {
         if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             continue;
         }
-        for literal in joined_paths(right).into_iter().chain(string_literals(right)).take(4) {
+        let literals = string_literals(right);
+        // `Path('.').rglob('*.pyc')`: the folder is where it begins, not what is found.
+        let picks = right.contains("glob(") && literals.iter().any(|text| text.starts_with("*."));
+        let literals = literals.into_iter().filter(|text| !(picks && matches!(text.as_str(), "." | "./")));
+        for literal in joined_paths(right).into_iter().chain(literals).take(4) {
             out.push((name.to_owned(), super::home_of_code(&literal, right)));
         }
     }
@@ -157,6 +161,12 @@ pub(super) fn bindings(code: &str) -> Vec<(String, String)> {
 pub(super) fn joined_paths(code: &str) -> Vec<String> {
     const CALLS: &[&str] = &["path.join(", "path').join(", "path\").join(", "File.join(", ".joinpath("];
     let mut out = Vec::new();
+    // `Path('.claude') / 'settings.json'`
+    let tight = code.replace(" / ", "/");
+    if code.contains("Path(") && [")/'", ")/\"", "'/'", "\"/\""].iter().any(|joint| tight.contains(joint)) {
+        let parts = string_literals(&tight);
+        out.extend((2..=parts.len().min(4)).map(|count| parts[..count].join("/")));
+    }
     for call in CALLS {
         for (at, _) in code.match_indices(call).take(8) {
             let rest = &code[at + call.len()..];

@@ -252,6 +252,11 @@ impl<'c> Scan<'c> {
         }
         reaches::unpack(shell, low, targets, self.code);
         let packs = self.uses.archives && has(low, &[".add(", ".write(", "make_archive("]);
+        if let ([from, to, ..], true) =
+            (targets.as_slice(), has(low, &["copytree(", "cpsync(", "fs.cp(", "cp_r"]))
+        {
+            shell.bring_folder(from, to, true, "inline code");
+        }
         if packs || low.contains("copytree(") {
             for target in targets {
                 shell.touch_all(Access::Read, target, "tar", true);
@@ -320,7 +325,6 @@ impl<'c> Scan<'c> {
             return;
         }
         let mut targets = statement.targets.clone();
-        // `Path('.').rglob('*.pyc')`: the folder is where it begins, not what goes.
         if low.contains("rglob(") && statement.operands.iter().any(|text| text.starts_with("*.")) {
             targets.retain(|target| !matches!(target.known(), "." | "./"));
         }

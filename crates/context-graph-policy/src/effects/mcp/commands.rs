@@ -45,7 +45,9 @@ const COMMAND_FIELDS: &[&str] = &[
 /// Commands in the fields of a tool: a line, or a list of words.
 pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
     // What is typed into a terminal is run there; what is typed into a page is not.
-    let typed = words.iter().any(|word| matches!(word.as_str(), "send" | "type" | "write"))
+    let enters = words.iter().any(|word| matches!(word.as_str(), "send" | "type" | "write"))
+        || input.get("action").and_then(Value::as_str) == Some("type");
+    let typed = enters
         && all.iter().any(|word| {
             matches!(
                 word.as_str(),
@@ -59,6 +61,9 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
                     | "pty"
                     | "ssh"
                     | "process"
+                    | "desktop"
+                    | "computer"
+                    | "keyboard"
             )
         });
     let runs = typed || words.iter().any(|word| RUNNING.contains(&word.as_str()));

@@ -105,6 +105,9 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         let source = ["source", "src", "from", "old"]
             .iter()
             .any(|word| words_of(&key).iter().any(|part| part == word));
+        if destination && any(&["extract", "unzip", "unpack", "untar", "clone", "download"]) {
+            shell.bring_unnamed(&target, true, tool);
+        }
         match access {
             Access::Delete if destination => shell.touch(Access::Write, &target, tool),
             Access::Delete => {

@@ -36,7 +36,7 @@ impl Shell<'_> {
     }
 
     /// A folder is copied: `into` says whether what it holds goes right into the other, or the folder itself does.
-    pub(super) fn bring_folder(&mut self, source: &Text, destination: &Text, into: bool, by: &str) {
+    pub(crate) fn bring_folder(&mut self, source: &Text, destination: &Text, into: bool, by: &str) {
         let Some(root) = self.folder_of(destination) else { return };
         let source = self.home_expanded(source);
         let sources = Target::new(&source, self.cwd(), self.places);
@@ -77,7 +77,7 @@ impl Shell<'_> {
 
     /// Files come into a folder, and their names cannot be seen. In a project that is everyday work. In the folders of
     /// settings it is not, and with folders among them neither is it in the home.
-    pub(super) fn bring_unnamed(&mut self, folder: &Text, with_folders: bool, by: &str) {
+    pub(crate) fn bring_unnamed(&mut self, folder: &Text, with_folders: bool, by: &str) {
         let Some(root) = self.folder_of(folder) else { return };
         let home = self.places.home.trim_end_matches('/');
         let holds_settings = |kept: &str| {
@@ -112,8 +112,8 @@ impl Shell<'_> {
             return;
         }
         let files: Vec<Text> = match archive {
-            Some(file) if file.known() != "-" => vec![file.clone()],
-            _ => self.files_fed(stdin),
+            Some(file) => self.files_read(&[file], stdin),
+            None => self.files_fed(stdin),
         };
         let mut seen = false;
         for file in &files {
@@ -132,10 +132,27 @@ impl Shell<'_> {
                 seen = true;
                 self.bring_folder(&folder_packed, folder, true, by);
             }
+            for part in self.parts_archived() {
+                let mut place = folder.clone();
+                place.push_str("/");
+                place.extend(&part);
+                self.bring_unnamed(&place, false, by);
+                self.bring_named(folder, part.literal().into_iter(), by);
+            }
         }
         if !seen {
             self.bring_unnamed(folder, true, by);
         }
+    }
+
+    /// The paths that the `git archive` before a pipe is told to pack.
+    fn parts_archived(&self) -> Vec<Text> {
+        let archive = self.out.runs.iter().rev().find(|run| run.name == "git");
+        let rest =
+            archive.and_then(|run| super::git_subcommand(&run.args)).filter(|(sub, _)| *sub == "archive");
+        let words =
+            rest.map(|(_, rest)| super::operands(rest, &["-o", "--output", "--prefix"])).unwrap_or_default();
+        words.into_iter().skip(1).cloned().collect()
     }
 
     /// The folders that the `tar` before a pipe packs.
@@ -146,6 +163,31 @@ impl Shell<'_> {
         vec![from.unwrap_or_else(|| Text::lit("."))]
     }
 
+    /// The files that a word means: one, or those that a pattern fits.
+    fn files_meant(&self, file: &Text) -> Vec<Text> {
+        if file.literal().is_some() || file.has_hole() {
+            return vec![file.clone()];
+        }
+        let target = Target::new(&self.home_expanded(file), self.cwd(), self.places);
+        target.places().take(MAX_SOURCES).map(Text::lit).collect()
+    }
+
+    /// The files among words that may be patterns, or stand for what flows in.
+    pub(super) fn files_read(&self, files: &[&Text], stdin: &Flow) -> Vec<Text> {
+        if files.is_empty() {
+            return self.files_fed(stdin);
+        }
+        let mut found = Vec::new();
+        for file in files {
+            match self.descriptor(file) {
+                Some(flow) if flow.text.is_none() => found.extend(self.files_fed(&flow)),
+                None if file.known() == "-" => found.extend(self.files_fed(stdin)),
+                _ => found.extend(self.files_meant(file)),
+            }
+        }
+        found
+    }
+
     /// The content of a file: what this very command wrote there, or what is there. At most so much of it, and a byte more.
     pub(super) fn read_file(&self, file: &Text, most: usize) -> Option<Vec<u8>> {
         if let Some(flow) = self.descriptor(file) {
@@ -154,7 +196,9 @@ impl Shell<'_> {
         if let Some(text) = self.content_of(file) {
             return Some(text.into_bytes());
         }
-        self.places.fs.content(&self.folder_of(file)?, most)
+        let path = self.folder_of(file)?;
+        let origin = self.copies.iter().rev().find(|(copy, _)| *copy == path).map(|(_, origin)| origin);
+        self.places.fs.content(origin.unwrap_or(&path), most)
     }
 
     /// The files whose content may be what flows in here.

@@ -231,7 +231,8 @@ impl Shell<'_> {
             // The content goes on elsewhere under another name.
             self.touch(Access::Read, source, "mv");
             if let Some(destination) = destination {
-                self.bring_folder(source, destination, false, "mv");
+                let into = run.has_short('T') || run.has("--no-target-directory") || run.has("--exchange");
+                self.bring_folder(source, destination, into, "mv");
                 self.write_into(destination, source, "mv");
                 self.carry_over(source, destination);
             }
@@ -266,6 +267,9 @@ impl Shell<'_> {
             }
             if let Some(destination) = destination {
                 self.write_into(destination, source, name);
+                if let Some(path) = source.literal().filter(|_| run.has("--parents")) {
+                    self.bring_named(destination, std::iter::once(path), name);
+                }
                 if recursive || name == "ditto" {
                     let into = into_it
                         || name == "ditto"

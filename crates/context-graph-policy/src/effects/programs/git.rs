@@ -334,6 +334,9 @@ impl Shell<'_> {
                 self.set_alias(&format!("git {name}"), value.known());
             }
             self.git_setting(&name, &(*value).clone());
+            if name == "core.worktree" {
+                self.bring_unnamed(value, true, "git");
+            }
         }
         for file in option_values(rest, "-f", "--file") {
             self.touch(Access::Write, &file, "git");

@@ -14,6 +14,7 @@ mod git;
 mod handed;
 mod interpreters;
 mod network;
+mod outputs;
 mod patches;
 mod reading_options;
 mod requests;
@@ -120,6 +121,7 @@ impl Shell<'_> {
         if run.only_informs() && !word.known().contains('/') {
             return Flow { piped: true, from: run.name.clone(), ..Flow::default() };
         }
+        self.outputs(run);
         if let Some(flow) = self.unwrapped(run, stdin) {
             return flow;
         }

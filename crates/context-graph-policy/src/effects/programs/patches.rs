@@ -114,15 +114,13 @@ impl Shell<'_> {
 
     /// The patches in these files, or in what flows in.
     fn patches(&mut self, files: &[&Text], stdin: &Flow) -> Vec<String> {
-        if files.is_empty()
-            && let Some(text) = stdin.literal()
-        {
+        let fed = files.is_empty() || files.iter().any(|file| file.known() == "-");
+        if fed && let Some(text) = stdin.literal() {
             return vec![text.to_owned()];
         }
-        let fed = if files.is_empty() { self.files_fed(stdin) } else { Vec::new() };
         let mut texts = Vec::new();
-        for file in files.iter().copied().chain(&fed) {
-            let Some(bytes) = self.read_file(file, MAX_PATCH) else { continue };
+        for file in self.files_read(files, stdin) {
+            let Some(bytes) = self.read_file(&file, MAX_PATCH) else { continue };
             if bytes.len() > MAX_PATCH {
                 self.unknown(Unknown::TooLarge);
             }

@@ -46,6 +46,8 @@ pub(crate) struct Shell<'a> {
     /// Files whose content this very command wrote.
     pub(crate) written: BTreeMap<String, String>,
     pub(super) links: Vec<(String, Text)>,
+    /// Files that this very command copies, by where they go.
+    pub(crate) copies: Vec<(String, String)>,
     /// Files whose content this command fetches or decodes.
     pub(super) tainted: Vec<(String, Taint)>,
     /// An archive from the network was unpacked.
@@ -90,6 +92,7 @@ impl<'a> Shell<'a> {
             calls: Vec::new(),
             written: BTreeMap::new(),
             links: Vec::new(),
+            copies: Vec::new(),
             tainted: Vec::new(),
             unpacked: false,
             remotes: Vec::new(),

@@ -283,6 +283,8 @@ impl Shell<'_> {
             "PWD" => self.cwd().clone(),
             "CLAUDE_PROJECT_DIR" | "INIT_CWD" => Text::lit(self.project),
             // What is written there runs before every command of the session.
+            "CLAUDE_CONFIG_DIR" => Text::lit(format!("{}/.claude", self.places.home)),
+            "XDG_CONFIG_HOME" => Text::lit(format!("{}/.config", self.places.home)),
             "CLAUDE_ENV_FILE" => Text::lit(format!("{}/.claude/session-env/env.sh", self.places.home)),
             "TMPDIR" | "TMP" | "TEMP" => Text::lit("/tmp"),
             "IFS" => Text::lit(" \t\n"),

@@ -153,6 +153,13 @@ impl Shell<'_> {
             self.taint(path, Taint::Decoded);
         }
         self.remember(path, flow.literal().map(str::to_owned), append);
+        if flow.file && flow.text.is_none() {
+            let read = self.out.paths.iter().rev().find(|effect| effect.access == Access::Read);
+            let origin = read.and_then(|effect| effect.target.literal()).map(Text::lit);
+            if let Some(origin) = origin {
+                self.copied(&origin, path);
+            }
+        }
     }
 
     /// One file becomes another: what is known of its content goes along.
@@ -160,6 +167,7 @@ impl Shell<'_> {
         let content =
             self.content_to_copy(source).or_else(|| self.descriptor(source)?.literal().map(str::to_owned));
         let taint = self.taint_of(source);
+        self.copied(source, destination);
         if content.is_none() && taint.is_none() {
             return;
         }
@@ -175,6 +183,17 @@ impl Shell<'_> {
                 self.taint(path, taint);
             }
         }
+    }
+
+    /// Remembers where a copy's content is to be found now.
+    fn copied(&mut self, source: &Text, destination: &Text) {
+        let mut within = destination.clone();
+        within.push_str("/");
+        within.extend(&source.file_name());
+        let full = |path: &Text| absolute(path, &self.frame.cwd).literal().map(str::to_owned);
+        let (Some(origin), true) = (full(source), self.copies.len() < MAX_OPENED) else { return };
+        let copies: Vec<String> = [destination, &within].into_iter().filter_map(full).collect();
+        self.copies.extend(copies.into_iter().map(|copy| (copy, origin.clone())));
     }
 
     /// A file gets content from where nobody here can see it.

@@ -1,0 +1,180 @@
+//! Where programs put what they make, as far as it could land on what is ours: by an option for the output that programs share,
+//! by a word at a known place, or as a folder that is filled. Only our own places are looked for, so a table may be generous.
+
+use super::{operands, option_values};
+use crate::effects::shell::Shell;
+use crate::effects::{Access, Run, Text};
+
+/// Beginnings of long options, and short ones, whose value is a file or folder that is written.
+const OUTPUT_OPTIONS: &[&str] = &[
+    "-o",
+    "-O",
+    "-D",
+    "-d",
+    "--out",
+    "--log",
+    "--export",
+    "--save",
+    "--write",
+    "--dest",
+    "--dir",
+    "--report",
+    "--dump",
+    "--trace",
+    "--record",
+    "--pack-destination",
+    "--target",
+    "--prefix",
+    "--root",
+    "--download",
+];
+
+/// Programs for which these letters say something else, or that only read.
+const OTHERWISE: &[&str] = &[
+    "grep", "egrep", "fgrep", "rg", "ag", "ls", "ssh", "set", "ps", "find", "mount", "df", "od", "read",
+    "cut", "sort", "jq", "cat", "head", "tail", "wc", "diff", "base64", "xargs", "test", "[", "stat", "file",
+    "tree", "du", "fd", "claude",
+];
+
+/// Programs that fill a folder: their verbs, and which word behind these it is. With no such word it is named after the source.
+const FILLERS: &[(&str, &[&str], usize)] = &[
+    ("hg", &["clone", "archive"], 1),
+    ("svn", &["export", "checkout", "co"], 1),
+    ("bzr", &["branch", "checkout", "export"], 1),
+    ("fossil", &["open"], 1),
+    ("jj", &["clone"], 1),
+    ("gh", &["clone"], 1),
+    ("glab", &["clone"], 1),
+    ("degit", &[], 1),
+    ("tiged", &[], 1),
+    ("giget", &[], 1),
+    ("bindfs", &[], 1),
+    ("sshfs", &[], 1),
+    ("docker", &["cp"], 1),
+    ("podman", &["cp"], 1),
+    ("kubectl", &["cp"], 1),
+    ("aws", &["cp", "sync", "mv"], 1),
+    ("gsutil", &["cp", "rsync", "mv"], 1),
+    ("rclone", &["copy", "sync", "move", "copyto"], 1),
+    ("mc", &["cp", "mirror"], 1),
+    ("azcopy", &["copy", "sync"], 1),
+    ("cargo", &["vendor"], 0),
+    ("git", &["submodule add", "init", "bundle create"], 1),
+    ("lndir", &[], 1),
+];
+
+/// Programs that write a file that one of their words names; past all of them it is the last.
+const WRITERS: &[(&str, &[&str], usize)] =
+    &[("split", &[], usize::MAX), ("script", &[], 0), ("git", &["bundle create"], 0), ("xxd", &[], 1)];
+
+impl Shell<'_> {
+    /// Notes what of ours a program would write over.
+    pub(super) fn outputs(&mut self, run: &Run) {
+        let name = run.name.as_str();
+        if OTHERWISE.contains(&name) {
+            return;
+        }
+        for (at, arg) in run.args.iter().enumerate() {
+            let text = arg.prefix();
+            if !text.starts_with('-') || !OUTPUT_OPTIONS.iter().any(|option| text.starts_with(option)) {
+                continue;
+            }
+            let value = match arg.split_once('=') {
+                Some((_, value)) => value,
+                None if text.starts_with("--") || text.len() == 2 => {
+                    run.args.get(at + 1).cloned().unwrap_or_default()
+                }
+                None => arg.strip_prefix(&text[..2]).unwrap_or_default(),
+            };
+            self.output(&value, name);
+        }
+        if name == "mkdir" {
+            for folder in operands(&run.args, &["-m", "--mode"]) {
+                self.bring_named(
+                    &Text::lit("."),
+                    folder.literal().filter(|path| path.contains("context-graph")).into_iter(),
+                    name,
+                );
+            }
+        }
+        for prefix in option_values(&run.args, "-f", "--prefix").iter().filter(|_| name == "csplit") {
+            self.touch(Access::Write, prefix, name);
+        }
+        for (_, verbs, at) in WRITERS.iter().filter(|(known, ..)| *known == name) {
+            if let Some(file) = word_behind(run, verbs, *at) {
+                self.output(&file, name);
+            }
+        }
+        for (_, verbs, at) in FILLERS.iter().filter(|(known, ..)| *known == name) {
+            if let Some(folder) = word_behind(run, verbs, *at) {
+                self.output(&folder, name);
+                self.bring_unnamed(&folder, false, name);
+            }
+        }
+        if matches!(name, "sqlite3" | "duckdb") {
+            self.database_outputs(run);
+        }
+    }
+
+    /// One file or folder that is written, if it is one of ours.
+    fn output(&mut self, place: &Text, by: &str) {
+        let place = self.home_expanded(place);
+        let Some(path) =
+            place.literal().filter(|path| path.contains("claude") || path.contains("context-graph"))
+        else {
+            return;
+        };
+        if path.trim_end_matches('/').ends_with(".claude") {
+            self.bring_unnamed(&place, false, by);
+        } else {
+            self.touch(Access::Mention, &place, by);
+        }
+    }
+
+    /// `.output file` and its like, and `vacuum into 'file'`.
+    fn database_outputs(&mut self, run: &Run) {
+        let lines = run.args.iter().map(Text::known).chain(run.stdin.as_deref());
+        let lines: Vec<String> = lines.flat_map(str::lines).take(64).map(str::to_owned).collect();
+        for line in lines {
+            let mut words = line.split_whitespace();
+            let first = words.next().unwrap_or("").to_ascii_lowercase();
+            if matches!(
+                first.as_str(),
+                ".output"
+                    | ".once"
+                    | ".backup"
+                    | ".save"
+                    | ".clone"
+                    | ".log"
+                    | ".dump"
+                    | "vacuum"
+                    | "copy"
+                    | "attach"
+            ) {
+                for word in words {
+                    self.output(&Text::from(word.trim_matches(['\'', '"', ';'])), &run.name);
+                }
+            }
+        }
+    }
+}
+
+/// The word at a place behind a verb of one or two words, where the program is told that verb.
+fn word_behind(run: &Run, verbs: &[&str], at: usize) -> Option<Text> {
+    let words = operands(&run.args, &[]);
+    let begin = if verbs.is_empty() {
+        0
+    } else {
+        (0..words.len().min(3)).find_map(|at| {
+            let one = words[at].known();
+            let two = words.get(at + 1).map_or("", |word| word.known());
+            verbs.iter().find_map(|verb| match verb.split_once(' ') {
+                Some((first, second)) => (first == one && second == two).then_some(at + 2),
+                None => (*verb == one).then_some(at + 1),
+            })
+        })?
+    };
+    let wanted = words.get(begin.saturating_add(at));
+    let other = if at == usize::MAX { words.last() } else { words.get(begin) };
+    wanted.or(other).map(|word| (*word).clone())
+}

@@ -1,0 +1,103 @@
+//! Runs that switch the guard off, hold it up, or start a client without it.
+
+use super::Case;
+use crate::effects::{Run, Text};
+
+/// Whether a run takes the guard, or the hooks that call it, out of service.
+pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
+    let has = |text: &str| run.args.iter().any(|arg| arg.to_string().contains(text));
+    match run.name.as_str() {
+        "claude" | "claude-code" => {
+            let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
+            let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
+            let other = run
+                .assigns
+                .iter()
+                .any(|(name, _)| matches!(name.as_str(), "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME"));
+            changes
+                || without_us
+                || other
+                || has("disableAllHooks")
+                || has("\"hooks\"")
+                || has("dangerously-skip-permissions")
+                || has("bypassPermissions")
+                || brings_settings(run)
+                || has("--setting-sources")
+                || run.has("--bare")
+        }
+        "pkill" | "killall" => has("context-graph") || run.has("claude"),
+        "kill" => run.args.iter().any(Text::has_hole) && case.runs().any(|run| looks_up_guard(case, run)),
+        "cargo" | "brew" | "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "pipx" | "uv" | "apt"
+        | "apt-get" | "dpkg" | "dnf" | "rpm" | "pacman" | "mise" | "asdf" | "nix-env" | "port" | "volta" => {
+            let removes = [
+                "uninstall",
+                "remove",
+                "rm",
+                "un",
+                "r",
+                "unlink",
+                "purge",
+                "-r",
+                "-R",
+                "-e",
+                "-P",
+                "--remove",
+            ];
+            has("context-graph") && run.args.iter().any(|arg| removes.contains(&arg.known()))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a program looks for the guard's or the client's processes, most often to hand them to `kill`.
+fn looks_up_guard(case: &Case<'_>, run: &Run) -> bool {
+    let looks = match run.name.as_str() {
+        "pidof" | "pgrep" => true,
+        "grep" | "rg" | "awk" => case.runs().any(|run| run.name == "ps"),
+        _ => false,
+    };
+    looks
+        && run.args.iter().any(|arg| {
+            let word = arg.known();
+            word.contains("context-graph") || word == "claude"
+        })
+}
+
+/// Whether limits are set for another process, or a debugger takes hold of the guard's or the client's.
+pub(super) fn starves(case: &Case<'_>, run: &Run) -> bool {
+    let of_process = |arg: &Text| {
+        let word = arg.prefix();
+        word == "--pid" || word.starts_with("--pid=") || word.starts_with("-p") && !word.starts_with("--")
+    };
+    let attaches = run.args.iter().any(of_process) || run.has("attach");
+    let is_aimed = || {
+        case.runs().any(|run| looks_up_guard(case, run))
+            || ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
+    };
+    match run.name.as_str() {
+        "prlimit" => run.args.iter().take_while(|arg| arg.prefix().starts_with('-')).any(of_process),
+        "gdb" | "lldb" | "strace" | "ltrace" | "rr" | "gcore" | "reptyr" | "dtruss" | "taskset" | "chrt"
+        | "renice" | "ionice" => (attaches || matches!(run.name.as_str(), "gcore" | "renice")) && is_aimed(),
+        _ => false,
+    }
+}
+
+/// Whether a client is started with settings of its own that say something about hooks, or that cannot be seen.
+fn brings_settings(run: &Run) -> bool {
+    let attached = run.args.iter().filter_map(|arg| arg.strip_prefix("--settings="));
+    let behind =
+        run.args.windows(2).filter(|pair| pair[0].known() == "--settings").map(|pair| pair[1].clone());
+    attached.chain(behind).any(|settings| {
+        let text = settings.known();
+        !text.trim_start().starts_with('{') || text.to_ascii_lowercase().contains("hooks")
+    })
+}
+
+/// Whether names of hooks are replaced in files that only the run itself finds.
+pub(super) fn rewrites_hooks(run: &Run) -> bool {
+    let telling = ["PreToolUse", "PostToolUse", "\"hooks\"", "context-graph hooks"];
+    matches!(run.name.as_str(), "sed" | "gsed" | "perl")
+        && run.args.iter().any(|arg| arg.prefix().starts_with("-i") || arg.prefix().starts_with("-pi"))
+        && run.args.iter().any(|arg| telling.iter().any(|word| arg.known().contains(word)))
+        && run.args.iter().any(Text::has_hole)
+}
