@@ -207,10 +207,13 @@ impl Shell<'_> {
             sub,
             "checkout" | "checkout-index" | "restore" | "reset" | "read-tree" | "switch" | "merge" | "pull"
         );
+        if !writes {
+            return;
+        }
         let named = option_values(&run.args, "", "--work-tree").into_iter();
         let set =
             run.assigns.iter().filter(|(name, _)| name == "GIT_WORK_TREE").map(|(_, value)| value.clone());
-        for folder in named.chain(set).filter(|_| writes) {
+        for folder in named.chain(set) {
             self.bring_unnamed(&folder, true, "git");
             let folder = path::absolute(&self.home_expanded(&folder), self.cwd());
             self.set_cwd(folder);

@@ -71,7 +71,9 @@ impl Shell<'_> {
     /// Notes what of ours a program would write over.
     pub(super) fn outputs(&mut self, run: &Run) {
         let name = run.name.as_str();
-        if OTHERWISE.contains(&name) {
+        // Hardly any call names a place of ours or is made in one: that is seen before any table is looked at.
+        let names_ours = |text: &Text| names_ours(text.prefix());
+        if !run.args.iter().any(names_ours) && !names_ours(&run.cwd) || OTHERWISE.contains(&name) {
             return;
         }
         for (at, arg) in run.args.iter().enumerate() {
@@ -157,6 +159,10 @@ impl Shell<'_> {
             }
         }
     }
+}
+
+fn names_ours(text: &str) -> bool {
+    text.contains("claude") || text.contains("context-graph") || text.contains("CLAUDE")
 }
 
 /// The word at a place behind a verb of one or two words, where the program is told that verb.
