@@ -24,7 +24,7 @@ use context_graph_events::Event;
 use context_graph_secrets::Redactor;
 
 use crate::error::{Result, StorageError};
-use crate::live::Damage;
+use crate::live::{Damage, LiveSession};
 use crate::paths::StateFolder;
 use crate::quarantine::{has_losses, note_loss, take_losses};
 use crate::session_key::SessionKey;
@@ -112,22 +112,27 @@ impl Sessions {
     /// Remembers an event without stepping its session: the fast path. The next one who steps it takes it in.
     pub fn append(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
         let live = self.folder.session(session_id)?.durable(self.durable);
+        self.append_to(&live, record)
+    }
+
+    fn append_to(&self, live: &LiveSession, record: &EventRecord) -> Result<Vec<Damage>> {
         let damage = live.append_only(&encode_record(record)?)?;
         if damage.iter().any(|damage| damage.is_loss) {
             // If that fails, whoever steps the session next finds it out again.
-            let _ = self.settle_loss(session_id, damage.clone(), record.at_ms);
+            let _ = self.settle_loss(live.id(), damage.clone(), record.at_ms);
         }
         Ok(damage)
     }
 
-    /// The same, and the session's identity as its last step left it. Waits for nobody and opens no database.
+    /// The same, and the session's identity as its last step left it. Waits for nobody and opens no database, unless what
+    /// it appends to has lost something.
     pub fn append_and_peek(
         &self,
         session_id: &str,
         record: &EventRecord,
     ) -> Result<(Vec<Damage>, Option<SessionIdentitySnapshot>)> {
         let live = self.folder.session(session_id)?.durable(self.durable);
-        let damage = live.append_only(&encode_record(record)?)?;
+        let damage = self.append_to(&live, record)?;
         let state = live.read_state_unlocked()?.state;
         Ok((damage, state.and_then(|state| codec::decode_snapshot(state.payload()))))
     }
