@@ -53,17 +53,17 @@ pub(crate) fn place(configured: &str, home: &Path, project: &Path) -> Result<Opt
     Ok(Some(path))
 }
 
-/// Writes down how the session's chain ends now.
+/// Writes down how the session's chain ends now, and says with which record; none where it has no chain yet.
 pub(crate) fn append(
     file: &Path,
     store: &Store,
     session_id: &str,
     project: &str,
     at_ms: i64,
-) -> io::Result<()> {
+) -> io::Result<Option<u64>> {
     let entry = store.session(session_id).map_err(|error| io::Error::other(error.to_string()))?;
     let Some((seq, chain)) = entry.and_then(|entry| Some((entry.last_seq, entry.chain?))) else {
-        return Ok(());
+        return Ok(None);
     };
     let (project, session_id) = (project.to_owned(), session_id.to_owned());
     let mut line = serde_json::to_vec(&Head { at_ms, project, session_id, seq, link: chain.to_string() })?;
@@ -88,7 +88,7 @@ pub(crate) fn append(
         return Err(io::Error::other("it holds something else; name a file of its own"));
     }
     // One write, so that lines of many processes do not mix.
-    opened.write_all(&line)
+    opened.write_all(&line).map(|()| Some(seq))
 }
 
 /// The lines of the file; the error names the first that is none.

@@ -4,15 +4,20 @@
 //! A line each, with a tag over it and the tag before, so that the file can only grow. Nobody waits for it to be on disk,
 //! and a line that could not be written is made good by the next.
 
+mod places;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt;
 
 use crate::live::Position;
+use crate::mark::Spot;
 use crate::safe_open::{Access, Folder};
 use crate::seal::{Seal, TAG_BYTES};
 use crate::secret::UserFolder;
+
+pub(crate) use places::{Known, known_at};
 
 const FOLDER: &str = "heads";
 /// No file is larger: a line has some two hundred bytes.
@@ -45,21 +50,12 @@ pub(crate) struct Heads {
 impl Heads {
     /// Those of the state folder with this number and this seal.
     pub(crate) fn new(user: &UserFolder, id: &[u8], seal: &Seal) -> Self {
-        let name = id.iter().fold(String::new(), |mut name, byte| {
-            let _ = write!(name, "{byte:02x}");
-            name
-        });
-        Self { user: user.clone(), name, seal: seal.derive("heads", &[]) }
-    }
-
-    /// Begins the file, when the folder is marked.
-    pub(crate) fn begin(&self) -> io::Result<()> {
-        self.append("begin")
+        Self { user: user.clone(), name: hex(id), seal: seal.derive("heads", &[]) }
     }
 
     /// Writes down how far a session has come.
     pub(crate) fn note(&self, head: &Head) -> io::Result<()> {
-        let id = encode_id(&head.session_id);
+        let id = hex(head.session_id.as_bytes());
         if head.is_gone {
             return self.append(&format!("gone {id}"));
         }
@@ -71,41 +67,84 @@ impl Heads {
         self.append(&format!("head {id} {} {chain} {journal}", head.records))
     }
 
+    /// Writes down how far a session had come in a copy of the heads that the user keeps; none with the number 0.
+    pub(crate) fn note_copy(&self, file: &[u8], session_id: &str, records: u64) -> io::Result<()> {
+        self.append(&format!("copy {} {} {records}", hex(session_id.as_bytes()), copy_name(file)))
+    }
+
+    /// The sessions that a copy of the heads must have, and how far they had come in it.
+    pub(crate) fn copied(&self, file: &[u8]) -> Result<Vec<(String, u64)>, String> {
+        let (text, name) = (self.text()?, copy_name(file));
+        let copies = copies(&self.checked(&text)?);
+        Ok(copies
+            .into_iter()
+            .filter(|((_, file), _)| *file == name)
+            .map(|((id, _), seq)| (id, seq))
+            .collect())
+    }
+
     /// The newest head of each session; the error says what is wrong with the file.
     pub(crate) fn read(&self) -> Result<Vec<Head>, String> {
-        let path = self.user.path().join(FOLDER).join(&self.name);
+        let text = self.text()?;
+        Ok(newest(&self.checked(&text)?))
+    }
+
+    fn text(&self) -> Result<String, String> {
         let bytes = self.folder().and_then(|folder| folder.read(&self.name, MAX_BYTES));
-        let text = bytes.map_err(|error| format!("{}: {error}", path.display()))?;
-        let text = String::from_utf8_lossy(&text);
+        let text = bytes.map_err(|error| format!("{}: {error}", self.shown()))?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// What the lines say, if all of them are as they were written.
+    fn checked<'a>(&self, text: &'a str) -> Result<Vec<&'a str>, String> {
         if text.is_empty() {
-            return Err(format!("{} is empty", path.display()));
+            return Err(format!("{} is empty", self.shown()));
         }
-        let mut newest = BTreeMap::new();
-        let mut before = String::new();
+        let (mut before, mut all) = (String::new(), Vec::new());
         for (number, line) in text.lines().enumerate() {
             let said = line.split_once(' ').filter(|(tag, said)| *tag == self.tag(&before, said));
             let Some((tag, said)) = said else {
-                return Err(format!("{} was changed in line {}", path.display(), number + 1));
+                return Err(format!("{} was changed in line {}", self.shown(), number + 1));
             };
             tag.clone_into(&mut before);
-            if let Some(head) = parse(said) {
-                newest.insert(head.session_id.clone(), head);
-            }
+            all.push(said);
         }
-        Ok(newest.into_values().collect())
+        Ok(all)
     }
 
-    /// Puts the newest line of each session in the place of all.
-    pub(crate) fn shorten(&self) -> io::Result<()> {
-        let Ok(heads) = self.read() else { return Ok(()) };
+    fn shown(&self) -> String {
+        self.user.path().join(FOLDER).join(&self.name).display().to_string()
+    }
+
+    /// Puts the newest line of each session in the place of all. The folder is `here`, and not where it `was`.
+    pub(crate) fn shorten(&self, here: &Spot, was: &[u8]) -> io::Result<()> {
+        let Ok(text) = self.text() else { return Ok(()) };
+        let Ok(lines) = self.checked(&text) else { return Ok(()) };
         let part = Self { name: format!("{}.part", self.name), ..self.clone() };
         let _ = self.folder()?.remove(&part.name);
-        part.begin()?;
+        let mut spots = places::spots(&lines);
+        spots.retain(|spot| spot.place != here.place && spot.place != was);
+        for spot in [here].into_iter().chain(&spots) {
+            part.begin(spot)?;
+        }
+        let heads = newest(&lines);
         for head in heads.iter().filter(|head| !head.is_gone) {
             part.note(head)?;
         }
+        for ((id, file), records) in copies(&lines) {
+            part.append(&format!("copy {} {file} {records}", hex(id.as_bytes())))?;
+        }
         let folder = self.folder()?;
         folder.move_to(&part.name, &folder, &self.name)
+    }
+
+    /// Begins anew, because the user has taken notice of what became of the file.
+    pub(crate) fn renew(&self, here: &Spot) -> io::Result<()> {
+        match self.folder()?.remove(&self.name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        self.begin(here)
     }
 
     fn append(&self, said: &str) -> io::Result<()> {
@@ -145,8 +184,8 @@ impl Heads {
 
 fn parse(said: &str) -> Option<Head> {
     let mut words = said.split(' ');
-    let kind = words.next()?;
-    let session_id = decode_id(words.next()?)?;
+    let kind = words.next().filter(|kind| matches!(*kind, "head" | "gone"))?;
+    let session_id = String::from_utf8(unhex(words.next()?)?).ok()?;
     let mut head =
         Head { session_id, records: 0, chain: String::new(), journal: None, is_gone: kind == "gone" };
     if kind == "head" {
@@ -164,18 +203,48 @@ fn parse(said: &str) -> Option<Head> {
     Some(head)
 }
 
-/// An id may hold anything, also what ends a line.
-fn encode_id(id: &str) -> String {
-    id.bytes().fold(String::new(), |mut text, byte| {
+/// The newest head of each session.
+fn newest(lines: &[&str]) -> Vec<Head> {
+    let heads = lines.iter().filter_map(|said| parse(said));
+    heads.map(|head| (head.session_id.clone(), head)).collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+/// How far sessions had come in copies, by session and copy. One that was removed need not be there.
+fn copies(lines: &[&str]) -> BTreeMap<(String, String), u64> {
+    let mut copies = BTreeMap::new();
+    for line in lines {
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["copy", id, file, records] => {
+                let id = unhex(id).and_then(|id| String::from_utf8(id).ok()).unwrap_or_default();
+                copies.insert((id, file.to_owned()), records.parse().unwrap_or(0));
+            }
+            ["gone", id] => {
+                let id = unhex(id).and_then(|id| String::from_utf8(id).ok()).unwrap_or_default();
+                copies.retain(|(known, _), _| *known != id);
+            }
+            _ => {}
+        }
+    }
+    copies.retain(|_, records| *records > 0);
+    copies
+}
+
+/// What a copy is called in a line.
+fn copy_name(file: &[u8]) -> String {
+    blake3::hash(file).to_hex()[..16].to_owned()
+}
+
+/// Bytes as text: ids and paths may hold anything, also what ends a line.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-fn decode_id(text: &str) -> Option<String> {
-    let bytes: Option<Vec<u8>> =
-        (0..text.len() / 2).map(|at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()).collect();
-    String::from_utf8(bytes?).ok()
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = |at: usize| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok();
+    text.len().is_multiple_of(2).then(|| (0..text.len() / 2).map(digits).collect()).flatten()
 }
 
 #[cfg(test)]
@@ -192,7 +261,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let heads = Heads::new(&UserFolder::new(place.path().join("private")), &[1, 2], &Seal::new([3; 32]));
         assert!(heads.read().is_err());
-        heads.begin().unwrap();
+        let here = Spot { place: b"/a b".to_vec(), identity: (1, 2) };
+        heads.begin(&here).unwrap();
         for noted in [head("a", 1), head("b\n c", 7), head("a", 4)] {
             heads.note(&noted).unwrap();
         }
@@ -210,7 +280,12 @@ mod tests {
         std::fs::write(&path, &text).unwrap();
         heads.note(&Head { is_gone: true, ..head("a", 0) }).unwrap();
         assert!(heads.read().unwrap()[0].is_gone);
-        heads.shorten().unwrap();
+        heads.note_copy(b"/x", "b\n c", 3).unwrap();
+        heads.note_copy(b"/y", "b\n c", 4).unwrap();
+        heads.shorten(&here, b"").unwrap();
         assert_eq!(heads.read().unwrap(), [head("b\n c", 7)]);
+        assert_eq!(heads.copied(b"/x").unwrap(), [("b\n c".to_owned(), 3)]);
+        heads.note_copy(b"/x", "b\n c", 0).unwrap();
+        assert!(heads.copied(b"/x").unwrap().is_empty());
     }
 }

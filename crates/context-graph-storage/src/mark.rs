@@ -7,12 +7,14 @@ use std::path::PathBuf;
 
 use crate::error::{IoContext, Result};
 use crate::file_lock;
-use crate::safe_open::{Access, Folder, is_temporary, random, random_name};
+use crate::safe_open::{Access, Folder, is_temporary, random_name};
 use crate::seal::{Seal, TAG_BYTES};
 
-const MARK: &str = "mark";
+pub(crate) const MARK: &str = "mark";
 const LOCK: &str = "mark.lock";
 const MAGIC: &[u8; 8] = b"CGmark\0\x01";
+/// The same where the state is in a folder apart.
+const MAGIC_APART: &[u8; 8] = b"CGmark\0\x02";
 pub(crate) const ID: usize = 16;
 /// What stands before the place: magic, number, device, inode, tag.
 const FIXED: usize = MAGIC.len() + ID + 16 + TAG_BYTES;
@@ -45,17 +47,48 @@ pub(crate) struct Mark {
     /// Device and inode of the folder when it was marked.
     identity: (u64, u64),
     /// The real path of the folder when it was marked.
-    place: Vec<u8>,
+    pub(crate) place: Vec<u8>,
+    /// Whether its state is in a folder of its own that nobody can name beforehand: a repository has files where the state
+    /// would be, and git would publish what is put there.
+    pub(crate) is_apart: bool,
+}
+
+/// Where a folder is, and what the system knows it by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub(crate) place: Vec<u8>,
+    pub(crate) identity: (u64, u64),
+}
+
+impl Spot {
+    /// That of `folder`.
+    pub(crate) fn of(folder: &Folder) -> Self {
+        let place = real_place(folder).unwrap_or_default();
+        Self { place, identity: folder.about().identity.unwrap_or_default() }
+    }
 }
 
 impl Mark {
     /// The mark in `folder`, whatever place it is of.
     pub(crate) fn read(folder: &Folder, user: &Seal) -> Option<Self> {
         let bytes = folder.read(MARK, MAX_BYTES).ok()?;
+        Self::parse(&bytes, |purpose, parts, tag| user.holds(purpose, parts, tag))
+    }
+
+    /// Whether what is in `aside` says of itself that it was made in `folder`, which nobody else can know the number of:
+    /// then it was, with a secret that is no longer there.
+    pub(crate) fn says_it_is_of(aside: &Folder, folder: &Folder) -> bool {
+        let mark = aside.read(MARK, MAX_BYTES).ok().and_then(|bytes| Self::parse(&bytes, |_, _, _| true));
+        let spot = Spot::of(folder);
+        mark.is_some_and(|mark| mark.identity == spot.identity && mark.place == spot.place)
+    }
+
+    fn parse(bytes: &[u8], holds: impl Fn(&str, &[&[u8]], &[u8]) -> bool) -> Option<Self> {
         let (fixed, place) = bytes.split_at_checked(FIXED)?;
         let (magic, rest) = fixed.split_at_checked(MAGIC.len())?;
         let (said, tag) = rest.split_at_checked(ID + 16)?;
-        if magic != MAGIC || !user.holds("mark", &[said, place], tag) {
+        let is_apart = magic == MAGIC_APART;
+        if (magic != MAGIC && !is_apart) || !holds(purpose(is_apart), &[said, place], tag) {
             return None;
         }
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| said[at + byte]));
@@ -63,6 +96,7 @@ impl Mark {
             id: std::array::from_fn(|at| said[at]),
             identity: (word(ID), word(ID + 8)),
             place: place.to_vec(),
+            is_apart,
         })
     }
 
@@ -88,27 +122,24 @@ impl Mark {
     }
 
     /// Marks `folder` as made here by this user, with the number `id`.
-    pub(crate) fn write(folder: &Folder, user: &Seal, id: [u8; ID]) -> Result<Self> {
+    pub(crate) fn write(folder: &Folder, user: &Seal, id: [u8; ID], is_apart: bool) -> Result<Self> {
         let path = folder.path().join(MARK);
-        let identity = folder.about().identity.unwrap_or_default();
-        let place = real_place(folder).unwrap_or_default();
+        let Spot { place, identity } = Spot::of(folder);
         let said = [&id[..], &identity.0.to_le_bytes(), &identity.1.to_le_bytes()].concat();
-        let tag = user.tag("mark", &[&said, &place]);
-        folder.replace(MARK, &[MAGIC, &said[..], &tag, &place].concat()).context("write", &path)?;
-        Ok(Self { id, identity, place })
+        let tag = user.tag(purpose(is_apart), &[&said, &place]);
+        let magic = if is_apart { MAGIC_APART } else { MAGIC };
+        folder.replace(MARK, &[magic, &said[..], &tag, &place].concat()).context("write", &path)?;
+        Ok(Self { id, identity, place, is_apart })
     }
+}
 
-    /// Gives `folder` a mark. What is in there already is nobody's, and is moved aside unopened; where to is said.
-    pub(crate) fn settle(folder: &Folder, user: &Seal) -> Result<(Self, Option<PathBuf>)> {
-        let _lock = lock(folder)?;
-        // Somebody else may have been quicker.
-        if let Some(mark) = Self::of(folder, user) {
-            return Ok((mark, None));
-        }
-        let aside = move_aside(folder)?;
-        let id = random().context("draw a number for", folder.path())?;
-        Ok((Self::write(folder, user, id)?, aside))
-    }
+fn purpose(is_apart: bool) -> &'static str {
+    if is_apart { "mark apart" } else { "mark" }
+}
+
+/// What the folder is called that the state of a folder with this number is in, if it is apart.
+pub(crate) fn apart_name(id: &[u8; ID]) -> String {
+    format!("{APART}{:032x}", u128::from_be_bytes(*id))
 }
 
 /// Held while a folder is marked or its state exchanged.
@@ -126,7 +157,10 @@ pub(crate) fn lock(folder: &Folder) -> Result<std::fs::File> {
 
 /// Moves the state in `folder` into a folder of its own, as it is; where to, if there was any.
 pub(crate) fn move_aside(folder: &Folder) -> Result<Option<PathBuf>> {
-    let there: Vec<&str> = STATE.into_iter().filter(|name| folder.has(name)).collect();
+    let names = folder.names().context("list", folder.path())?;
+    let names = names.into_iter().filter_map(|name| name.into_string().ok());
+    let there: Vec<String> =
+        names.filter(|name| STATE.contains(&name.as_str()) || name.starts_with(APART)).collect();
     if there.is_empty() {
         return Ok(None);
     }
@@ -135,19 +169,21 @@ pub(crate) fn move_aside(folder: &Folder) -> Result<Option<PathBuf>> {
     let path = folder.path().join(&name);
     let (aside, _) = folder.folder_or_create(&name).context("create", &path)?;
     for name in there {
-        folder.move_to(name, &aside, name).context("move aside", &folder.path().join(name))?;
+        folder.move_to(&name, &aside, &name).context("move aside", &folder.path().join(&name))?;
     }
     Ok(Some(path))
 }
 
-/// Moves the state in `aside` back into `folder`, where there is none.
+/// Moves the state in `aside` back into `folder`, where there is none. Its mark stays.
 pub(crate) fn move_back(aside: &Folder, folder: &Folder) -> Result<()> {
-    for name in STATE.into_iter().filter(|name| aside.has(name)) {
+    for name in STATE.into_iter().filter(|name| *name != MARK && aside.has(name)) {
         aside.move_to(name, folder, name).context("move back", &aside.path().join(name))?;
     }
     Ok(())
 }
 
+/// How the names of folders begin in which state is that is apart.
+const APART: &str = "state-";
 /// What the folders are called in which state is that is not believed.
 pub(crate) const ASIDE: &str = "aside-";
 

@@ -4,6 +4,8 @@
 
 mod adopt;
 mod database;
+mod known;
+mod settle;
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
@@ -12,6 +14,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 pub use adopt::Aside;
+use settle::{apart, ignore_all, refuse_others, settle};
 
 use crate::error::{IoContext, Result, StorageError};
 use crate::heads::Heads;
@@ -34,7 +37,7 @@ const IGNORE: &str = ".gitignore";
 const IGNORE_ALL: &str = "*\n";
 /// What is added where a project has an ignore file of its own, to share its policy: the last word counts.
 const IGNORE_STATE: &str = "# The state of context-graph is nobody else's.\n\
-    /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/mark\n/maintained\n/told\n";
+    /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/state-*/\n/mark\n/maintained\n/told\n";
 /// No ignore file is larger.
 const MAX_IGNORE_BYTES: u64 = 1 << 20;
 
@@ -43,6 +46,9 @@ const MAX_IGNORE_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone)]
 pub struct StateFolder {
     root: PathBuf,
+    /// What is marked.
+    marked: Arc<Folder>,
+    /// Where the state is: there, or in a folder apart in it.
     folder: Arc<Folder>,
     live: Arc<Folder>,
     /// Whether the user named it.
@@ -107,18 +113,20 @@ impl StateFolder {
             if named {
                 refuse_others(&folder, &user_seal)?;
             }
-            settle(&folder, user, &user_seal)?
+            settle(&folder, user, &user_seal, named)?
         };
+        let marked = Arc::new(folder);
+        let folder = if mark.is_apart { apart(&marked, &mark.id)? } else { Arc::clone(&marked) };
         let seal = user_seal.derive("state", &[&mark.id]);
         let (live, is_new) = folder
             .folder_or_create("live")
-            .map_err(|error| refusal(&place.join("live"), "created", &error))?;
+            .map_err(|error| refusal(&folder.path().join("live"), "created", &error))?;
         if let Some(name) = aside.as_deref().and_then(Path::file_name) {
             note_loss(live.path(), name);
         }
-        let (folder, live) = (Arc::new(folder), Arc::new(live));
         let (root, user) = (root.to_path_buf(), user.clone());
-        let state = Self { root, folder, live, named, seal, user, id: mark.id, aside };
+        let state =
+            Self { root, marked, folder, live: Arc::new(live), named, seal, user, id: mark.id, aside };
         if is_made {
             state.ignore()?;
         }
@@ -139,26 +147,37 @@ impl StateFolder {
         if self.named {
             return Ok(());
         }
-        self.folder.close_to_others().context("close to others", self.path())?;
+        self.marked.close_to_others().context("close to others", self.marked.path())?;
         self.folder.folder_or_create(DATA).map_err(|error| refusal(&self.database(), "created", &error))?;
-        self.ignore()
+        self.keep_ignored().map(drop)
     }
 
-    fn ignore(&self) -> Result<()> {
-        let text = match self.folder.read(IGNORE, MAX_IGNORE_BYTES) {
+    /// Makes sure that git does not take what is here. A checkout can put an ignore file of its own in place of ours at
+    /// any time: whether that had happened is said.
+    pub fn keep_ignored(&self) -> Result<bool> {
+        // A folder that the user named may be there for other things as well.
+        if self.named { Ok(false) } else { self.ignore() }
+    }
+
+    fn ignore(&self) -> Result<bool> {
+        if !Arc::ptr_eq(&self.marked, &self.folder) {
+            ignore_all(&self.folder)?;
+        }
+        let text = match self.marked.read(IGNORE, MAX_IGNORE_BYTES) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             // What is no file is replaced.
             Err(_) => String::new(),
         };
         if text == IGNORE_ALL || text.ends_with(IGNORE_STATE) {
-            return Ok(());
+            return Ok(false);
         }
         let text = if text.trim().is_empty() {
             IGNORE_ALL.to_owned()
         } else {
             format!("{}\n{IGNORE_STATE}", text.trim_end_matches('\n'))
         };
-        self.folder.replace(IGNORE, text.as_bytes()).context("write", &self.path().join(IGNORE))
+        let path = self.marked.path().join(IGNORE);
+        self.marked.replace(IGNORE, text.as_bytes()).context("write", &path).map(|()| true)
     }
 
     /// The project's root.
@@ -241,35 +260,6 @@ impl StateFolder {
         let seal = self.seal.derive("store", &[]);
         Store::open(&StoreOptions { quarantine, patience, seal, ..StoreOptions::new(folder, now_ms) })
     }
-}
-
-/// Marks a folder, and begins to write down outside how far its sessions have come.
-fn settle(folder: &Folder, user: &UserFolder, seal: &Seal) -> Result<(Mark, Option<PathBuf>)> {
-    let (mark, aside) = Mark::settle(folder, seal)?;
-    let heads = Heads::new(user, &mark.id, &seal.derive("state", &[&mark.id]));
-    heads.begin().context("write", user.path())?;
-    Ok((mark, aside))
-}
-
-/// Refuses a folder that somebody named and that holds what is not ours: it may be anybody's, and nothing in it is for us to
-/// move.
-fn refuse_others(folder: &Folder, seal: &Seal) -> Result<()> {
-    let names = folder.names().context("list", folder.path())?;
-    let others: Vec<String> = names
-        .iter()
-        .map(|name| name.to_string_lossy().into_owned())
-        .filter(|name| !Mark::may_come_first(name))
-        .take(3)
-        .collect();
-    // Somebody else may have been quicker, or it is a copy of a folder of ours.
-    if others.is_empty() || Mark::read(folder, seal).is_some() {
-        return Ok(());
-    }
-    Err(StorageError::Path {
-        path: folder.path().to_path_buf(),
-        problem: format!("it holds what context-graph did not make for you ({})", others.join(", ")),
-        next_step: "name a folder that is empty or not there yet",
-    })
 }
 
 /// Makes the folder for the state: of a named one also those above it.

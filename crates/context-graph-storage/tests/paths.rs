@@ -171,17 +171,24 @@ fn a_state_folder_that_is_a_link_is_refused() {
         let outside = folder.path("outside");
         fs::create_dir(&outside).unwrap();
         if part != ".context-graph" {
-            fs::create_dir(project.join(".context-graph")).unwrap();
-        }
-        if part != ".context-graph" {
-            // In a folder that is not marked yet, it is moved aside with all the rest.
-            symlink(&outside, project.join(part)).unwrap();
-            assert!(open(&project, None).unwrap().aside().is_some());
+            open(&project, None).unwrap();
             fs::remove_dir_all(project.join(part)).unwrap();
         }
         symlink(&outside, project.join(part)).unwrap();
         let text = refusal(&project, None);
         assert!(text.contains("it is a link"), "{text}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    }
+    // In a folder that is not marked yet, one is moved aside with all the rest, and state goes where nobody has put any.
+    for part in ["live", "data"] {
+        let folder = Folder::new();
+        let (project, outside) = (folder.project(), folder.path("outside"));
+        fs::create_dir(&outside).unwrap();
+        fs::create_dir(project.join(".context-graph")).unwrap();
+        symlink(&outside, project.join(".context-graph").join(part)).unwrap();
+        let state = open(&project, None).unwrap();
+        assert!(state.aside().is_some());
+        assert!(state.path().to_string_lossy().contains("/.context-graph/state-"), "{:?}", state.path());
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     }
     // Nor one to inside: that could be a folder which means something to another program.

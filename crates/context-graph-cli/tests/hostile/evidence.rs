@@ -116,3 +116,141 @@ fn what_the_user_removes_is_not_missed() {
         assert_eq!(verify(&place).code, 0, "{args:?} {:?}", verify(&place));
     }
 }
+
+fn private(place: &Place) -> std::path::PathBuf {
+    place.home().join(".config/context-graph/private")
+}
+
+/// Doctor says it too, and once the user says that it is known, neither does any more.
+#[track_caller]
+fn is_told_until_acknowledged(place: &Place) {
+    let run = place.run(&["doctor"]);
+    assert!(run.code == 1 && run.stdout.contains("--acknowledge"), "{run:?}");
+    let run = place.run(&["audit", "verify", "--acknowledge"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(verify(place).code, 0, "{:?}", verify(place));
+    // What comes after is missed again.
+    whole_session(place, "after");
+    assert_eq!(verify(place).code, 0, "{:?}", verify(place));
+    fs::remove_dir_all(state(place)).unwrap();
+    is_missed(place, "after");
+}
+
+#[test]
+fn the_whole_folder_is_missed() {
+    let place = worked_in();
+    fs::remove_dir_all(state(&place)).unwrap();
+    let run = place.run(&["doctor"]);
+    assert!(run.stdout.contains("is gone, with all that it held"), "{run:?}");
+    is_missed(&place, "removed");
+    // Also once hooks have made a new one.
+    let place = worked_in();
+    fs::remove_dir_all(state(&place)).unwrap();
+    hook(&place, &start("next")).succeeded();
+    is_missed(&place, "removed");
+    is_told_until_acknowledged(&place);
+}
+
+#[test]
+fn a_mark_that_a_pull_replaces_is_put_back_and_nothing_is_lost() {
+    for theirs in [Some("x"), Some(""), None] {
+        let place = worked_in();
+        let mark = state(&place).join("mark");
+        fs::remove_file(&mark).unwrap();
+        if let Some(theirs) = theirs {
+            fs::write(&mark, theirs).unwrap();
+        }
+        let run = verify(&place);
+        assert!(run.code == 0 && run.stdout.contains("2 sessions"), "{theirs:?} {run:?}");
+        assert!(!names(&state(&place)).iter().any(|name| name.starts_with("aside-")));
+        hook(&place, &prompt("open", "and on")).succeeded();
+        let list = place.run(&["session", "list"]);
+        assert!(list.stdout.contains("over") && list.stdout.contains("open"), "{list:?}");
+    }
+}
+
+#[test]
+fn the_secret_is_missed() {
+    let place = worked_in();
+    fs::remove_file(private(&place).join("secret")).unwrap();
+    is_missed(&place, "secret");
+    let run = place.run(&["doctor"]);
+    assert!(run.code == 1 && run.stdout.contains("secret"), "{run:?}");
+    // Acknowledged, and the rest of it removed.
+    place.run(&["audit", "verify", "--acknowledge"]);
+    is_missed(&place, "remove it once you know");
+    fs::remove_dir_all(aside(&place)).unwrap();
+    assert_eq!(verify(&place).code, 0, "{:?}", verify(&place));
+}
+
+#[test]
+fn all_of_ones_own_folder_is_missed_as_long_as_the_state_is_there() {
+    let place = worked_in();
+    fs::remove_dir_all(private(&place)).unwrap();
+    is_missed(&place, "secret");
+}
+
+#[test]
+fn a_copy_of_the_heads_that_was_emptied_is_missed_although_it_grows_again() {
+    let place = Place::new();
+    let file = place.home().join("heads.jsonl");
+    place.trusted_file("config.toml", "[audit]\nheads_file = \"~/heads.jsonl\"\n");
+    whole_session(&place, "first");
+    assert_eq!(verify(&place).code, 0, "{:?}", verify(&place));
+    fs::write(&file, "").unwrap();
+    is_missed(&place, "empty");
+    whole_session(&place, "second");
+    is_missed(&place, "first");
+    fs::remove_file(&file).unwrap();
+    whole_session(&place, "third");
+    is_missed(&place, "does not have it any more");
+    let run = place.run(&["audit", "verify", "--acknowledge"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(verify(&place).code, 0, "{:?}", verify(&place));
+}
+
+#[test]
+fn heads_that_were_changed_are_begun_anew_once_that_is_known() {
+    let place = worked_in();
+    let heads = private(&place).join("heads");
+    fs::write(heads.join(&names(&heads)[0]), "").unwrap();
+    is_missed(&place, "empty");
+    is_told_until_acknowledged(&place);
+}
+
+#[test]
+fn what_the_user_purges_is_not_missed() {
+    let place = worked_in();
+    let run = place.run(&["uninstall", "--purge", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(!place.run(&["doctor"]).stdout.contains("is gone"));
+    hook(&place, &start("anew")).succeeded();
+    assert_eq!(verify(&place).code, 0, "{:?}", verify(&place));
+}
+
+#[test]
+fn a_project_that_was_moved_is_missed_where_it_is_and_not_where_it_was() {
+    let place = worked_in();
+    let moved = place.project().with_file_name("moved");
+    fs::rename(place.project(), &moved).unwrap();
+    let at = |args: &[&str], input: &str| {
+        let mut command = place.command(args);
+        command.env("CLAUDE_PROJECT_DIR", &moved).current_dir(&moved);
+        crate::common::send(command, input.as_bytes())
+    };
+    assert_eq!(at(&["audit", "verify"], "").code, 0);
+    assert_eq!(at(&["maintain"], "").code, 0);
+    fs::create_dir(place.project()).unwrap();
+    hook(&place, &start("another")).succeeded();
+    assert_eq!(verify(&place).code, 0, "{:?}", verify(&place));
+    fs::remove_dir_all(moved.join(".context-graph")).unwrap();
+    let run = at(&["audit", "verify"], "");
+    assert!(run.code != 0 && run.stderr.contains("does not hold"), "{run:?}");
+}
+
+#[test]
+fn an_agent_cannot_acknowledge() {
+    let place = worked_in();
+    let run = hook(&place, &bash("open", "context-graph audit verify --acknowledge"));
+    assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{run:?}");
+}

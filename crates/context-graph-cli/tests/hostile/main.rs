@@ -9,5 +9,6 @@ mod home;
 mod links;
 mod stage;
 mod state;
+mod tracked;
 mod waits;
 mod writes;

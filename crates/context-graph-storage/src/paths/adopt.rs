@@ -3,10 +3,12 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::StateFolder;
 use crate::error::{IoContext, Result, StorageError};
-use crate::mark::{self, ASIDE, Mark};
+use crate::heads::Heads;
+use crate::mark::{self, ASIDE, Mark, Spot};
 use crate::secret::UserFolder;
 
 /// State that was moved aside.
@@ -24,11 +26,11 @@ impl StateFolder {
     /// What was moved aside.
     pub fn asides(&self, user: &UserFolder) -> Result<Vec<Aside>> {
         let user = user.seal()?;
-        let names = self.folder.names().context("list", self.path())?;
+        let names = self.marked.names().context("list", self.marked.path())?;
         let names = names.into_iter().filter_map(|name| name.into_string().ok());
         let mut asides = Vec::new();
         for name in names.filter(|name| name.starts_with(ASIDE)) {
-            let Ok(folder) = self.folder.folder(&name) else { continue };
+            let Ok(folder) = self.marked.folder(&name) else { continue };
             let made_at = Mark::read(&folder, &user).map(|mark| mark.real_place());
             let content = folder.names().context("list", folder.path())?;
             let content = content.into_iter().map(|name| name.to_string_lossy().into_owned()).collect();
@@ -39,13 +41,13 @@ impl StateFolder {
 
     /// Puts state that was moved aside in the place of what is here, which is moved aside instead.
     pub fn adopt(&self, aside: &Aside, user: &UserFolder) -> Result<Option<PathBuf>> {
-        let user = user.seal()?;
-        let path = self.path().join(&aside.name);
-        let from = self.folder.folder(&aside.name).context("open", &path)?;
+        let seal = user.seal()?;
+        let path = self.marked.path().join(&aside.name);
+        let from = self.marked.folder(&aside.name).context("open", &path)?;
         let refuse = |problem: &str, next_step| {
             Err(StorageError::Path { path: path.clone(), problem: problem.to_owned(), next_step })
         };
-        let Some(mark) = Mark::read(&from, &user) else {
+        let Some(mark) = Mark::read(&from, &seal) else {
             return refuse(
                 "it was not made by you on this machine",
                 "where it was made, `session export` writes what `session import` reads here",
@@ -54,17 +56,46 @@ impl StateFolder {
         if !self.live_sessions()?.is_empty() {
             return refuse("sessions are open", "end them first");
         }
-        let _lock = mark::lock(&self.folder)?;
-        let instead = mark::move_aside(&self.folder)?;
-        mark::move_back(&from, &self.folder)?;
-        Mark::write(&self.folder, &user, mark.id)?;
-        match self.folder.remove_folder(&aside.name) {
-            // What is left in there is not ours.
-            Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
-                return Err(error).context("remove", &path);
-            }
-            _ => {}
-        }
+        let _lock = mark::lock(&self.marked)?;
+        let is_apart = !Arc::ptr_eq(&self.marked, &self.folder);
+        let instead = mark::move_aside(&self.marked)?;
+        // What is taken in where state is apart becomes so.
+        let name = mark::apart_name(&mark.id);
+        let source = if mark.is_apart { from.folder(&name).context("open", &path)? } else { from };
+        let target =
+            if is_apart { super::settle::apart(&self.marked, &mark.id)? } else { Arc::clone(&self.marked) };
+        mark::move_back(&source, &target)?;
+        Mark::write(&self.marked, &seal, mark.id, is_apart)?;
+        let spot = Spot::of(&self.marked);
+        let heads = Heads::new(user, &mark.id, &seal.derive("state", &[&mark.id]));
+        let noted = self.heads().leave(&spot.place).and_then(|()| heads.arrive(&spot));
+        noted.context("write", user.path())?;
+        self.remove_rest(&aside.name, &name).context("remove", &path)?;
         Ok(instead)
+    }
+
+    /// Removes what is left of a folder that was taken in, unless there is something in it that is not ours.
+    fn remove_rest(&self, aside: &str, apart: &str) -> io::Result<()> {
+        let folder = self.marked.folder(aside)?;
+        let _ = folder.remove(mark::MARK);
+        if let Ok(inner) = folder.folder(apart) {
+            let _ = inner.remove(super::IGNORE);
+            let _ = folder.remove_folder(apart);
+        }
+        match self.marked.remove_folder(aside) {
+            Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Something that was moved aside, says that it was made here, and does not bear this user's seal: it was sealed with
+    /// another secret.
+    pub(crate) fn unsealed_aside(&self) -> Result<Option<PathBuf>> {
+        let asides = self.asides(&self.user)?;
+        let strange = asides.into_iter().filter(|aside| aside.made_at.is_none()).find(|aside| {
+            let folder = self.marked.folder(&aside.name);
+            folder.is_ok_and(|folder| Mark::says_it_is_of(&folder, &self.marked))
+        });
+        Ok(strange.map(|aside| self.marked.path().join(aside.name)))
     }
 }

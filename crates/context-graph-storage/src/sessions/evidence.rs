@@ -1,7 +1,9 @@
 //! How far sessions have come, written down outside of the project, and held against what is there.
 
+use std::path::Path;
+
 use super::Sessions;
-use crate::error::Result;
+use crate::error::{IoContext, Result};
 use crate::heads::Head;
 use crate::live::Position;
 use crate::store::{Break, Store};
@@ -30,12 +32,62 @@ impl Sessions {
 
     /// Keeps what is written down outside no longer than it must be.
     pub fn shorten_heads(&self) {
-        let _ = self.folder.heads().shorten();
+        let _ = self.folder.note_place();
+    }
+
+    /// Writes down that a copy of the heads, which the user keeps in `file`, has come so far with a session.
+    pub fn note_copied_head(&self, file: &Path, session_id: &str, records: u64) {
+        let _ = self.folder.heads().note_copy(file.as_os_str().as_encoded_bytes(), session_id, records);
+    }
+
+    /// The sessions that a copy of the heads must have, and how far it had come with them.
+    pub fn copied_heads(&self, file: &Path) -> Vec<(String, u64)> {
+        // What is wrong with the heads themselves is said where they are checked.
+        self.folder.heads().copied(file.as_os_str().as_encoded_bytes()).unwrap_or_default()
+    }
+
+    /// Takes it that the user knows what is not there as it was written down outside: from now on it is not missed.
+    pub fn acknowledge_missing(&self, store: Option<&Store>) -> Result<()> {
+        let (spot, user) = (self.folder.spot(), self.folder.path());
+        for other in self.folder.others_known_here()? {
+            other.leave(&spot.place).context("write", user)?;
+        }
+        let Ok(heads) = self.folder.heads().read() else {
+            return self.folder.heads().renew(&spot).context("write", user);
+        };
+        for head in heads.iter().filter(|head| !head.is_gone) {
+            if self.compare(store, head)?.is_some() {
+                self.note_removal(&head.session_id);
+                // What is there of it is missed from here on.
+                self.note_head(store, &head.session_id, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// What was kept here before, and is not what is here now.
+    fn check_place(&self) -> Result<Option<Break>> {
+        let said = |what: String| Some(Break { session_id: None, seq: None, what });
+        if let Some(other) = self.folder.others_known_here()?.first() {
+            return Ok(said(if other.is_sealed {
+                "another record was kept here, and is gone".to_owned()
+            } else {
+                "what was kept here was sealed with a secret that is not there any more".to_owned()
+            }));
+        }
+        let aside = self.folder.unsealed_aside()?;
+        Ok(aside.and_then(|path| {
+            let path = path.display();
+            said(format!("{path} was made here and sealed with a secret that is not there any more; remove it once you know"))
+        }))
     }
 
     /// Holds what is stored against what was written down outside: how many sessions were, and the first that is not
     /// there as it was.
     pub fn check_heads(&self, store: Option<&Store>) -> Result<(usize, Option<Break>)> {
+        if let Some(found) = self.check_place()? {
+            return Ok((0, Some(found)));
+        }
         let heads = match self.folder.heads().read() {
             Ok(heads) => heads,
             Err(what) => {

@@ -1,23 +1,22 @@
 //! `audit verify`
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+mod copy;
+
+use std::path::PathBuf;
 
 use clap::Args;
-use context_graph_storage::Store;
 use context_graph_storage::sessions::Loss;
 use context_graph_storage::store::{Break, Chain, ChainReport, Tombstone};
+use context_graph_storage::{StateFolder, Store};
 use serde_json::{Value, json};
 
 use super::progress::Progress;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, Shelf};
-use crate::config::Config;
-use crate::heads::{self, Head};
 use crate::summary::counted;
-use crate::trust::ProjectFiles;
 use crate::{Environment, clock, table, terminal, time};
+use copy::HeadsCopy;
 
 /// Check that the record is as it was written: every page, every record, every chain, every journal
 ///
@@ -56,12 +55,13 @@ struct Findings {
 }
 
 pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
-    let heads = heads_to_compare(args, environment)?;
-    let shelf = Shelf::open(&args.place, environment)?;
-    let mut findings = look(&shelf, &heads)?;
-    if args.acknowledge && acknowledge(&shelf, &findings.losses)? {
+    let copy = HeadsCopy::read(args.heads.as_deref(), args.acknowledge, &place(args, environment))?;
+    let shelf = open(args, environment)?;
+    let mut findings = look(&shelf, copy.as_ref())?;
+    if args.acknowledge {
+        acknowledge(&shelf, &findings.losses, copy.as_ref())?;
         // What was said goes on record, and is read back from there.
-        findings = look(&Shelf::open(&args.place, environment)?, &heads)?;
+        findings = look(&open(args, environment)?, copy.as_ref())?;
     }
     if args.place.json {
         table::print_json(&as_json(&findings))?;
@@ -77,26 +77,45 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
     }
 }
 
+fn place(args: &VerifyArgs, environment: &Environment) -> Environment {
+    environment.in_project(args.place.project.as_deref())
+}
+
+/// The sessions to look at. Where all of them are gone, that is to be said too.
+fn open(args: &VerifyArgs, environment: &Environment) -> Result<Shelf, Failure> {
+    let inner = place(args, environment);
+    let state = inner.state_place(args.place.db_path.as_deref())?;
+    if !state.exists() && StateFolder::is_known(&state, &inner.user_folder()?)? {
+        return Shelf::open_or_create(&args.place, environment);
+    }
+    Shelf::open(&args.place, environment)
+}
+
 fn next_step(losses: &[Loss]) -> &'static str {
     if losses.iter().any(|loss| !loss.is_acknowledged) {
         "see what is left of it in quarantine; once you know, `audit verify --acknowledge` says so"
     } else {
-        "compare with a backup of .context-graph; what is there can still be read with `audit log`"
+        "compare with a backup of .context-graph; what is there can still be read with `audit log`. Once you know what \
+         became of what is missing, `audit verify --acknowledge` says so"
     }
 }
 
-/// Puts it on record that the user knows of losses; whether there were any to know of.
-fn acknowledge(shelf: &Shelf, losses: &[Loss]) -> Result<bool, Failure> {
+/// Puts it on record that the user knows of losses, and misses no longer what is missing.
+fn acknowledge(shelf: &Shelf, losses: &[Loss], copy: Option<&HeadsCopy>) -> Outcome {
     let mut ids: Vec<&str> =
         losses.iter().filter(|loss| !loss.is_acknowledged).map(|loss| loss.session_id.as_str()).collect();
     ids.dedup();
     for id in &ids {
         shelf.sessions.acknowledge_losses(id, clock::now_ms())?;
     }
-    Ok(!ids.is_empty())
+    shelf.sessions.acknowledge_missing(shelf.store.as_ref())?;
+    if let Some(copy) = copy {
+        copy.acknowledge(shelf);
+    }
+    Ok(())
 }
 
-fn look(shelf: &Shelf, heads: &[Head]) -> Result<Findings, Failure> {
+fn look(shelf: &Shelf, copy: Option<&HeadsCopy>) -> Result<Findings, Failure> {
     let store = shelf.store.as_ref();
     let (mut chains, mut damaged, mut tombstones) = (ChainReport::default(), None, Vec::new());
     if let Some(store) = store {
@@ -117,9 +136,10 @@ fn look(shelf: &Shelf, heads: &[Head]) -> Result<Findings, Failure> {
     // A chain that breaks says more than the page or the key that it breaks on.
     let first_break = match chains.first_break.clone().or(damaged).or_else(|| lost(shelf, &losses)) {
         Some(found) => Some(found),
-        None => outside(shelf, store, &tombstones, heads)?,
+        None => outside(shelf, store, &tombstones, copy)?,
     };
-    Ok(Findings { chains, tombstones, waiting, heads: heads.len(), losses, first_break })
+    let heads = copy.map_or(0, HeadsCopy::len);
+    Ok(Findings { chains, tombstones, waiting, heads, losses, first_break })
 }
 
 /// The first loss that the user does not know of: on record, or else by what lies in quarantine.
@@ -152,73 +172,13 @@ fn outside(
     shelf: &Shelf,
     store: Option<&Store>,
     tombstones: &[Tombstone],
-    heads: &[Head],
+    copy: Option<&HeadsCopy>,
 ) -> Result<Option<Break>, Failure> {
-    match shelf.sessions.check_heads(store)? {
-        (_, Some(found)) => Ok(Some(found)),
-        (_, None) => compare_heads(store, tombstones, heads),
+    match (shelf.sessions.check_heads(store)?, copy) {
+        ((_, Some(found)), _) => Ok(Some(found)),
+        ((_, None), Some(copy)) => copy.compare(shelf, tombstones),
+        ((_, None), None) => Ok(None),
     }
-}
-
-fn heads_to_compare(args: &VerifyArgs, environment: &Environment) -> Result<Vec<Head>, Failure> {
-    let environment = environment.in_project(args.place.project.as_deref());
-    let root = environment.project_root();
-    let file = if let Some(file) = &args.heads {
-        Some(file.clone())
-    } else {
-        let config = Config::in_force(&ProjectFiles::of(&environment))
-            .map_err(|error| Failure::new(ErrorCode::Validation, error.to_string()))?;
-        heads::place(&config.audit.heads_file, &environment.home, &root).map_err(Failure::usage)?
-    };
-    let Some(file) = file else { return Ok(Vec::new()) };
-    let all = heads::read(&file).map_err(|problem| {
-        Failure::new(
-            ErrorCode::Corruption,
-            format!("the heads that were written down cannot be read: {problem}"),
-        )
-        .with_next_step("--heads names another file; without audit.heads_file none is compared")
-    })?;
-    if all.is_empty() {
-        // Nobody writes such a file, so somebody has emptied it.
-        return Err(Failure::new(
-            ErrorCode::Corruption,
-            format!("the record does not hold: {} is empty", file.display()),
-        )
-        .with_next_step("compare with a backup of it; once it is removed, it is begun anew"));
-    }
-    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let root = real(&root);
-    Ok(all.into_iter().filter(|head| real(Path::new(&head.project)) == root).collect())
-}
-
-/// The first head that the store does not bear out. Of each session the newest is followed: it covers those before it.
-fn compare_heads(
-    store: Option<&Store>,
-    tombstones: &[Tombstone],
-    heads: &[Head],
-) -> Result<Option<Break>, Failure> {
-    let mut newest: HashMap<&str, &Head> = HashMap::new();
-    for head in heads {
-        let known = newest.entry(&head.session_id).or_insert(head);
-        if head.at_ms >= known.at_ms {
-            *known = head;
-        }
-    }
-    let mut newest: Vec<&Head> = newest.into_values().collect();
-    newest.sort_by_key(|head| head.at_ms);
-    for head in newest {
-        let chain = store.map(|store| store.chain_at(&head.session_id, head.seq)).transpose()?.flatten();
-        let fits = chain.is_some_and(|chain| chain.to_string() == head.link);
-        let fingerprint = Tombstone::fingerprint(&head.session_id);
-        if !fits && !tombstones.iter().any(|tombstone| tombstone.fingerprint == fingerprint) {
-            return Ok(Some(Break {
-                session_id: Some(head.session_id.clone()),
-                seq: Some(head.seq),
-                what: "the chain is not the one that was written down outside".to_owned(),
-            }));
-        }
-    }
-    Ok(None)
 }
 
 fn told(findings: &Findings) -> Vec<String> {

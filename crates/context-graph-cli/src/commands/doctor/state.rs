@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use context_graph_storage::Store;
 use context_graph_storage::sessions::Sessions;
+use context_graph_storage::{StateFolder, Store};
 
 use super::Patient;
 use super::finding::{Finding, Mend};
@@ -16,12 +16,15 @@ const LITTLE_ROOM: u64 = 200 * 1024 * 1024;
 /// Below this they will.
 const NO_ROOM: u64 = 8 * 1024 * 1024;
 
+/// What to do about what is missing.
+const MISSING: &str = "`context-graph audit verify` says more; with --acknowledge it takes it that you know";
+
 /// Looks at the state folder and everything in it.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let mut findings = room(patient);
     let folder = patient.environment.state_place(None).unwrap_or_else(|_| patient.environment.state_folder());
     if !folder.exists() {
-        findings.push(Finding::ok(CHECK, "nothing is remembered yet"));
+        findings.push(nothing(patient, &folder));
         return findings;
     }
     let sessions = match patient.environment.sessions(None) {
@@ -43,11 +46,36 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     findings
 }
 
+/// Nothing is there: because nothing was, or because it is gone?
+fn nothing(patient: &Patient, folder: &Path) -> Finding {
+    let user = patient.environment.user_folder();
+    if user.and_then(|user| StateFolder::is_known(folder, &user)).unwrap_or(false) {
+        return Finding::broken(
+            CHECK,
+            format!("{} is gone, with all that it held", folder.display()),
+            MISSING,
+        );
+    }
+    Finding::ok(CHECK, "nothing is remembered yet")
+}
+
+/// What is there against what was written down outside of the project.
+fn is_as_noted(sessions: &Sessions, store: Option<&Store>) -> Option<Finding> {
+    let found = match sessions.check_heads(store) {
+        Ok((_, found)) => found?.what,
+        Err(error) => error.to_string(),
+    };
+    Some(Finding::broken(CHECK, format!("something is missing of what is remembered: {found}"), MISSING))
+}
+
 /// The store: does it open, and does what is in it stand every test that there is?
 fn store(sessions: &Sessions) -> Vec<Finding> {
     let store = match sessions.store(clock::now_ms()) {
         Ok(Some(store)) => store,
-        Ok(None) => return vec![Finding::ok(CHECK, "no session has been stored yet")],
+        Ok(None) => {
+            let none = Finding::ok(CHECK, "no session has been stored yet");
+            return [none].into_iter().chain(is_as_noted(sessions, None)).collect();
+        }
         Err(error) => {
             return vec![Finding::broken(
                 CHECK,
@@ -58,6 +86,7 @@ fn store(sessions: &Sessions) -> Vec<Finding> {
     };
     let mut findings = vec![adds_up(sessions, &store)];
     findings.extend(is_as_written(&store));
+    findings.extend(is_as_noted(sessions, Some(&store)));
     findings
 }
 

@@ -72,6 +72,10 @@ pub(super) enum Road {
 /// What is said of a call that could only be judged by its name.
 const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin to have that done";
 
+/// What is said where git would have taken what is remembered.
+const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git would have taken what is remembered: it is mended; look at \
+                         what was committed since";
+
 /// How long the full road may take, counted from the start of the process.
 const FULL_ROAD: Duration = Duration::from_millis(2700);
 
@@ -121,6 +125,17 @@ pub(super) fn guard(host: &Host<'_>, args: &CommonArgs, incoming: Incoming, road
     }
 }
 
+/// Tells the user something, in a line, where the client shows such.
+fn tell(answer: &mut Answer, words: &str) {
+    if let ReplyBody::Fields(fields) = &mut answer.reply {
+        let line = format!("context-graph: {words}");
+        let more = fields.get("systemMessage").and_then(Value::as_str);
+        let message = more.map_or_else(|| line.clone(), |more| format!("{line}\n{more}"));
+        fields.insert("systemMessage".to_owned(), message.into());
+    }
+    answer.output.notices.push(words.to_owned());
+}
+
 /// Tells the user, once a session, that the project's files are not trusted. Where the event itself has no need to know
 /// that, a session's start finds it out.
 fn tell_of_trust(host: &Host<'_>, session_id: &str, starts: bool, answer: &mut Answer) {
@@ -130,13 +145,9 @@ fn tell_of_trust(host: &Host<'_>, session_id: &str, starts: bool, answer: &mut A
     else {
         return;
     };
-    let ReplyBody::Fields(fields) = &mut answer.reply else { return };
-    if told::is_news(files.folder(), session_id, standing).unwrap_or(starts) {
-        let line = format!("context-graph: {words}");
-        let more = fields.get("systemMessage").and_then(Value::as_str);
-        let message = more.map_or_else(|| line.clone(), |more| format!("{line}\n{more}"));
-        fields.insert("systemMessage".to_owned(), message.into());
-        answer.output.notices.push(words.to_owned());
+    let can_be_told = matches!(answer.reply, ReplyBody::Fields(_));
+    if can_be_told && told::is_news(files.folder(), session_id, standing).unwrap_or(starts) {
+        tell(answer, words);
     }
 }
 
@@ -233,6 +244,8 @@ fn take_in(
     if starts {
         place.sessions.folder().tidy()?;
     }
+    let is_turn = matches!(incoming.event, Event::UserPromptSubmit(_) | Event::Stop(_));
+    let was_open = is_turn && place.sessions.folder().keep_ignored()?;
     if let Some(judged) = judged.filter(|judged| judged.stops()) {
         let budget = Duration::from_millis(incoming.event.budget_ms());
         // Gates may have used up more than the event's own time.
@@ -271,6 +284,9 @@ fn take_in(
     let notices = damage.iter().map(ToString::to_string).chain(place.complaint).chain(unwritten).chain(waits);
     answer.output.notices.extend(notices);
     answer.output.notices.extend(lost.map(|lost| lost.to_string()));
+    if was_open {
+        tell(&mut answer, UNIGNORED);
+    }
     if report.reopened {
         answer.output.notices.push(format!("session {session_id} had ended and is open again"));
     }
@@ -332,8 +348,13 @@ fn write_down_head(
         let store = place.sessions.store_as(Patience::Hook, at_ms).map_err(|error| error.to_string())?;
         match (file, store) {
             (Some(file), Some(store)) => {
-                heads::append(&file, &store, session_id, &place.sessions.project(), at_ms)
-                    .map_err(|error| format!("audit.heads_file: {}: {error}", file.display()))
+                let written = heads::append(&file, &store, session_id, &place.sessions.project(), at_ms);
+                let seq =
+                    written.map_err(|error| format!("audit.heads_file: {}: {error}", file.display()))?;
+                if let Some(seq) = seq {
+                    place.sessions.note_copied_head(&file, session_id, seq);
+                }
+                Ok(())
             }
             _ => Ok(()),
         }

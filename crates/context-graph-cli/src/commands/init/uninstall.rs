@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_settings::{find_ours_where, uninstall_where};
+use context_graph_storage::StateFolder;
 use serde_json::json;
 
 use super::heading::Heading;
@@ -62,7 +63,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
         return done(&args.place, &format!("nothing was changed{purge}"));
     }
     if args.purge && remembered.is_dir() {
-        purge(&args.place, &remembered)?;
+        purge(&args.place, &remembered, &environment)?;
     }
     let rest = if remembered.is_dir() { "; --purge also removes what was remembered" } else { "" };
     done(&args.place, &format!("no hook of context-graph is left in {}{rest}", file.path().display()))?;
@@ -75,7 +76,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
     Ok(())
 }
 
-fn purge(place: &WhereArgs, remembered: &Path) -> Outcome {
+fn purge(place: &WhereArgs, remembered: &Path, environment: &Environment) -> Outcome {
     let question = format!("Remove {} and all that was remembered?", remembered.display());
     if !terminal::agreed(place.yes, &question) {
         return Err(
@@ -91,6 +92,10 @@ fn purge(place: &WhereArgs, remembered: &Path) -> Outcome {
         let what = format!("{} was left: its upkeep is at work", remembered.display());
         return Err(Failure::new(ErrorCode::Storage, what).with_next_step("try again in a moment"));
     };
+    if place.scope() != Scope::User {
+        // What is removed by the user's wish is not missed.
+        StateFolder::leave(remembered, &environment.user_folder()?)?;
+    }
     match std::fs::remove_dir_all(remembered) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}

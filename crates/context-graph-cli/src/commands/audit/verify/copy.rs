@@ -1,0 +1,129 @@
+//! The copy of the heads that the user keeps somewhere else, held against the store, and against what was written into it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use context_graph_storage::store::{Break, Tombstone};
+
+use crate::Environment;
+use crate::commands::failure::Failure;
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::session::Shelf;
+use crate::config::Config;
+use crate::heads::{self, Head};
+use crate::trust::ProjectFiles;
+
+/// A file of heads, as far as it is about one project.
+pub(super) struct HeadsCopy {
+    file: PathBuf,
+    /// The newest of each session: it covers those before it.
+    newest: Vec<Head>,
+    count: usize,
+}
+
+impl HeadsCopy {
+    /// The file that is `named`, or else the configuration's; none where there is none. One that is missing or empty is an
+    /// error unless that is `known`.
+    pub(super) fn read(
+        named: Option<&Path>,
+        known: bool,
+        environment: &Environment,
+    ) -> Result<Option<Self>, Failure> {
+        let root = environment.project_root();
+        let file = if let Some(file) = named {
+            Some(file.to_path_buf())
+        } else {
+            let config = Config::in_force(&ProjectFiles::of(environment))
+                .map_err(|error| Failure::new(ErrorCode::Validation, error.to_string()))?;
+            heads::place(&config.audit.heads_file, &environment.home, &root).map_err(Failure::usage)?
+        };
+        let Some(file) = file else { return Ok(None) };
+        if known && !file.exists() {
+            return Ok(Some(Self { file, newest: Vec::new(), count: 0 }));
+        }
+        let all = heads::read(&file).map_err(|problem| {
+            Failure::new(
+                ErrorCode::Corruption,
+                format!("the heads that were written down cannot be read: {problem}"),
+            )
+            .with_next_step("--heads names another file; without audit.heads_file none is compared")
+        })?;
+        if all.is_empty() && !known {
+            // Nobody writes such a file, so somebody has emptied it.
+            return Err(Failure::new(
+                ErrorCode::Corruption,
+                format!("the record does not hold: {} is empty", file.display()),
+            )
+            .with_next_step(
+                "compare with a backup of it; once you know what became of it, `audit verify --acknowledge` says so",
+            ));
+        }
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let root = real(&root);
+        let own: Vec<Head> = all.into_iter().filter(|head| real(Path::new(&head.project)) == root).collect();
+        let count = own.len();
+        Ok(Some(Self { file, newest: newest(own), count }))
+    }
+
+    /// How many lines are about the project.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The first head that the store does not bear out, or that is not there though it was written.
+    pub(super) fn compare(&self, from: &Shelf, tombstones: &[Tombstone]) -> Result<Option<Break>, Failure> {
+        for head in &self.newest {
+            let chain = match &from.store {
+                Some(store) => store.chain_at(&head.session_id, head.seq)?,
+                None => None,
+            };
+            let fits = chain.is_some_and(|chain| chain.to_string() == head.link);
+            let fingerprint = Tombstone::fingerprint(&head.session_id);
+            if !fits && !tombstones.iter().any(|tombstone| tombstone.fingerprint == fingerprint) {
+                return Ok(Some(Break {
+                    session_id: Some(head.session_id.clone()),
+                    seq: Some(head.seq),
+                    what: "the chain is not the one that was written down outside".to_owned(),
+                }));
+            }
+        }
+        let missing = from
+            .sessions
+            .copied_heads(&self.file)
+            .into_iter()
+            .find(|(id, seq)| self.reached(id).is_none_or(|reached| reached < *seq));
+        Ok(missing.map(|(id, seq)| Break {
+            session_id: Some(id),
+            seq: Some(seq),
+            what: format!("{} had its head, and does not have it any more", self.file.display()),
+        }))
+    }
+
+    /// Takes it that the user knows what is missing in the file.
+    pub(super) fn acknowledge(&self, from: &Shelf) {
+        for (id, seq) in from.sessions.copied_heads(&self.file) {
+            let reached = self.reached(&id).unwrap_or(0);
+            if reached < seq {
+                from.sessions.note_copied_head(&self.file, &id, reached);
+            }
+        }
+    }
+
+    fn reached(&self, session_id: &str) -> Option<u64> {
+        self.newest.iter().find(|head| head.session_id == session_id).map(|head| head.seq)
+    }
+}
+
+/// The newest of each session, in the order of their times.
+fn newest(heads: Vec<Head>) -> Vec<Head> {
+    let mut newest: HashMap<String, Head> = HashMap::new();
+    for head in heads {
+        match newest.get(&head.session_id) {
+            Some(known) if known.at_ms > head.at_ms => {}
+            _ => drop(newest.insert(head.session_id.clone(), head)),
+        }
+    }
+    let mut newest: Vec<Head> = newest.into_values().collect();
+    newest.sort_by_key(|head| head.at_ms);
+    newest
+}

@@ -1,0 +1,103 @@
+//! Where the state folders are whose heads are written down: what is missing at a place, or lost its mark, is known by it.
+
+use std::io;
+
+use super::{FOLDER, Heads, MAX_BYTES, hex, unhex};
+use crate::mark::{ID, Spot};
+use crate::safe_open::Folder;
+use crate::seal::Seal;
+use crate::secret::UserFolder;
+
+/// Heads that were written down of a state folder at some place.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) id: [u8; ID],
+    /// Whether the secret that there is now has sealed them, and nobody has changed them.
+    pub(crate) is_sealed: bool,
+    /// What the system knew the folder by.
+    pub(crate) identity: (u64, u64),
+    pub(super) heads: Heads,
+}
+
+/// All that is written down of a folder at this place.
+pub(crate) fn known_at(user: &UserFolder, seal: &Seal, place: &[u8]) -> io::Result<Vec<Known>> {
+    let folder = match Folder::open(&user.path().join(FOLDER)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened?,
+    };
+    let (named, mut known) = (hex(place), Vec::new());
+    for name in folder.names()? {
+        let id = name.to_str().and_then(unhex).and_then(|id| <[u8; ID]>::try_from(id).ok());
+        let (Some(id), Ok(bytes)) = (id, folder.read(&name, MAX_BYTES)) else { continue };
+        let text = String::from_utf8_lossy(&bytes);
+        if !text.contains(&named) {
+            continue;
+        }
+        let heads = Heads::new(user, &id, &seal.derive("state", &[&id]));
+        let sealed = heads.checked(&text);
+        let is_sealed = sealed.is_ok();
+        let said = sealed.unwrap_or_else(|_| text.lines().map(unsealed).collect());
+        if let Some(spot) = spots(&said).into_iter().find(|spot| spot.place == place) {
+            known.push(Known { id, is_sealed, identity: spot.identity, heads });
+        }
+    }
+    Ok(known)
+}
+
+impl Known {
+    /// Writes down that the folder is not to be missed at this place.
+    pub(crate) fn leave(&self, place: &[u8]) -> io::Result<()> {
+        self.heads.leave(place)
+    }
+}
+
+impl Heads {
+    /// Begins the file, when a folder is marked that was not known.
+    pub(crate) fn begin(&self, spot: &Spot) -> io::Result<()> {
+        self.append(&line("begin", spot))
+    }
+
+    /// Writes down that the folder is here now.
+    pub(crate) fn arrive(&self, spot: &Spot) -> io::Result<()> {
+        self.append(&line("at", spot))
+    }
+
+    /// Writes down that the folder is not to be missed at this place. What is to be missed nowhere is not kept.
+    pub(crate) fn leave(&self, place: &[u8]) -> io::Result<()> {
+        let folder = self.folder()?;
+        let bytes = folder.read(&self.name, MAX_BYTES)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let said: Vec<&str> = text.lines().map(unsealed).collect();
+        if spots(&said).iter().all(|spot| spot.place == place) {
+            return folder.remove(&self.name);
+        }
+        self.append(&format!("left {}", hex(place)))
+    }
+}
+
+/// The places at which a folder is to be missed, by the lines about it.
+pub(super) fn spots(lines: &[&str]) -> Vec<Spot> {
+    let mut spots: Vec<Spot> = Vec::new();
+    for line in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        let (kind, place) = match words[..] {
+            [kind @ ("begin" | "at" | "left"), place, ..] => (kind, unhex(place).unwrap_or_default()),
+            _ => continue,
+        };
+        spots.retain(|known| known.place != place);
+        let number = |at: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(0);
+        if kind != "left" {
+            spots.push(Spot { place, identity: (number(2), number(3)) });
+        }
+    }
+    spots
+}
+
+pub(super) fn line(kind: &str, spot: &Spot) -> String {
+    format!("{kind} {} {} {}", hex(&spot.place), spot.identity.0, spot.identity.1)
+}
+
+/// A line without its tag.
+fn unsealed(line: &str) -> &str {
+    line.split_once(' ').map_or("", |(_, said)| said)
+}

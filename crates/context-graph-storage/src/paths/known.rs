@@ -1,0 +1,63 @@
+//! What the user's own folder knows of a state folder, held against it.
+
+use std::path::Path;
+
+use super::StateFolder;
+use crate::error::{IoContext, Result};
+use crate::heads::{Known, known_at};
+use crate::mark::{Mark, Spot};
+use crate::safe_open::Folder;
+use crate::secret::UserFolder;
+
+impl StateFolder {
+    /// Whether state was kept at a place, there or not: looking at nothing must not pass over what is gone.
+    pub fn is_known(place: &Path, user: &UserFolder) -> Result<bool> {
+        // Without a secret nothing was sealed here, and looking makes none.
+        if !user.path().exists() {
+            return Ok(false);
+        }
+        // A folder that is gone has no real path; the one above it has.
+        let (above, name) = (place.parent().unwrap_or(place), place.file_name().unwrap_or_default());
+        let Ok(above) = std::fs::canonicalize(above) else { return Ok(false) };
+        let place = above.join(name).into_os_string().into_encoded_bytes();
+        Ok(!known_at(user, &user.seal()?, &place).context("read", user.path())?.is_empty())
+    }
+
+    /// Other state that was kept here, and that this is not.
+    pub(crate) fn others_known_here(&self) -> Result<Vec<Known>> {
+        let known = known_at(&self.user, &self.user.seal()?, &self.spot().place);
+        let known = known.context("read", self.user.path())?;
+        Ok(known.into_iter().filter(|known| known.id != self.id).collect())
+    }
+
+    /// Where this is.
+    pub(crate) fn spot(&self) -> Spot {
+        Spot::of(&self.marked)
+    }
+
+    /// Takes notice of a folder that was moved: its mark and what is written down outside name its place.
+    pub(crate) fn note_place(&self) -> Result<()> {
+        let (seal, spot) = (self.user.seal()?, self.spot());
+        let Some(mark) = Mark::of(&self.marked, &seal) else { return Ok(()) };
+        let was = if mark.place == spot.place {
+            Vec::new()
+        } else {
+            Mark::write(&self.marked, &seal, mark.id, mark.is_apart)?;
+            mark.place
+        };
+        self.heads().shorten(&spot, &was).context("write", self.user.path())
+    }
+
+    /// Writes down that the state of a place is removed because the user wants that; nothing where none of ours is there.
+    pub fn leave(place: &Path, user: &UserFolder) -> Result<()> {
+        if !user.path().exists() {
+            return Ok(());
+        }
+        let Ok(folder) = Folder::open(place) else { return Ok(()) };
+        let place = Spot::of(&folder).place;
+        for known in known_at(user, &user.seal()?, &place).context("read", user.path())? {
+            known.leave(&place).context("write", user.path())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! A state folder that has no mark: whose is what is in it, and where does our state go?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{IGNORE, IGNORE_ALL, MAX_IGNORE_BYTES, refusal};
+use crate::error::{IoContext, Result, StorageError};
+use crate::heads::{Heads, known_at};
+use crate::mark::{self, Mark, Spot};
+use crate::safe_open::{Folder, random};
+use crate::seal::Seal;
+use crate::secret::UserFolder;
+
+/// Marks a folder, and writes down outside where it is. One that is known there gets its number back, so that what is
+/// missing in it is missed: only its mark was taken from it, or it is gone with all that it held. What is in there otherwise
+/// is nobody's, and is moved aside unopened; where to is said.
+pub(super) fn settle(
+    folder: &Folder,
+    user: &UserFolder,
+    seal: &Seal,
+    named: bool,
+) -> Result<(Mark, Option<PathBuf>)> {
+    let _lock = mark::lock(folder)?;
+    // Somebody else may have been quicker.
+    if let Some(mark) = Mark::of(folder, seal) {
+        return Ok((mark, None));
+    }
+    let spot = Spot::of(folder);
+    let known = known_at(user, seal, &spot.place).context("read", user.path())?;
+    let known = known.into_iter().filter(|known| known.is_sealed);
+    let known = known.max_by_key(|known| known.identity == spot.identity);
+    if let Some(known) = known.as_ref().filter(|known| known.identity == spot.identity) {
+        let is_apart = folder.has(mark::apart_name(&known.id));
+        return Ok((Mark::write(folder, seal, known.id, is_apart)?, None));
+    }
+    let is_theirs = Mark::read(folder, seal).is_none();
+    let aside = mark::move_aside(folder)?;
+    let is_apart = aside.is_some() && is_theirs && !named;
+    let (id, is_known) = match known {
+        Some(known) => (known.id, true),
+        None => (random().context("draw a number for", folder.path())?, false),
+    };
+    let mark = Mark::write(folder, seal, id, is_apart)?;
+    let heads = Heads::new(user, &id, &seal.derive("state", &[&id]));
+    let noted = if is_known { heads.arrive(&spot) } else { heads.begin(&spot) };
+    noted.context("write", user.path())?;
+    Ok((mark, aside))
+}
+
+/// The folder in a marked one in which its state is apart.
+pub(super) fn apart(marked: &Folder, id: &[u8; mark::ID]) -> Result<Arc<Folder>> {
+    let name = mark::apart_name(id);
+    let path = marked.path().join(&name);
+    let (folder, is_new) =
+        marked.folder_or_create(&name).map_err(|error| refusal(&path, "created", &error))?;
+    if is_new {
+        ignore_all(&folder)?;
+    }
+    Ok(Arc::new(folder))
+}
+
+/// Keeps git away from all that is in a folder.
+pub(super) fn ignore_all(folder: &Folder) -> Result<()> {
+    if folder.read(IGNORE, MAX_IGNORE_BYTES).is_ok_and(|text| text == IGNORE_ALL.as_bytes()) {
+        return Ok(());
+    }
+    folder.replace(IGNORE, IGNORE_ALL.as_bytes()).context("write", &folder.path().join(IGNORE))
+}
+
+/// Refuses a folder that somebody named and that holds what is not ours: it may be anybody's, and nothing in it is for us to
+/// move.
+pub(super) fn refuse_others(folder: &Folder, seal: &Seal) -> Result<()> {
+    let names = folder.names().context("list", folder.path())?;
+    let others: Vec<String> = names
+        .iter()
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| !Mark::may_come_first(name))
+        .take(3)
+        .collect();
+    // Somebody else may have been quicker, or it is a copy of a folder of ours.
+    if others.is_empty() || Mark::read(folder, seal).is_some() {
+        return Ok(());
+    }
+    Err(StorageError::Path {
+        path: folder.path().to_path_buf(),
+        problem: format!("it holds what context-graph did not make for you ({})", others.join(", ")),
+        next_step: "name a folder that is empty or not there yet",
+    })
+}
