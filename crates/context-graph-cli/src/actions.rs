@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
@@ -24,16 +23,10 @@ pub(crate) const VERB: &str = "run-actions";
 /// How much of what a failed action said is kept.
 const KEPT: usize = 400;
 
-/// The event to be handed on, in a file that has no name any more.
-static WANTED: Mutex<Option<File>> = Mutex::new(None);
-
-/// Notes that an event starts actions. They are to see what is remembered of it: cut to size, secrets taken out.
-pub(crate) fn want(sessions: &Sessions, event: &Event, at_ms: i64) {
+/// The event as actions see it: what is remembered of it, cut to size and with secrets taken out, in a file without a name.
+pub(crate) fn handed_on(sessions: &Sessions, event: &Event, at_ms: i64) -> io::Result<File> {
     let record = sessions.record(event.clone(), at_ms, None);
-    let written = nameless(sessions.folder().path(), record.payload.as_bytes());
-    if let (Ok(file), Ok(mut wanted)) = (written, WANTED.lock()) {
-        *wanted = Some(file);
-    }
+    nameless(sessions.folder().path(), record.payload.as_bytes())
 }
 
 /// A file with this content that is gone when nobody has it open. A pipe would have the hook wait for a reader.
@@ -45,9 +38,8 @@ fn nameless(folder: &Path, content: &[u8]) -> io::Result<File> {
     written.map(|()| file)
 }
 
-/// Starts them, if the event that was answered starts any. The hook does not wait.
-pub(crate) fn start_if_wanted(environment: &Environment, db_path: Option<&Path>) {
-    let Some(event) = WANTED.lock().ok().and_then(|mut wanted| wanted.take()) else { return };
+/// Starts them with the event that was answered. The hook does not wait.
+pub(crate) fn start(environment: &Environment, db_path: Option<&Path>, event: File) {
     let Ok(binary) = binary_path() else { return };
     let mut command = Command::new(binary);
     command.arg(VERB).arg("--project").arg(environment.project_root());

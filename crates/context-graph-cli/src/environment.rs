@@ -1,6 +1,7 @@
 //! The one place that reads the environment. Everything else is told what it says.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::Sessions;
@@ -21,6 +22,8 @@ pub struct Environment {
     pub home: PathBuf,
     /// Where the user's own configuration is.
     pub config_home: PathBuf,
+    /// The project's root, once it was looked for.
+    root: OnceLock<PathBuf>,
 }
 
 impl Environment {
@@ -40,6 +43,7 @@ impl Environment {
             project_dir: path("CLAUDE_PROJECT_DIR"),
             db_path: path("CONTEXT_GRAPH_DB_PATH"),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            root: OnceLock::new(),
         }
     }
 
@@ -47,7 +51,7 @@ impl Environment {
     #[must_use]
     pub fn in_project(&self, named: Option<&Path>) -> Self {
         let project_dir = named.map(Path::to_path_buf).or_else(|| self.project_dir.clone());
-        Self { project_dir, ..self.clone() }
+        Self { project_dir, root: OnceLock::new(), ..self.clone() }
     }
 
     /// Where the client keeps the user's settings, plugins and transcripts.
@@ -90,14 +94,14 @@ impl Environment {
         self.project_root().join(STATE_FOLDER)
     }
 
-    /// The project's root.
-    pub fn project_root(&self) -> PathBuf {
-        StateFolder::locate(self.project_dir.as_deref(), &self.current_dir)
+    /// The project's root, which is looked for once.
+    pub fn project_root(&self) -> &Path {
+        self.root.get_or_init(|| StateFolder::locate(self.project_dir.as_deref(), &self.current_dir))
     }
 
     /// Where the project's sessions are, there or not. A `db_path` given as an argument wins over the environment's.
     pub fn state_place(&self, db_path: Option<&Path>) -> Result<PathBuf, StorageError> {
-        StateFolder::place(&self.project_root(), db_path.or(self.db_path.as_deref()))
+        StateFolder::place(self.project_root(), db_path.or(self.db_path.as_deref()))
     }
 
     /// The place that is named for the project's state, where it is not the usual one.
@@ -113,7 +117,7 @@ impl Environment {
 
     /// The same as a folder.
     pub(crate) fn open_state(&self, db_path: Option<&Path>) -> Result<StateFolder, StorageError> {
-        StateFolder::open_or_create(&self.project_root(), db_path, &self.user_folder()?)
+        StateFolder::open_or_create(self.project_root(), db_path, &self.user_folder()?)
     }
 
     /// The user's own folder, with the secret that state is sealed with. A project must not bring one: that could be if
@@ -129,7 +133,7 @@ impl Environment {
         }
         // A hook has no time to follow every part of two paths, except where somebody has named another place.
         let is_usual = self.config_home.parent() == Some(&self.home);
-        if (!is_usual || self.lies_within(&path, &root)) && self.is_brought(&path) {
+        if (!is_usual || self.lies_within(&path, root)) && self.is_brought(&path) {
             return refuse(
                 "it is inside of the project, or of the repository that the project is in",
                 "set XDG_CONFIG_HOME to a folder outside",
@@ -147,7 +151,7 @@ impl Environment {
             let ours = home_of_the_account().map(|home| home.join(".config").join("context-graph"));
             ours.is_some_and(|ours| real.starts_with(real_place(&ours)))
         };
-        self.lies_within(&real, &real_place(&self.project_root())) && !is_the_accounts()
+        self.lies_within(&real, &real_place(self.project_root())) && !is_the_accounts()
     }
 
     /// The same by names alone.

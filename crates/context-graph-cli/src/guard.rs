@@ -17,7 +17,7 @@ use context_graph_policy::rego::{
 };
 use context_graph_policy::trust::{Standing, untrusted};
 use context_graph_policy::{
-    Context, Decision, OnError, Policy, PolicyConfig, RealFileSystem, Severity, Verdict, legality, reply,
+    Context, Decision, OnError, Policy, PolicyConfig, RealFileSystem, Severity, Verdict, legality,
 };
 use serde_json::{Map, Value, json};
 
@@ -212,21 +212,18 @@ impl Guard {
         event: &Event,
         session: impl FnOnce() -> Option<Session>,
     ) -> Judgement {
-        let Some(outcome) = self.consult(event, session) else { return judgement };
-        let Judgement { mut decision, mut troubles, .. } = judgement;
-        decision = decision.join(outcome.decision);
-        for error in &outcome.errors {
-            let failed = Failed(self.quoted(said(error), false));
-            decision = decision.join(self.on_broken_policy(event, &failed));
-            troubles.push(tame(&failed.0, TROUBLE));
+        let Judgement { mut decision, mut timings, mut troubles } = judgement;
+        if let Some(outcome) = self.consult(event, session) {
+            decision = decision.join(outcome.decision);
+            for error in &outcome.errors {
+                let failed = Failed(self.quoted(said(error), false));
+                decision = decision.join(self.on_broken_policy(event, &failed));
+                troubles.push(tame(&failed.0, TROUBLE));
+            }
+            troubles.dedup();
+            timings = outcome.timings;
         }
-        troubles.dedup();
-        if let Some(name) = event.known_name() {
-            decision = legality::fit(name, decision);
-        }
-        // Here and not only in the reply, so that nothing says of an agent that was let go that it was held.
-        decision = reply::release(event, decision);
-        Judgement { decision, timings: outcome.timings, troubles }
+        Judgement { decision: legality::settle(event, decision), timings, troubles }
     }
 
     /// What a file's trouble is called where the model reads along: an error repeats what the file says, so that of a

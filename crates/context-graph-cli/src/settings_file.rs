@@ -60,7 +60,7 @@ impl SettingsFile {
                 environment.config_home.join("context-graph").join("install"),
             ),
         };
-        let fence = if scope == Scope::User { environment.home.clone() } else { root };
+        let fence = if scope == Scope::User { environment.home.clone() } else { root.to_path_buf() };
         Self { path, memory, scope, fence, environment: environment.clone() }
     }
 

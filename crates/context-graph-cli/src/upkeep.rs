@@ -4,7 +4,6 @@
 use std::fs::{File, Metadata, TryLockError};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
@@ -88,19 +87,8 @@ pub(crate) fn note(state_folder: &Path) {
     let _ = paths::touch(&state_folder.join(UPKEEP_STAMP));
 }
 
-/// Whether a session ended in this process.
-static WANTED: AtomicBool = AtomicBool::new(false);
-
-/// Notes that a session ended, so that there is something to keep up.
-pub(crate) fn want() {
-    WANTED.store(true, Ordering::Relaxed);
-}
-
-/// Starts it, if a session ended and it is time. Whatever goes wrong is of no concern to the session that ended.
-pub(crate) fn start_if_wanted(environment: &Environment, db_path: Option<&Path>) {
-    if !WANTED.load(Ordering::Relaxed) {
-        return;
-    }
+/// Starts it after a session has ended, if it is time. Whatever goes wrong is of no concern to that session.
+pub(crate) fn start_if_due(environment: &Environment, db_path: Option<&Path>) {
     let Ok(folder) = environment.state_place(db_path) else { return };
     if !is_due(&folder) {
         return;

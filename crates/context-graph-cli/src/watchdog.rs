@@ -12,15 +12,84 @@ use std::time::Duration;
 /// How long a process that gets no processor is waited for beyond its budget. The client's own timeout is later.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Has `answer` written to stdout and the process ended with status 1 once `after` has passed, unless [`disarm`]
-/// is called before. Arming again replaces time and answer.
-pub(crate) fn arm(after: Duration, answer: Vec<u8>) {
-    imp::arm(after.max(Duration::from_millis(1)), answer);
+/// What is written when the time is over.
+#[derive(Debug)]
+pub(crate) enum Late {
+    /// Texts and two numbers, put together only then: most hooks are in time.
+    Told {
+        /// What follows each other.
+        parts: &'static [Part],
+        /// How long the hook might have taken, in milliseconds.
+        budget_ms: u64,
+        /// When it was ended, in milliseconds.
+        end_ms: u64,
+    },
+    /// Whole, because it depends on what was decided.
+    Made(Vec<u8>),
 }
 
-/// Has another answer written when the time is over that was armed.
-pub(crate) fn answer_instead(answer: &'static [u8]) {
-    imp::answer_instead(answer);
+/// A piece of an answer that is put together late.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part {
+    /// This text.
+    Text(&'static [u8]),
+    /// How long the hook might have taken.
+    Budget,
+    /// When it was ended.
+    End,
+}
+
+/// More than any answer has that is put together late.
+const LONGEST: usize = 2048;
+
+impl Late {
+    /// The bytes. A signal handler calls this: nothing here allocates or locks. What does not fit is left out.
+    fn write<'b>(&'b self, buffer: &'b mut [u8; LONGEST]) -> &'b [u8] {
+        let (parts, budget_ms, end_ms) = match self {
+            Self::Told { parts, budget_ms, end_ms } => (*parts, *budget_ms, *end_ms),
+            Self::Made(bytes) => return bytes,
+        };
+        let mut length = 0;
+        for part in parts {
+            let mut digits = [0; 20];
+            let text = match part {
+                Part::Text(text) => text,
+                Part::Budget => decimal(budget_ms, &mut digits),
+                Part::End => decimal(end_ms, &mut digits),
+            };
+            if let Some(place) = buffer.get_mut(length..length + text.len()) {
+                place.copy_from_slice(text);
+                length += text.len();
+            }
+        }
+        &buffer[..length]
+    }
+
+    /// The same where there is time.
+    #[cfg(any(test, not(unix)))]
+    pub(crate) fn to_vec(&self) -> Vec<u8> {
+        self.write(&mut [0; LONGEST]).to_vec()
+    }
+}
+
+/// A number in digits.
+fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        // The remainder is a digit.
+        digits[first] = b'0' + u8::try_from(number % 10).unwrap_or(0);
+        number /= 10;
+        if number == 0 {
+            return &digits[first..];
+        }
+    }
+}
+
+/// Has `late` written to stdout and the process ended with status 1 once `after` has passed, unless [`disarm`]
+/// is called before. Arming again replaces time and answer.
+pub(crate) fn arm(after: Duration, late: Late) {
+    imp::arm(after.max(Duration::from_millis(1)), late);
 }
 
 /// Calls it off. To be done before the real answer is written, so that only one is.
@@ -34,7 +103,7 @@ mod imp {
     use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
     use std::time::Duration;
 
-    use super::GRACE;
+    use super::{GRACE, LONGEST, Late};
     use crate::errno;
 
     /// For people.
@@ -46,15 +115,17 @@ mod imp {
     /// Whether a timer was ever set.
     static RUNNING: AtomicBool = AtomicBool::new(false);
     /// What is written when the time is over: leaked, so that the handler may read it at any moment.
-    static ANSWER: AtomicPtr<Vec<u8>> = AtomicPtr::new(std::ptr::null_mut());
+    static ANSWER: AtomicPtr<Late> = AtomicPtr::new(std::ptr::null_mut());
 
     extern "C" fn on_alarm(_signal: libc::c_int) {
-        // SAFETY: it is null or points to a vector that was leaked and is never changed.
-        let Some(answer) = (unsafe { ANSWER.load(Ordering::Acquire).as_ref() }) else { return };
+        // SAFETY: it is null or points to an answer that was leaked and is never changed.
+        let Some(late) = (unsafe { ANSWER.load(Ordering::Acquire).as_ref() }) else { return };
         // What was interrupted may be about to look at its error number.
         if errno::keep(wait_for_what_was_withheld) {
             return;
         }
+        let mut buffer = [0; LONGEST];
+        let answer = late.write(&mut buffer);
         // SAFETY: both buffers are as long as is said and are never changed; write and _exit are async-signal-safe. A
         // short write is not repaired: the reader is not reading.
         unsafe {
@@ -108,13 +179,13 @@ mod imp {
         0
     }
 
-    pub(super) fn arm(after: Duration, answer: Vec<u8>) {
+    pub(super) fn arm(after: Duration, late: Late) {
         // An earlier timer must not give the new answer before its time.
         if RUNNING.swap(true, Ordering::AcqRel) {
             set_timer(Duration::ZERO);
         }
         GRACE_LEFT.store(u64::try_from(GRACE.as_micros()).unwrap_or(0), Ordering::Release);
-        ANSWER.store(Box::leak(Box::new(answer)), Ordering::Release);
+        ANSWER.store(Box::leak(Box::new(late)), Ordering::Release);
         // SAFETY: the handler only does what a signal handler may; a zeroed sigaction is a valid one.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
@@ -125,10 +196,6 @@ mod imp {
             libc::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut());
         }
         set_timer(after);
-    }
-
-    pub(super) fn answer_instead(answer: &[u8]) {
-        ANSWER.store(Box::leak(Box::new(answer.to_vec())), Ordering::Release);
     }
 
     /// The timer may run on: without an answer the handler does nothing, and what it interrupts goes on. That spares
@@ -154,38 +221,26 @@ mod imp {
 
 #[cfg(not(unix))]
 mod imp {
-    use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
 
-    static INSTEAD: Mutex<Option<&'static [u8]>> = Mutex::new(None);
+    use super::Late;
+
     static GENERATION: AtomicU64 = AtomicU64::new(0);
 
     #[expect(
         clippy::disallowed_methods,
         reason = "the main thread may be stuck: nothing else can end the process"
     )]
-    pub(super) fn arm(after: Duration, answer: Vec<u8>) {
-        instead(None);
+    pub(super) fn arm(after: Duration, late: Late) {
         let mine = GENERATION.fetch_add(1, Ordering::AcqRel) + 1;
         std::thread::spawn(move || {
             std::thread::sleep(after);
             if GENERATION.load(Ordering::Acquire) == mine {
-                let instead = INSTEAD.lock().ok().and_then(|instead| *instead);
-                crate::terminal::print(instead.unwrap_or(&answer));
+                crate::terminal::print(&late.to_vec());
                 std::process::exit(1);
             }
         });
-    }
-
-    pub(super) fn answer_instead(answer: &'static [u8]) {
-        instead(Some(answer));
-    }
-
-    fn instead(answer: Option<&'static [u8]>) {
-        if let Ok(mut instead) = INSTEAD.lock() {
-            *instead = answer;
-        }
     }
 
     pub(super) fn disarm() {

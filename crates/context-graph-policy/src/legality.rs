@@ -6,9 +6,10 @@
 
 use context_graph_events::claude_code::reply_spec;
 use context_graph_events::words::tame;
-use context_graph_events::{EventName, Verb};
+use context_graph_events::{Event, EventName, Verb};
 
 use crate::decision::{Decision, Verdict};
+use crate::reply::release;
 
 /// How much is told of a text that the event cannot carry.
 const DROPPED_TEXT: usize = 200;
@@ -32,6 +33,17 @@ pub fn nearest(event: EventName, verb: Verb) -> Option<Verb> {
     let stricter = verbs.iter().copied().filter(|other| *other < verb && *other != Verb::Defer).max();
     let refusing = |other: &Verb| matches!(other, Verb::Halt | Verb::Deny | Verb::Block);
     stricter.or_else(|| verbs.iter().copied().filter(refusing).filter(|_| verb < Verb::Modify).min())
+}
+
+/// What a decision comes to in the end, once every rule has been heard: as the event can carry it, and an agent that was
+/// held before is let go.
+#[must_use]
+pub fn settle(event: &Event, decision: Decision) -> Decision {
+    let fitted = match event.known_name() {
+        Some(name) => fit(name, decision),
+        None => decision,
+    };
+    release(event, fitted)
 }
 
 /// The decision as this event can carry it.

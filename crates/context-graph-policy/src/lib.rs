@@ -67,7 +67,7 @@ impl Policy {
         &self.config
     }
 
-    /// What is to happen with this event, fitted to what the event can carry.
+    /// What the built-in guards want to happen with this event. What the event can carry of it, [`legality::settle`] says.
     pub fn decide(&self, event: &Event, ctx: &Context<'_>) -> Decision {
         let (tool, input) = match event {
             Event::PreToolUse(payload) => (&payload.tool_name, &payload.tool_input),
@@ -86,10 +86,7 @@ impl Policy {
             Event::PermissionRequest(_) if *decision.verdict() == Verdict::Ask => {
                 Decision::none().with_note(format!("left to the user: {}", decision.reason()))
             }
-            _ => match event.known_name() {
-                Some(name) => legality::fit(name, decision),
-                None => decision,
-            },
+            _ => decision,
         }
     }
 

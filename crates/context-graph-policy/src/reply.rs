@@ -6,20 +6,17 @@ use context_graph_events::claude_code::{
     PreModelSwitchReply, PreToolUseReply, SessionStartReply, SetupReply, StopReply, SubagentStartReply,
     SubagentStopReply, TaskCompletedReply, TaskCreatedReply, UserPromptExpansionReply, UserPromptSubmitReply,
 };
-use context_graph_events::{Event, HookReply, ReplyBody};
+use context_graph_events::{Event, EventName, HookReply, ReplyBody};
 use serde_json::Map;
 
 use crate::decision::{Decision, Verdict};
-use crate::legality;
 
-/// What the process answers. Context parts are joined by a line break, or by a blank line where the event's reader
-/// takes paragraphs.
+/// What the process answers, for a decision that was settled ([`crate::legality::settle`]). Context parts are joined by a
+/// line break, or by a blank line where the event's reader takes paragraphs.
 #[expect(clippy::too_many_lines, reason = "a table: one arm an event")]
-pub fn reply(event: &Event, decision: &Decision) -> ReplyBody {
-    let Some(name) = event.known_name() else { return ReplyBody::Fields(Map::new()) };
-    let decision = legality::fit(name, release(event, decision.clone()));
+pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
     let reason = decision.reason();
-    let context = joined(&decision, "\n");
+    let context = joined(decision, "\n");
     let verdict = decision.verdict().clone();
 
     /// Adds context where there is some.
@@ -34,7 +31,7 @@ pub fn reply(event: &Event, decision: &Decision) -> ReplyBody {
     }
 
     match event {
-        Event::PreToolUse(_) => informed!(match verdict {
+        EventName::PreToolUse => informed!(match verdict {
             Verdict::Halt => PreToolUseReply::halt(reason),
             Verdict::Deny | Verdict::Block => PreToolUseReply::deny(reason),
             Verdict::Ask => PreToolUseReply::ask(reason),
@@ -43,7 +40,7 @@ pub fn reply(event: &Event, decision: &Decision) -> ReplyBody {
             Verdict::None => PreToolUseReply::none(),
         })
         .into_body(),
-        Event::PermissionRequest(_) => match verdict {
+        EventName::PermissionRequest => match verdict {
             Verdict::Halt => PermissionRequestReply::deny_and_interrupt(reason),
             Verdict::Deny | Verdict::Block | Verdict::Ask => PermissionRequestReply::deny(reason),
             Verdict::Modify(input) => PermissionRequestReply::allow_with_input(input),
@@ -51,84 +48,84 @@ pub fn reply(event: &Event, decision: &Decision) -> ReplyBody {
             Verdict::None => PermissionRequestReply::none(),
         }
         .into_body(),
-        Event::PostToolUse(_) => informed!(match verdict {
+        EventName::PostToolUse => informed!(match verdict {
             Verdict::Halt => PostToolUseReply::halt(reason),
             Verdict::Deny | Verdict::Block | Verdict::Ask => PostToolUseReply::block(reason),
             Verdict::Modify(output) => PostToolUseReply::none().with_updated_output(output.into()),
             Verdict::Allow | Verdict::None => PostToolUseReply::none(),
         })
         .into_body(),
-        Event::PostToolUseFailure(_) => informed!(if verdict.stops() {
+        EventName::PostToolUseFailure => informed!(if verdict.stops() {
             PostToolUseFailureReply::block(reason)
         } else {
             PostToolUseFailureReply::none()
         })
         .into_body(),
-        Event::PostToolBatch(_) => informed!(if verdict.stops() {
+        EventName::PostToolBatch => informed!(if verdict.stops() {
             PostToolBatchReply::halt(reason)
         } else {
             PostToolBatchReply::none()
         })
         .into_body(),
-        Event::UserPromptSubmit(_) => informed!(if verdict.stops() {
+        EventName::UserPromptSubmit => informed!(if verdict.stops() {
             UserPromptSubmitReply::block(reason)
         } else {
             UserPromptSubmitReply::none()
         })
         .into_body(),
-        Event::UserPromptExpansion(_) => informed!(if verdict.stops() {
+        EventName::UserPromptExpansion => informed!(if verdict.stops() {
             UserPromptExpansionReply::block(reason)
         } else {
             UserPromptExpansionReply::none()
         })
         .into_body(),
-        Event::Stop(_) => {
+        EventName::Stop => {
             informed!(if verdict.stops() { StopReply::block(reason) } else { StopReply::none() }).into_body()
         }
-        Event::SubagentStop(_) => informed!(if verdict.stops() {
+        EventName::SubagentStop => informed!(if verdict.stops() {
             SubagentStopReply::block(reason)
         } else {
             SubagentStopReply::none()
         })
         .into_body(),
-        Event::PreCompact(_) => if verdict.stops() {
+        EventName::PreCompact => if verdict.stops() {
             PreCompactReply::block(reason)
         } else {
             PreCompactReply::text(decision.context_parts())
         }
         .into_body(),
-        Event::PreModelSwitch(_) => match verdict {
+        EventName::PreModelSwitch => match verdict {
             Verdict::Ask => PreModelSwitchReply::ask(reason),
             stopped if stopped.stops() => PreModelSwitchReply::deny(reason),
             Verdict::Allow => PreModelSwitchReply::allow(),
             _ => PreModelSwitchReply::none(),
         }
         .into_body(),
-        Event::TaskCreated(_) => {
+        EventName::TaskCreated => {
             if verdict.stops() { TaskCreatedReply::block(reason) } else { TaskCreatedReply::none() }
                 .into_body()
         }
-        Event::TaskCompleted(_) => {
+        EventName::TaskCompleted => {
             if verdict.stops() { TaskCompletedReply::block(reason) } else { TaskCompletedReply::none() }
                 .into_body()
         }
-        Event::Elicitation(_) => match verdict {
+        EventName::Elicitation => match verdict {
             stopped if stopped.stops() => ElicitationReply::decline(),
             Verdict::Modify(answer) => ElicitationReply::accept(answer),
             _ => ElicitationReply::none(),
         }
         .into_body(),
-        Event::ElicitationResult(_) => match verdict {
+        EventName::ElicitationResult => match verdict {
             stopped if stopped.stops() => ElicitationResultReply::decline(),
             Verdict::Modify(answer) => ElicitationResultReply::accept(answer),
             _ => ElicitationResultReply::none(),
         }
         .into_body(),
-        Event::SessionStart(_) => informed!(SessionStartReply::none()).into_body(),
-        Event::Setup(_) => informed!(SetupReply::none()).into_body(),
-        Event::SubagentStart(_) => informed!(SubagentStartReply::none()).into_body(),
-        Event::Notification(_) => informed!(NotificationReply::none()).into_body(),
-        Event::PostModelSwitch(_) => informed!(PostModelSwitchReply::none()).into_body(),
+        EventName::SessionStart => informed!(SessionStartReply::none()).into_body(),
+        EventName::Setup => informed!(SetupReply::none()).into_body(),
+        EventName::SubagentStart => informed!(SubagentStartReply::none()).into_body(),
+        EventName::Notification => informed!(NotificationReply::none()).into_body(),
+        EventName::PostModelSwitch => informed!(PostModelSwitchReply::none()).into_body(),
         _ => ReplyBody::Fields(Map::new()),
     }
 }
@@ -160,11 +157,11 @@ fn joined(decision: &Decision, between: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use context_graph_events::EventName;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::decision::Severity;
+    use crate::legality;
 
     fn event(name: &str, more: Value) -> Event {
         let mut map =
@@ -177,7 +174,8 @@ mod tests {
     }
 
     fn said(event: &Event, decision: &Decision) -> Value {
-        match reply(event, decision) {
+        let settled = legality::settle(event, decision.clone());
+        match reply(event.known_name().unwrap(), &settled) {
             ReplyBody::Fields(fields) => fields.into(),
             ReplyBody::PlainText(text) => text.into(),
         }

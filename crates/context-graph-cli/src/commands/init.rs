@@ -141,7 +141,7 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
 fn existing_root(environment: &Environment) -> Result<PathBuf, Failure> {
     let root = environment.project_root();
     if root.is_dir() {
-        return Ok(root);
+        return Ok(root.to_path_buf());
     }
     Err(Failure::usage(format!("{} is no folder", root.display()))
         .with_next_step("name the folder of a project that is there"))
@@ -189,7 +189,7 @@ pub(crate) fn install_unasked(
     let file = SettingsFile::new(environment, scope);
     let before = file.read()?;
     let edited =
-        install_where(before.as_deref(), plan, &is_generated(&root)).map_err(|error| file.refused(&error))?;
+        install_where(before.as_deref(), plan, &is_generated(root)).map_err(|error| file.refused(&error))?;
     if edited.text != before {
         make_state_folder(scope, environment)?;
         file.apply(before.as_deref(), &edited, clock::now_ms())?;

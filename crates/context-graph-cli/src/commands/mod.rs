@@ -167,7 +167,7 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
 
 fn run_hooks(command: HookCommand, started: Instant) -> ExitStatus {
     let environment = Environment::of_this_process();
-    hooks::run(command, &hooks::Host::new(&environment, started))
+    hooks::run(command, &environment, started)
 }
 
 /// Help and version are answers; the rest is a mistake, and exits 1 because the client takes 2 for a refusal.

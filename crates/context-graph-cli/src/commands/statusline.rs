@@ -13,14 +13,15 @@ use serde_json::{Map, Value};
 use super::hooks::input;
 use crate::summary::counted;
 use crate::trust::ProjectFiles;
-use crate::{Environment, ExitStatus, terminal, watchdog};
+use crate::watchdog::{self, Late};
+use crate::{Environment, ExitStatus, terminal};
 
 /// The client draws its screen meanwhile.
 const BUDGET: Duration = Duration::from_millis(300);
 
 /// Reads what the client says, and prints a line. A status line that fails is an empty one: it must not get in the way.
 pub(crate) fn run(environment: &Environment) -> ExitStatus {
-    watchdog::arm(BUDGET, b"\n".to_vec());
+    watchdog::arm(BUDGET, Late::Made(b"\n".to_vec()));
     let said =
         input::read_stdin(Some(true), |_, _| ()).ok().flatten().and_then(|bytes| decode::object(&bytes).ok());
     let line = said.map(|said| line(&said, environment)).unwrap_or_default();
@@ -32,8 +33,8 @@ pub(crate) fn run(environment: &Environment) -> ExitStatus {
 fn line(said: &Map<String, Value>, environment: &Environment) -> String {
     let project =
         said.get("workspace").and_then(|w| w.get("project_dir")).and_then(Value::as_str).map(PathBuf::from);
-    let environment =
-        Environment { project_dir: environment.project_dir.clone().or(project), ..environment.clone() };
+    let project = environment.project_dir.clone().or(project);
+    let environment = &environment.in_project(project.as_deref());
     let id = said.get("session_id").and_then(Value::as_str).unwrap_or("");
     // Looking must not make the folder: a status line of the user's own is shown in every project.
     let is_there = environment.state_place(None).is_ok_and(|place| place.is_dir());
@@ -43,7 +44,7 @@ fn line(said: &Map<String, Value>, environment: &Environment) -> String {
         Some(session) => about(session),
         None => vec!["context-graph".to_owned()],
     };
-    if let Some(words) = untrusted(&environment) {
+    if let Some(words) = untrusted(environment) {
         parts.push(words.to_owned());
     }
     let used = said.get("context_window").and_then(|w| w.get("used_percentage")).and_then(Value::as_f64);

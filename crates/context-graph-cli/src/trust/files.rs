@@ -25,7 +25,6 @@ type Policies = Option<(Vec<PolicyFile>, Vec<RegoError>)>;
 #[derive(Debug)]
 pub(crate) struct ProjectFiles<'a> {
     environment: &'a Environment,
-    root: PathBuf,
     folder: PathBuf,
     policy: OnceCell<Text>,
     config: OnceCell<Text>,
@@ -36,11 +35,9 @@ pub(crate) struct ProjectFiles<'a> {
 impl<'a> ProjectFiles<'a> {
     /// Those of the project that the environment is of. Nothing is read yet.
     pub(crate) fn of(environment: &'a Environment) -> Self {
-        let root = environment.project_root();
         Self {
             environment,
-            folder: root.join(context_graph_storage::paths::STATE_FOLDER),
-            root,
+            folder: environment.state_folder(),
             policy: OnceCell::new(),
             config: OnceCell::new(),
             policies: OnceCell::new(),
@@ -49,8 +46,8 @@ impl<'a> ProjectFiles<'a> {
     }
 
     /// The project's root.
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
+    pub(crate) fn root(&self) -> &'a Path {
+        self.environment.project_root()
     }
 
     /// The state folder.
@@ -110,7 +107,7 @@ impl<'a> ProjectFiles<'a> {
 
     /// The project's real path, which trust is bound to.
     pub(crate) fn place(&self) -> Option<PathBuf> {
-        std::fs::canonicalize(&self.root).ok()
+        std::fs::canonicalize(self.root()).ok()
     }
 
     /// Whether what passes for the user's lies in the project or its repository: settings that come with a checkout can

@@ -148,7 +148,7 @@ fn places(args: &PlaceArgs, outer: &Environment, inner: &Environment) -> Vec<Set
     let project =
         named(args.project.is_some(), outer.project_dir.is_some(), ("--project", "CLAUDE_PROJECT_DIR"));
     let data = named(args.db_path.is_some(), outer.db_path.is_some(), ("--db-path", "CONTEXT_GRAPH_DB_PATH"));
-    [("project", inner.project_root(), project), ("database", database(args, inner), data)]
+    [("project", inner.project_root().to_path_buf(), project), ("database", database(args, inner), data)]
         .into_iter()
         .map(|(key, path, origin)| Setting { key: key.to_owned(), value: json!(path), origin })
         .collect()

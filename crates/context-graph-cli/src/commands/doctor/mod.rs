@@ -71,7 +71,7 @@ struct Patient {
 
 impl Patient {
     fn new(environment: Environment) -> Self {
-        let root = environment.project_root();
+        let root = environment.project_root().to_path_buf();
         let sources = sources::read_all(&environment);
         Self { client: Client::find(&environment), root, sources, environment }
     }
@@ -173,7 +173,7 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
 
 /// What keeps the client from running hooks of a project, a line each.
 pub(crate) fn what_disables_hooks(environment: &Environment) -> Vec<String> {
-    let findings = switches::check(&sources::read_all(environment), &environment.project_root());
+    let findings = switches::check(&sources::read_all(environment), environment.project_root());
     findings.into_iter().filter(|finding| finding.level != Level::Ok).map(|finding| finding.what).collect()
 }
 

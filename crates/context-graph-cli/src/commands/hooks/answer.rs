@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Instant;
 
+use context_graph_core::gwt::ic_monitor::ICMonitor;
 use context_graph_core::session::Ruling;
 use context_graph_events::claude_code::PreToolUseReply;
 use context_graph_events::words::tame;
@@ -11,8 +12,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::OutputFormat;
+use super::context::HookContext;
 use super::error::HookError;
-use super::types::HookOutput;
+use super::remember::Remembered;
+use super::types::{ConsciousnessState, HookOutput};
+use crate::trust::{self, told};
+use crate::watchdog::Part;
 use crate::{ExitStatus, terminal};
 
 /// The answer of a hook that ran out of resources, written down beforehand: by then there may be no room to make it.
@@ -22,9 +27,28 @@ pub(super) const STARVED_CALL: &[u8] = br#"{"success":false,"error":"Internal er
 /// The same for an event that nobody decides about.
 pub(super) const STARVED: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal"}
 "#;
-/// The answer of `hooks event` when its time is over while a tool call is still being read.
-pub(super) const LATE_CALL: &[u8] = br#"{"success":false,"error":"Hook timeout after 3000ms","execution_time_ms":2700,"error_code":"timeout","ruling":{"verdict":"ask","rules":["policy/error"],"reason":"The guard could not decide: \"Hook timeout after 3000ms\"."},"systemMessage":"context-graph: The guard could not decide: \"Hook timeout after 3000ms\".","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"The guard could not decide: \"Hook timeout after 3000ms\"."}}
-"#;
+/// The answer of a hook whose time is over while nothing is decided. It is only put together when that happens.
+pub(super) const LATE: &[Part] = &[
+    Part::Text(br#"{"success":false,"error":"Hook timeout after "#),
+    Part::Budget,
+    Part::Text(br#"ms","execution_time_ms":"#),
+    Part::End,
+    Part::Text(b",\"error_code\":\"timeout\"}\n"),
+];
+/// The same for a tool call, which is asked about.
+pub(super) const LATE_CALL: &[Part] = &[
+    Part::Text(br#"{"success":false,"error":"Hook timeout after "#),
+    Part::Budget,
+    Part::Text(br#"ms","execution_time_ms":"#),
+    Part::End,
+    Part::Text(br#","error_code":"timeout","ruling":{"verdict":"ask","rules":["policy/error"],"reason":"The guard could not decide: \"Hook timeout after "#),
+    Part::Budget,
+    Part::Text(br#"ms\"."},"systemMessage":"context-graph: The guard could not decide: \"Hook timeout after "#),
+    Part::Budget,
+    Part::Text(br#"ms\".","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"The guard could not decide: \"Hook timeout after "#),
+    Part::Budget,
+    Part::Text(b"ms\\\".\"}}\n"),
+];
 /// How much of a notice is told.
 const NOTICE: usize = 600;
 
@@ -93,6 +117,58 @@ impl Answer {
         answer
     }
 
+    /// The same answer with what the session has to say, and how it stands.
+    #[must_use]
+    pub(super) fn with_what_was_remembered(mut self, remembered: Remembered) -> Self {
+        let Remembered { snapshot, words, notices, told, summary, refused_previous, lost } = remembered;
+        let output = &mut self.output;
+        output.context_injection = words;
+        if let Some(snapshot) = snapshot {
+            output.consciousness_state = Some(ConsciousnessState::from_snapshot(&snapshot));
+            output.ic_classification = Some(ICMonitor::of(&snapshot).classification());
+        }
+        output.session_summary = summary;
+        output.notices.extend(notices);
+        if let Some(error) = refused_previous {
+            let code = error.error_code();
+            output.error_code = Some(code);
+            output.notices.push(format!("{code}: {error}; this session starts without one before it"));
+        }
+        if let Some(told) = told {
+            self.tell(told);
+        }
+        match lost {
+            Some(error) => self.but_failed(&error),
+            None => self,
+        }
+    }
+
+    /// Tells the user, once a session, that the project's files are not trusted. Where the event itself has no need to know
+    /// that, a session's start finds it out.
+    pub(super) fn tell_of_trust(&mut self, context: &HookContext<'_>, session_id: &str, starts: bool) {
+        let files = &context.files;
+        let standing = if starts { Some(files.standing()) } else { files.standing_if_known() };
+        let Some((standing, words)) = standing.and_then(|standing| Some((standing, trust::words(standing)?)))
+        else {
+            return;
+        };
+        let can_be_told = matches!(self.reply, ReplyBody::Fields(_));
+        if can_be_told && told::is_news(files.folder(), session_id, standing).unwrap_or(starts) {
+            self.tell(words);
+        }
+    }
+
+    /// Tells the user something, in a line, where the client shows such.
+    fn tell(&mut self, words: &str) {
+        if let ReplyBody::Fields(fields) = &mut self.reply {
+            let line = format!("context-graph: {words}");
+            let more = fields.get("systemMessage").and_then(Value::as_str);
+            let message = more.map_or_else(|| line.clone(), |more| format!("{line}\n{more}"));
+            fields.insert("systemMessage".to_owned(), message.into());
+        }
+        self.output.notices.push(words.to_owned());
+    }
+
     /// The answer as it is written.
     pub fn render(&self, format: OutputFormat, to_terminal: bool) -> Vec<u8> {
         let fields = match &self.reply {
@@ -141,6 +217,11 @@ impl Answer {
     }
 }
 
+/// The answer of a hook that failed. A tool call that nobody has decided about is asked about.
+pub(super) fn failed(error: &HookError, is_undecided: bool) -> Answer {
+    if is_undecided { Answer::undecided(error) } else { Answer::failure(error) }
+}
+
 /// Both halves in one object. The client ignores the fields it does not know, and so do readers of ours.
 #[derive(Serialize)]
 struct OneObject<'a> {
@@ -172,6 +253,7 @@ mod tests {
     use context_graph_events::claude_code::DEFAULT_BUDGET_MS;
 
     use super::*;
+    use crate::watchdog::Late;
 
     #[test]
     fn what_was_written_down_beforehand_is_what_would_be_written() {
@@ -180,8 +262,13 @@ mod tests {
         let error = HookError::OutOfResources;
         assert_eq!(parsed(STARVED_CALL), parsed(&written(Answer::undecided(&error))));
         assert_eq!(parsed(STARVED), parsed(&written(Answer::failure(&error))));
-        let mut late = Answer::undecided(&HookError::Timeout(DEFAULT_BUDGET_MS));
-        late.output.execution_time_ms = DEFAULT_BUDGET_MS - DEFAULT_BUDGET_MS / 10;
-        assert_eq!(parsed(LATE_CALL), parsed(&written(late)));
+        for (parts, is_call) in [(LATE, false), (LATE_CALL, true)] {
+            for budget_ms in [0, 7, 100, DEFAULT_BUDGET_MS, u64::MAX] {
+                let mut late = failed(&HookError::Timeout(budget_ms), is_call);
+                late.output.execution_time_ms = budget_ms / 2;
+                let told = Late::Told { parts, budget_ms, end_ms: budget_ms / 2 };
+                assert_eq!(parsed(&told.to_vec()), parsed(&written(late)));
+            }
+        }
     }
 }

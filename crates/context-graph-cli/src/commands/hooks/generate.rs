@@ -186,7 +186,7 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
         safe_open::write_below(from, below, text.as_bytes(), Share::Runners)
             .map_err(|error| failed(path, &error))?;
     }
-    let named = |path: &Path| if args.absolute { None } else { from_project(path, &root) };
+    let named = |path: &Path| if args.absolute { None } else { from_project(path, root) };
     let plan = plan(&scripts, args.shell, named);
     let (file, edited) = install_unasked(environment, Scope::Project, &plan)?;
     let mut told = String::new();
@@ -202,7 +202,7 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
             folder.display()
         );
     }
-    if !args.absolute && !doctor::is_on_the_path(PORTABLE, &root) {
+    if !args.absolute && !doctor::is_on_the_path(PORTABLE, root) {
         terminal::complain(
             "`context-graph` is not on the PATH here: until it is, every tool call is blocked (--absolute names it by \
              its full path)",

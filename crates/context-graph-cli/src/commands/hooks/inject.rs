@@ -2,11 +2,8 @@
 
 use context_graph_core::gwt::lifecycle::Lifecycle;
 use context_graph_core::session::{DreamCause, Session, StepReport};
-use context_graph_events::claude_code::{
-    PostToolBatchReply, PostToolUseFailureReply, PostToolUseReply, PreCompactReply, SessionSource,
-    SessionStartReply, UserPromptSubmitReply,
-};
-use context_graph_events::{EventName, HookReply, ReplyBody};
+use context_graph_events::Event;
+use context_graph_events::claude_code::SessionSource;
 
 use crate::config::Inject;
 
@@ -18,7 +15,7 @@ pub(super) enum Moment {
     /// A prompt arrives.
     Prompt,
     /// A tool has run, or several.
-    AfterTool(EventName),
+    AfterTool,
     /// The conversation is about to be summarised.
     PreCompact,
     /// Nothing can be said.
@@ -26,14 +23,12 @@ pub(super) enum Moment {
 }
 
 impl Moment {
-    pub(super) fn of(event: &context_graph_events::Event) -> Self {
-        use context_graph_events::Event;
+    /// The moment of an event.
+    pub(super) fn of(event: &Event) -> Self {
         match event {
             Event::SessionStart(start) => Self::Start(start.source.clone()),
             Event::UserPromptSubmit(_) => Self::Prompt,
-            Event::PostToolUse(_) => Self::AfterTool(EventName::PostToolUse),
-            Event::PostToolUseFailure(_) => Self::AfterTool(EventName::PostToolUseFailure),
-            Event::PostToolBatch(_) => Self::AfterTool(EventName::PostToolBatch),
+            Event::PostToolUse(_) | Event::PostToolUseFailure(_) | Event::PostToolBatch(_) => Self::AfterTool,
             Event::PreCompact(_) => Self::PreCompact,
             _ => Self::Other,
         }
@@ -63,27 +58,9 @@ impl Moment {
             Self::Prompt if settings.prompt && session.is_below(settings.hint_below) => {
                 session.tell_drift(max)
             }
-            Self::AfterTool(_) if settings.crisis => crisis(session, report, max),
+            Self::AfterTool if settings.crisis => crisis(session, report, max),
             Self::PreCompact if settings.pre_compact => session.tell_summariser(max),
             _ => None,
-        }
-    }
-
-    /// The words as the event's reply.
-    pub(super) fn reply(&self, words: Option<&String>) -> ReplyBody {
-        let words = words.cloned();
-        match (self, words) {
-            (Self::PreCompact, words) => PreCompactReply::text(words).into_body(),
-            (Self::Start(_), Some(words)) => SessionStartReply::none().with_context(words).into_body(),
-            (Self::Prompt, Some(words)) => UserPromptSubmitReply::none().with_context(words).into_body(),
-            (Self::AfterTool(EventName::PostToolUse), Some(words)) => {
-                PostToolUseReply::none().with_context(words).into_body()
-            }
-            (Self::AfterTool(EventName::PostToolUseFailure), Some(words)) => {
-                PostToolUseFailureReply::none().with_context(words).into_body()
-            }
-            (Self::AfterTool(_), Some(words)) => PostToolBatchReply::none().with_context(words).into_body(),
-            (Self::Other, _) | (_, None) => ReplyBody::Fields(serde_json::Map::new()),
         }
     }
 }

@@ -4,34 +4,41 @@
 //! cannot take it back.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use context_graph_core::session::{Decided, Ruling};
 use context_graph_events::words::name;
-use context_graph_events::{Event, ReplyBody};
+use context_graph_events::{Event, EventName, ReplyBody};
 use context_graph_policy::reply::HELD_BEFORE;
 use context_graph_policy::{Decision, Verdict};
 use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{Patience, StorageError};
 
-use super::Host;
-use super::answer::Answer;
+use super::answer::{self, Answer};
 use super::args::OutputFormat;
-use super::error::{ErrorCode, HookError};
-use super::flow::time_for;
+use super::context::{HookContext, time_for};
+use super::error::{self, ErrorCode, HookError};
 use super::input::Incoming;
+use super::remember::Remembered;
 use super::stop_gate::{self, Changes, Passage};
 use crate::crash;
 use crate::guard::{Guard, Judgement};
 
+/// What is said of a call that could only be judged by its name.
+const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin to have that done";
+
 /// What was decided about an event.
 #[derive(Debug)]
-pub(super) struct Judged<'a> {
-    event: Cow<'a, Event>,
+pub(super) struct Judged {
+    /// The event's name, where this version knows it.
+    event: Option<EventName>,
     decision: Decision,
     /// Rules that could not be heard.
     troubles: Vec<String>,
-    /// Policies that were not asked because the call's input is not known.
+    /// Whether it is a call whose input is not known.
+    input_unseen: bool,
+    /// Policies that were not asked because of that.
     unasked: Vec<String>,
     /// Whether the event starts actions.
     pub(super) has_action: bool,
@@ -40,23 +47,26 @@ pub(super) struct Judged<'a> {
     /// How long the gates took.
     pub(super) waited: Duration,
     /// What was wrong with the stored data that was read on the way.
-    pub(super) error: Option<HookError>,
+    error: Option<HookError>,
 }
 
-impl<'a> Judged<'a> {
-    /// Decides about a tool call that is about to be made, by what is known without waiting.
-    pub(super) fn call(
-        host: &Host<'_>,
-        incoming: &'a Incoming,
-        sessions: impl FnOnce() -> Option<Sessions>,
-    ) -> Self {
+impl Judged {
+    /// Decides about an event. Most are nobody's to decide about: then the policy files are not even read.
+    pub(super) fn of(context: &HookContext<'_>, incoming: &Incoming) -> Self {
         let event = &incoming.event;
-        let guard = Guard::of(host.environment, host.files());
+        let is_call = matches!(event, Event::PreToolUse(_));
+        // An agent that was held already is let go: holding it again could go on for ever.
+        let stops = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
+        let asked = matches!(event, Event::PermissionRequest(_));
+        if !(is_call || stops || asked || context.files.has_policies()) {
+            let has_action = !Guard::actions_of(context.environment, &context.files, event).is_empty();
+            return Self { has_action, ..Self::new(event, Decision::none(), Vec::new()) };
+        }
+        let guard = Guard::of(context.environment, &context.files);
         let (guard, unasked) =
             if incoming.input_unseen { guard.blind_to_input(event) } else { (guard, Vec::new()) };
-        expect_collapse(&guard, &Answer::undecided(&HookError::Policy));
-        host.wait_for_signals(&guard, event);
-        let known = || sessions()?.peek(event.session_id()).ok().flatten();
+        expect_collapse(&guard, is_call);
+        context.wait_for_signals(&guard, event);
         let judgement = if incoming.input_unseen {
             guard.judge_without_input(event)
         } else {
@@ -64,57 +74,53 @@ impl<'a> Judged<'a> {
         };
         // A policy that does not end must not take back what the guards refuse.
         if guard.policies().is_some() && judgement.decision.verdict().stops() {
-            let (decision, troubles) = (judgement.decision.clone(), judgement.troubles.clone());
-            let refused = Self::new(Cow::Borrowed(event), decision, troubles, &guard);
-            host.stand_by(&refused, time_for(&guard, event) * 9 / 10);
+            let refused = Self::new(event, judgement.decision.clone(), judgement.troubles.clone());
+            refused.stand_by(context, time_for(&guard, event) * 9 / 10);
         }
+        let known = || context.sessions().ok()?.peek(event.session_id()).ok().flatten();
         let Judgement { decision, troubles, .. } = guard.hear_policies(judgement, event, known);
-        Self { unasked, ..Self::new(Cow::Borrowed(event), decision, troubles, &guard) }
-    }
-
-    fn new(event: Cow<'a, Event>, decision: Decision, troubles: Vec<String>, guard: &Guard) -> Self {
-        let has_action = guard.has_action_for(&event);
-        let (unasked, passed, waited) = (Vec::new(), Vec::new(), Duration::ZERO);
-        Self { event, decision, troubles, unasked, has_action, passed, waited, error: None }
-    }
-}
-
-impl Judged<'_> {
-    /// Decides about any other event; nothing where it is nobody's to decide about. Most are not: then the policy files
-    /// are not even read.
-    pub(super) fn of(
-        host: &Host<'_>,
-        sessions: Option<&Sessions>,
-        incoming: &Incoming,
-    ) -> Option<Judged<'static>> {
-        let event = &incoming.event;
-        // An agent that was held already is let go: holding it again could go on for ever.
-        let stops = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
-        let asked = matches!(event, Event::PermissionRequest(_));
-        if !(stops || asked || host.files().has_policies()) {
-            return None;
-        }
-        let guard = Guard::of(host.environment, host.files());
-        expect_collapse(&guard, &Answer::failure(&HookError::Policy));
-        host.wait_for_signals(&guard, event);
-        let known = || sessions?.peek(event.session_id()).ok().flatten();
-        let Judgement { decision, troubles, .. } = guard.judge(event, known);
-        let mut judged = Judged::new(Cow::Owned(event.clone()), decision, troubles, &guard);
+        let mut judged = Self {
+            input_unseen: incoming.input_unseen,
+            unasked,
+            has_action: guard.has_action_for(event),
+            ..Self::new(event, decision, troubles)
+        };
         if stops && guard.has_gates() {
-            judged.pass_gates(host, &guard, sessions, incoming.at_ms());
+            judged.pass_gates(context, &guard, event.session_id(), incoming.at_ms());
         }
-        Some(judged)
+        judged
+    }
+
+    fn new(event: &Event, decision: Decision, troubles: Vec<String>) -> Self {
+        Self {
+            event: event.known_name(),
+            decision,
+            troubles,
+            input_unseen: false,
+            unasked: Vec::new(),
+            has_action: false,
+            passed: Vec::new(),
+            waited: Duration::ZERO,
+            error: None,
+        }
+    }
+
+    /// From here on neither being late (`end` after the start of the process) nor being brought down takes back what was
+    /// decided.
+    pub(super) fn stand_by(&self, context: &HookContext<'_>, end: Duration) {
+        context.watch_until(end, |error| self.answer_failing(error));
+        let answer = self.answer_failing(&HookError::OutOfResources);
+        crash::arm(answer.render(OutputFormat::JsonCompact, false), error::OUT_OF_RESOURCES);
     }
 
     /// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.
-    fn pass_gates(&mut self, host: &Host<'_>, guard: &Guard, sessions: Option<&Sessions>, now_ms: i64) {
+    fn pass_gates(&mut self, context: &HookContext<'_>, guard: &Guard, session_id: &str, now_ms: i64) {
         let gates = &guard.policy().config().stop_gates;
-        host.watch_until(
-            host.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3),
-            |error| self.answer_failing(error),
-        );
+        let end = context.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
+        context.watch_until(end, |error| self.answer_failing(error));
+        let root = context.files.root();
         let changes =
-            sessions.map(|sessions| changes(host, guard, sessions, self.event.session_id(), now_ms));
+            context.sessions().ok().map(|sessions| changes(root, guard, sessions, session_id, now_ms));
         let due = match changes {
             Some(Ok(changes)) => changes.due(gates),
             // What cannot be known may have changed.
@@ -124,7 +130,7 @@ impl Judged<'_> {
             }
         };
         let started = Instant::now();
-        let Passage { decision, passed } = stop_gate::pass(&due, &host.environment.project_root());
+        let Passage { decision, passed } = stop_gate::pass(&due, root);
         self.decision = std::mem::take(&mut self.decision).join(decision);
         self.passed = passed;
         self.waited = started.elapsed();
@@ -144,8 +150,25 @@ impl Judged<'_> {
         Some(Decided { ruling: ruling_of(&self.decision)?, updated_input })
     }
 
+    /// The answer to an event that was decided about and remembered, as far as it could be.
+    pub(super) fn answer_about(&self, remembered: Result<Remembered, HookError>) -> Answer {
+        let remembered = match remembered {
+            Ok(remembered) => remembered,
+            Err(error) if self.event == Some(EventName::PreToolUse) => {
+                return self.answer(None).but_unrecorded(&error);
+            }
+            Err(error) => return self.answer_failing(self.error.as_ref().unwrap_or(&error)),
+        };
+        let answer = self.answer(remembered.words.as_deref()).with_what_was_remembered(remembered);
+        match &self.error {
+            Some(error) => answer.but_failed(error),
+            None => answer,
+        }
+    }
+
     /// The answer that the decision makes, with words of ours for the model.
-    pub(super) fn answer(&self, words: Option<&String>) -> Answer {
+    pub(super) fn answer(&self, words: Option<&str>) -> Answer {
+        let Some(event) = self.event else { return Answer::nothing_to_say() };
         let decision = match words {
             Some(text) => {
                 let context = Decision::context("context-graph/continuity", text);
@@ -153,7 +176,7 @@ impl Judged<'_> {
             }
             None => Cow::Borrowed(&self.decision),
         };
-        let mut answer = Answer::with_reply(context_graph_policy::reply(&self.event, &decision));
+        let mut answer = Answer::with_reply(context_graph_policy::reply(event, &decision));
         answer.output.ruling = ruling_of(&decision);
         if let ReplyBody::Fields(fields) = &mut answer.reply
             && let Some(message) = self.message(answer.output.ruling.as_ref())
@@ -168,11 +191,14 @@ impl Judged<'_> {
             let files = self.unasked.iter().map(|file| name(file)).collect::<Vec<_>>().join(", ");
             answer.output.notices.push(format!("policies that look at the input were not asked: {files}"));
         }
+        if self.input_unseen {
+            answer.output.notices.push(UNSEEN.to_owned());
+        }
         answer
     }
 
     /// The answer of a hook that failed after it had decided: the decision stands.
-    pub(super) fn answer_failing(&self, error: &HookError) -> Answer {
+    fn answer_failing(&self, error: &HookError) -> Answer {
         match self.answer(None) {
             // Plain text has no room for a failure, and without our words there is none to give.
             Answer { reply: ReplyBody::PlainText(_), .. } => Answer::failure(error),
@@ -230,16 +256,15 @@ fn was_held_before(decision: &Decision) -> bool {
 
 /// What the session has changed before this event.
 fn changes(
-    host: &Host<'_>,
+    root: &Path,
     guard: &Guard,
     sessions: &Sessions,
     session_id: &str,
     now_ms: i64,
 ) -> Result<Changes, StorageError> {
     let gates = &guard.policy().config().stop_gates;
-    let root = host.environment.project_root();
     let known = sessions.peek(session_id)?;
-    let changes = Changes::of(known.as_ref(), &root);
+    let changes = Changes::of(known.as_ref(), root);
     // Reading all that a session did is for gates that are not due already.
     if changes.due(gates).len() == gates.len() {
         return Ok(changes);
@@ -255,16 +280,17 @@ fn changes(
     };
     let records = sessions.records(store.as_ref(), session_id)?;
     let records = records.iter().map(|(_, record)| record);
-    Ok(Changes::of(Some(&session), &root).with_calls(&session, records, |event| guard.effects(event)))
+    Ok(Changes::of(Some(&session), root).with_calls(&session, records, |event| guard.effects(event)))
 }
 
 /// Prepares for a policy that brings the process down: one call of a built-in function can ask for more memory than there
 /// is, and a chain of rules can be longer than the stack. Its thread is left behind then, and what was decided without it
 /// stands; the answer is for systems where that cannot be done.
-fn expect_collapse(guard: &Guard, answer: &Answer) {
+fn expect_collapse(guard: &Guard, is_call: bool) {
     if guard.policies().is_some() {
-        let complaint = HookError::Policy.to_string();
+        let error = HookError::Policy;
+        let answer = answer::failed(&error, is_call);
         crash::leave_behind();
-        crash::arm(answer.render(OutputFormat::JsonCompact, false), &complaint);
+        crash::arm(answer.render(OutputFormat::JsonCompact, false), &error.to_string());
     }
 }

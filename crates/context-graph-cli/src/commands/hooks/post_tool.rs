@@ -3,15 +3,15 @@
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
-use super::answer::Answer;
 use super::args::PostToolArgs;
+use super::context::HookContext;
 use super::error::HookError;
 use super::input::Incoming;
+use super::read::{Heard, agree, incoming, needed};
 use super::types::{HookEventType, HookInput, HookPayload};
-use super::{Host, agree, flow, incoming, needed};
 
-pub(super) fn answer(args: PostToolArgs, host: &Host<'_>) -> Result<Answer, HookError> {
-    let mut incoming = incoming(&args.common, || {
+pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
+    let mut incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;
         let payload = HookPayload::post_tool_use(tool, Value::Null, Value::Null, None);
@@ -22,12 +22,7 @@ pub(super) fn answer(args: PostToolArgs, host: &Host<'_>) -> Result<Answer, Hook
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
     let success = args.success.and_then(|given| given.0);
     let disagreement = success.and_then(|success| take_word(&mut incoming, success));
-    let answer = flow::answer(host, &args.common, incoming)?;
-    Ok(match disagreement {
-        // What went wrong must not be lost over a script that did not see it.
-        Some(error) => answer.but_failed(&error),
-        None => answer,
-    })
+    Ok(Heard { disagreement, ..incoming.into() })
 }
 
 /// Takes the caller's word on whether the call succeeded. It decides where stdin says nothing. Where the two disagree,

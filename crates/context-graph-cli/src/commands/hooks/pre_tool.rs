@@ -2,16 +2,15 @@
 
 use serde_json::Value;
 
-use super::answer::Answer;
 use super::args::PreToolArgs;
+use super::context::HookContext;
 use super::error::HookError;
-use super::flow::Road;
+use super::read::{Heard, Road, agree, incoming, needed};
 use super::types::{HookEventType, HookInput, HookPayload};
-use super::{Host, agree, flow, incoming, needed};
 
-pub(super) fn answer(args: PreToolArgs, host: &Host<'_>) -> Result<Answer, HookError> {
+pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
     let mut by_flags = false;
-    let mut incoming = incoming(&args.common, || {
+    let mut incoming = incoming(context, || {
         by_flags = true;
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;
@@ -22,5 +21,5 @@ pub(super) fn answer(args: PreToolArgs, host: &Host<'_>) -> Result<Answer, HookE
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
     let road = if args.fast_path { Road::Fast } else { Road::Full };
-    Ok(flow::guard(host, &args.common, incoming, road))
+    Ok(Heard { road, ..incoming.into() })
 }

@@ -2,14 +2,14 @@
 
 use context_graph_events::Event;
 
-use super::answer::Answer;
 use super::args::PromptSubmitArgs;
+use super::context::HookContext;
 use super::error::HookError;
+use super::read::{Heard, agree, incoming, needed};
 use super::types::{HookEventType, HookInput, HookPayload};
-use super::{Host, agree, flow, incoming, needed};
 
-pub(super) fn answer(args: PromptSubmitArgs, host: &Host<'_>) -> Result<Answer, HookError> {
-    let incoming = incoming(&args.common, || {
+pub(super) fn read(args: &PromptSubmitArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
+    let incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let prompt = needed("prompt", args.prompt.clone())?;
         Ok(HookInput::new(HookEventType::UserPromptSubmit, id, HookPayload::user_prompt(prompt, None)))
@@ -21,5 +21,5 @@ pub(super) fn answer(args: PromptSubmitArgs, host: &Host<'_>) -> Result<Answer, 
         let flag = args.prompt.as_deref().map(|text| text.trim_end_matches('\n'));
         agree("prompt", flag, payload.prompt.trim_end_matches('\n'))?;
     }
-    flow::answer(host, &args.common, incoming)
+    Ok(incoming.into())
 }

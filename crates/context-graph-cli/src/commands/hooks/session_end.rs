@@ -2,16 +2,16 @@
 
 use context_graph_events::Event;
 
-use super::answer::Answer;
 use super::args::SessionEndArgs;
+use super::context::HookContext;
 use super::error::HookError;
+use super::read::{Heard, agree, incoming, needed};
 use super::types::{HookEventType, HookInput, HookPayload};
-use super::{Host, agree, flow, incoming, needed};
 
-pub(super) fn answer(args: SessionEndArgs, host: &Host<'_>) -> Result<Answer, HookError> {
+pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
     // Scripts pass 0 for a duration that they did not find.
     let flag = args.duration_ms.and_then(|given| given.0).filter(|duration| *duration != 0);
-    let mut incoming = incoming(&args.common, || {
+    let mut incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let payload = HookPayload::session_end(flag.unwrap_or(0), "exit");
         Ok(HookInput::new(HookEventType::SessionEnd, id, payload))
@@ -26,9 +26,5 @@ pub(super) fn answer(args: SessionEndArgs, host: &Host<'_>) -> Result<Answer, Ho
             }
         }
     }
-    let mut answer = flow::answer(host, &args.common, incoming)?;
-    if !args.generate_summary {
-        answer.output.session_summary = None;
-    }
-    Ok(answer)
+    Ok(Heard { tells_summary: args.generate_summary, ..incoming.into() })
 }

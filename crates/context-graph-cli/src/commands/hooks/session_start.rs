@@ -1,18 +1,19 @@
 //! A session begins.
 
-use super::answer::Answer;
 use super::args::SessionStartArgs;
+use super::context::HookContext;
 use super::error::HookError;
+use super::read::{Heard, agree, incoming};
 use super::types::{HookEventType, HookInput, HookPayload};
-use super::{Host, agree, flow, incoming};
 
-pub(super) fn answer(args: SessionStartArgs, host: &Host<'_>) -> Result<Answer, HookError> {
+pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
     let flag_id = args.session_id.clone().filter(|id| !id.is_empty());
     let mut from_flags = false;
-    let mut incoming = incoming(&args.common, || {
+    let mut incoming = incoming(context, || {
         from_flags = true;
         let id = flag_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-        let folder = host.environment.project_dir.as_ref().unwrap_or(&host.environment.current_dir);
+        let environment = context.environment;
+        let folder = environment.project_dir.as_ref().unwrap_or(&environment.current_dir);
         let payload = HookPayload::session_start(
             folder.to_string_lossy(),
             "startup",
@@ -27,9 +28,5 @@ pub(super) fn answer(args: SessionStartArgs, host: &Host<'_>) -> Result<Answer, 
         agree("previous-session-id", named.as_deref(), previous)?;
     }
     incoming.previous_session_id = incoming.previous_session_id.or(named);
-    let made_up = flag_id.is_none() && from_flags;
-    let id = incoming.event.session_id().to_owned();
-    let mut answer = flow::answer(host, &args.common, incoming)?;
-    answer.output.session_id = made_up.then_some(id);
-    Ok(answer)
+    Ok(Heard { tells_id: flag_id.is_none() && from_flags, ..incoming.into() })
 }

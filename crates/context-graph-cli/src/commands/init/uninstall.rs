@@ -109,7 +109,7 @@ fn purge(place: &WhereArgs, remembered: &Path, environment: &Environment) -> Out
 
 /// The settings of other scopes that have hooks of ours, and the flag that means them.
 fn elsewhere(environment: &Environment, here: Scope) -> Vec<(PathBuf, &'static str)> {
-    let generated = is_generated(&environment.project_root());
+    let generated = is_generated(environment.project_root());
     let has_ours = |file: &SettingsFile| {
         let text = file.read().ok().flatten();
         text.is_some_and(|text| find_ours_where(&text, &generated).is_ok_and(|found| !found.is_empty()))

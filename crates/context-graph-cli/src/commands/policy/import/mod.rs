@@ -124,6 +124,6 @@ fn write(
 fn shown_source(root: &Path, environment: &Environment) -> String {
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let root = absolute(root);
-    let inside = root.strip_prefix(absolute(&environment.project_root())).map(Path::to_path_buf);
+    let inside = root.strip_prefix(absolute(environment.project_root())).map(Path::to_path_buf);
     inside.unwrap_or(root).to_string_lossy().into_owned()
 }

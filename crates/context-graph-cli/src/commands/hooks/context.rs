@@ -1,0 +1,203 @@
+//! What a hook goes by: made once, when the process has read its command line, and handed down.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use context_graph_events::Event;
+use context_graph_policy::rego::evaluate::THREAD;
+use context_graph_storage::sessions::Sessions;
+
+use super::answer::{self, Answer};
+use super::args::{CommonArgs, OutputFormat};
+use super::error::{self, HookError};
+use crate::config::{Config, Sync};
+use crate::guard::Guard;
+use crate::timings::Timings;
+use crate::trust::ProjectFiles;
+use crate::watchdog::{self, Late};
+use crate::{Environment, ExitStatus, actions, crash, upkeep};
+
+/// The project, its files and its state, how much time there is, and what is still to be done after the answer.
+#[derive(Debug)]
+pub(crate) struct HookContext<'a> {
+    /// The surroundings, with the project's root.
+    pub(super) environment: &'a Environment,
+    /// When the process was started.
+    pub(super) started: Instant,
+    /// What every hook may be told on its command line.
+    pub(super) args: CommonArgs,
+    /// What the project's files say, each read at most once.
+    pub(super) files: ProjectFiles<'a>,
+    /// Where the time goes.
+    pub(super) timings: Timings,
+    config: OnceCell<(Config, Option<String>)>,
+    sessions: OnceCell<Sessions>,
+    /// Whether a tool call waits to be decided about: then a failure of any kind asks instead of letting it pass. A panic
+    /// looks at it, too.
+    undecided: Arc<AtomicBool>,
+    /// The event that actions are started with, once it is answered.
+    handed_on: RefCell<Option<File>>,
+    /// Whether a session has ended.
+    ended: Cell<bool>,
+}
+
+impl<'a> HookContext<'a> {
+    /// For a process that was started at this moment.
+    pub(crate) fn new(environment: &'a Environment, started: Instant, args: CommonArgs) -> Self {
+        Self {
+            environment,
+            started,
+            files: ProjectFiles::of(environment),
+            timings: Timings::new(args.timings),
+            args,
+            config: OnceCell::new(),
+            sessions: OnceCell::new(),
+            undecided: Arc::default(),
+            handed_on: RefCell::default(),
+            ended: Cell::default(),
+        }
+    }
+
+    /// The configuration in force; the defaults where it cannot be used.
+    pub(super) fn config(&self) -> &Config {
+        &self.configured().0
+    }
+
+    fn configured(&self) -> &(Config, Option<String>) {
+        self.config.get_or_init(|| match Config::in_force(&self.files) {
+            Ok(config) => (config, None),
+            Err(error) => (Config::default(), Some(error.to_string())),
+        })
+    }
+
+    /// The project's sessions, whose folder is opened and checked once.
+    pub(super) fn sessions(&self) -> Result<&Sessions, HookError> {
+        if let Some(sessions) = self.sessions.get() {
+            return Ok(sessions);
+        }
+        let sessions = self.environment.sessions(self.args.db_path.as_deref())?;
+        Ok(self.sessions.get_or_init(|| sessions.durable(self.config().storage.sync == Sync::EveryEvent)))
+    }
+
+    /// What is wrong with the configuration or the state folder, if anything: the hook goes on with the defaults, and with
+    /// a new folder.
+    pub(super) fn complaint(&self) -> Option<String> {
+        let aside = || {
+            let path = self.sessions.get()?.folder().aside()?;
+            Some(format!("state that you did not make here on this machine was moved to {}", path.display()))
+        };
+        self.configured().1.clone().or_else(aside)
+    }
+
+    /// Says whether a tool call waits to be decided about, and prepares for limits that leave no room for an answer.
+    pub(super) fn set_undecided(&self, undecided: bool) {
+        self.undecided.store(undecided, Ordering::Relaxed);
+        let answer = if undecided { answer::STARVED_CALL } else { answer::STARVED };
+        crash::arm(answer, error::OUT_OF_RESOURCES);
+    }
+
+    /// Whether a tool call waits to be decided about.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.undecided.load(Ordering::Relaxed)
+    }
+
+    /// The answer of a hook that failed.
+    pub(super) fn failed(&self, error: &HookError) -> Answer {
+        answer::failed(error, self.is_undecided())
+    }
+
+    /// A panic is answered like any other failure: one JSON object, exit 1, nothing else on stdout.
+    pub(super) fn announce_panics(&self) {
+        let undecided = Arc::clone(&self.undecided);
+        std::panic::set_hook(Box::new(move |panic| {
+            // A policy that makes its engine panic is one that does not end: the guards have yet to be heard.
+            while std::thread::current().name() == Some(THREAD) {
+                std::thread::park();
+            }
+            watchdog::disarm();
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            let error = HookError::Internal(format!("panic at {place}"));
+            let answer = answer::failed(&error, undecided.load(Ordering::Relaxed));
+            leave(answer::give(answer, OutputFormat::JsonCompact, Instant::now()));
+        }));
+    }
+
+    /// Has a timeout answered before `budget_ms` is spent, counted from the start of the process. The last tenth is left for
+    /// the answer to arrive in.
+    pub(super) fn watch(&self, budget_ms: u64) {
+        let parts = if self.is_undecided() { answer::LATE_CALL } else { answer::LATE };
+        let end = patient(Duration::from_millis(budget_ms - budget_ms / 10));
+        self.arm(end, Late::Told { parts, budget_ms, end_ms: millis(end) });
+    }
+
+    /// Has `answer` answer for a hook that is not done so long after the start of the process.
+    pub(super) fn watch_until(&self, end: Duration, answer: impl FnOnce(&HookError) -> Answer) {
+        let mut answer = answer(&HookError::Timeout(millis(end)));
+        let end = patient(end);
+        answer.output.execution_time_ms = millis(end);
+        self.arm(end, Late::Made(answer.render(OutputFormat::JsonCompact, false)));
+    }
+
+    fn arm(&self, end: Duration, late: Late) {
+        watchdog::arm(end.saturating_sub(self.started.elapsed()), late);
+    }
+
+    /// Leaves the signals of an event's policies the time that they may take.
+    pub(super) fn wait_for_signals(&self, guard: &Guard, event: &Event) {
+        if !guard.longest_signal(event).is_zero() {
+            self.watch(millis(time_for(guard, event)));
+        }
+    }
+
+    /// How long the hook has taken so far; what it waited for gates is not its own.
+    pub(super) fn took_us(&self, waited: Duration) -> u32 {
+        u32::try_from(self.started.elapsed().saturating_sub(waited).as_micros()).unwrap_or(u32::MAX)
+    }
+
+    /// Notes that an event starts actions.
+    pub(super) fn hand_on(&self, event: &Event, at_ms: i64) {
+        if let Ok(sessions) = self.sessions() {
+            *self.handed_on.borrow_mut() = actions::handed_on(sessions, event, at_ms).ok();
+        }
+    }
+
+    /// Notes that a session ends, so that there is something to keep up.
+    pub(super) fn note_end(&self) {
+        self.ended.set(true);
+    }
+
+    /// Starts what nobody waits for.
+    pub(super) fn start_what_comes_after(&self) {
+        let db_path = self.args.db_path.as_deref();
+        if let Some(event) = self.handed_on.take() {
+            actions::start(self.environment, db_path, event);
+        }
+        if self.ended.get() {
+            upkeep::start_if_due(self.environment, db_path);
+        }
+    }
+}
+
+/// How long an event may take, with the signals that its policies ask for.
+pub(super) fn time_for(guard: &Guard, event: &Event) -> Duration {
+    Duration::from_millis(event.budget_ms()) + guard.longest_signal(event)
+}
+
+/// A test that is not about time asks for more of it.
+fn patient(end: Duration) -> Duration {
+    #[cfg(debug_assertions)]
+    let end = end * Environment::patience();
+    end
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a panic hook has nobody to return to")]
+fn leave(status: ExitStatus) -> ! {
+    std::process::exit(i32::from(status as u8))
+}

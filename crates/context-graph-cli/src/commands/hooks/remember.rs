@@ -1,0 +1,199 @@
+//! Having a session remember an event, and what there is to say about the session then.
+
+use std::time::Duration;
+
+use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
+use context_graph_core::session::Session;
+use context_graph_events::Event;
+use context_graph_storage::sessions::{Arrival, Durability, NotBefore, Sessions, Stepped};
+use context_graph_storage::{Patience, StorageError};
+
+use super::context::HookContext;
+use super::error::HookError;
+use super::inject::Moment;
+use super::input::Incoming;
+use super::judge::Judged;
+use super::read::Road;
+use crate::summary::Calls;
+use crate::{heads, summary};
+
+/// What is said where git would have taken what is remembered.
+const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git would have taken what is remembered: it is mended; look at \
+                         what was committed since";
+
+/// How long the full road of a tool call may take, counted from the start of the process.
+const FULL_ROAD: Duration = Duration::from_millis(2700);
+
+/// What is known once an event is remembered.
+#[derive(Debug, Default)]
+pub(super) struct Remembered {
+    /// How the session stands, where that is known.
+    pub(super) snapshot: Option<SessionIdentitySnapshot>,
+    /// What there is to say to the model.
+    pub(super) words: Option<String>,
+    /// What somebody should know.
+    pub(super) notices: Vec<String>,
+    /// What the user is to be told.
+    pub(super) told: Option<&'static str>,
+    /// What the session came to, at its end.
+    pub(super) summary: Option<String>,
+    /// Why the session starts without the one before it that was named.
+    pub(super) refused_previous: Option<HookError>,
+    /// What was lost to damage and nobody has been told of.
+    pub(super) lost: Option<HookError>,
+}
+
+/// Has the session remember an event, by the road that is asked for.
+pub(super) fn event(
+    context: &HookContext<'_>,
+    incoming: Incoming,
+    judged: &Judged,
+    road: Road,
+) -> Result<Remembered, HookError> {
+    let (event, at_ms) = (&incoming.event, incoming.at_ms());
+    let budget = Duration::from_millis(event.budget_ms());
+    if judged.stops() {
+        // Gates and signals may have used up more than the event's own time.
+        let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);
+        judged.stand_by(context, end);
+    }
+    if judged.has_action {
+        context.hand_on(event, at_ms);
+    }
+    match road {
+        Road::Fast => append(context, incoming, judged, at_ms),
+        Road::Full => {
+            if matches!(event, Event::PreToolUse(_)) {
+                context.watch_until(FULL_ROAD, |error| judged.answer(None).but_unrecorded(error));
+            }
+            step(context, incoming, judged, at_ms)
+        }
+    }
+}
+
+/// Appends an event to its session's journal. The next one who steps the session takes it in.
+fn append(
+    context: &HookContext<'_>,
+    incoming: Incoming,
+    judged: &Judged,
+    at_ms: i64,
+) -> Result<Remembered, HookError> {
+    let sessions = context.sessions()?;
+    let session_id = incoming.event.session_id().to_owned();
+    let mut record = sessions.record(incoming.event, at_ms, judged.decided());
+    record.took_us = context.took_us(Duration::ZERO);
+    let (damage, snapshot) = sessions.append_and_peek(&session_id, &record)?;
+    context.timings.passed("commit");
+    let notices = damage.iter().map(ToString::to_string).chain(context.complaint()).collect();
+    Ok(Remembered { snapshot, notices, ..Remembered::default() })
+}
+
+/// Lets the session take an event in, wherever the session is.
+fn step(
+    context: &HookContext<'_>,
+    incoming: Incoming,
+    judged: &Judged,
+    at_ms: i64,
+) -> Result<Remembered, HookError> {
+    let (sessions, config) = (context.sessions()?, context.config());
+    let Incoming { event, previous_session_id, .. } = incoming;
+    let session_id = event.session_id().to_owned();
+    let (durability, moment) = (Durability::of(&event), Moment::of(&event));
+    let (starts, ends) = (matches!(event, Event::SessionStart(_)), matches!(event, Event::SessionEnd(_)));
+    let can_tell = is_free_to_fail(&event);
+    if ends {
+        context.note_end();
+    }
+    if starts {
+        sessions.folder().tidy()?;
+    }
+    let is_turn = matches!(event, Event::UserPromptSubmit(_) | Event::Stop(_));
+    let was_open = is_turn && sessions.folder().keep_ignored()?;
+    let arrival = Arrival {
+        event,
+        at_ms,
+        previous_session_id,
+        took_us: context.took_us(judged.waited),
+        decision: judged.decided(),
+        crisis_threshold: config.continuity.crisis_below,
+    };
+    let stepped = sessions.step(&session_id, arrival, durability)?;
+    context.timings.passed("step, commit");
+    let unwritten = write_down_head(context, sessions, &session_id, at_ms, durability);
+
+    let Stepped { session, report, previous, refused_previous, damage, lost, postponed } = stepped;
+    let words = moment.words(&session, previous.as_ref(), &report, &config.inject);
+    let is_stored = postponed.is_none();
+    let summary = ends.then(|| summary::of(&session, calls(sessions, &session, at_ms, is_stored)));
+    // Others were quicker: that is nothing to tell, the next turn stores it.
+    let postponed = postponed.filter(|error| !matches!(error, StorageError::Busy { .. }));
+    let waits =
+        postponed.map(|error| format!("{error} (what happens is kept in the session's journal meanwhile)"));
+    let reopened = report.reopened.then(|| format!("session {session_id} had ended and is open again"));
+    let told = damage.iter().map(ToString::to_string);
+    let lost = lost.map(|lost| lost.to_string());
+    let more = [unwritten, waits, lost, reopened].into_iter().flatten();
+    let notices = told.chain(context.complaint()).chain(more).collect();
+    // The session has started all the same, so a previous one that is refused is no failure.
+    let refused_previous = refused_previous.map(|refused| match refused {
+        NotBefore::Unknown(id) => HookError::SessionNotFound(id),
+        NotBefore::Circle(id) => {
+            HookError::InvalidInput(format!("previous_session_id {id} leads back to this session"))
+        }
+    });
+    let pieces = if can_tell { sessions.take_losses() } else { Vec::new() };
+    let folder = || sessions.folder().path().to_path_buf();
+    let lost = (!pieces.is_empty()).then(|| HookError::PutAside { folder: folder(), pieces });
+    let (snapshot, told) = (Some(session.snapshot), was_open.then_some(UNIGNORED));
+    Ok(Remembered { snapshot, words, notices, told, summary, refused_previous, lost })
+}
+
+/// What became of the calls of a session that ended: as the record has it, which tells of calls that got no answer.
+fn calls(sessions: &Sessions, session: &Session, at_ms: i64, is_stored: bool) -> Calls {
+    let count = || {
+        let store = sessions.store_as(Patience::Hook, at_ms).ok()??;
+        store.call_counts(&session.snapshot.session_id).ok()
+    };
+    let counts = if is_stored { count() } else { None };
+    counts.map_or_else(|| Calls::as_counted(&session.state.counters), Calls::on_record)
+}
+
+/// Whether the client goes on as if nothing had happened when a hook of this event ends with 2. Elsewhere it drops the
+/// prompt, refuses the compaction or keeps the agent from stopping, and that is no way to tell of lost bytes.
+fn is_free_to_fail(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::SessionStart(_) | Event::SessionEnd(_) | Event::PostToolUse(_) | Event::PostToolUseFailure(_)
+    )
+}
+
+/// Writes the head of the session's chain down outside of the project, where the user wants that; says what went wrong.
+fn write_down_head(
+    context: &HookContext<'_>,
+    sessions: &Sessions,
+    session_id: &str,
+    at_ms: i64,
+    durability: Durability,
+) -> Option<String> {
+    let configured = &context.config().audit.heads_file;
+    if configured.is_empty() || !matches!(durability, Durability::Power | Durability::End) {
+        return None;
+    }
+    let (home, root) = (&context.environment.home, context.files.root());
+    let written = heads::place(configured, home, root).and_then(|file| {
+        let store = sessions.store_as(Patience::Hook, at_ms).map_err(|error| error.to_string())?;
+        match (file, store) {
+            (Some(file), Some(store)) => {
+                let written = heads::append(&file, &store, session_id, &sessions.project(), at_ms);
+                let seq =
+                    written.map_err(|error| format!("audit.heads_file: {}: {error}", file.display()))?;
+                if let Some(seq) = seq {
+                    sessions.note_copied_head(&file, session_id, seq);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    });
+    written.err()
+}
