@@ -84,8 +84,8 @@ pub(crate) fn read(seal: &Seal, file: &File, path: &Path) -> Result<Content> {
 }
 
 fn read_once(seal: &Seal, file: &File, path: &Path) -> Result<Content> {
-    // Small: memory that is not touched costs nothing, and most states take a second read for what they have.
-    let mut bytes = vec![0; 8 << 10];
+    // Small: what is cleared here is touched, and large states take a second read for what they have.
+    let mut bytes = vec![0; 4 << 10];
     let mut filled = file.read_at(&mut bytes, 0).context("read", path)?;
     if filled == 0 {
         return Ok(Content::Absent);

@@ -179,7 +179,7 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
         )
         .with_next_step("--force overwrites it"));
     }
-    let from = writing_from(&root, &folder).map_err(|error| failed(&folder, &error))?;
+    let from = writing_from(root, &folder).map_err(|error| failed(&folder, &error))?;
     for (hook, path) in &scripts {
         let text = args.shell.script(*hook, &binary);
         let below = path.strip_prefix(from).unwrap_or(path);

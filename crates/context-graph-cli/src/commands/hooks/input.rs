@@ -29,7 +29,7 @@ pub struct Incoming {
 }
 
 /// How much is read at once: at first as much as most events have, then as much as a pipe holds.
-const FIRST_PIECE: usize = 16 * 1024;
+const FIRST_PIECE: usize = 8 * 1024;
 const PIECE: usize = 64 * 1024;
 
 /// Reads stdin: always or never when told so, else when something else than a person is at its other end. `arrived` is
@@ -43,21 +43,24 @@ pub fn read_stdin(
     if told == Some(false) || (!told_to && stdin.is_terminal()) {
         return Ok(None);
     }
-    let mut bytes = Vec::new();
-    while bytes.len() <= MAX_INPUT_BYTES {
-        let known = bytes.len();
-        bytes.resize(known + if known < FIRST_PIECE { FIRST_PIECE } else { PIECE }, 0);
-        let read = match stdin.read(&mut bytes[known..]) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
-            read => read.map(Some),
-        };
-        bytes.truncate(known + read.as_ref().ok().copied().flatten().unwrap_or(0));
-        match read.map_err(HookError::Stdin)? {
-            Some(0) => break,
-            Some(_) => arrived(&bytes, known),
-            None => {}
+    // Memory is cleared once, and only as much as is used: what is not touched need not be there.
+    let mut bytes = vec![0; FIRST_PIECE];
+    let mut known = 0;
+    while known <= MAX_INPUT_BYTES {
+        if known == bytes.len() {
+            bytes.resize(known + PIECE, 0);
+        }
+        match stdin.read(&mut bytes[known..]) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(HookError::Stdin(error)),
+            Ok(0) => break,
+            Ok(read) => {
+                arrived(&bytes[..known + read], known);
+                known += read;
+            }
         }
     }
+    bytes.truncate(known);
     // Scripts that pass everything as flags leave an empty stdin behind.
     let nothing = bytes.iter().all(u8::is_ascii_whitespace);
     Ok((told_to || !nothing).then_some(bytes))
