@@ -3,6 +3,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 
 def available():
@@ -11,15 +12,29 @@ def available():
 
 
 def count(case, here):
-    """How many instructions a process takes; none if its own time limit ended it, which comes on a busy machine: under
-    valgrind a hook is some fifty times slower."""
-    with open(case.stdin, "rb") as stdin:
+    """How many instructions a process takes, and the addresses of all that it ran; none if its own time limit ended it,
+    which comes on a busy machine: under valgrind a hook is some fifty times slower."""
+    with open(case.stdin, "rb") as stdin, tempfile.NamedTemporaryFile("r") as profile:
         done = subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", *case.argv],
+            ["valgrind", "--tool=callgrind", "--dump-instr=yes", "--compress-pos=no",
+             f"--callgrind-out-file={profile.name}", *case.argv],
             stdin=stdin, env=here.environment, capture_output=True, text=True, check=False)
+        met = addresses(profile)
     counted = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode == 0 and counted:
-        return int(counted[1])
+        return int(counted[1]), met
     if "time was over" not in done.stderr:
         raise SystemExit(f"{case.name} did not run under callgrind (exit code {done.returncode}):\n{done.stderr}")
     return None
+
+
+def addresses(profile):
+    """The addresses of the instructions in a profile. A line that begins with one is about it."""
+    return {int(line.split(" ", 1)[0], 16) for line in profile if line.startswith("0x")}
+
+
+def section(binary, name):
+    """Where a section of a program lies in memory; none if it has no such section."""
+    said = subprocess.run(["readelf", "-SW", binary], capture_output=True, text=True, check=False).stdout
+    found = re.search(rf"\s{re.escape(name)}\s+PROGBITS\s+(\w+)\s+\w+\s+(\w+)", said)
+    return found and range(int(found[1], 16), int(found[1], 16) + int(found[2], 16))
