@@ -106,7 +106,7 @@ impl Environment {
 
     /// The place that is named for the project's state, where it is not the usual one.
     pub fn named_place<'a>(&'a self, db_path: Option<&'a Path>) -> Option<&'a Path> {
-        StateFolder::elsewhere(&self.project_root(), db_path.or(self.db_path.as_deref()))
+        StateFolder::elsewhere(self.project_root(), db_path.or(self.db_path.as_deref()))
     }
 
     /// The project's sessions. A `db_path` given as an argument wins over the environment's.

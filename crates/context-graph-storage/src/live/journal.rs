@@ -36,6 +36,13 @@ pub(crate) struct JournalFile {
     pub(crate) durable: bool,
 }
 
+/// Where an entry stands that was just written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Written {
+    pub(crate) start: Position,
+    pub(crate) end: Position,
+}
+
 /// An open journal whose header is known. Its holder has the session's lock, so the file is neither emptied nor
 /// removed by anyone else.
 #[derive(Debug)]
@@ -112,7 +119,7 @@ impl JournalFile {
     }
 
     /// One frame by one `write`, behind what is there; the caller is alone.
-    fn write_entry(&self, mut file: &File, generation: u64, payload: &[u8]) -> Result<Position> {
+    fn write_entry(&self, mut file: &File, generation: u64, payload: &[u8]) -> Result<Written> {
         if payload.len() > MAX_PAYLOAD_BYTES {
             let problem = format!("entry of {} bytes, the limit is {MAX_PAYLOAD_BYTES}", payload.len());
             return Err(StorageError::InvalidData(problem));
@@ -121,6 +128,7 @@ impl JournalFile {
         let mut before = [0; SUFFIX];
         file.read_exact_at(&mut before, end.saturating_sub(SUFFIX as u64)).context("read", &self.path)?;
         let before = u64::from_le_bytes(before);
+        let start = Position { generation, offset: end, check: before };
         let (prefix, suffix) = frame::enclose(&self.seal, Kind::Entry, generation, before, payload);
         let parts = [IoSlice::new(&prefix), IoSlice::new(payload), IoSlice::new(&suffix)];
         let whole = prefix.len() + payload.len() + suffix.len();
@@ -135,7 +143,8 @@ impl JournalFile {
             file.set_len(end).context("shorten", &self.path)?;
             return Err(StorageError::DiskFull { action: "append to", path: self.path.clone() });
         }
-        Ok(Position { generation, offset: end + whole as u64, check: u64::from_le_bytes(suffix) })
+        let check = u64::from_le_bytes(suffix);
+        Ok(Written { start, end: Position { generation, offset: end + whole as u64, check } })
     }
 
     fn open_file(&self) -> Result<File> {
@@ -147,8 +156,8 @@ impl JournalFile {
 const MAX_JOURNAL_BYTES: u64 = 1 << 30;
 
 impl Journal<'_> {
-    /// Appends like everyone else and says where the entry ended.
-    pub(crate) fn append(&self, payload: &[u8]) -> Result<Position> {
+    /// Appends like everyone else and says where the entry stands.
+    pub(crate) fn append(&self, payload: &[u8]) -> Result<Written> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
         let written = self.place.write_entry(&self.file, self.header.generation, payload);

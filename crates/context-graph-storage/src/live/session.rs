@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::journal::{Journal, JournalFile};
+use super::journal::{Journal, JournalFile, Written};
 use super::state_file::{self, Content, Descriptor};
 use super::{Damage, DamageKind, LiveState, Position, Tail, header};
 use crate::error::{IoContext, Result, StorageError};
@@ -224,7 +224,21 @@ impl SessionGuard<'_> {
 
     /// Appends `payload` and says where it ended.
     pub fn append(&mut self, payload: &[u8]) -> Result<Position> {
+        self.journal.append(payload).map(|written| written.end)
+    }
+
+    /// Appends `payload` and says where it stands.
+    pub(crate) fn append_own(&mut self, payload: &[u8]) -> Result<Written> {
         self.journal.append(payload)
+    }
+
+    /// The entries behind `position` up to `own`, which is not read again; all behind `position` where others stand between
+    /// them that do not check out.
+    pub(crate) fn entries_before(&mut self, position: Option<Position>, own: Written) -> Result<Tail> {
+        match self.journal.entries_up_to(position, own.start)? {
+            Some(tail) => Ok(tail),
+            None => self.journal.entries_since(position),
+        }
     }
 
     /// The entries behind `position`; all there are, if none is given. A `position` of before the last fold means

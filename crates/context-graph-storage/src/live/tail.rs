@@ -77,6 +77,32 @@ impl Journal<'_> {
         self.judge(start, damage)
     }
 
+    /// The entries behind `position` up to `end`, for a reader who knows what comes there. None where that stretch does not
+    /// check out as it is.
+    pub(crate) fn entries_up_to(&self, position: Option<Position>, end: Position) -> Result<Option<Tail>> {
+        let is_here = |place: &Position| {
+            place.generation == end.generation && place.generation == self.header.generation
+        };
+        let Some(place) = position.filter(is_here) else { return Ok(None) };
+        let length = end.offset.checked_sub(place.offset).and_then(|length| usize::try_from(length).ok());
+        let (Some(at), Some(length)) = (place.offset.checked_sub(SUFFIX as u64), length) else {
+            return Ok(None);
+        };
+        if place == end {
+            return Ok(Some(Tail { bytes: Vec::new(), entries: Vec::new(), end, damage: Vec::new() }));
+        }
+        let mut bytes = vec![0; SUFFIX + length];
+        self.file.read_exact_at(&mut bytes, at).context("read", &self.place.path)?;
+        if bytes[..SUFFIX] != place.check.to_le_bytes() {
+            return Ok(None);
+        }
+        bytes.drain(..SUFFIX);
+        let Scanned { entries, flaws, gaps } = scan(&self.place.seal, &bytes, place);
+        let leads_there = entries.last().is_some_and(|(_, last)| *last == end);
+        let is_whole = leads_there && flaws.is_empty() && gaps.is_empty();
+        Ok(is_whole.then(|| Tail { bytes, entries, end, damage: Vec::new() }))
+    }
+
     /// Whether a state that was folded up to `place` fits this journal.
     pub(crate) fn continues(&self, place: Position) -> Result<bool> {
         if place.generation != self.header.generation {

@@ -10,7 +10,7 @@ use super::load::{Loaded, stored, take_in};
 use super::lost;
 use super::reach::Reach;
 use crate::error::{Result, StorageError};
-use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Folded, SessionGuard, fold};
+use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Folded, Position, SessionGuard, fold};
 use crate::store::{About, FoldBatch, LogRecord, Patience, Store};
 
 /// How safe an event is to be when it has been taken in.
@@ -92,6 +92,14 @@ struct Linked {
     postponed: Option<StorageError>,
 }
 
+/// What keeping a session met.
+#[derive(Default)]
+struct Kept {
+    damage: Vec<Damage>,
+    lost: Option<EventsLost>,
+    postponed: Option<StorageError>,
+}
+
 impl Sessions {
     /// Takes an event in.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
@@ -107,8 +115,9 @@ impl Sessions {
         if let Event::SessionStart(start) = &event {
             linked = self.link(&mut store, session_id, &start.source, previous_session_id, &mut record)?;
         }
-        let Linked { previous, refused_previous, mut postponed } = linked;
-        let own = guard.append(&encode_record(&record)?)?;
+        let Linked { previous, refused_previous, postponed } = linked;
+        let written = guard.append_own(&encode_record(&record)?)?;
+        let own = written.end;
         if durability == Durability::Journal {
             guard.begin_sync();
         }
@@ -118,7 +127,10 @@ impl Sessions {
         let (mut report, mut lost) = (None, None);
         let mut damage = Vec::new();
         loop {
-            let mut tail = guard.entries_since(state.applied)?;
+            let mut tail = match report {
+                None => guard.entries_before(state.applied, written)?,
+                Some(_) => guard.entries_since(state.applied)?,
+            };
             for entry in tail.entries() {
                 if entry.end == own {
                     state.saw(record.at_ms);
@@ -128,6 +140,11 @@ impl Sessions {
                 }
             }
             state.applied = Some(tail.end());
+            if report.is_none() && tail.end() == written.start {
+                state.saw(record.at_ms);
+                report = Some(state.session.step(&record, &event));
+                state.applied = Some(own);
+            }
             damage.extend(guard.take_damage());
             damage.extend(lost::untold_damage(&mut tail));
             if lost.is_none() && state.unread.is_none() {
@@ -144,41 +161,59 @@ impl Sessions {
         }
         let report = report.unwrap_or_else(|| state.session.report());
 
+        let kept = self.keep(guard, &mut store, &mut state, own, durability)?;
+        damage.extend(kept.damage);
+        let (lost, postponed) = (lost.or(kept.lost), kept.postponed.or(postponed));
+        Ok(Stepped { session: state.session, report, previous, refused_previous, damage, lost, postponed })
+    }
+
+    /// Keeps a session that was stepped, as safely as its event wants: in its cache, or folded into the store.
+    fn keep(
+        &self,
+        mut guard: SessionGuard<'_>,
+        store: &mut Reach<'_>,
+        state: &mut Loaded,
+        own: Position,
+        durability: Durability,
+    ) -> Result<Kept> {
+        let mut kept = Kept::default();
         if let Some(error) = state.unread.take() {
             if durability != Durability::Process {
                 guard.sync()?;
             }
-            postponed = Some(error);
-        } else if matches!(durability, Durability::Process | Durability::Journal)
-            && own.offset < FOLD_ABOVE_BYTES
-        {
+            kept.postponed = Some(error);
+            return Ok(kept);
+        }
+        let session_id = guard.session_id().to_owned();
+        let waits_for_turn = matches!(durability, Durability::Process | Durability::Journal);
+        if waits_for_turn && own.offset < FOLD_ABOVE_BYTES {
             guard.write_state(state.applied.unwrap_or(own), &encode_session(&state.session)?)?;
             if durability == Durability::Journal {
                 guard.sync()?;
-                self.note_head(None, session_id, Some(own));
+                self.note_head(None, &session_id, Some(own));
             }
-        } else {
-            let over = durability == Durability::End;
-            match store.opened().and_then(|store| self.fold(&mut guard, store, &mut state, over)) {
-                Ok(folded) => {
-                    lost = lost.or_else(|| lost::by_damage(&folded.damage));
-                    damage.extend(folded.damage);
-                    let is_put_away = over && folded.emptied;
-                    let journal = (!is_put_away).then(|| guard.journal_start());
-                    self.note_head(store.opened().ok(), session_id, journal);
-                    if is_put_away {
-                        guard.retire()?;
-                    }
-                }
-                // The journal keeps what could not be stored; the state file stays behind it and catches up.
-                Err(error) if error.can_wait() => {
-                    guard.sync()?;
-                    postponed = Some(error);
-                }
-                Err(error) => return Err(error),
-            }
+            return Ok(kept);
         }
-        Ok(Stepped { session: state.session, report, previous, refused_previous, damage, lost, postponed })
+        let over = durability == Durability::End;
+        match store.opened().and_then(|store| self.fold(&mut guard, store, state, over)) {
+            Ok(folded) => {
+                kept.lost = lost::by_damage(&folded.damage);
+                kept.damage = folded.damage;
+                let is_put_away = over && folded.emptied;
+                let journal = (!is_put_away).then(|| guard.journal_start());
+                self.note_head(store.opened().ok(), &session_id, journal);
+                if is_put_away {
+                    guard.retire()?;
+                }
+            }
+            // The journal keeps what could not be stored; the state file stays behind it and catches up.
+            Err(error) if error.can_wait() => {
+                guard.sync()?;
+                kept.postponed = Some(error);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(kept)
     }
 
     /// Links a session that starts to the one before it: the link goes into the record of the start.
