@@ -35,7 +35,7 @@ impl HeadsCopy {
         } else {
             let config = Config::in_force(&ProjectFiles::of(environment))
                 .map_err(|error| Failure::new(ErrorCode::Validation, error.to_string()))?;
-            heads::place(&config.audit.heads_file, &environment.home, &root).map_err(Failure::usage)?
+            heads::place(&config.audit.heads_file, &environment.home, root).map_err(Failure::usage)?
         };
         let Some(file) = file else { return Ok(None) };
         if known && !file.exists() {
@@ -59,7 +59,7 @@ impl HeadsCopy {
             ));
         }
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let root = real(&root);
+        let root = real(root);
         let own: Vec<Head> = all.into_iter().filter(|head| real(Path::new(&head.project)) == root).collect();
         let count = own.len();
         Ok(Some(Self { file, newest: newest(own), count }))
