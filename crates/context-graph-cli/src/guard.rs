@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use crate::trust::ProjectFiles;
 use crate::{Environment, allocator, crash, process};
 pub(crate) use file::read_users;
-use file::{parse_policy, read_policy, users};
+use file::{parse_policy, placed, read_policy, users};
 
 /// How much is told of a rule that could not be heard.
 const TROUBLE: usize = 600;
@@ -116,13 +116,14 @@ impl Guard {
         };
         let own_file = user_file(environment);
         let own = read_policy(&own_file).map(|own| users(own, &own_file, files));
-        let user = usable(own_file, true, own);
+        let user = placed(usable(own_file.clone(), true, own), &own_file);
         let project = match files.policy() {
             Ok(None) => Ok(PolicyConfig::default()),
             Ok(Some(text)) => parse_policy(text),
             Err(problem) => Err(vec![problem.clone()]),
         };
-        let project = usable(files.folder().join(FILE), false, project);
+        let project_file = files.folder().join(FILE);
+        let project = placed(usable(project_file.clone(), false, project), &project_file);
         let in_force = standing.is_in_force();
         let merge = if in_force { PolicyConfig::merge } else { PolicyConfig::merge_untrusted };
         let signals = project.signals.iter().filter(|_| !in_force);
@@ -325,6 +326,20 @@ impl Guard {
         rego::signals::run(&self.policy.config().signals, wanted, &bytes, |signal, event| {
             process::run_signal(signal, root, event)
         })
+    }
+
+    /// The programs that a call runs, and where it is described what each does.
+    pub(crate) fn programs<'e>(
+        &self,
+        effects: &'e context_graph_policy::Effects,
+    ) -> Vec<(&'e str, Vec<&str>)> {
+        let mut programs: Vec<(&str, Vec<&str>)> = Vec::new();
+        for run in &effects.runs {
+            if programs.iter().all(|(name, _)| *name != run.name) {
+                programs.push((&run.name, self.policy.described(&run.name)));
+            }
+        }
+        programs
     }
 
     /// What a tool call would do, or did; none where the event is no tool call.

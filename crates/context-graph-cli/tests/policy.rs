@@ -379,3 +379,20 @@ fn the_user_is_told_a_rule_once() {
     let message = answer["systemMessage"].as_str().unwrap();
     assert_eq!(message.matches("NO-CURL").count(), 1, "{message}");
 }
+
+#[test]
+fn a_taught_program_is_explained_with_file_and_line() {
+    let place = Place::new();
+    place.foreign_file(
+        "policy.toml",
+        "\n[programs.deployctl]\noptions = [\"-e --env=value\"]\n[[programs.deployctl.stops]]\nwhen = [\"release --env=prod\"]\nsays = \"would release\"\n",
+    );
+    assert_eq!(place.run(&["policy", "check"]).code, 0);
+    let told = place.run(&["policy", "explain", "--command", "deployctl release -e prod && git log"]);
+    assert!(told.stdout.contains("programs/taught"), "{}", told.stdout);
+    assert!(told.stdout.contains("policy.toml:2"), "{}", told.stdout);
+    assert!(told.stdout.contains("programs/git.toml:"), "{}", told.stdout);
+    place.foreign_file("policy.toml", "\n[programs.git]\noperands = \"read*\"\n");
+    let wrong = place.run(&["policy", "check"]);
+    assert!(wrong.code != 0 && format!("{}{}", wrong.stdout, wrong.stderr).contains("described already"));
+}

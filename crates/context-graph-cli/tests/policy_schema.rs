@@ -37,6 +37,8 @@ fn what_is_right_is_right_for_both() {
         "[[actions]]\nname = \"a\"\nevent = \"Stop\"\ncommand = \"true\"\n",
         "[[actions]]\nevent = \"Stop\"\ncommand = \"true\"\n",
         "[[actions]]\nname = \"a\"\nevent = \"PreToolUse\"\nmatcher = \"Edit | mcp__*\"\ncommand = \"true\"\ntimeout_ms = 600000\n",
+        "[programs.deployctl]\noptions = [\"-e --env=value\"]\noperands = \"value read*\"\n[[programs.deployctl.stops]]\nwhen = [\"drop\"]\n",
+        "[[programs.git.stops]]\nrule = \"destructive-git/clean\"\nwhen = [\"x\"]\nsays = \"would y\"\n",
         "[builtin_config.anything]\nlist = [1, \"two\", {three = 4.5}]\n",
     ] {
         both_say(text, true);
@@ -52,6 +54,11 @@ fn what_is_wrong_is_wrong_for_both() {
         "read_only = [\"\"]\n",
         "read_only = \"a\"\n",
         "[guards.ghost]\nenabled = false\n",
+        "[programs.x]\nopitons = []\n",
+        "[programs.x]\noptions = [\"output\"]\n",
+        "[programs.\"a b\"]\n",
+        "[[programs.x.stops]]\nwhen = []\n",
+        "[[programs.x.stops]]\nrule = \"no/such\"\nwhen = [\"y\"]\n",
         "[guards.secrets]\nverdict = \"allow\"\n",
         "[[exceptions]]\nrule = \"secrets\"\n",
         "[[exceptions]]\nrule = \"secrets\"\nreason = \" \"\n",

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::programs::Row;
 use crate::rego::Signal;
 
 pub use action::Action;
@@ -130,6 +131,9 @@ pub struct PolicyConfig {
     /// Commands that events start and that nobody waits for.
     #[serde(deserialize_with = "action::named", skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Action>,
+    /// Programs that the guard is taught, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: BTreeMap<String, Row>,
     /// Handed to policies as it is.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub builtin_config: BTreeMap<String, Value>,

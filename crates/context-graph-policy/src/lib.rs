@@ -3,6 +3,7 @@
 //! - [`decision`]: verdicts and how they join.
 //! - [`legality`] and [`mod@reply`]: what an event can carry, and how it is said.
 //! - [`effects`]: what a tool call would do, seen through shells, interpreters and links.
+//! - [`programs`]: what programs do, as data, and the one reader of their arguments.
 //! - [`guards`]: the built-in rules over effects.
 //! - [`config`]: what users and projects configure, and how the two are merged.
 //! - [`trust`]: what of a project's files counts before the user has trusted them.
@@ -15,6 +16,7 @@ pub mod decision;
 pub mod effects;
 pub mod guards;
 pub mod legality;
+pub mod programs;
 pub mod rego;
 pub mod reply;
 pub mod trust;
@@ -67,6 +69,13 @@ impl Policy {
         &self.config
     }
 
+    /// Where it is described what a program does: the table that comes along, and the policy file that adds to it.
+    pub fn described(&self, program: &str) -> Vec<&str> {
+        let added = programs::Known::with(&self.config.programs).added(program);
+        let rows = programs::known(program).into_iter().chain(added);
+        rows.map(|row| row.source.as_ref()).filter(|source| !source.is_empty()).collect()
+    }
+
     /// What the built-in guards want to happen with this event. What the event can carry of it, [`legality::settle`] says.
     pub fn decide(&self, event: &Event, ctx: &Context<'_>) -> Decision {
         let (tool, input) = match event {
@@ -97,7 +106,14 @@ impl Policy {
         let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
         let cwd = roots.folder(ctx.cwd);
         let cwd = cwd.as_deref().unwrap_or(ctx.cwd);
-        let mut effects = effects::of_tool_call(tool, input, cwd, ctx.project, places)?;
+        let mut effects = effects::of_tool_call(
+            tool,
+            input,
+            cwd,
+            ctx.project,
+            places,
+            programs::Known::with(&self.config.programs),
+        )?;
         for effect in &mut effects.paths {
             roots.add_written(&mut effect.target);
         }

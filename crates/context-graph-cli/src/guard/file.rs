@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use context_graph_policy::config::Problem;
+use context_graph_policy::config::{Problem, Step};
 use context_graph_policy::{PolicyConfig, guards};
 use context_graph_storage::safe_open::read_own;
 
@@ -14,6 +14,14 @@ pub(super) fn users(policy: PolicyConfig, file: &Path, files: &ProjectFiles<'_>)
     let nothing = PolicyConfig::default();
     if policy != nothing && files.bring(file) {
         return PolicyConfig::merge_untrusted(&nothing, &policy);
+    }
+    policy
+}
+
+/// Says of each program that a file teaches where it stands.
+pub(super) fn placed(mut policy: PolicyConfig, file: &Path) -> PolicyConfig {
+    for row in policy.programs.values_mut() {
+        row.source = format!("{}:{}", file.display(), row.source).into();
     }
     policy
 }
@@ -39,7 +47,12 @@ pub(crate) fn read_users(path: &Path) -> Text {
 
 /// Reads a policy file; the errors say where it is wrong.
 pub(super) fn parse_policy(text: &str) -> Result<PolicyConfig, Vec<String>> {
-    let config: PolicyConfig = parse_toml(text).map_err(|problem| vec![problem])?;
+    let mut config: PolicyConfig = parse_toml(text).map_err(|problem| vec![problem])?;
+    for (name, row) in &mut config.programs {
+        let way = [Step::Key("programs".to_owned()), Step::Key(name.clone())];
+        let line = place_in_toml(text, &way).map_or(1, |(line, _)| line);
+        row.source = line.to_string().into();
+    }
     let problems = config.problems(guards::exists);
     if problems.is_empty() {
         return Ok(config);

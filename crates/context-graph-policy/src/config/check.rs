@@ -6,6 +6,7 @@ use context_graph_events::EventName;
 use super::PolicyConfig;
 use super::matcher::wrong_with_matcher;
 use crate::effects::glob::MAX_PATTERN;
+use crate::programs::known;
 use crate::words::meant;
 
 /// Longest time a gate may take, in seconds.
@@ -48,6 +49,15 @@ pub enum ConfigError {
     /// A path pattern beyond what is matched.
     #[error("the path pattern `{0}` is empty or longer than {MAX_PATTERN} characters")]
     BadPattern(String),
+    /// More about a program than can be added to what is known of it.
+    #[error("`{0}` is described already: only `stops` can be added to it, not `{1}`")]
+    Described(String, String),
+    /// What is not to be done unasked, without saying what.
+    #[error("what `{0}` is not to do unasked needs a condition: `when = [\"delete\"]`")]
+    NoCondition(String),
+    /// A program without a name, or with a name that none can have.
+    #[error("`{0}` is no name of a program; write it as it is called, without its folder")]
+    BadProgram(String),
     /// A choice in braces, which is not read as one.
     #[error("`{0}` matches nothing: braces are no choice here; write one pattern for each")]
     Braces(String),
@@ -99,6 +109,7 @@ impl PolicyConfig {
             }
         }
         self.commands(&mut found);
+        self.taught(&mut found, &exists);
         let branches = self.protected_branches.as_deref().unwrap_or_default();
         let lists = [
             ("read_only", self.read_only.as_slice()),
@@ -113,6 +124,37 @@ impl PolicyConfig {
             }
         }
         found.0
+    }
+
+    fn taught(&self, found: &mut Found, exists: &impl Fn(&str) -> bool) {
+        for (name, row) in &self.programs {
+            let plain =
+                |name: &str| !name.is_empty() && !name.contains(|c: char| c == '/' || c.is_whitespace());
+            for wrong in std::iter::once(name.as_str()).chain(row.also.iter().map(AsRef::as_ref)) {
+                if !plain(wrong) {
+                    found.add(&["programs", name], ConfigError::BadProgram(wrong.to_owned()));
+                }
+            }
+            if known(name).is_some()
+                && let Some(key) = row.said_besides_stops()
+            {
+                found.add(&["programs", name, key], ConfigError::Described(name.clone(), key.to_owned()));
+            }
+            let subs = row.sub.iter().flat_map(|sub| sub.stops.iter());
+            for (nth, stop) in row.stops.iter().chain(subs).enumerate() {
+                let place = || {
+                    let keys = ["programs", name, "stops"].map(|key| Step::Key(key.to_owned()));
+                    keys.into_iter().chain([Step::Nth(nth)]).collect()
+                };
+                if !exists(&stop.rule) || !stop.rule.contains('/') {
+                    let error = ConfigError::UnknownRule(stop.rule.to_string());
+                    found.0.push(Problem { place: place(), error });
+                }
+                if stop.when.is_empty() {
+                    found.0.push(Problem { place: place(), error: ConfigError::NoCondition(name.clone()) });
+                }
+            }
+        }
     }
 
     fn commands(&self, found: &mut Found) {

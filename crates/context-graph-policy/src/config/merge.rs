@@ -53,6 +53,7 @@ impl PolicyConfig {
                 merged.protected_branches = Some(branches);
             }
         }
+        merged.take_on_programs(project);
         for (name, value) in &project.builtin_config {
             merged.builtin_config.entry(name.clone()).or_insert_with(|| value.clone());
         }
@@ -77,6 +78,21 @@ impl PolicyConfig {
         for action in &project.actions {
             if !action.is_named || self.actions.iter().all(|known| known.name != action.name) {
                 action::add(&mut self.actions, action.clone());
+            }
+        }
+    }
+}
+
+impl PolicyConfig {
+    /// Takes on the programs that a project's file teaches. Of one that the user's file describes, only what is not done
+    /// unasked is added.
+    fn take_on_programs(&mut self, project: &Self) {
+        for (name, row) in &project.programs {
+            match self.programs.get_mut(name) {
+                Some(known) => known.stops.to_mut().extend(row.stops.iter().cloned()),
+                None => {
+                    self.programs.insert(name.clone(), row.clone());
+                }
             }
         }
     }

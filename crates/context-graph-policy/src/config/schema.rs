@@ -9,6 +9,7 @@ use super::matcher::has_words;
 use super::{DEFAULT_BRANCHES, default_gate_seconds};
 use crate::effects::glob::MAX_PATTERN;
 use crate::guards::GUARDS;
+use crate::programs::row::TAUGHT;
 use crate::rego::signals::default_timeout;
 
 /// A policy file in JSON Schema.
@@ -46,14 +47,67 @@ pub fn schema() -> Value {
                 "description": "Commands whose answers policies may ask for"},
             "actions": {"type": "array", "items": action(),
                 "description": "Commands that events start and that nobody waits for"},
+            "programs": {
+                "type": "object",
+                "description": "Programs that the guard is taught, by name. To one that it knows, only `stops` can be added",
+                "propertyNames": {"pattern": "^[^/\\s]+$"},
+                "additionalProperties": {"$ref": "#/$defs/program"},
+            },
             "builtin_config": {"type": "object",
                 "description": "Handed to policies as it is: the table NAME is input.builtin_config.NAME"},
         },
         "$defs": {
             "rule": {"enum": rules, "description": "A guard, or a rule of one"},
+            "program": program(),
+            "condition": {"type": "string", "pattern": "\\S", "description": "Words, `--options`, `--option=value`, `..word` \
+                for any further one, `!` before what must not be; `|` for a choice, `*` for any characters"},
+            "conditions": {"type": "array", "items": {"$ref": "#/$defs/condition"}, "minItems": 1},
+            "operands": {"type": "string", "description": "What the words are to it, in order, `*` behind those of which there \
+                may be many: `value read*`, `read* write`, `delete*`, `value command`"},
             "text": {"type": "string", "pattern": "\\S"},
             "pattern": {"type": "string", "minLength": 1, "maxLength": MAX_PATTERN,
                 "description": "A path: `?` is one character, `*` any in a name, `**` any across folders"},
+        },
+    })
+}
+
+/// A program, or a subcommand of one.
+fn program() -> Value {
+    let rules: Vec<&str> = GUARDS.iter().flat_map(|guard| guard.rules.iter().map(|rule| rule.id)).collect();
+    let flag = |what: &str| json!({"type": "boolean", "default": false, "description": what});
+    let conditions = |what: &str| json!({"type": "array", "items": {"$ref": "#/$defs/condition"}, "default": [], "description": what});
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "also": {"type": "array", "items": {"type": "string", "pattern": "^[^/\\s]+$"}, "description": "Other names of it"},
+            "dialect": {"enum": ["getopt", "git", "clap", "go", "powershell", "windows"], "default": "getopt",
+                "description": "How its parser takes arguments apart"},
+            "options": {"type": "array", "description": "Its options, each with all its names: `-o --output=write`",
+                "items": {"type": "string", "pattern": "^\\s*[-+/]\\S"}},
+            "operands": {"$ref": "#/$defs/operands"},
+            "forms": {"type": "array", "description": "Other operands, under a condition", "items": {
+                "type": "object", "additionalProperties": false, "required": ["when", "operands"],
+                "properties": {"when": {"$ref": "#/$defs/conditions"}, "operands": {"$ref": "#/$defs/operands"}},
+            }},
+            "early": flag("Options end at the first operand"),
+            "bundle": flag("The first word is a cluster of letters, as of tar"),
+            "fold": flag("Upper and lower case are the same"),
+            "recursive": conditions("When folders go with all they hold"),
+            "quiet": conditions("When nothing is changed: `--dry-run`"),
+            "reach": {"enum": ["local", "outside"],
+                "description": "Where what it removes can be; `outside`: verbs that destroy ask, `local`: they do not"},
+            "stops": {"type": "array", "description": "What is not done unasked", "items": {
+                "type": "object", "additionalProperties": false, "required": ["when"],
+                "properties": {
+                    "rule": {"enum": rules, "default": TAUGHT, "description": "The rule that it goes by"},
+                    "when": {"$ref": "#/$defs/conditions"},
+                    "unless": conditions("None of these"),
+                    "says": {"type": "string", "description": "What comes of it: `would …`"},
+                },
+            }},
+            "sub": {"type": "object", "description": "Its subcommands, by name",
+                "additionalProperties": {"$ref": "#/$defs/program"}},
         },
     })
 }

@@ -18,7 +18,7 @@ mod tools;
 
 pub use fs::{Entry, FileSystem, ListedFileSystem, RealFileSystem};
 pub use path::Target;
-pub(crate) use programs::{NARROWED, git_settings, git_subcommand};
+pub(crate) use programs::{NARROWED, git_settings};
 pub use text::{Origin, Piece, Text};
 pub use tools::InputError;
 pub(crate) use tools::of_tool_call;
@@ -109,66 +109,6 @@ impl Run {
     /// The known argument at this place.
     pub fn arg(&self, index: usize) -> &str {
         self.args.get(index).map_or("", Text::known)
-    }
-
-    /// Whether the program is only asked what it is or how it is used. Nothing is done then, whatever else is said.
-    /// Programs that pass their arguments on (`sh`, `xargs`, `docker run`) answer for themselves only where nothing
-    /// stands before the question.
-    pub fn only_informs(&self) -> bool {
-        let Some(last) = self.args.last().and_then(Text::literal) else { return false };
-        let asks = |word: &str| matches!(word, "--help" | "--version" | "-help" | "-version" | "--usage");
-        if self.args.len() == 1 {
-            return asks(last) || last == "-V";
-        }
-        if !(asks(last) || last == "help" && self.name == "aws") {
-            return false;
-        }
-        // A value of an option, as in `git commit -m --help`, is no question.
-        self.args[..self.args.len() - 1].iter().all(|arg| {
-            arg.literal().is_some_and(|word| !word.starts_with('-') && !word.contains(char::is_whitespace))
-        }) && matches!(
-            self.name.as_str(),
-            "git"
-                | "docker"
-                | "podman"
-                | "kubectl"
-                | "helm"
-                | "terraform"
-                | "tofu"
-                | "npm"
-                | "pnpm"
-                | "yarn"
-                | "gh"
-                | "glab"
-                | "aws"
-                | "cargo"
-                | "gcloud"
-                | "az"
-                | "rm"
-                | "systemctl"
-                | "pulumi"
-                | "rails"
-                | "heroku"
-                | "fly"
-                | "vercel"
-                | "context-graph"
-                | "claude"
-                | "brew"
-                | "pip"
-                | "uv"
-                | "go"
-                | "gem"
-                | "supabase"
-        ) && !(matches!(self.name.as_str(), "docker" | "podman" | "kubectl") && self.args.len() > 3)
-    }
-
-    /// Whether a cluster of short options such as `-xdf` holds this letter.
-    pub fn has_short(&self, letter: char) -> bool {
-        self.args
-            .iter()
-            .map(Text::prefix)
-            .take_while(|arg| *arg != "--")
-            .any(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.contains(letter))
     }
 }
 

@@ -6,6 +6,7 @@ use super::mcp::call as mcp;
 use super::path::Places;
 use super::shell::Shell;
 use super::{Access, Cargo, Effects, Text, Unknown};
+use crate::programs::Known;
 
 /// A tool's input lacks what the tool cannot do without.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,14 +19,15 @@ pub struct InputError {
 }
 
 /// What a tool call would do.
-pub(crate) fn of_tool_call(
+pub(crate) fn of_tool_call<'a>(
     tool: &str,
     input: &Value,
     cwd: &str,
-    project: &str,
-    places: Places<'_>,
+    project: &'a str,
+    places: Places<'a>,
+    known: Known<'a>,
 ) -> Result<Effects, InputError> {
-    let mut shell = Shell::new(places, project, cwd);
+    let mut shell = Shell::new(places, project, cwd, known);
     let text = |field: &'static str| {
         input.get(field).and_then(Value::as_str).ok_or_else(|| InputError { tool: tool.to_owned(), field })
     };

@@ -2,11 +2,11 @@
 
 use context_graph_events::told;
 
-use super::{Case, Found, Guard, Rule, machine};
+use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, Run, Text};
 
-static DISK: Rule = Rule::deny("destructive-system/disk", Severity::Critical);
+pub(super) static DISK: Rule = Rule::deny("destructive-system/disk", Severity::Critical);
 static PROCESSES: Rule = Rule::deny("destructive-system/processes", Severity::Critical);
 static FORK_BOMB: Rule = Rule::deny("destructive-system/fork-bomb", Severity::Critical);
 static MACHINE: Rule = Rule::ask("destructive-system/machine", Severity::High);
@@ -41,18 +41,12 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
     for run in case.runs() {
         let name = run.name.as_str();
-        if is_disk_tool(run) {
-            found.add(&DISK, told!("`{}` would change a disk.", name));
-        } else if kills_everything(run) || kills_all_listed(case, run) || stops_all_listed(case, run) {
+        if kills_everything(run) || kills_all_listed(case, run) || stops_all_listed(case, run) {
             found.add(&PROCESSES, told!("`{}` would end every process.", name));
         } else if kills_parent(case, run) {
             found.add(&PROCESSES, told!("`{}` would end the program that runs this.", name));
         } else if fills_disk(case, run) {
             found.add(&MACHINE, told!("`{}` would write without end.", name));
-        } else if machine::changes(run) {
-            found.add(&MACHINE, told!("`{}` would change the machine or its packages.", name));
-        } else if stops_machine(run) {
-            found.add(&MACHINE, told!("`{}` would change or stop the machine.", name));
         }
     }
 }
@@ -105,41 +99,8 @@ fn is_device(place: &str) -> bool {
     !channel && !harmless.contains(&name)
 }
 
-fn is_disk_tool(run: &Run) -> bool {
-    match run.name.as_str() {
-        name if name.starts_with("mkfs") || name.starts_with("newfs") => !is_on_file(run),
-        "wipefs" | "blkdiscard" | "sgdisk" | "sfdisk" | "cfdisk" | "mke2fs" | "mkswap" | "cryptsetup"
-        | "lvremove" | "vgremove" | "pvremove" | "badblocks" => {
-            !run.has("status") && !run.has("list") && !is_on_file(run)
-        }
-        "fdisk" | "parted" => !run.has("-l") && !run.has("--list") && !run.has("print") && !is_on_file(run),
-        "grub-install" | "e2label" | "tune2fs" | "resize2fs" | "xfs_repair" | "xfs_admin" | "debugfs" => {
-            !is_on_file(run) && !run.args.is_empty()
-        }
-        "fsck" | "e2fsck" => {
-            (run.has_short('y') || run.has_short('p') || run.has_short('f')) && !is_on_file(run)
-        }
-        name if name.starts_with("fsck.") => run.has_short('y') && !is_on_file(run),
-        "dmsetup" => run.arg(0).starts_with("remove") || run.arg(0) == "wipe_table",
-        "losetup" => run.has("-D") || run.has("--detach-all"),
-        "efibootmgr" => run.has_short('B') || run.has_short('b') || run.has_short('o'),
-        "zpool" | "zfs" => run.has("destroy") || run.has("labelclear") || run.has("rollback"),
-        "btrfs" => run.has("delete"),
-        "nvme" => run.has("format") || run.has("sanitize"),
-        "mdadm" => run.has("--zero-superblock") || run.has("--stop"),
-        "diskutil" => run.args.first().is_some_and(|arg| {
-            arg.known().to_ascii_lowercase().starts_with("erase")
-                || arg.known().contains("artition")
-                || arg.known().contains("apfs")
-        }),
-        "hdparm" => run.args.iter().any(|arg| arg.known().contains("erase") || arg.known().contains("trim")),
-        "format" | "format.com" => run.arg(0).ends_with(':'),
-        _ => false,
-    }
-}
-
 /// An image of a disk is a file like any other.
-fn is_on_file(run: &Run) -> bool {
+pub(super) fn is_on_file(run: &Run) -> bool {
     let device = |arg: &Text| arg.has_hole() || arg.prefix().starts_with("/dev/");
     !run.args.iter().any(device)
         && run.args.iter().any(|arg| arg.known().contains('.') && !arg.known().starts_with('-'))
@@ -200,100 +161,13 @@ fn kills_everything(run: &Run) -> bool {
         "killall5" => true,
         // Whoever uses a folder that everybody uses.
         "fuser" => {
-            run.has_short('k')
+            run.args.iter().any(|arg| arg.prefix().starts_with('-') && arg.prefix().contains('k'))
                 && words.iter().any(|word| {
                     matches!(word.as_str(), "/" | "/home" | "/usr" | "/etc" | "/tmp" | "/dev/null")
                 })
         }
         _ => false,
     }
-}
-
-fn stops_machine(run: &Run) -> bool {
-    let first = match run.arg(0) {
-        "--user" | "--system" | "--now" | "-q" => run.arg(1),
-        first => first,
-    };
-    match run.name.as_str() {
-        "shutdown" | "reboot" | "halt" | "poweroff" | "telinit" | "userdel" | "useradd" | "adduser"
-        | "groupadd" | "groupdel" | "deluser" | "passwd" | "chpasswd" | "usermod" | "visudo" | "insmod"
-        | "rmmod" | "modprobe" | "swapoff" | "kexec" | "nvram" | "csrutil" | "spctl" => {
-            !run.has("--help") && !run.has("--version")
-        }
-        "init" => matches!(first, "0" | "6"),
-        "systemctl" => {
-            matches!(
-                first,
-                "poweroff"
-                    | "reboot"
-                    | "halt"
-                    | "mask"
-                    | "isolate"
-                    | "disable"
-                    | "kill"
-                    | "rescue"
-                    | "emergency"
-            ) || run.has("stop") && run.args.iter().any(|arg| is_vital(arg.known()))
-        }
-        "crontab" => {
-            run.has("-r")
-                || first == "-"
-                || (!first.is_empty() && !first.starts_with('-'))
-                || (first.is_empty() && run.stdin.is_some())
-        }
-        "iptables" | "ip6tables" | "nft" | "ufw" => {
-            run.has("-F")
-                || run.has("--flush")
-                || run.has("flush")
-                || run.has("disable")
-                || run.has("-X")
-                || run.has("-P")
-        }
-        "service" => run.args.len() > 1 && run.has("stop") && is_vital(first),
-        "ip" | "ifconfig" => run.has("down") || run.has("route") && run.has("del"),
-        name if changes_windows(name, run) => true,
-        "nmcli" | "networksetup" => run.has("off"),
-        "setenforce" => first == "0",
-        "route" => run.has("del") || run.has("flush"),
-        "hostname" => !first.is_empty() && !first.starts_with('-'),
-        "sysctl" => run.has("-w"),
-        "defaults" => first == "delete",
-        "mount" => !run.args.is_empty() && !run.has("-l"),
-        "umount" => !run.args.is_empty(),
-        "launchctl" => matches!(first, "load" | "bootstrap" | "unload" | "bootout" | "remove"),
-        "tmutil" => first == "delete" || first == "disable",
-        _ => false,
-    }
-}
-
-/// What changes Windows itself: its registry, boot, users, tasks, logs and protection.
-fn changes_windows(name: &str, run: &Run) -> bool {
-    let has = |word: &str| run.args.iter().any(|arg| arg.known().eq_ignore_ascii_case(word));
-    let registry = || {
-        run.args.iter().any(|arg| {
-            let arg = arg.to_string().to_ascii_uppercase();
-            arg.starts_with("HKLM:") || arg.starts_with("HKCU:") && arg.contains("RUN")
-        })
-    };
-    match name {
-        "vssadmin" | "reg" => has("delete"),
-        "wevtutil" => has("cl") || has("clear-log"),
-        "bcdedit" => has("/set") || has("/delete"),
-        "net" => has("/add") || has("/delete"),
-        "schtasks" => has("/create") || has("/delete"),
-        "takeown" => has("/r"),
-        "cipher" => run.args.iter().any(|arg| arg.known().to_ascii_lowercase().starts_with("/w")),
-        "icacls" => has("/grant") && has("/T"),
-        "remove-item" | "new-itemproperty" | "set-itemproperty" | "remove-itemproperty" => registry(),
-        "set-executionpolicy" => has("localmachine"),
-        "set-mppreference" | "register-scheduledtask" | "disable-netfirewallrule" => true,
-        _ => name.starts_with("remove-az") || name == "remove-s3bucket",
-    }
-}
-
-/// Services without which nobody gets at the machine, or everybody does.
-fn is_vital(service: &str) -> bool {
-    ["ssh", "firewall", "network"].iter().any(|word| service.contains(word))
 }
 
 #[cfg(test)]
@@ -314,6 +188,11 @@ mod tests {
             ("shutdown -h now", "destructive-system/machine"),
             ("crontab -r", "destructive-system/machine"),
             ("ps aux | awk '{print $2}' | xargs kill -9", "destructive-system/processes"),
+            ("apt-get purge -y python3", "destructive-system/machine"),
+            ("pacman -Rns base", "destructive-system/machine"),
+            ("date -s 2001-01-01", "destructive-system/machine"),
+            ("git config --global http.sslVerify false", "destructive-system/machine"),
+            ("rustup self uninstall -y", "destructive-system/machine"),
         ]);
     }
 
@@ -330,6 +209,12 @@ mod tests {
             "mkfs.ext4 disk.img",
             "ps aux | grep vite | awk '{print $2}' | xargs kill",
             "shutdown --help",
+            "apt-get install -y jq",
+            "apt-get remove --dry-run git",
+            "date -u +%F",
+            "timedatectl status",
+            "rustup toolchain uninstall nightly",
+            "npm uninstall left-pad",
         ]);
     }
 }

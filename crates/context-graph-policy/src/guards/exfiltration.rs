@@ -37,9 +37,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
             ),
         }
     }
-    for run in case.runs() {
-        if let Some(what) = exposure::opened(case, run) {
-            found.add(&EXPOSURE, told!("`{}` would open `{}` to others.", run.name, what));
+    for call in &case.calls {
+        if let Some(what) = exposure::opened(case, call) {
+            found.add(&EXPOSURE, told!("`{}` would open `{}` to others.", call.run.name, what));
         }
     }
     if let Some(token) = sent_astray(case) {

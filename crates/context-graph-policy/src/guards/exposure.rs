@@ -4,146 +4,58 @@ use super::Case;
 use super::places::is_within;
 use crate::effects::path::absolute_str;
 use crate::effects::{Run, Text};
+use crate::programs::Invocation;
 
-/// The programs that are looked at here; all others pass without another look.
-const OPENERS: &[&str] = &[
-    "tmate",
-    "ttyd",
-    "gotty",
-    "wetty",
-    "shellinabox",
-    "shellinaboxd",
-    "sshx",
-    "upterm",
-    "code",
-    "code-insiders",
-    "ngrok",
-    "cloudflared",
-    "lt",
-    "localtunnel",
-    "bore",
-    "zrok",
-    "tailscale",
-    "chisel",
-    "frpc",
-    "rathole",
-    "playit",
-    "ssh",
-    "autossh",
-    "python",
-    "python3",
-    "python2",
-    "serve",
-    "http-server",
-    "live-server",
-    "servor",
-    "miniserve",
-    "darkhttpd",
-    "static-server",
-    "updog",
-    "simple-http-server",
-    "php",
-    "ruby",
-    "httpd",
-    "caddy",
-    "rclone",
-    "twistd",
-    "twistd3",
-];
-
-/// What would be open to others, if anything is.
-pub(super) fn opened(case: &Case<'_>, run: &Run) -> Option<&'static str> {
-    if !OPENERS.contains(&run.name.as_str()) {
-        return None;
+/// What would be open to others, if anything is. Tunnels and terminals are in the tables.
+pub(super) fn opened(case: &Case<'_>, call: &Invocation<'_>) -> Option<&'static str> {
+    if forwards_from_there(call) {
+        return Some("a port of this machine");
     }
-    let words: Vec<&str> = run.args.iter().map(Text::known).collect();
-    if gives_terminal(run, &words) {
-        Some("a terminal on this machine")
-    } else if tunnels(run, &words) {
-        Some("a port of this machine")
-    } else if served(run, &words).is_some_and(|folder| is_too_much(case, run, folder)) {
-        Some("a folder beyond the project")
-    } else {
-        None
-    }
+    let folder = served(call)?;
+    is_too_much(case, call.run, folder).then_some("a folder beyond the project")
 }
 
-/// Whether others get a terminal here.
-fn gives_terminal(run: &Run, words: &[&str]) -> bool {
-    match run.name.as_str() {
-        "tmate" => !matches!(words.first(), Some(&"-V" | &"show")),
-        "ttyd" | "gotty" | "wetty" | "shellinabox" | "shellinaboxd" | "sshx" | "upterm" => {
-            !run.only_informs()
-        }
-        "code" | "code-insiders" => words.first() == Some(&"tunnel"),
-        _ => false,
-    }
-}
-
-/// Whether a port of this machine can be reached from elsewhere by way of somebody's server.
-fn tunnels(run: &Run, words: &[&str]) -> bool {
-    let first = words.first().copied().unwrap_or("");
-    match run.name.as_str() {
-        "ngrok" => matches!(first, "http" | "tcp" | "tls" | "start"),
-        "cloudflared" => {
-            first == "tunnel"
-                && words.iter().any(|word| matches!(*word, "--url" | "run") || word.starts_with("--url="))
-        }
-        "lt" | "localtunnel" => {
-            words.iter().any(|word| matches!(*word, "-p" | "--port") || word.starts_with("--port="))
-        }
-        "bore" => first == "local",
-        "zrok" => first == "share",
-        "tailscale" => first == "funnel" && words.len() > 1,
-        "chisel" => first == "client" && words.iter().any(|word| word.starts_with("R:")),
-        "frpc" | "rathole" | "playit" => true,
-        "ssh" | "autossh" => {
-            !words.iter().any(|word| matches!(*word, "localhost" | "127.0.0.1")) && forwards_from_there(words)
-        }
-        _ => false,
-    }
-}
-
-/// `ssh -R 80:localhost:3000 host`: the option may end a bundle or have its value attached.
-fn forwards_from_there(words: &[&str]) -> bool {
+/// `ssh -R 80:localhost:3000 host`.
+fn forwards_from_there(call: &Invocation<'_>) -> bool {
     let is_forward = |value: &str| {
         value.starts_with(|c: char| c.is_ascii_digit() || c == '*')
             && value.chars().all(|c| c.is_ascii_alphanumeric() || ".:*-_[]".contains(c))
     };
-    let bundle = |word: &str| word.starts_with('-') && !word.starts_with("--") && !word.starts_with("-o");
-    words.windows(2).any(|pair| bundle(pair[0]) && pair[0].ends_with('R') && is_forward(pair[1]))
-        || words
-            .iter()
-            .any(|word| word.strip_prefix("-R").is_some_and(|value| !value.is_empty() && is_forward(value)))
+    matches!(call.run.name.as_str(), "ssh" | "autossh")
+        && !matches!(call.operand(0), "localhost" | "127.0.0.1")
+        && call.values("-R").any(|value| is_forward(value.known()))
 }
 
 /// The folder that a server of files gives out.
-fn served<'w>(run: &Run, words: &[&'w str]) -> Option<&'w str> {
-    let after =
-        |options: &[&str]| words.windows(2).find(|pair| options.contains(&pair[0])).map(|pair| pair[1]);
-    let first_operand = || {
-        words.iter().copied().find(|word| !word.starts_with('-') && !word.chars().all(|c| c.is_ascii_digit()))
+fn served<'c>(call: &'c Invocation<'_>) -> Option<&'c str> {
+    let value = |name: &str| call.value(name).map(Text::known);
+    let first = || {
+        let named = |word: &&&Text| !word.known().chars().all(|c| c.is_ascii_digit());
+        call.operands().iter().find(named).map(|word| word.known())
     };
-    match run.name.as_str() {
+    match call.run.name.as_str() {
         "python" | "python3" | "python2" => {
+            // What stands behind the module is the module's own.
+            let words: Vec<&str> = call.run.args.iter().map(Text::known).collect();
             let serves = words.windows(2).any(|pair| {
                 pair[0] == "-m"
                     && matches!(pair[1], "http.server" | "SimpleHTTPServer" | "pyftpdlib" | "uploadserver")
             });
-            serves.then(|| after(&["-d", "--directory"]).unwrap_or("."))
+            let told = |pair: &&[Text]| matches!(pair[0].known(), "-d" | "--directory");
+            let folder = call.run.args.windows(2).find(told).map(|pair| pair[1].known());
+            serves.then_some(folder.unwrap_or("."))
         }
         "serve" | "http-server" | "live-server" | "servor" | "miniserve" | "darkhttpd" | "static-server"
-        | "updog" | "simple-http-server" => {
-            Some(after(&["-d", "--directory"]).or_else(first_operand).unwrap_or("."))
+        | "updog" | "simple-http-server" => Some(value("-d").or_else(first).unwrap_or(".")),
+        "php" if call.has("-S") => Some(value("-t").unwrap_or(".")),
+        "ruby" if call.run.has("-run") => {
+            let words = call.run.args.iter().map(Text::known);
+            words.skip_while(|word| *word != "httpd").nth(1).or(Some("."))
         }
-        "php" if words.contains(&"-S") => Some(after(&["-t"]).unwrap_or(".")),
-        "ruby" if words.contains(&"-run") => {
-            words.iter().copied().skip_while(|word| *word != "httpd").nth(1).or(Some("."))
-        }
-        "httpd" if words.contains(&"-h") => after(&["-h"]),
-        "caddy" if words.first() == Some(&"file-server") => Some(after(&["--root", "-root"]).unwrap_or(".")),
-        "rclone" if words.first() == Some(&"serve") => words.get(2).copied(),
-        "twistd" | "twistd3" => after(&["--path"]),
+        "httpd" => value("-h"),
+        "caddy" if call.word(0) == "file-server" => Some(value("--root").unwrap_or(".")),
+        "rclone" if call.word(0) == "serve" => Some(call.word(2)).filter(|folder| !folder.is_empty()),
+        "twistd" | "twistd3" => value("--path"),
         _ => None,
     }
 }

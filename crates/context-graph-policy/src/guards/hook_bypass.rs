@@ -2,11 +2,11 @@
 
 use context_graph_events::told;
 
-use super::destructive_git::abbreviates;
 use super::places::hits;
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Run, Text, git_settings, git_subcommand};
+use crate::effects::{Access, Text, git_settings};
+use crate::programs::Invocation;
 
 static NO_VERIFY: Rule = Rule::deny("hook-bypass/no-verify", Severity::High);
 static HOOKS_PATH: Rule = Rule::deny("hook-bypass/hooks-path", Severity::High);
@@ -21,18 +21,10 @@ pub(super) static GUARD: Guard = Guard {
 };
 
 fn check(case: &Case<'_>, found: &mut Found) {
-    for run in case.runs() {
-        if matches!(run.name.as_str(), "git" | "hub") {
-            git(run, found);
-        }
-        let uninstalls = match run.name.as_str() {
-            "pre-commit" | "lefthook" | "husky" | "simple-git-hooks" | "overcommit" => {
-                run.has("uninstall") || run.has("--uninstall")
-            }
-            _ => false,
-        };
-        if uninstalls {
-            found.add(&HOOK_FILE, told!("`{} uninstall` would remove the git hooks.", run.name));
+    for call in &case.calls {
+        let run = call.run;
+        if matches!(run.name.as_str(), "git" | "hub" | "yadm") {
+            git(call, found);
         }
         // Installing and testing neither commit nor push.
         let installs = matches!(run.name.as_str(), "npm" | "yarn" | "pnpm")
@@ -43,7 +35,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         {
             for (name, value) in &run.assigns {
                 variable(name, value, found);
-                if takes_other_settings(run, name, value) {
+                if takes_other_settings(call, name, value) {
                     found
                         .add(&HOOK_FILE, told!("`{}` has git commit by the settings of another file.", name));
                 }
@@ -100,107 +92,55 @@ fn makes_runnable(case: &Case<'_>) -> bool {
     })
 }
 
-fn git(run: &Run, found: &mut Found) {
-    for (name, _) in git_settings(&run.args) {
+fn git(call: &Invocation<'_>, found: &mut Found) {
+    for (name, _) in git_settings(call) {
         if name == "core.hookspath" || name.starts_with("include") && name.ends_with("path") {
             found.add(&HOOKS_PATH, "`git -c core.hooksPath` points git away from the project's hooks.");
         }
     }
-    let Some((sub, rest)) = git_subcommand(&run.args) else { return };
-    let words: Vec<String> = rest.iter().map(Text::to_string).collect();
-    match sub {
-        "config" => {
-            let at = words.iter().position(|word| word.eq_ignore_ascii_case("core.hookspath"));
-            let reads = words.iter().any(|word| {
-                matches!(word.as_str(), "--get" | "get" | "--get-all" | "-l" | "--list" | "--show-origin")
-            });
-            let sets = at.is_some_and(|at| {
-                words.len() > at + 1
-                    || words.iter().any(|word| {
-                        word.contains("unset") || word.contains("add") || word.contains("replace")
-                    })
-            });
-            if words.iter().any(|word| word.to_ascii_lowercase().starts_with("alias."))
-                && words.iter().any(|word| word.contains("--no-verify"))
-            {
-                found.add(&NO_VERIFY, "This alias of git skips the project's hooks.");
-            }
-            let includes =
-                words.iter().any(|word| word.to_ascii_lowercase().starts_with("include")) && words.len() > 1;
-            if (sets || includes) && !reads {
-                found.add(
-                    &HOOKS_PATH,
-                    "`git config core.hooksPath` points git away from the project's hooks.",
-                );
-            } else if words.iter().any(|word| matches!(word.as_str(), "--edit" | "-e" | "edit")) {
-                found.add(&HOOKS_PATH, "`git config --edit` changes git's configuration unseen.");
-            } else if words
-                .iter()
-                .any(|word| word.ends_with("remove-section") || word.ends_with("rename-section"))
-                && words.iter().any(|word| word == "core")
-            {
-                found.add(&HOOKS_PATH, "`git config --remove-section core` removes the setting for hooks.");
-            }
-        }
-        "commit" | "push" | "merge" | "am" | "rebase" | "pull" | "cherry-pick" | "revert" | "commit-tree" => {
-            if words.iter().take_while(|word| *word != "--").any(|word| abbreviates(word, "--no-verify", 6)) {
-                found.add(&NO_VERIFY, told!("`git {} --no-verify` skips the project's hooks.", sub));
-            } else if sub == "commit" && has_short_n(&words) {
-                found.add(&NO_VERIFY, "`git commit -n` skips the project's hooks.");
-            }
+    match call.word(0) {
+        "config" => config(call, found),
+        sub @ ("commit" | "push" | "merge" | "am" | "rebase" | "pull" | "cherry-pick" | "revert"
+        | "commit-tree")
+            if call.has("--no-verify") =>
+        {
+            found.add(&NO_VERIFY, told!("`git {} --no-verify` skips the project's hooks.", sub));
         }
         _ => {}
     }
 }
 
-/// `-n` alone or in a cluster. Letters that take a value end a cluster: in `-mnew` there is no `n`.
-fn has_short_n(words: &[String]) -> bool {
-    let mut skip = false;
-    for word in words {
-        if skip {
-            skip = false;
-            continue;
-        }
-        if word == "--" {
-            return false;
-        }
-        if !word.starts_with('-') || word.starts_with("--") {
-            if matches!(
-                word.as_str(),
-                "--message"
-                    | "--file"
-                    | "--author"
-                    | "--date"
-                    | "--template"
-                    | "--cleanup"
-                    | "--fixup"
-                    | "--trailer"
-            ) {
-                skip = true;
-            }
-            continue;
-        }
-        for (at, letter) in word.char_indices().skip(1) {
-            match letter {
-                'n' => return true,
-                'm' | 'F' | 'C' | 'c' | 't' => {
-                    skip = at + 1 == word.len();
-                    break;
-                }
-                'S' | 'u' => break,
-                _ => {}
-            }
-        }
+/// `git config`: where git looks for hooks, what an alias leaves out, what else is taken for settings.
+fn config(call: &Invocation<'_>, found: &mut Found) {
+    let words: Vec<String> =
+        call.words.iter().skip(1).map(|word| word.to_string().to_ascii_lowercase()).collect();
+    let verb = |names: &[&str]| words.first().is_some_and(|word| names.contains(&word.as_str()));
+    let reads = call.has_any(&["--get", "--get-all", "--list", "--show-origin"]) || verb(&["get", "list"]);
+    let at = words.iter().position(|word| word == "core.hookspath");
+    let removes = call.has_any(&["--unset", "--unset-all", "--add", "--replace-all"]) || verb(&["unset"]);
+    let sets = at.is_some_and(|at| words.len() > at + 1 || removes);
+    let aliases = words.iter().any(|word| word.starts_with("alias."));
+    if aliases && words.iter().any(|word| word.contains("--no-verify")) {
+        found.add(&NO_VERIFY, "This alias of git skips the project's hooks.");
     }
-    false
+    let includes = words.iter().any(|word| word.starts_with("include")) && words.len() > 1;
+    let sections = call.has_any(&["--remove-section", "--rename-section"])
+        || verb(&["remove-section", "rename-section"]);
+    if (sets || includes) && !reads {
+        found.add(&HOOKS_PATH, "`git config core.hooksPath` points git away from the project's hooks.");
+    } else if call.has("--edit") || verb(&["edit"]) {
+        found.add(&HOOKS_PATH, "`git config --edit` changes git's configuration unseen.");
+    } else if sections && words.iter().any(|word| word == "core") {
+        found.add(&HOOKS_PATH, "`git config --remove-section core` removes the setting for hooks.");
+    }
 }
 
 /// Whether git is given another file of settings where the project's hooks would speak.
-fn takes_other_settings(run: &Run, name: &str, value: &Text) -> bool {
+fn takes_other_settings(call: &Invocation<'_>, name: &str, value: &Text) -> bool {
     matches!(name, "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG")
-        && run.name == "git"
+        && call.run.name == "git"
         && !matches!(value.known(), "" | "/dev/null")
-        && git_subcommand(&run.args).is_some_and(|(sub, _)| matches!(sub, "commit" | "push" | "merge" | "am"))
+        && matches!(call.word(0), "commit" | "push" | "merge" | "am")
 }
 
 fn variable(name: &str, value: &Text, found: &mut Found) {

@@ -4,6 +4,7 @@
 //! exceptions are taken out with their reasons kept for the record. Verdicts are chosen so that ordinary work is
 //! untouched: `deny` where no ordinary work does such a thing, `ask` where it sometimes does.
 
+mod described;
 mod destructive_data;
 mod destructive_files;
 mod destructive_git;
@@ -11,8 +12,6 @@ mod destructive_system;
 mod exfiltration;
 mod exposure;
 mod hook_bypass;
-mod machine;
-mod other_vcs;
 pub mod own_verbs;
 mod places;
 mod privilege;
@@ -32,6 +31,7 @@ use crate::config::{GuardVerdict, PolicyConfig};
 use crate::decision::{Decision, Severity, Verdict};
 use crate::effects::path::{Roots, follow};
 use crate::effects::{Effects, Origin, Piece, Run};
+use crate::programs::{Invocation, Known};
 use crate::{Context, config};
 
 /// A guard and its rules.
@@ -76,6 +76,7 @@ pub static GUARDS: &[&Guard] = &[
     &destructive_git::GUARD,
     &destructive_system::GUARD,
     &destructive_data::GUARD,
+    &described::GUARD,
     &hook_bypass::GUARD,
     &exfiltration::GUARD,
     &privilege::GUARD,
@@ -93,12 +94,17 @@ pub(crate) struct Case<'a> {
     pub(crate) ctx: &'a Context<'a>,
     pub(crate) config: &'a PolicyConfig,
     pub(crate) command: &'a str,
+    /// The programs that are known.
+    pub(crate) known: Known<'a>,
+    /// The programs that do something, as each reads its arguments.
+    pub(crate) calls: Vec<Invocation<'a>>,
 }
 
 impl<'a> Case<'a> {
     /// The programs that do something: those that are only asked what they are do not.
     pub(crate) fn runs(&self) -> impl Iterator<Item = &'a Run> + use<'a> {
-        self.effects.runs.iter().filter(|run| !run.only_informs())
+        let runs: Vec<&'a Run> = self.calls.iter().map(|call| call.run).collect();
+        runs.into_iter()
     }
 }
 
@@ -136,7 +142,9 @@ pub(crate) fn check(
         "Bash" | "PowerShell" => input.get("command").and_then(Value::as_str).unwrap_or("").trim(),
         _ => "",
     };
-    let case = Case { effects, ctx, config, command };
+    let known = Known::with(&config.programs);
+    let calls = effects.runs.iter().map(|run| known.read(run)).filter(|call| !call.only_informs()).collect();
+    let case = Case { effects, ctx, config, command, known, calls };
     let mut found = Found::default();
     for guard in GUARDS {
         (guard.check)(&case, &mut found);

@@ -3,32 +3,34 @@
 use super::Case;
 use super::places::is_within;
 use super::reach::{Ours, changes_what_is_found, wild};
+use crate::effects::Run;
 use crate::effects::path::absolute_str;
-use crate::effects::{Run, Text, git_subcommand};
+use crate::programs::Invocation;
 
 /// The first thing of ours that a run of git would take along, or hands on to what changes it.
 pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
-    let (sub, rest) = git_subcommand(&run.args)?;
+    let call = case.known.read(run);
+    let sub = call.word(0);
     // Lists of git's are read only where something is taken by them.
     let is_concerned = match sub {
         "clean" => true,
-        "stash" => stashes(rest, false),
+        "stash" => stashes(&call, false),
         "ls-files" | "check-ignore" => changes_what_is_found(case),
-        "sparse-checkout" => return left_out(case, rest),
-        "status" => has_option(rest, "--ignored") && changes_what_is_found(case),
+        "sparse-checkout" => return left_out(case, &call),
+        "status" => call.has("--ignored") && changes_what_is_found(case),
         _ => false,
     };
     if !is_concerned {
         return None;
     }
-    let folder = git_folder(run);
+    let folder = git_folder(&call);
     let untracked = Untracked::of(case);
     let is_taken = |ours: &Ours| {
         let ignored = untracked.ignores(&ours.path);
         match sub {
-            "clean" => cleans(rest, &folder, &ours.path, ignored),
-            "stash" => is_within(&ours.path, &folder) && stashes(rest, ignored),
-            "ls-files" => lists(rest, &folder, &ours.path, ignored),
+            "clean" => cleans(&call, &folder, &ours.path, ignored),
+            "stash" => is_within(&ours.path, &folder) && stashes(&call, ignored),
+            "ls-files" => lists(&call, &folder, &ours.path, ignored),
             _ => ignored,
         }
     };
@@ -101,109 +103,63 @@ impl Untracked {
 }
 
 /// The settings that git keeps and a choice of folders leaves out.
-fn left_out(case: &Case<'_>, rest: &[Text]) -> Option<Ours> {
+fn left_out(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
     let path = format!("{}/.claude/settings.json", case.ctx.project.trim_end_matches('/'));
-    let chooses = matches!(rest.first().map(Text::known), Some("set" | "init"));
+    let chooses = matches!(call.word(1), "set" | "init");
     let is_in = |word: &str| word.contains(".claude") && !word.starts_with('!') || word == "/*";
-    let is_named = rest.iter().map(Text::known).any(is_in)
-        && !rest.iter().any(|arg| arg.known().starts_with("!.claude"));
+    let is_named = named(call).any(is_in) && !named(call).any(|word| word.starts_with("!.claude"));
     (chooses && !is_named && case.ctx.fs.entry(&path).is_some()).then_some(Ours { path, is_folder: false })
 }
 
-fn has_option(rest: &[Text], option: &str) -> bool {
-    rest.iter().any(|arg| arg.known() == option || arg.prefix().starts_with(&format!("{option}=")))
+/// The words behind the subcommand.
+fn named<'c>(call: &'c Invocation<'_>) -> impl Iterator<Item = &'c str> {
+    call.words.iter().skip(1).map(|word| word.known()).filter(|word| !word.is_empty())
 }
 
 /// Whether `git ls-files` lists a file that git does not keep.
-fn lists(rest: &[Text], folder: &str, ours: &str, ignored: bool) -> bool {
-    let words = || rest.iter().map(Text::known).take_while(|word| *word != "--");
-    let short = |letter| {
-        words().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
-    };
-    let others = short('o') || has_option(rest, "--others");
-    let only_ignored = short('i') || has_option(rest, "--ignored");
-    let passes_over = ["--exclude-standard", "--exclude-per-directory", "--exclude-from"]
-        .iter()
-        .any(|o| has_option(rest, o));
-    let named: Vec<&str> =
-        rest.iter().map(Text::known).filter(|word| !word.starts_with('-') && !word.is_empty()).collect();
-    let is_meant = if named.is_empty() {
+fn lists(call: &Invocation<'_>, folder: &str, ours: &str, ignored: bool) -> bool {
+    let passes_over = call.has_any(&["--exclude-standard", "--exclude-per-directory", "--exclude-from"]);
+    let is_meant = if named(call).next().is_none() {
         is_within(ours, folder)
     } else {
-        named.iter().any(|name| {
+        named(call).any(|name| {
             let place = absolute_str(name, folder);
             is_within(ours, &place) || is_within(&place, ours) || wild(&place, ours)
         })
     };
-    others && is_meant && if only_ignored { ignored } else { !(passes_over && ignored) }
+    call.has("--others")
+        && is_meant
+        && if call.has("--ignored") { ignored } else { !(passes_over && ignored) }
 }
 
 /// The folder that git works in.
-fn git_folder(run: &Run) -> String {
-    let cwd = run.cwd.known();
-    match run.args.as_slice() {
-        [option, folder, ..] if option.known() == "-C" => absolute_str(folder.known(), cwd),
-        _ => cwd.to_owned(),
-    }
+fn git_folder(call: &Invocation<'_>) -> String {
+    let before =
+        call.given.iter().filter(|given| given.name == "-C").filter_map(|given| given.values.first());
+    before.fold(call.run.cwd.known().to_owned(), |cwd, folder| absolute_str(folder.known(), &cwd))
 }
 
 /// Whether `git clean` takes a file along that git does not keep: with `-x` all of them, with `-X` those it passes over, else
 /// the others.
-fn cleans(rest: &[Text], folder: &str, ours: &str, ignored: bool) -> bool {
-    let (mut forced, mut all, mut only_ignored, mut folders, mut dry) = (false, false, false, false, false);
-    let (mut kept, mut named) = (Vec::new(), Vec::new());
-    let mut words = rest.iter().map(Text::known);
-    let mut only_paths = false;
-    while let Some(word) = words.next() {
-        match word {
-            _ if only_paths => named.push(word),
-            "--" => only_paths = true,
-            "--force" => forced = true,
-            "--dry-run" => dry = true,
-            "-e" | "--exclude" => kept.extend(words.next()),
-            _ if word.starts_with("--exclude=") => kept.extend(word.strip_prefix("--exclude=")),
-            _ if word.starts_with("--") => {}
-            _ if word.starts_with('-') => {
-                // `-xdfe pattern`, `-xdfepattern`.
-                let (letters, pattern) =
-                    word.split_once('e').map_or((word, None), |(head, tail)| (head, Some(tail)));
-                forced |= letters.contains('f');
-                all |= letters.contains('x');
-                only_ignored |= letters.contains('X');
-                folders |= letters.contains('d');
-                dry |= letters.contains('n');
-                match pattern {
-                    Some("") => kept.extend(words.next()),
-                    Some(pattern) => kept.push(pattern),
-                    None => {}
-                }
-            }
-            _ => named.push(word),
-        }
-    }
-    let is_kept = kept.iter().any(|pattern| {
-        let pattern = pattern.trim_matches('/');
+fn cleans(call: &Invocation<'_>, folder: &str, ours: &str, ignored: bool) -> bool {
+    let is_kept = call.values("--exclude").any(|pattern| {
+        let pattern = pattern.known().trim_matches('/');
         ours.split('/').any(|name| wild(pattern, name)) || wild(&format!("*/{pattern}"), ours)
     });
-    let is_meant = if named.is_empty() {
-        folders && is_within(ours, folder)
+    let is_meant = if named(call).next().is_none() {
+        call.has("-d") && is_within(ours, folder)
     } else {
-        named.iter().any(|name| {
+        named(call).any(|name| {
             let place = absolute_str(name.trim_start_matches(":/"), folder);
             is_within(ours, &place) || is_within(&place, ours) || wild(&place, ours)
         })
     };
-    forced && (all || only_ignored == ignored) && !dry && !is_kept && is_meant
+    let takes = call.has("-x") || call.has("-X") == ignored;
+    call.has("--force") && takes && !call.is_quiet() && !is_kept && is_meant
 }
 
 /// `git stash -u` takes files along that git does not keep, `--all` those too that it passes over.
-fn stashes(rest: &[Text], ignored: bool) -> bool {
-    let words = || rest.iter().map(Text::known).take_while(|word| *word != "--");
-    words().find(|word| !word.starts_with('-')).is_none_or(|sub| matches!(sub, "push" | "save"))
-        && words().any(|word| {
-            let has = |long: &str, letter: char| {
-                word == long || word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
-            };
-            has("--all", 'a') || !ignored && has("--include-untracked", 'u')
-        })
+fn stashes(call: &Invocation<'_>, ignored: bool) -> bool {
+    matches!(call.word(1), "" | "push" | "save")
+        && (call.has("--all") || !ignored && call.has("--include-untracked"))
 }

@@ -71,6 +71,8 @@ pub const KEYS: &[Key] = &[
     policy("stop_gates", Power::Runs, Before::Ignored),
     policy("signals", Power::Runs, Before::Ignored),
     policy("actions", Power::Runs, Before::Ignored),
+    // Before, only what is not to be done unasked counts.
+    policy("programs", Power::Loosens, Before::StricterOnly),
     // Only the project's own policies see it, and they can only tighten.
     policy("builtin_config", Power::Tightens, Before::Counts),
     config("storage.sync", Power::Tightens, Before::StricterOnly),

@@ -1,10 +1,14 @@
 //! What is left of a project's rules that the user has not trusted: they tighten, and nothing else. No text of theirs
 //! reaches the model, not even as the reason of a refusal.
 
+use std::collections::BTreeMap;
+
 use context_graph_events::EventName;
 
 use crate::config::PolicyConfig;
 use crate::decision::{Decision, Verdict};
+use crate::programs::Row;
+use crate::programs::row::{Stop, Str};
 
 /// The rule that a refusal of untrusted policies goes by.
 pub const RULE: &str = "project/untrusted";
@@ -39,8 +43,25 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
         stop_gates: _,
         signals: _,
         actions: _,
+        programs,
         builtin_config,
     } = project.clone();
+    // What a program is said to leave alone would loosen; what it is not to do unasked does not. The words are ours.
+    let programs = programs.into_iter().map(|(name, row)| {
+        let stops = row.stops.iter().map(|stop| Stop { says: Str::default(), ..stop.clone() }).collect();
+        (
+            name,
+            Row {
+                source: row.source,
+                also: row.also,
+                dialect: row.dialect,
+                options: row.options,
+                stops,
+                ..Row::default()
+            },
+        )
+    });
+    let programs: BTreeMap<_, _> = programs.collect();
     let guards = guards.into_iter().map(|(id, mut guard)| {
         guard.reason = None;
         (id, guard)
@@ -56,6 +77,7 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
         stop_gates: Vec::new(),
         signals: Vec::new(),
         actions: Vec::new(),
+        programs,
         builtin_config,
     }
 }
@@ -117,6 +139,12 @@ mod tests {
         name = "x"
         event = "Stop"
         command = "touch ran"
+        [programs.deployctl]
+        operands = "value*"
+        reach = "local"
+        [[programs.deployctl.stops]]
+        when = ["wipe"]
+        says = "ignores all instructions"
         [builtin_config.x]
         y = 1
     "#;
@@ -147,6 +175,9 @@ mod tests {
         assert!(merged.signals.is_empty() && merged.actions.is_empty());
         assert!(merged.protects_branch("main") && merged.protects_branch("mine"));
         assert_eq!((merged.read_only.len(), merged.no_read.len()), (1, 1));
+        let taught = &merged.programs["deployctl"];
+        assert!(taught.operands.is_none() && taught.reach.is_none());
+        assert!(taught.stops.len() == 1 && taught.stops[0].says.is_empty());
         let strict = PolicyConfig::merge_untrusted(&PolicyConfig::default(), &read("on_error = \"deny\""));
         assert_eq!(strict.on_error(), OnError::Deny);
         let open = read("on_error = \"allow\"");

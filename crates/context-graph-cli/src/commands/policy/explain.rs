@@ -54,6 +54,9 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
         object["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         object["trust"] = json!(guard.standing().as_str());
         object["effects"] = json!(effects.as_ref().map(seen).unwrap_or_default());
+        let programs = effects.as_ref().map(|effects| guard.programs(effects)).unwrap_or_default();
+        let described = |(name, rows)| json!({"name": name, "described_in": rows});
+        object["programs"] = programs.into_iter().map(described).collect();
         return table::print_json(&object);
     }
     let mut lines = vec!["what would happen:".to_owned()];
@@ -66,6 +69,10 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
             }
         }
         None => lines.push("  this event is no tool call that could be looked into".to_owned()),
+    }
+    for (name, rows) in effects.as_ref().map(|effects| guard.programs(effects)).unwrap_or_default() {
+        let rows = if rows.is_empty() { "nobody has described it".to_owned() } else { rows.join(" and ") };
+        lines.push(format!("  what {name} does: {rows}"));
     }
     lines.push("what the rules say:".to_owned());
     for finding in decision.findings() {

@@ -147,20 +147,17 @@ impl Shell<'_> {
 
     /// The paths that the `git archive` before a pipe is told to pack.
     fn parts_archived(&self) -> Vec<Text> {
-        let archive = self.out.runs.iter().rev().find(|run| run.name == "git");
-        let rest =
-            archive.and_then(|run| super::git_subcommand(&run.args)).filter(|(sub, _)| *sub == "archive");
-        let words =
-            rest.map(|(_, rest)| super::operands(rest, &["-o", "--output", "--prefix"])).unwrap_or_default();
-        words.into_iter().skip(1).cloned().collect()
+        let Some(run) = self.out.runs.iter().rev().find(|run| run.name == "git") else { return Vec::new() };
+        let call = self.known.read(run);
+        let words = if call.word(0) == "archive" { call.operands() } else { &[] };
+        words.iter().skip(1).map(|word| (*word).clone()).collect()
     }
 
     /// The folders that the `tar` before a pipe packs.
     fn folders_packed(&self) -> Vec<Text> {
         let packs = |run: &&Run| matches!(run.name.as_str(), "tar" | "gtar" | "bsdtar");
         let Some(run) = self.out.runs.iter().rev().find(packs) else { return Vec::new() };
-        let from = super::option_values(&run.args, "-C", "--directory").into_iter().next_back();
-        vec![from.unwrap_or_else(|| Text::lit("."))]
+        vec![self.known.read(run).value("-C").cloned().unwrap_or_else(|| Text::lit("."))]
     }
 
     /// The files that a word means: one, or those that a pattern fits.

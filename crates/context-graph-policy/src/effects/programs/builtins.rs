@@ -2,10 +2,10 @@
 
 use context_graph_secrets::names_credential;
 
-use super::{operands, option_values};
 use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Disclosure, Origin, Run, Text};
+use crate::programs::Invocation;
 
 impl Shell<'_> {
     /// A subscript in the name of a variable is evaluated, commands in it and all, even where it was quoted.
@@ -27,9 +27,10 @@ impl Shell<'_> {
         }
     }
 
-    pub(super) fn builtin(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+    pub(super) fn builtin(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
+        let run = call.run;
         match run.name.as_str() {
-            "cd" | "pushd" | "chdir" => self.change_folder(run),
+            "cd" | "pushd" | "chdir" => self.change_folder(call),
             "popd" => self.set_cwd(Text::hole(Origin::Output)),
             "eval" => {
                 let mut script = Text::default();
@@ -47,7 +48,7 @@ impl Shell<'_> {
                 }
             }
             "trap" => {
-                if let Some(script) = operands(&run.args, &[]).first().and_then(|text| text.literal()) {
+                if let Some(script) = call.operands().first().and_then(|text| text.literal()) {
                     let script = script.to_owned();
                     self.script(&script);
                 }
@@ -70,24 +71,7 @@ impl Shell<'_> {
                     }
                 }
             }
-            "export" | "declare" | "typeset" | "readonly" | "local" => {
-                let bare = run.args.iter().all(|arg| matches!(arg.known(), "-p" | "-x" | "-px" | "-xp"));
-                if run.has("-p") && run.args.iter().any(|arg| names_credential(arg.known())) {
-                    self.disclose(Disclosure::Variable);
-                }
-                if bare && run.assigns.is_empty() && run.name != "local" {
-                    return Some(Flow { environment: true, piped: true, ..Flow::default() });
-                }
-                for (name, value) in &run.assigns {
-                    self.variable_for_program("", name, value);
-                }
-                for arg in operands(&run.args, &[]) {
-                    if let Some((name, value)) = arg.split_once('=') {
-                        let name = name.known().to_owned();
-                        self.set(&name, value);
-                    }
-                }
-            }
+            "export" | "declare" | "typeset" | "readonly" | "local" => return Some(self.declare(call)),
             "set" => {
                 if run.args.is_empty() {
                     return Some(Flow { environment: true, piped: true, ..Flow::default() });
@@ -100,14 +84,14 @@ impl Shell<'_> {
             "shift" => {
                 self.set_positional(self.positional().get(2..).unwrap_or_default().to_vec());
             }
-            "read" | "mapfile" | "readarray" => self.read_variables(run, stdin),
+            "read" | "mapfile" | "readarray" => self.read_variables(call, stdin),
             "unset" => {
-                for arg in operands(&run.args, &[]) {
+                for arg in call.operands() {
                     self.set(arg.known(), Text::default());
                 }
             }
             "printenv" => {
-                let names = operands(&run.args, &[]);
+                let names = call.operands();
                 if names.is_empty() {
                     return Some(Flow {
                         environment: true,
@@ -131,8 +115,31 @@ impl Shell<'_> {
         Some(Flow::default())
     }
 
+    /// `export`, `declare` and their like. What is assigned in words of its own has been set before.
+    fn declare(&mut self, call: &Invocation<'_>) -> Flow {
+        let run = call.run;
+        let bare = run.args.iter().all(|arg| matches!(arg.known(), "-p" | "-x" | "-px" | "-xp"));
+        if run.has("-p") && run.args.iter().any(|arg| names_credential(arg.known())) {
+            self.disclose(Disclosure::Variable);
+        }
+        if bare && run.assigns.is_empty() && run.name != "local" {
+            return Flow { environment: true, piped: true, ..Flow::default() };
+        }
+        for (name, value) in &run.assigns {
+            self.variable_for_program("", name, value);
+        }
+        for arg in call.operands() {
+            if let Some((name, value)) = arg.split_once('=') {
+                let name = name.known().to_owned();
+                self.set(&name, value);
+            }
+        }
+        Flow::default()
+    }
+
     /// `read`: variables get what is fed, as far as that is known.
-    fn read_variables(&mut self, run: &Run, stdin: &Flow) {
+    fn read_variables(&mut self, call: &Invocation<'_>, stdin: &Flow) {
+        let run = call.run;
         let separators =
             run.assigns.iter().rev().find(|(name, _)| name == "IFS").map(|(_, value)| value.known());
         let splits = |c: char| separators.map_or(c.is_whitespace(), |set| set.contains(c) || c == '\n');
@@ -140,17 +147,17 @@ impl Shell<'_> {
             .literal()
             .map(|text| text.split(splits).filter(|part| !part.is_empty()).map(str::to_owned).collect())
             .unwrap_or_default();
-        let names = operands(&run.args, &["-p", "-d", "-n", "-t", "-u", "-N", "-C", "-c"]);
-        for callback in option_values(&run.args, "-C", "") {
-            self.script_text(&callback, &Flow::default(), &run.name);
+        let names = call.operands();
+        for callback in call.values("-C") {
+            self.script_text(callback, &Flow::default(), &run.name);
         }
-        let lists = run.name != "read" || run.has_short('a');
+        let lists = run.name != "read" || call.has_any(&["-a", "-A"]);
         if let (true, Some(name), false) = (lists, names.last(), values.is_empty()) {
             self.set_array(name.known(), values.into_iter().map(Text::lit).collect());
             return;
         }
         let single = names.len() == 1;
-        for (index, name) in names.into_iter().enumerate() {
+        for (index, name) in names.iter().enumerate() {
             let value = match (stdin.literal(), values.get(index)) {
                 (Some(text), _) if single => Text::lit(text.trim()),
                 (_, Some(value)) => Text::lit(value.as_str()),
@@ -167,11 +174,11 @@ impl Shell<'_> {
         }
     }
 
-    fn change_folder(&mut self, run: &Run) {
-        let to = match operands(&run.args, &[]).first() {
+    fn change_folder(&mut self, call: &Invocation<'_>) {
+        let to = match call.operands().first() {
             Some(to) if to.literal() == Some("-") => Text::hole(Origin::Output),
             Some(to) => absolute(to, self.cwd()),
-            None if run.has("-") => Text::hole(Origin::Output),
+            None if call.run.has("-") => Text::hole(Origin::Output),
             None => Text::lit(self.places.home),
         };
         self.set_cwd(to);

@@ -1,40 +1,32 @@
 //! Editors, debuggers and database clients: programs with a language of their own in which a shell is one word away.
 
-use super::{operands, option_values};
 use crate::effects::inline;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Run, Text, Unknown};
+use crate::programs::Invocation;
+
+/// Functions and commands of database clients that read a file.
+const SQL_READS: &[&str] =
+    &["readfile(", "read_text(", "read_csv(", "read_blob(", "load_file(", "pg_read_file("];
 
 impl Shell<'_> {
     /// Reports what such a program touches and runs; false where the program is none.
-    pub(super) fn edited(&mut self, run: &Run, stdin: &Flow) -> bool {
-        let args = &run.args;
-        match run.name.as_str() {
+    pub(super) fn edited(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
+        let name = call.run.name.as_str();
+        match name {
             "vim" | "vi" | "nvim" | "nano" | "ed" | "ex" | "micro" | "helix" | "hx" | "pico" | "joe"
             | "code" | "view" => {
-                let clustered = |pair: &&[Text]| {
-                    let option = pair[0].known();
-                    option.len() > 2
-                        && option.starts_with('-')
-                        && !option.starts_with("--")
-                        && option.ends_with('c')
-                };
-                let behind = args.windows(2).filter(clustered).map(|pair| pair[1].clone());
-                for script in option_values(args, "-c", "--cmd").into_iter().chain(behind) {
-                    self.editor_command(&script);
+                for script in call.values("-c").chain(call.values("--cmd")) {
+                    self.editor_command(script);
                 }
-                for file in operands(args, &["-c", "--cmd", "-S", "-u"]) {
+                for file in call.operands() {
                     match file.strip_prefix("+") {
                         Some(command) => self.editor_command(&command),
-                        None if run.name == "view" => self.touch(Access::Read, file, "view"),
-                        None => self.touch(Access::Write, file, &run.name),
+                        None if name == "view" || call.has("-R") => self.touch(Access::Read, file, name),
+                        None => self.touch(Access::Write, file, name),
                     }
                 }
-                for keys in option_values(args, "", "--remote-send").iter().chain(&option_values(
-                    args,
-                    "",
-                    "--remote-expr",
-                )) {
+                for keys in call.values("--remote-send").chain(call.values("--remote-expr")) {
                     let keys = keys.to_string().replace("<CR>", "\n").replace("<Esc>", "\n");
                     keys.lines().for_each(|line| self.editor_command(&Text::from(line)));
                 }
@@ -47,26 +39,31 @@ impl Shell<'_> {
                     }
                 }
             }
-            "emacs" | "emacsclient" => {
-                for option in ["--eval", "-eval", "--execute", "-execute"] {
-                    for code in option_values(args, "", option) {
-                        // Strings side by side are one in other languages, and two in this.
-                        inline::scan(self, "emacs", &code.to_string().replace("\" \"", "\", \""), &[]);
-                    }
+            "gdb" | "lldb" | "rr" | "expect" | "m4" => self.debugged(call, stdin),
+            "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "duckdb" | "mycli" | "pgcli"
+            | "mongosh" => {
+                for arg in call.run.args.iter().map(Text::known) {
+                    self.statement_reads(arg, name);
                 }
-                let valued = ["--eval", "-eval", "-l", "--load", "-f", "--funcall", "--execute", "-execute"];
-                for file in operands(args, &valued) {
-                    self.touch(Access::Write, file, "emacs");
-                }
-            }
-            "gdb" | "lldb" | "rr" | "expect" | "m4" => self.debugged(run, stdin),
-            "psql" | "mysql" | "mariadb" | "sqlite3" | "duckdb" | "mycli" | "pgcli" | "mongosh" => {
-                self.database_client(run, stdin);
+                self.database_client(call, stdin);
                 return false;
             }
             _ => return false,
         }
         true
+    }
+
+    fn statement_reads(&mut self, statement: &str, by: &str) {
+        let low = statement.to_ascii_lowercase();
+        if SQL_READS.iter().any(|call| low.contains(call)) {
+            for file in inline::string_literals(statement) {
+                self.touch(Access::Read, &Text::lit(file), by);
+            }
+        }
+        let imported = low.trim_start().strip_prefix(".import ").map(str::trim_start);
+        if let Some(file) = imported.and_then(|rest| rest.split_whitespace().next()) {
+            self.touch(Access::Read, &Text::lit(file), by);
+        }
     }
 
     /// A command of an editor: `!command` is the shell's, the rest may be code.
@@ -98,25 +95,22 @@ impl Shell<'_> {
     }
 
     /// `-ex 'shell …'`, `--args program …` and scripts of `expect` and `m4`.
-    fn debugged(&mut self, run: &Run, stdin: &Flow) {
-        let args = &run.args;
-        let after = args.iter().position(|arg| matches!(arg.known(), "--args" | "--"));
+    fn debugged(&mut self, call: &Invocation<'_>, stdin: &Flow) {
+        let run = call.run;
+        let after = run.args.iter().position(|arg| matches!(arg.known(), "--args" | "--"));
         let rest = match (run.name.as_str(), after) {
-            (_, Some(at)) => args[at + 1..].to_vec(),
-            ("rr", None) => args.get(1..).unwrap_or_default().to_vec(),
+            (_, Some(at)) => run.args[at + 1..].to_vec(),
+            ("rr", None) => run.args.get(1..).unwrap_or_default().to_vec(),
             _ => Vec::new(),
         };
         if !rest.is_empty() {
             self.run(rest, Vec::new(), stdin);
         }
-        let mut scripts: Vec<Text> = Vec::new();
-        for option in ["-ex", "--eval-command", "-o", "--one-line", "-c", "-iex"] {
-            scripts.extend(option_values(args, "", option));
-        }
+        let mut scripts: Vec<Text> =
+            ["-ex", "-iex", "-o", "-c"].iter().flat_map(|option| call.values(option)).cloned().collect();
         if run.name == "expect" || run.name == "m4" {
             scripts.extend(stdin.text.clone());
-            let files: Vec<Text> = operands(args, &["-c"]).into_iter().cloned().collect();
-            for file in &files {
+            for file in call.operands() {
                 scripts.extend(self.content_of(file).map(Text::lit));
                 self.touch(Access::Read, file, &run.name);
             }
@@ -154,7 +148,8 @@ impl Shell<'_> {
     }
 
     /// A client's own commands for the shell, and statements that come out of files this very command wrote.
-    fn database_client(&mut self, run: &Run, stdin: &Flow) {
+    fn database_client(&mut self, call: &Invocation<'_>, stdin: &Flow) {
+        let run = call.run;
         for text in run.args.iter().map(Text::known).filter(|text| text.contains("'/")) {
             // The server reads and writes files where it is told to.
             let upper = text.to_ascii_uppercase();
@@ -172,8 +167,8 @@ impl Shell<'_> {
         if stdin.network {
             self.unknown(Unknown::Downloaded(run.name.clone()));
         }
-        let mut files = option_values(&run.args, "-f", "--file");
-        files.extend(option_values(&run.args, "-init", "--init"));
+        let mut files: Vec<Text> =
+            ["-f", "-init"].iter().flat_map(|option| call.values(option)).cloned().collect();
         let texts: Vec<String> =
             run.args.iter().map(Text::to_string).chain(stdin.literal().map(str::to_owned)).collect();
         for line in texts.iter().flat_map(|text| text.lines()).take(512) {
@@ -183,6 +178,9 @@ impl Shell<'_> {
                 .find_map(|lead| line.strip_prefix(lead));
             if let Some(command) = command {
                 self.quietly(|shell| shell.script(command));
+            }
+            if ["\\o |", "\\o|", ".once |", ".output |"].iter().any(|lead| line.starts_with(lead)) {
+                self.unknown(Unknown::Piped(run.name.clone()));
             }
             let read = [".read ", "\\i ", "source "].iter().find_map(|lead| line.strip_prefix(lead));
             files.extend(read.map(|file| Text::from(file.trim())));

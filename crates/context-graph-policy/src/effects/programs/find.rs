@@ -3,12 +3,14 @@
 use super::xargs::replaced;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Origin, Piece, Run, Text};
+use crate::programs::Invocation;
 
 /// Stands for the names of what `find` picks by age, size or owner.
 pub(crate) const NARROWED: &str = "picked-by-find";
 
 impl Shell<'_> {
-    pub(super) fn find(&mut self, run: &Run, stdin: &Flow) -> bool {
+    pub(super) fn find(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
+        let run = call.run;
         match run.name.as_str() {
             "find" | "gfind" => {}
             "fd" | "fdfind" => {
@@ -16,7 +18,7 @@ impl Shell<'_> {
                     .args
                     .iter()
                     .position(|arg| matches!(arg.known(), "-x" | "-X" | "--exec" | "--exec-batch"));
-                if let (Some(at), Some(found)) = (at, reported(run)) {
+                if let (Some(at), Some(found)) = (at, reported(call)) {
                     self.run_on(&run.args[at + 1..], &found, stdin);
                     if let Some(inside) = contents(&found) {
                         self.run_on(&run.args[at + 1..], &inside, stdin);
@@ -80,46 +82,32 @@ pub(super) fn contents(folder: &Text) -> Option<Text> {
 }
 
 /// What the first start folder yields.
-pub(super) fn reported(run: &Run) -> Option<Text> {
-    if run.name.starts_with("fd") {
-        let words: Vec<&Text> = run
-            .args
-            .iter()
-            .take_while(|arg| !matches!(arg.known(), "-x" | "-X" | "--exec" | "--exec-batch"))
-            .collect();
-        let extension = super::option_values(&run.args, "-e", "--extension").into_iter().next();
-        let words = operands_of_fd(words);
-        let mut text = words.get(1).map_or_else(|| Text::lit("."), |start| (*start).clone());
-        let pattern = words.first().map_or("", |pattern| pattern.known());
-        if let Some(extension) = extension {
-            text.push_str("/");
-            text.push(Piece::Hole(Origin::Below));
-            text.push_globbed(&format!("/*.{}", extension.known()));
-        } else if !matches!(pattern, "" | "." | ".*") {
-            text.push_str("/");
-            text.push(Piece::Hole(Origin::Below));
-            text.push_str("/");
-            // A pattern that is one name, written as a whole: `^\.env$`.
-            let whole = pattern.trim_start_matches('^').trim_end_matches('$').replace("\\.", ".");
-            text.push_globbed(if pattern.starts_with('^') { &whole } else { pattern });
-        }
-        return Some(text);
+pub(super) fn reported(call: &Invocation<'_>) -> Option<Text> {
+    let run = call.run;
+    if !run.name.starts_with("fd") {
+        return reported_all(run).into_iter().next();
     }
-    reported_all(run).into_iter().next()
-}
-
-fn operands_of_fd(words: Vec<&Text>) -> Vec<&Text> {
-    let valued = ["-t", "-e", "-d", "-E", "-s", "-j", "--type", "--extension", "--max-depth", "--exclude"];
-    let mut found = Vec::new();
-    let mut rest = words.into_iter();
-    while let Some(word) = rest.next() {
-        if !word.prefix().starts_with('-') {
-            found.push(word);
-        } else if valued.contains(&word.known()) {
-            rest.next();
-        }
+    // Behind `-x` the words are those of the command.
+    let ends = |arg: &Text| matches!(arg.known(), "-x" | "-X" | "--exec" | "--exec-batch");
+    let until = run.args.iter().position(ends).unwrap_or(run.args.len());
+    let searched = Run { args: run.args[..until].to_vec(), ..run.clone() };
+    let call = crate::programs::read(&searched, call.rows.first().copied());
+    let words = call.operands();
+    let mut text = words.get(1).map_or_else(|| Text::lit("."), |start| (*start).clone());
+    let pattern = words.first().map_or("", |pattern| pattern.known());
+    if let Some(extension) = call.value("-e") {
+        text.push_str("/");
+        text.push(Piece::Hole(Origin::Below));
+        text.push_globbed(&format!("/*.{}", extension.known()));
+    } else if !matches!(pattern, "" | "." | ".*") {
+        text.push_str("/");
+        text.push(Piece::Hole(Origin::Below));
+        text.push_str("/");
+        // A pattern that is one name, written as a whole: `^\.env$`.
+        let whole = pattern.trim_start_matches('^').trim_end_matches('$').replace("\\.", ".");
+        text.push_globbed(if pattern.starts_with('^') { &whole } else { pattern });
     }
-    found
+    Some(text)
 }
 
 /// For each start folder, the paths `find` reports: any depth, ending in the names it asks for. Without a name it

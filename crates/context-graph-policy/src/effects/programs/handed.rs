@@ -7,8 +7,7 @@
 use crate::effects::inline::{self, string_literals};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Piece, Run, Text, Unknown};
-
-use super::option_values;
+use crate::programs::Invocation;
 
 /// Programs that do something to files, processes, hosts or history, or run what does.
 const ACTORS: &[&str] = &[
@@ -244,58 +243,65 @@ const LEADS: &[&str] = &[
 ];
 
 impl Shell<'_> {
-    /// Options of a program that name a command it will run.
-    pub(super) fn command_options(&mut self, run: &Run) {
-        let options: &[(&str, &str)] = match run.name.as_str() {
-            "split" => &[("", "--filter")],
-            "sort" => &[("", "--compress-program")],
-            "wget" => &[("", "--use-askpass")],
-            "tcpdump" => &[("-z", "")],
-            "scp" | "sftp" => &[("-S", "")],
-            "rsync" => &[("", "--rsync-path")],
-            "tar" | "gtar" | "bsdtar" => {
-                &[("-F", "--info-script"), ("", "--new-volume-script"), ("", "--rsh-command")]
-            }
-            "npm" | "pnpm" | "yarn" => &[("", "--script-shell")],
-            "gcloud" => &[("", "--command")],
-            "vagrant" => &[("-c", "--command")],
-            "fly" | "flyctl" => &[("-C", "--command")],
-            "complete" => &[("-C", "")],
+    /// Settings and folders by which builders and testers run or remove something.
+    pub(super) fn build_options(&mut self, call: &Invocation<'_>) {
+        let run = call.run;
+        match run.name.as_str() {
             "mvn" | "mvnw" => {
                 let named = |lead: &str| run.args.iter().find_map(|arg| arg.known().strip_prefix(lead));
                 if let Some(program) = named("-Dexec.executable=") {
                     let line = format!("{program} {}", named("-Dexec.args=").unwrap_or(""));
                     self.quietly(|shell| shell.script(&line));
                 }
-                return;
             }
-            "go" => &[("", "-exec"), ("", "-toolexec"), ("", "-vettool")],
+            "go" => {
+                for option in ["-exec", "-toolexec", "-vettool"] {
+                    let at = run.args.iter().position(|arg| arg.known() == option);
+                    let separate = at.and_then(|at| run.args.get(at + 1)).cloned();
+                    let attached = run.args.iter().find_map(|arg| arg.strip_prefix(&format!("{option}=")));
+                    for script in separate.into_iter().chain(attached) {
+                        self.script_text(&script, &Flow::default(), "go");
+                    }
+                }
+            }
             "pytest" => {
                 // It empties the folder before it begins.
-                for folder in option_values(&run.args, "", "--basetemp") {
-                    self.delete(&folder, "pytest", true);
+                for folder in call.values("--basetemp") {
+                    self.delete(folder, "pytest", true);
                 }
-                return;
             }
             "cargo" => {
-                if run.arg(0) == "clean" && !run.has("--dry-run") {
-                    for folder in option_values(&run.args, "", "--target-dir") {
-                        self.delete(&folder, "cargo clean", true);
+                if call.word(0) == "clean" && !call.is_quiet() {
+                    for folder in call.values("--target-dir") {
+                        self.delete(folder, "cargo clean", true);
                     }
                 }
-                for setting in option_values(&run.args, "", "--config") {
-                    for line in string_literals(setting.known()) {
-                        self.handed_line(&Text::lit(line));
-                    }
+                for setting in call.values("--config") {
+                    self.cargo_setting(setting);
                 }
-                return;
             }
-            _ => return,
-        };
-        for (short, long) in options {
-            for script in option_values(&run.args, short, long) {
-                let flow = self.script_text(&script, &Flow::default(), &run.name);
-                self.settle(&flow);
+            _ => {}
+        }
+    }
+
+    /// `build.rustc-wrapper="/tmp/x"`, `target.….runner=["sh", "-c", "…"]`: cargo runs these.
+    fn cargo_setting(&mut self, setting: &Text) {
+        let text = setting.known();
+        let strings = string_literals(text);
+        for line in &strings {
+            self.handed_line(&Text::lit(line.as_str()));
+        }
+        let Some((key, value)) = text.split_once('=') else { return };
+        let runs =
+            ["rustc", "rustc-wrapper", "rustc-workspace-wrapper", "runner", "linker", "rustdoc", "rustflags"]
+                .iter()
+                .any(|name| key.trim().trim_end_matches('"').ends_with(name));
+        let program = strings.first().map_or(value.trim(), String::as_str);
+        if runs && !key.contains("rustflags") {
+            let words = if strings.is_empty() { program.to_owned() } else { strings.join(" ") };
+            self.quietly(|shell| shell.script(&words));
+            if program.contains('/') || program.starts_with('.') {
+                self.unknown(Unknown::Foreign(format!("cargo would run {program}")));
             }
         }
     }

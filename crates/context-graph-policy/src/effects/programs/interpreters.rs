@@ -1,31 +1,27 @@
 //! Shells and languages: code that is given inline, through a pipe or as a file.
 
-use super::{operands, option_values};
 use crate::effects::inline;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Run, Text, Unknown};
-
-/// How many words behind a bundle of a shell's options belong to it: `-euo pipefail` has one.
-fn names_that_follow(bundle: &str) -> usize {
-    if bundle.starts_with("--") { 0 } else { bundle.matches(['o', 'O']).count() }
-}
+use crate::effects::{Access, Privilege, Run, Text, Unknown};
+use crate::programs::{Invocation, Role};
 
 impl Shell<'_> {
     /// Looks into inline code; nothing where the program is no interpreter.
-    pub(super) fn interpreted(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+    pub(super) fn interpreted(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
+        let run = call.run;
         let base = run.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         match base {
-            _ if super::variables::is_shell(base) => Some(self.shell(run, stdin)),
+            _ if super::variables::is_shell(base) => Some(self.shell(call, stdin)),
             "cmd" if run.arg(0).eq_ignore_ascii_case("/c") || run.arg(0).eq_ignore_ascii_case("/k") => {
                 let line: Vec<String> = run.args[1..].iter().map(|arg| rooted(&arg.to_string())).collect();
                 crate::effects::powershell::script(self, &line.join(" "));
                 Some(Flow::default())
             }
-            "osascript"
-                if run.args.iter().any(|arg| arg.known().contains("with administrator privileges")) =>
-            {
-                self.out.privileges.push(crate::effects::Privilege::OtherUser("osascript".to_owned()));
-                self.language(run, stdin, &["-e"], &["-l"])
+            "osascript" => {
+                if run.args.iter().any(|arg| arg.known().contains("with administrator privileges")) {
+                    self.out.privileges.push(Privilege::OtherUser("osascript".to_owned()));
+                }
+                self.language(call, stdin)
             }
             "go" if run.arg(0) == "run" => {
                 for file in &run.args[1..] {
@@ -52,143 +48,99 @@ impl Shell<'_> {
                 }
                 Some(Flow::default())
             }
-            "python" | "pypy" | "ipython" => {
-                self.unpacking_module(run, stdin);
-                self.language(run, stdin, &["-c"], &["-W", "-X", "-m"])
+            "rake" if call.has("-e") => self.language(call, stdin),
+            "python" | "pypy" | "ipython" | "node" | "deno" | "bun" | "nodejs" | "tsx" | "ts-node"
+            | "perl" | "ruby" | "jruby" | "php" | "lua" | "luajit" | "Rscript" | "R" | "julia" | "elixir"
+            | "scala" | "groovy" | "ghc" | "swift" | "tclsh" | "wish" | "racket" | "bb" | "crystal"
+            | "nim" | "raku" | "kotlin" | "guile" | "erl"
+                if call.rest.is_none() =>
+            {
+                self.language(call, stdin)
             }
-            "node" | "deno" | "bun" | "nodejs" | "tsx" | "ts-node" => self.language(
-                run,
-                stdin,
-                &["-e", "--eval", "-p", "--print", "-pe", "eval"],
-                &["-r", "--require", "--import", "--env-file"],
-            ),
-            "perl" => self.language(
-                run,
-                stdin,
-                &["-e", "-E", "-ne", "-pe", "-pi", "-i", "-lne", "-nle", "-ple", "-0pe", "-0777"],
-                &["-I", "-M"],
-            ),
-            "rake" if run.has("-e") => self.language(run, stdin, &["-e"], &["-f"]),
-            "ruby" => self.language(run, stdin, &["-e", "-ne", "-pe", "-pi"], &["-I", "-r"]),
-            "php" => self.language(run, stdin, &["-r"], &["-d"]),
-            "lua" | "luajit" | "osascript" => self.language(run, stdin, &["-e"], &["-l"]),
-            "Rscript" | "R" | "julia" | "elixir" | "scala" | "groovy" | "ghc" | "swift" | "tclsh"
-            | "wish" | "racket" | "bb" => self.language(run, stdin, &["-e", "--eval", "-E"], &[]),
-            "guile" => self.language(run, stdin, &["-c", "-e"], &["-L", "-l"]),
-            "erl" => self.language(run, stdin, &["-eval"], &[]),
-            "pwsh" | "powershell" => {
-                let scripts = option_values(&run.args, "-c", "-Command").into_iter().chain(option_values(
-                    &run.args,
-                    "-command",
-                    "-EncodedCommand",
-                ));
-                // Any beginning of `-Command` will do, and all that follows is its value.
-                let at = run.args.iter().position(|arg| {
-                    let option = arg.known().to_ascii_lowercase();
-                    option.len() > 1 && "-command".starts_with(&option)
-                });
-                let words = at.map_or(&[][..], |at| &run.args[at + 1..]);
-                if !words.is_empty() && words.iter().all(|word| word.literal().is_some()) {
-                    let line: Vec<String> = words.iter().map(Text::to_string).collect();
-                    crate::effects::powershell::script(self, &line.join(" "));
-                    return Some(Flow::default());
-                }
-                for script in scripts {
-                    match script.literal() {
-                        Some(script) => crate::effects::powershell::script(self, script),
-                        None => self.unknown(Unknown::Foreign("PowerShell".to_owned())),
-                    }
-                }
-                if run.args.iter().any(|arg| arg.known().to_ascii_lowercase().starts_with("-enc")) {
-                    self.unknown(Unknown::Decoded);
-                }
-                Some(Flow::default())
-            }
-            "ssh-agent" => {
-                let rest = super::wrappers::after_options(&run.args, &["-t", "-a"], 0);
-                let argv: Vec<Text> = rest.into_iter().cloned().collect();
-                (!argv.is_empty()).then(|| self.run(argv, Vec::new(), stdin))
-            }
+            "pwsh" | "powershell" => Some(self.power_shell(call, stdin)),
             _ => None,
         }
     }
 
-    /// `python -m zipfile -e archive folder`.
-    fn unpacking_module(&mut self, run: &Run, stdin: &Flow) {
-        let Some(at) = run.args.iter().position(|arg| arg.known() == "-m") else { return };
-        let rest = run.args.get(at + 2..).unwrap_or_default();
-        if matches!(run.arg(at + 1), "zipfile" | "tarfile")
-            && rest.iter().any(|arg| matches!(arg.known(), "-e" | "--extract"))
-        {
-            let words = operands(rest, &["--filter"]);
-            let folder = words.get(1).map_or_else(|| Text::lit("."), |folder| (*folder).clone());
-            self.unpack("python", words.first().copied(), &folder, 0, stdin);
+    fn power_shell(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
+        let args = &call.run.args;
+        if call.has("-EncodedCommand") {
+            self.unknown(Unknown::Decoded);
+            return Flow::default();
+        }
+        // All that follows `-Command`, in any spelling, is its value.
+        let at = args.iter().position(|arg| {
+            let option = arg.known().to_ascii_lowercase();
+            option.len() > 1 && "-command".starts_with(&option)
+        });
+        let first = call.words.first().map(|word| word.known());
+        let words: &[Text] = match at {
+            Some(at) => &args[at + 1..],
+            None if call.has("-File") => &[],
+            // Without an option the words are a script's name, or a command.
+            None => args.iter().position(|arg| Some(arg.known()) == first).map_or(&[][..], |at| &args[at..]),
+        };
+        if words.is_empty() || words[0].known() == "-" {
+            if stdin.piped {
+                self.stream_of_powershell(stdin);
+            }
+        } else if words.iter().all(|word| word.literal().is_some()) {
+            let line: Vec<String> = words.iter().map(Text::to_string).collect();
+            crate::effects::powershell::script(self, &line.join(" "));
+        } else {
+            self.unknown(Unknown::Foreign("PowerShell".to_owned()));
+        }
+        Flow::default()
+    }
+
+    fn stream_of_powershell(&mut self, stdin: &Flow) {
+        match stdin.literal() {
+            _ if stdin.network => self.unknown(Unknown::Downloaded("PowerShell".to_owned())),
+            Some(script) if !stdin.decoded => crate::effects::powershell::script(self, script),
+            _ if stdin.decoded => self.unknown(Unknown::Decoded),
+            _ => {}
         }
     }
 
-    fn shell(&mut self, run: &Run, stdin: &Flow) -> Flow {
-        let args = &run.args;
-        let mut at = 0;
-        let mut traced = false;
-        while at < args.len() {
-            let arg = args[at].prefix();
-            if arg == "--" {
-                at += 1;
-                break;
-            }
-            if matches!(arg, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file") {
-                if arg.contains("file")
-                    && let Some(file) = args.get(at + 1)
-                {
-                    let file = file.clone();
-                    self.run_file(&file, args, stdin, &run.name);
-                }
-                at += 2;
-                continue;
-            }
-            if arg.starts_with("--") {
-                at += 1;
-                continue;
-            }
-            if arg.starts_with(['-', '+']) && arg.len() > 1 {
-                if arg.contains('c') {
-                    // Options may stand between `-c` and the script.
-                    let mut behind = at + 1 + names_that_follow(arg);
-                    while let Some(option) = args.get(behind).map(Text::prefix)
-                        && option.starts_with(['-', '+'])
-                    {
-                        behind += 1 + names_that_follow(option);
-                    }
-                    let Some(script) = args.get(behind) else { return Flow::default() };
-                    let positional = args[behind + 1..].to_vec();
-                    // zsh keeps all of its variables in one array.
-                    if run.name == "zsh"
-                        && ["(kv)parameters", "(v)parameters"].iter().any(|all| script.known().contains(all))
-                    {
-                        self.disclose(crate::effects::Disclosure::Environment);
-                    }
-                    return match script.literal() {
-                        Some(known) => self.script_with(known, positional, stdin),
-                        None => self.script_text(script, stdin, &run.name),
-                    };
-                }
-                if arg.contains('s') {
-                    return self.run_stream(stdin, &run.name);
-                }
-                traced |= arg.starts_with('-') && arg.contains(['x', 'v']);
-                at += 1 + names_that_follow(arg);
-                continue;
-            }
-            break;
+    fn shell(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
+        let run = call.run;
+        for file in call.values("--rcfile") {
+            self.run_file(file, &run.args, stdin, &run.name);
         }
-        match args.get(at) {
+        for script in call.values("--command").chain(call.values("--init-command")) {
+            self.script_text(script, stdin, &run.name);
+        }
+        // It only reads, to see whether it could run it.
+        if call.has_any(&["-n", "--no-execute"]) {
+            return Flow::default();
+        }
+        let operands = call.operands();
+        let positional = |from: usize| -> Vec<Text> {
+            operands.get(from..).unwrap_or_default().iter().map(|word| (*word).clone()).collect()
+        };
+        if call.has("-c") {
+            let Some(script) = operands.first() else { return Flow::default() };
+            // zsh keeps all of its variables in one array.
+            if run.name == "zsh"
+                && ["(kv)parameters", "(v)parameters"].iter().any(|all| script.known().contains(all))
+            {
+                self.disclose(crate::effects::Disclosure::Environment);
+            }
+            return match script.literal() {
+                Some(known) => self.script_with(known, positional(1), stdin),
+                None => self.script_text(script, stdin, &run.name),
+            };
+        }
+        if call.has("-s") {
+            return self.run_stream(stdin, &run.name);
+        }
+        match operands.first() {
             Some(file) => {
-                let file = file.clone();
-                if traced {
+                if call.has_any(&["-x", "-v"]) {
                     // Every line of it is shown.
-                    self.touch(Access::Read, &file, &run.name);
+                    self.touch(Access::Read, file, &run.name);
                 }
-                self.run_file(&file, &args[at..], stdin, &run.name);
+                self.run_file(file, &positional(0), stdin, &run.name);
                 Flow { piped: true, from: run.name.clone(), ..Flow::default() }
             }
             None if stdin.piped => self.run_stream(stdin, &run.name),
@@ -196,67 +148,44 @@ impl Shell<'_> {
         }
     }
 
-    fn language(&mut self, run: &Run, stdin: &Flow, inline: &[&str], valued: &[&str]) -> Option<Flow> {
-        let args = &run.args;
+    fn language(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
+        let run = call.run;
+        let is_code = |option: &crate::programs::row::Opt| option.takes.first() == Some(&Role::Code);
         let mut codes: Vec<Text> = Vec::new();
-        let mut rest: Vec<Text> = Vec::new();
-        let mut in_place = false;
-        let mut at = 0;
-        while at < args.len() {
-            let text = args[at].prefix();
-            let perl = matches!(run.name.as_str(), "perl" | "ruby");
-            if perl
-                && text.starts_with('-')
-                && !text.starts_with("--")
-                && text.contains('i')
-                && !text.starts_with("-M")
-                && !text.starts_with("-I")
+        for given in &call.given {
+            if given.option.is_some_and(is_code) || run.name == "rake" && given.is("-e") {
+                codes.extend(given.values.iter().map(|code| printed(&given.name, code)));
+            } else if let Some(option) = given.option {
+                for (role, file) in option.takes.iter().zip(&given.values) {
+                    match role {
+                        Role::Mention => self.touch(Access::Mention, file, &run.name),
+                        Role::Execute => self.run_file_of(call, file),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if call.has("-m")
+            && matches!(
+                run.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'),
+                "python" | "pypy"
+            )
+        {
+            let module = call.value("-m").cloned().unwrap_or_default();
+            let at = run.args.iter().position(|arg| arg.prefix().ends_with(module.known()));
+            let own = at.map_or(&[][..], |at| &run.args[at + 1..]);
+            if matches!(module.known(), "zipfile" | "tarfile")
+                && own.iter().any(|arg| matches!(arg.known(), "-e" | "--extract"))
             {
-                in_place = true;
+                let words: Vec<&Text> = own.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
+                let folder = words.get(1).map_or_else(|| Text::lit("."), |folder| (*folder).clone());
+                self.unpack("python", words.first().copied(), &folder, 0, stdin);
             }
-            let attached_code = if perl { attached_to_e(text) } else { None };
-            if let Some(code) = attached_code {
-                codes.push(Text::from(code));
-                at += 1;
-                continue;
-            }
-            let clustered = perl
-                && text.starts_with('-')
-                && text.len() > 1
-                && text.ends_with(['e', 'E'])
-                && !["--", "-M", "-m", "-I", "-r"].iter().any(|lead| text.starts_with(lead));
-            if clustered || (!perl && args[at].literal().is_some() && inline.contains(&text)) {
-                codes.extend(args.get(at + 1).map(|code| printed(text, code)));
-                at += 2;
-                continue;
-            }
-            let attached = inline
-                .iter()
-                .find(|flag| flag.len() == 2 && text.starts_with(**flag) && text.len() > 2 && !perl);
-            if let Some(flag) = attached {
-                codes.extend(args[at].strip_prefix(flag).map(|code| printed(flag, &code)));
-                at += 1;
-                continue;
-            }
-            if let Some(flag) =
-                inline.iter().find(|flag| flag.starts_with("--") && text.starts_with(&format!("{flag}=")))
-            {
-                codes.extend(args[at].strip_prefix(&format!("{flag}=")).map(|code| printed(flag, &code)));
-                at += 1;
-                continue;
-            }
-            if valued.contains(&text) && text != "-m" {
-                at += 2;
-                continue;
-            }
-            if text == "-m" {
-                return Some(self.module(run, &args[at + 1..]));
-            }
-            if !text.starts_with('-') || text == "-" {
-                rest.extend_from_slice(&args[at..]);
-                break;
-            }
-            at += 1;
+            return Some(self.module(run, &module, own));
+        }
+        let mut rest: Vec<Text> = call.operands().iter().map(|word| (*word).clone()).collect();
+        if run.name == "deno" && rest.first().is_some_and(|word| word.known() == "eval") {
+            codes.extend(rest.iter().skip(1).find(|word| !word.prefix().starts_with('-')).cloned());
         }
         if codes.is_empty() {
             return self.program_file(run, stdin, &rest);
@@ -274,8 +203,9 @@ impl Shell<'_> {
             }
         }
         if matches!(run.name.as_str(), "perl" | "ruby") {
-            for file in &rest {
-                self.touch(if in_place { Access::Write } else { Access::Read }, file, &run.name);
+            let access = if call.has("-i") { Access::Write } else { Access::Read };
+            for file in rest.drain(..) {
+                self.touch(access, &file, &run.name);
             }
         }
         let mut flow = Flow { piped: true, from: run.name.clone(), ..Flow::default() };
@@ -283,6 +213,16 @@ impl Shell<'_> {
         flow.file = stdin.file || self.out.paths.iter().any(|effect| effect.by == "inline code");
         flow.environment = stdin.environment;
         Some(flow)
+    }
+
+    /// A file of code that an option names.
+    fn run_file_of(&mut self, call: &Invocation<'_>, file: &Text) {
+        let name = call.run.name.as_str();
+        self.touch(Access::Execute, file, name);
+        self.run_tainted(file, name);
+        if let Some(code) = self.content_of(file) {
+            inline::scan(self, name, &code, &[]);
+        }
     }
 
     /// A language with a file, or with what it is fed.
@@ -341,10 +281,11 @@ impl Shell<'_> {
         }
     }
 
-    fn module(&mut self, run: &Run, args: &[Text]) -> Flow {
-        let module = args.first().map_or("", Text::known);
+    fn module(&mut self, run: &Run, module: &Text, args: &[Text]) -> Flow {
+        let module = module.known();
+        let files = args.iter().filter(|arg| !arg.prefix().starts_with('-'));
         if matches!(module, "base64" | "json.tool" | "zipfile" | "tarfile" | "gzip") {
-            for file in operands(&args[1..], &[]) {
+            for file in files {
                 self.touch(Access::Read, file, &run.name);
             }
         }
@@ -352,7 +293,7 @@ impl Shell<'_> {
             self.touch(Access::Read, &Text::lit(".env"), "dotenv list");
         }
         if module == "keyring" {
-            let words: Vec<Text> = args.to_vec();
+            let words = std::iter::once(Text::lit(module)).chain(args.iter().cloned()).collect();
             return self.run(words, Vec::new(), &Flow::default());
         }
         if matches!(module, "http.server" | "SimpleHTTPServer") {
@@ -375,18 +316,6 @@ fn printed(flag: &str, code: &Text) -> Text {
     } else {
         code.clone()
     }
-}
-
-/// `perl -pe1`, `perl -e'code'`: code right behind the letter.
-fn attached_to_e(option: &str) -> Option<&str> {
-    let letters = option
-        .strip_prefix('-')
-        .filter(|rest| !rest.starts_with(['-', 'M', 'm', 'I', 'i', 'C', 'D', 'x', 'r']))?;
-    let at = letters.find(['e', 'E'])?;
-    let code = &letters[at + 1..];
-    let before = &letters[..at];
-    (!code.is_empty() && before.chars().all(|c| c.is_ascii_digit() || "nplawsStTuUWX".contains(c)))
-        .then_some(code)
 }
 
 /// `C:\\Users` loses its backslash to the shell; what is left means the drive's root all the same.

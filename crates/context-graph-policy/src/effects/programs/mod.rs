@@ -16,9 +16,9 @@ mod interpreters;
 mod network;
 mod outputs;
 mod patches;
-mod reading_options;
 mod requests;
 mod storage;
+mod table;
 mod tasks;
 mod texts;
 mod typed;
@@ -27,11 +27,12 @@ mod wrappers;
 mod xargs;
 
 pub(crate) use find::NARROWED;
-pub(crate) use git::{settings as git_settings, subcommand as git_subcommand};
+pub(crate) use git::settings as git_settings;
 pub(crate) use network::host_of;
 
 use super::shell::{Flow, Shell};
 use super::{Access, Origin, Run, Text, Unknown};
+use crate::programs::{Invocation, Role};
 
 impl Shell<'_> {
     /// One program with its words. The first word is its name.
@@ -115,68 +116,86 @@ impl Shell<'_> {
 
     fn dispatch(&mut self, word: &Text, run: &Run, stdin: &Flow) -> Flow {
         self.subscripts(run);
-        if let Some(flow) = self.builtin(run, stdin) {
+        let call = self.known.read(run);
+        if let Some(flow) = self.builtin(&call, stdin) {
             return flow;
         }
-        if run.only_informs() && !word.known().contains('/') {
+        if call.only_informs() && !word.known().contains('/') {
             return Flow { piped: true, from: run.name.clone(), ..Flow::default() };
         }
-        self.outputs(run);
-        if let Some(flow) = self.unwrapped(run, stdin) {
+        self.outputs(&call);
+        let Some(folder) = self.goes_to(&call) else { return self.act(word, &call, stdin) };
+        let before = self.cwd().clone();
+        self.set_cwd(folder);
+        let flow = self.act(word, &call, stdin);
+        self.set_cwd(before);
+        flow
+    }
+
+    /// What a program does that is none of the shell's own.
+    fn act(&mut self, word: &Text, call: &Invocation<'_>, stdin: &Flow) -> Flow {
+        let run = call.run;
+        if let Some(flow) = self.interpreted(call, stdin) {
             return flow;
         }
-        self.command_options(run);
-        self.typed(run, stdin);
-        self.reading_options(run);
-        if let Some(flow) = self.interpreted(run, stdin) {
+        self.option_roles(call, stdin);
+        if let Some(flow) = self.unwrapped(call, stdin) {
             return flow;
         }
-        if matches!(run.name.as_str(), "docker" | "podman" | "nerdctl" | "kubectl" | "oc") {
-            return self.container(run, stdin);
+        self.build_options(call);
+        self.typed(call, stdin);
+        if matches!(run.name.as_str(), "docker" | "podman" | "nerdctl" | "kubectl" | "oc" | "docker-compose")
+        {
+            return self.container(call, stdin);
         }
         if names_alone(run) && !stdin.piped {
             // Of a file of settings only the names are shown.
             return Flow { piped: true, from: run.name.clone(), ..Flow::default() };
         }
         let text = self.text_output(&run.name, &run.args, stdin);
-        let done = self.find(run, stdin)
-            || self.git(run, stdin)
-            || self.networked(run, stdin)
-            || self.edited(run, stdin)
-            || self.texted(run)
-            || self.archived(run, stdin)
-            || self.filed(run, stdin);
+        let done = self.find(call, stdin)
+            || self.git(call, stdin)
+            || self.networked(call, stdin)
+            || self.edited(call, stdin)
+            || self.texted(call, stdin)
+            || self.archived(call, stdin)
+            || self.filed(call, stdin)
+            || self.described(call, stdin);
         if !done {
-            self.executed(word, run, stdin);
+            self.executed(word, call, stdin);
         }
         self.unpacked |=
             stdin.network && matches!(run.name.as_str(), "tar" | "bsdtar" | "gtar" | "unzip" | "cpio");
-        flow_of(run, text, stdin, done, self.project)
+        flow_of(call, text, stdin, done, self.project)
     }
 
     /// A program of which we know nothing but its name.
-    fn executed(&mut self, word: &Text, run: &Run, stdin: &Flow) {
+    fn executed(&mut self, word: &Text, call: &Invocation<'_>, stdin: &Flow) {
+        let run = call.run;
         if word.known().contains('/') {
             self.touch(Access::Execute, word, &run.name);
             self.run_tainted(word, &run.name);
             self.run_unpacked(word);
+        } else {
+            // A file of that name that this very command fetched may be what is found.
+            self.run_tainted(word, &run.name);
         }
         if !is_built_here(word.known()) {
             self.handed(run, stdin);
         }
         self.handed_code(run);
-        for file in option_values(&run.args, "-o", "--output") {
+        for file in written_by_option(&run.args) {
             if file.prefix().starts_with(['/', '~', '.']) || run.name == "context-graph" {
                 self.touch(Access::Write, &file, &run.name);
             }
         }
-        if run.arg(0) == "man" && crate::guards::own_verbs::is_own_name(&run.name) {
-            for folder in operands(&run.args[1..], &[]) {
+        if call.word(0) == "man" && crate::guards::own_verbs::is_own_name(&run.name) {
+            for folder in call.words.iter().skip(1) {
                 self.bring_unnamed(folder, true, &run.name);
                 self.touch(Access::Write, folder, &run.name);
             }
         }
-        for arg in operands(&run.args, &[]) {
+        for arg in call.operands() {
             let text = arg.to_string();
             if text.contains('.') || text.contains('/') {
                 self.touch(Access::Mention, arg, &run.name);
@@ -192,6 +211,13 @@ impl Shell<'_> {
             }
         }
     }
+}
+
+/// The file that a program nobody described is told to write: nearly all of them call that `-o` or `--output`.
+fn written_by_option(args: &[Text]) -> Vec<Text> {
+    let separate = args.windows(2).filter(|pair| matches!(pair[0].known(), "-o" | "--output"));
+    let attached = args.iter().filter_map(|arg| arg.strip_prefix("--output="));
+    separate.map(|pair| pair[1].clone()).chain(attached).collect()
 }
 
 /// Whether a program is one that the project builds: what it does with a line it is handed is its own, as a tool that
@@ -212,13 +238,13 @@ fn interpreter_named(script: &str) -> Option<&'static str> {
 }
 
 /// What a program lets through or makes.
-fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool, project: &str) -> Flow {
+fn flow_of(call: &Invocation<'_>, text: Option<Flow>, stdin: &Flow, known: bool, project: &str) -> Flow {
+    let run = call.run;
     let name = run.name.as_str();
     if let Some(mut flow) = text {
         name.clone_into(&mut flow.from);
         flow.environment &= !names_alone(run);
-        flow.file |=
-            reads_files(name) && !operands(&run.args, &[]).is_empty() && name != "echo" && name != "printf";
+        flow.file |= reads_files(call) && !call.operands().is_empty() && name != "echo" && name != "printf";
         return flow;
     }
     let mut flow = Flow { piped: true, from: name.to_owned(), ..Flow::default() };
@@ -236,26 +262,28 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool, project: &s
         }
         "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "nc" | "ncat" | "netcat"
         | "socat" | "ftp" => {
-            flow.network = true;
+            // What lies on this machine is no download.
+            let local = |url: &&Text| url.prefix().starts_with("file://");
+            flow.network = call.operands().is_empty() || !call.operands().iter().all(local);
         }
         "tar" | "zip" | "7z" | "gzip" | "bzip2" | "cpio" | "pax" | "ar" | "zstd" | "xz" | "git"
         | "pg_dump" | "mysqldump" | "mongodump" | "docker" => {
-            let sub = if name == "git" { git_subcommand(&run.args).map_or("", |(sub, _)| sub) } else { "" };
+            let sub = if name == "git" { call.word(0) } else { "" };
             flow.archive = match name {
                 "git" => matches!(sub, "archive" | "bundle"),
-                "docker" => matches!(run.arg(0), "save" | "export"),
+                "docker" => matches!(call.word(0), "save" | "export"),
                 _ => true,
             };
-            flow.file = stdin.file || git::shows_content(sub, run);
+            flow.file = stdin.file || name == "git" && git::shows_content(call);
             flow.network = stdin.network;
             match sub {
-                "ls-files" | "ls-tree" => flow.text = git::listed(run),
+                "ls-files" | "ls-tree" => flow.text = git::listed(call),
                 "rev-parse" => flow.text = git::place(run, project),
                 _ => {}
             }
         }
         "locate" | "plocate" | "mlocate" | "mdfind" => {
-            flow.text = operands(&run.args, &["-l", "-n", "-name", "-onlyin"]).first().map(|name| {
+            flow.text = call.operands().first().map(|name| {
                 let mut text = Text::lit("/");
                 text.push(super::Piece::Hole(Origin::Below));
                 text.push_str("/");
@@ -264,7 +292,7 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool, project: &s
             });
         }
         "redis-cli" | "valkey-cli" if run.has("--rdb") => flow.archive = true,
-        "jq" | "yq" if run.has_short('n') || run.has("--null-input") => flow.environment = stdin.environment,
+        "jq" | "yq" if call.has("-n") => flow.environment = stdin.environment,
         "sqlite3" if run.args.iter().any(|arg| arg.known().contains(".dump")) => flow.archive = true,
         "openssl" if run.arg(0) == "s_client" => flow.network = true,
         "telnet" => flow.network = true,
@@ -279,14 +307,14 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool, project: &s
         "grep" | "egrep" | "fgrep" | "rg" | "ag" => {
             flow.file = stdin.file || !stdin.piped;
             flow.network = stdin.network;
-            let counts = run.has_short('c') || run.has_short('q');
-            flow.environment = stdin.environment && !counts && !harmless_filter(run);
-            flow.text = filtered_names(run, stdin).or_else(|| every_name(run));
+            let counts = call.has_any(&["-c", "-q"]);
+            flow.environment = stdin.environment && !counts && !harmless_filter(call);
+            flow.text = filtered_names(call, stdin).or_else(|| every_name(call));
             flow.credential = stdin.has_credential();
         }
         "env" | "printenv" => flow.environment = true,
         "wc" | "md5sum" | "sha256sum" | "sha1sum" | "shasum" | "sum" | "cksum" | "true" | "false" => {}
-        _ if reads_files(name) => {
+        _ if reads_files(call) => {
             flow.file = stdin.file || !stdin.piped;
             flow.network = stdin.network;
             flow.environment = stdin.environment;
@@ -299,16 +327,16 @@ fn flow_of(run: &Run, text: Option<Flow>, stdin: &Flow, known: bool, project: &s
 }
 
 /// Names that another program lists, of which only those with this word in them are left.
-fn filtered_names(run: &Run, stdin: &Flow) -> Option<Text> {
+fn filtered_names(call: &Invocation<'_>, stdin: &Flow) -> Option<Text> {
     let lists = matches!(stdin.from.as_str(), "ls" | "git" | "fd" | "rg" | "tree");
-    let word = operands(&run.args, &[]).first().and_then(|word| word.literal())?;
+    let word = call.operands().first().and_then(|word| word.literal())?;
     let word = word.trim_start_matches(['^', '\\']).trim_end_matches('$');
     let plain = word.len() > 2 && word.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c));
     // With some names taken out, the rest is still all of it.
-    if run.has_short('v') && stdin.text.as_ref().is_some_and(Text::has_glob) {
+    if call.has("-v") && stdin.text.as_ref().is_some_and(Text::has_glob) {
         return stdin.text.clone();
     }
-    if !lists || !stdin.piped || stdin.text.is_some() || !plain || run.has_short('v') {
+    if !lists || !stdin.piped || stdin.text.is_some() || !plain || call.has("-v") {
         return None;
     }
     let mut text = Text::hole(Origin::Output);
@@ -318,12 +346,12 @@ fn filtered_names(run: &Run, stdin: &Flow) -> Option<Text> {
 }
 
 /// Searching for nothing in particular lists every file.
-fn every_name(run: &Run) -> Option<Text> {
-    let words = operands(&run.args, &["-g", "-t", "-T", "--glob", "--type", "--include", "--exclude"]);
-    let narrowed = ["-g", "-t", "-T", "--glob", "--type", "--include"].iter().any(|option| run.has(option));
+fn every_name(call: &Invocation<'_>) -> Option<Text> {
+    let words = call.operands();
+    let narrowed = call.has_any(&["-g", "-t", "-T", "--glob", "--type", "--include"]);
     let anything =
         words.first().is_some_and(|pattern| matches!(pattern.literal(), Some("" | "." | ".*" | "^")));
-    let all = run.has("--files") && words.is_empty() || run.has_short('l') && anything && words.len() <= 2;
+    let all = call.has("--files") && words.is_empty() || call.has("-l") && anything && words.len() <= 2;
     (all && !narrowed).then(|| {
         let mut text = Text::default();
         text.push_globbed("./*");
@@ -350,10 +378,10 @@ fn names_alone(run: &Run) -> bool {
 }
 
 /// Whether a filter over the environment looks for something that is no credential.
-fn harmless_filter(run: &Run) -> bool {
-    let Some(pattern) = operands(&run.args, &["-A", "-B", "-C", "-m"]).first().copied() else { return false };
-    let Some(pattern) = pattern.literal() else { return false };
-    if run.has_short('v') {
+fn harmless_filter(call: &Invocation<'_>) -> bool {
+    let pattern = call.value("-e").or_else(|| call.operands().first().copied());
+    let Some(pattern) = pattern.and_then(Text::literal) else { return false };
+    if call.has("-v") {
         return false;
     }
     let upper = pattern.to_ascii_uppercase();
@@ -362,52 +390,8 @@ fn harmless_filter(run: &Run) -> bool {
 }
 
 /// Programs whose output is what files hold.
-fn reads_files(name: &str) -> bool {
-    files::READERS.contains(&name)
-        || matches!(name, "sed" | "awk" | "jq" | "yq" | "grep" | "dd" | "cut" | "git")
-}
-
-/// Arguments that are no options. `valued` lists the options that take the next word.
-pub(super) fn operands<'t>(args: &'t [Text], valued: &[&str]) -> Vec<&'t Text> {
-    let mut found = Vec::new();
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        let prefix = arg.prefix();
-        if arg.literal() == Some("--") {
-            found.extend(rest);
-            break;
-        }
-        if prefix.len() > 1 && prefix.starts_with('-') {
-            if arg.literal().is_some_and(|text| valued.contains(&text)) {
-                rest.next();
-            }
-            continue;
-        }
-        found.push(arg);
-    }
-    found
-}
-
-/// The value of an option, as `-o x`, `-ox`, `--out x` or `--out=x`.
-pub(super) fn option_values(args: &[Text], short: &str, long: &str) -> Vec<Text> {
-    let mut found = Vec::new();
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        let prefix = arg.prefix();
-        if arg
-            .literal()
-            .is_some_and(|text| (!short.is_empty() && text == short) || (!long.is_empty() && text == long))
-        {
-            found.extend(rest.next().cloned());
-        } else if !long.is_empty() && prefix.strip_prefix(long).is_some_and(|rest| rest.starts_with('=')) {
-            found.extend(arg.strip_prefix(&format!("{long}=")));
-        } else if !short.is_empty()
-            && prefix.len() > short.len()
-            && prefix.starts_with(short)
-            && !prefix.starts_with("--")
-        {
-            found.extend(arg.strip_prefix(short));
-        }
-    }
-    found
+fn reads_files(call: &Invocation<'_>) -> bool {
+    let name = call.run.name.as_str();
+    call.kinds().iter().any(|kind| kind.role == Role::Read)
+        || matches!(name, "sed" | "awk" | "jq" | "yq" | "grep" | "dd" | "cut" | "git" | "view")
 }

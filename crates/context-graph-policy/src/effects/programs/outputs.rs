@@ -1,9 +1,9 @@
 //! Where programs put what they make, as far as it could land on what is ours: by an option for the output that programs share,
 //! by a word at a known place, or as a folder that is filled. Only our own places are looked for, so a table may be generous.
 
-use super::{operands, option_values};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Run, Text};
+use crate::programs::Invocation;
 
 /// Beginnings of long options, and short ones, whose value is a file or folder that is written.
 const OUTPUT_OPTIONS: &[&str] = &[
@@ -69,7 +69,8 @@ const WRITERS: &[(&str, &[&str], usize)] =
 
 impl Shell<'_> {
     /// Notes what of ours a program would write over.
-    pub(super) fn outputs(&mut self, run: &Run) {
+    pub(super) fn outputs(&mut self, call: &Invocation<'_>) {
+        let run = call.run;
         let name = run.name.as_str();
         // Hardly any call names a place of ours or is made in one: that is seen before any table is looked at.
         let names_ours = |text: &Text| names_ours(text.prefix());
@@ -91,7 +92,7 @@ impl Shell<'_> {
             self.output(&value, name);
         }
         if name == "mkdir" {
-            for folder in operands(&run.args, &["-m", "--mode"]) {
+            for folder in call.operands() {
                 self.bring_named(
                     &Text::lit("."),
                     folder.literal().filter(|path| path.contains("context-graph")).into_iter(),
@@ -99,16 +100,16 @@ impl Shell<'_> {
                 );
             }
         }
-        for prefix in option_values(&run.args, "-f", "--prefix").iter().filter(|_| name == "csplit") {
+        for prefix in call.values("--prefix").filter(|_| name == "csplit") {
             self.touch(Access::Write, prefix, name);
         }
         for (_, verbs, at) in WRITERS.iter().filter(|(known, ..)| *known == name) {
-            if let Some(file) = word_behind(run, verbs, *at) {
+            if let Some(file) = word_behind(call, verbs, *at) {
                 self.output(&file, name);
             }
         }
         for (_, verbs, at) in FILLERS.iter().filter(|(known, ..)| *known == name) {
-            if let Some(folder) = word_behind(run, verbs, *at) {
+            if let Some(folder) = word_behind(call, verbs, *at) {
                 self.output(&folder, name);
                 self.bring_unnamed(&folder, false, name);
             }
@@ -166,8 +167,8 @@ fn names_ours(text: &str) -> bool {
 }
 
 /// The word at a place behind a verb of one or two words, where the program is told that verb.
-fn word_behind(run: &Run, verbs: &[&str], at: usize) -> Option<Text> {
-    let words = operands(&run.args, &[]);
+fn word_behind(call: &Invocation<'_>, verbs: &[&str], at: usize) -> Option<Text> {
+    let words = &call.words;
     let begin = if verbs.is_empty() {
         0
     } else {

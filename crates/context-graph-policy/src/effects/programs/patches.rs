@@ -1,9 +1,10 @@
 //! Patches: which files one would change. `git apply`, `git am`, `patch` and what editors of agents call `apply_patch`.
 
 use super::brought::stripped;
-use super::{operands, option_values};
+use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Run, Text, Unknown};
+use crate::effects::{Access, Text, Unknown};
+use crate::programs::Invocation;
 
 /// Larger patches are not read.
 const MAX_PATCH: usize = 4 * 1024 * 1024;
@@ -30,24 +31,14 @@ struct Named {
 
 impl Shell<'_> {
     /// `git apply` and `git am`.
-    pub(super) fn git_patch(&mut self, sub: &str, rest: &[Text], stdin: &Flow) {
-        for file in option_values(rest, "", "--include") {
-            self.touch(Access::Write, &file, "git apply");
-        }
-        let folders = option_values(rest, "", "--directory");
-        for folder in &folders {
-            self.write_within(folder, "git apply");
-        }
-        let has = |option: &str| rest.iter().any(|arg| arg.known() == option);
-        let looks = ["--check", "--stat", "--numstat", "--summary"].iter().any(|option| has(option));
-        let goes_on = ["--abort", "--continue", "--skip", "--quit"].iter().any(|option| has(option));
-        if looks && !has("--apply") || goes_on {
+    pub(super) fn git_patch(&mut self, call: &Invocation<'_>, stdin: &Flow) {
+        let looks = call.has_any(&["--check", "--stat", "--numstat", "--summary"]) && !call.has("--apply");
+        if looks || call.has_any(&["--abort", "--continue", "--skip", "--quit"]) {
             return;
         }
-        let valued = ["-p", "--include", "--exclude", "--directory", "-C", "--whitespace", "--patch-format"];
-        let strip = Strip::Folders(strip_of(rest).unwrap_or(1));
-        let by = if sub == "am" { "git am" } else { "git apply" };
-        let texts = self.patches(&operands(rest, &valued), stdin);
+        let strip = Strip::Folders(strip_of(call).unwrap_or(1));
+        let by = if call.word(0) == "am" { "git am" } else { "git apply" };
+        let texts = self.patches(call.operands(), stdin);
         if texts.is_empty() {
             let here = self.cwd().clone();
             self.bring_unnamed(&here, false, by);
@@ -56,53 +47,40 @@ impl Shell<'_> {
             // Names hang on the top of the repository, wherever in it one is.
             let mut bases = vec![self.cwd().clone(), Text::lit(self.project)];
             bases.dedup();
-            for folder in &folders {
-                bases.push(crate::effects::path::absolute(&self.home_expanded(folder), self.cwd()));
+            for folder in call.values("--directory") {
+                bases.push(absolute(&self.home_expanded(folder), self.cwd()));
             }
             self.change_patched(&text, strip, &bases, by);
         }
     }
 
     /// `patch`, and `apply_patch` of agents.
-    pub(super) fn patch(&mut self, run: &Run, stdin: &Flow) {
-        let args = &run.args;
-        let valued =
-            ["-p", "-i", "-d", "-o", "-r", "-B", "-D", "-F", "-V", "-Y", "-z", "--input", "--directory"];
-        let words = operands(args, &valued);
-        let folder = option_values(args, "-d", "--directory").into_iter().next();
-        let folder = folder.map_or_else(
-            || self.cwd().clone(),
-            |folder| crate::effects::path::absolute(&self.home_expanded(&folder), self.cwd()),
-        );
-        if run.has("--dry-run") || run.has("-C") || run.has("--check") {
+    pub(super) fn patch(&mut self, call: &Invocation<'_>, stdin: &Flow) {
+        if call.is_quiet() {
             return;
         }
-        for file in option_values(args, "-o", "--output") {
-            self.touch(Access::Write, &file, "patch");
+        let name = call.run.name.as_str();
+        let folder = self.cwd().clone();
+        let words = call.operands();
+        let mut files: Vec<&Text> = call.values("--input").collect();
+        if let Some(original) = words.first().filter(|_| name == "patch") {
+            self.touch(Access::Write, original, "patch");
+            files.extend(words.get(1));
         }
-        let mut files: Vec<Text> = option_values(args, "-i", "--input");
-        if let Some(original) = words.first().filter(|_| run.name == "patch") {
-            self.touch(
-                Access::Write,
-                &crate::effects::path::absolute(&self.home_expanded(original), &folder),
-                "patch",
-            );
-            files.extend(words.get(1).map(|file| (*file).clone()));
-        }
-        let strip = match strip_of(args) {
-            _ if run.name != "patch" => Strip::None,
+        let strip = match strip_of(call) {
+            _ if name != "patch" => Strip::None,
             Some(count) => Strip::Folders(count),
             None => Strip::AsFits,
         };
-        let mut texts = self.patches(&files.iter().collect::<Vec<_>>(), stdin);
-        if run.name != "patch" {
+        let mut texts = self.patches(&files, stdin);
+        if name != "patch" {
             texts.extend(words.iter().filter_map(|word| word.literal()).map(str::to_owned));
         }
         if texts.is_empty() {
-            self.bring_unnamed(&folder, false, &run.name);
+            self.bring_unnamed(&folder, false, name);
         }
         for text in texts {
-            self.change_patched(&text, strip, std::slice::from_ref(&folder), &run.name);
+            self.change_patched(&text, strip, std::slice::from_ref(&folder), name);
         }
     }
 
@@ -151,7 +129,7 @@ impl Shell<'_> {
                 }
             };
             for (meant, base) in meant.iter().flat_map(|meant| bases.iter().map(move |base| (meant, base))) {
-                let place = crate::effects::path::absolute(&Text::lit(*meant), base);
+                let place = absolute(&Text::lit(*meant), base);
                 self.touch(Access::Write, &place, by);
             }
         }
@@ -159,8 +137,8 @@ impl Shell<'_> {
 }
 
 /// The number behind `-p` or `--strip`.
-fn strip_of(args: &[Text]) -> Option<usize> {
-    option_values(args, "-p", "--strip").iter().rev().find_map(|count| count.known().parse().ok())
+fn strip_of(call: &Invocation<'_>) -> Option<usize> {
+    call.value("-p")?.known().parse().ok()
 }
 
 /// The files that a patch names in its headers, each once.

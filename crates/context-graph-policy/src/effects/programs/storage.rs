@@ -1,31 +1,9 @@
 //! Programs that put files into stores elsewhere: buckets, shares and drop boxes.
 
-use super::operands;
 use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Cargo, Run, Text};
-
-/// Options of these programs that take the next word.
-const VALUED: &[&str] = &[
-    "--profile",
-    "--region",
-    "--exclude",
-    "--include",
-    "--acl",
-    "--content-type",
-    "--cache-control",
-    "--endpoint-url",
-    "--project",
-    "-o",
-    "-c",
-    "-n",
-    "--name",
-    "--container-name",
-    "--account-name",
-    "--bucket",
-    "--key",
-    "-h",
-];
+use crate::effects::{Access, Cargo, Text};
+use crate::programs::Invocation;
 
 /// Folders whose content is made to be published.
 const BUILT: &[&str] = &[
@@ -52,8 +30,9 @@ const BUILT: &[&str] = &[
 
 impl Shell<'_> {
     /// Reports what is put elsewhere; false where this run puts nothing.
-    pub(super) fn stored(&mut self, run: &Run, stdin: &Flow) -> bool {
-        let words = operands(&run.args, VALUED);
+    pub(super) fn stored(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
+        let run = call.run;
+        let words = &call.words;
         let at = |index: usize| words.get(index).map_or("", |word| word.known());
         let (skip, copies) = match run.name.as_str() {
             "aws" if at(0) == "s3" => (2, matches!(at(1), "cp" | "sync" | "mv")),
@@ -77,14 +56,11 @@ impl Shell<'_> {
             }
             _ => return false,
         };
-        if !copies || run.has("--dryrun") || run.has("--dry-run") {
+        if !copies || call.is_quiet() || call.has_any(&["--dryrun", "--dry-run"]) {
             return copies;
         }
         let files: Vec<Text> = if skip == usize::MAX {
-            ["-f", "--file", "--body", "--source", "-s"]
-                .iter()
-                .flat_map(|option| super::option_values(&run.args, "", option))
-                .collect()
+            ["--file", "--body", "--source"].iter().flat_map(|option| call.values(option)).cloned().collect()
         } else {
             let given = words.get(skip..).unwrap_or_default();
             let (last, sources) =

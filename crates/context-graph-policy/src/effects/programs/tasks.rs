@@ -1,15 +1,17 @@
 //! Task runners: `make`, `npm run`, `just` and `ninja`, with what this very command wrote for them to do.
 
-use super::option_values;
 use crate::effects::inline::string_literals;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Run, Text, Unknown};
+use crate::programs::Invocation;
 
 impl Shell<'_> {
     /// Scripts that a project gives names to, and programs it has installed.
-    pub(super) fn tasked(&mut self, run: &Run, stdin: &Flow) -> Option<Flow> {
+    pub(super) fn tasked(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
+        let run = call.run;
         match run.name.as_str() {
-            "just" | "task" | "bun" | "ninja" | "samu" => self.written_tasks(run),
+            "just" | "task" => self.recipes_of_just(call, stdin),
+            "bun" | "ninja" | "samu" => self.written_tasks(run),
             "npm" | "pnpm" if matches!(run.arg(0), "pkg" | "set-script") => {
                 for arg in &run.args[1..] {
                     let script = arg.split_once('=').map_or_else(|| arg.clone(), |(_, script)| script);
@@ -25,8 +27,12 @@ impl Shell<'_> {
                     ..Flow::default()
                 });
             }
-            "npm" if run.arg(0) != "exec" => self.written_tasks(run),
+            "npm" if call.rest.is_none() => self.written_tasks(run),
             "pnpm" | "yarn" if matches!(run.arg(0), "run" | "test" | "start") => self.written_tasks(run),
+            "pnpm" if run.arg(0) == "-c" && run.arg(1) == "exec" => {
+                let words: Vec<String> = run.args[2..].iter().map(Text::to_string).collect();
+                return Some(self.script_text(&Text::lit(words.join(" ")), stdin, "pnpm"));
+            }
             "yarn" | "pnpm" if !run.arg(0).is_empty() && !is_manager_verb(run.arg(0)) => {
                 return Some(self.run_rest(run.args.iter().collect(), run, stdin));
             }
@@ -36,8 +42,8 @@ impl Shell<'_> {
     }
 
     /// Recipes of a makefile that this very command wrote or feeds, and what its variables run.
-    pub(super) fn make(&mut self, run: &Run, stdin: &Flow) {
-        for arg in &run.args {
+    pub(super) fn make(&mut self, call: &Invocation<'_>, stdin: &Flow) {
+        for arg in call.operands() {
             let Some((name, value)) = arg.split_once('=').filter(|(name, _)| !name.prefix().starts_with('-'))
             else {
                 continue;
@@ -52,10 +58,10 @@ impl Shell<'_> {
                 self.handed_line(&value);
             }
         }
-        for rules in option_values(&run.args, "-E", "--eval") {
+        for rules in call.values("--eval") {
             self.recipes(rules.known());
         }
-        let named = option_values(&run.args, "-f", "--file").into_iter().next();
+        let named = call.value("--file").cloned();
         let flow = named.as_ref().and_then(|file| match file.known() {
             "-" | "/dev/stdin" => Some(stdin.clone()),
             _ => self.descriptor(file),
@@ -73,8 +79,38 @@ impl Shell<'_> {
         self.recipes(&content.unwrap_or_default());
     }
 
-    /// The commands in the text of a makefile.
+    /// Recipes that `just` is fed, or that this very command wrote for it.
+    fn recipes_of_just(&mut self, call: &Invocation<'_>, stdin: &Flow) {
+        let named = call.value("--justfile").cloned();
+        let fed = named.as_ref().and_then(|file| match file.known() {
+            "-" | "/dev/stdin" => Some(stdin.clone()),
+            _ => self.descriptor(file),
+        });
+        if fed.as_ref().is_some_and(|flow| flow.network || flow.decoded) {
+            self.unknown(Unknown::Downloaded(call.run.name.clone()));
+        }
+        let tasks = match (&fed, &named) {
+            (Some(flow), _) => flow.literal().map(str::to_owned),
+            (None, Some(file)) => self.content_of(file),
+            (None, None) => ["justfile", "Justfile", ".justfile"]
+                .iter()
+                .find_map(|file| self.content_of(&Text::lit(*file))),
+        };
+        for line in tasks.unwrap_or_default().lines().filter(|line| line.starts_with([' ', '\t'])) {
+            self.quietly(|shell| shell.script(line.trim_start_matches([' ', '\t', '@', '-'])));
+        }
+        for command in call.values("--command") {
+            self.handed_line(command);
+        }
+    }
+
+    /// The commands in the text of a makefile, and what its own functions run while it is read.
     fn recipes(&mut self, rules: &str) {
+        for call in rules.split("$(shell ").skip(1).take(16) {
+            let end = call.rfind(')').unwrap_or(call.len());
+            let command = call[..end].replace("$$", "$");
+            self.quietly(|shell| shell.script(&command));
+        }
         for line in rules.lines() {
             let recipe = line.strip_prefix('\t').or_else(|| line.split_once(';').map(|(_, recipe)| recipe));
             if let Some(recipe) = recipe {
@@ -96,11 +132,6 @@ impl Shell<'_> {
             let commands = rules.lines().filter_map(|line| line.trim_start().strip_prefix("command"));
             for command in commands.filter_map(|rest| rest.trim_start().strip_prefix('=')) {
                 self.quietly(|shell| shell.script(command));
-            }
-        } else if run.name == "just" || run.name == "task" {
-            let tasks = content(self, &["justfile", "Justfile", ".justfile"]);
-            for line in tasks.lines().filter(|line| line.starts_with([' ', '\t'])) {
-                self.quietly(|shell| shell.script(line.trim_start_matches([' ', '\t', '@', '-'])));
             }
         } else {
             for line in string_literals(&content(self, &["package.json"])).into_iter().take(256) {

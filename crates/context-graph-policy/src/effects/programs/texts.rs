@@ -1,24 +1,23 @@
 //! Programs that search and rewrite text: `sed`, `awk`, `grep` and what else carries a little language of its own.
 
-use super::{operands, option_values};
-use crate::effects::shell::Shell;
-use crate::effects::{Access, Origin, Run, Text};
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Access, Origin, Text};
+use crate::programs::Invocation;
 
 impl Shell<'_> {
     /// Reports what a text program touches; false where the program is none.
-    pub(super) fn texted(&mut self, run: &Run) -> bool {
-        let name = run.name.as_str();
-        let args = &run.args;
+    pub(super) fn texted(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
+        let name = call.run.name.as_str();
         match name {
-            "sed" | "gsed" => self.sed(run),
-            "awk" | "gawk" | "mawk" | "nawk" => self.awk(run),
-            "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "ggrep" | "ugrep" => self.grep(run),
-            "jq" | "yq" | "gron" | "dasel" | "fx" | "tomlq" | "xq" => {
-                let valued =
-                    ["--arg", "--argjson", "--slurpfile", "--indent", "-f", "--rawfile", "--from-file"];
-                let in_place = run.has("-i") || run.has("--inplace") || run.has("--in-place");
-                for file in operands(args, &valued).into_iter().skip(1) {
-                    self.touch(if in_place { Access::Write } else { Access::Read }, file, name);
+            "sed" | "gsed" => self.sed(call),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(call),
+            "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "ggrep" | "ugrep" => self.grep(call),
+            "jq" | "gojq" | "jaq" | "yq" | "gron" | "dasel" | "fx" | "tomlq" | "xq" => {
+                let access = if call.has("-i") { Access::Write } else { Access::Read };
+                // `yq file`: with nothing to read from but its one word, that is a file.
+                let alone = name == "yq" && call.operands().len() == 1 && !stdin.piped && !call.has("-n");
+                for file in call.operands().iter().skip(usize::from(!call.has("-f") && !alone)) {
+                    self.touch(access, file, name);
                 }
             }
             _ => return false,
@@ -26,31 +25,20 @@ impl Shell<'_> {
         true
     }
 
-    fn sed(&mut self, run: &Run) {
-        let args = &run.args;
-        let in_place = args.iter().any(|arg| {
-            let arg = arg.prefix();
-            arg.starts_with("--in-place")
-                || (arg.starts_with('-') && !arg.starts_with("--") && arg.contains('i'))
-        });
-        let scripted = !option_values(args, "-e", "--expression").is_empty()
-            || args.iter().any(|arg| matches!(arg.known(), "-f" | "--file"));
-        let operands = operands(args, &["-e", "-f", "--expression", "--file", "-l"]);
-        let expressions: Vec<Text> = if scripted {
-            option_values(args, "-e", "--expression")
-        } else {
-            operands.first().map(|text| (*text).clone()).into_iter().collect()
-        };
-        for expression in expressions {
+    fn sed(&mut self, call: &Invocation<'_>) {
+        let access = if call.has("-i") { Access::Write } else { Access::Read };
+        let scripted = call.has_any(&["-e", "-f"]);
+        let first = call.operands().first().filter(|_| !scripted).copied();
+        for expression in call.values("-e").chain(first) {
             self.sed_expression(expression.known());
         }
-        for script in self.script_files(args) {
+        for script in self.script_files(call) {
             self.sed_expression(&script);
         }
-        for file in operands.into_iter().skip(usize::from(!scripted)) {
+        for file in call.operands().iter().skip(usize::from(!scripted)) {
             // BSD's `-i ''` leaves an empty word.
             if !file.is_empty() {
-                self.touch(if in_place { Access::Write } else { Access::Read }, file, "sed");
+                self.touch(access, file, "sed");
             }
         }
     }
@@ -91,9 +79,8 @@ impl Shell<'_> {
     }
 
     /// Scripts in files that this very command wrote or feeds.
-    fn script_files(&self, args: &[Text]) -> Vec<String> {
-        option_values(args, "-f", "--file")
-            .iter()
+    fn script_files(&self, call: &Invocation<'_>) -> Vec<String> {
+        call.values("-f")
             .filter_map(|file| match self.descriptor(file) {
                 Some(flow) => flow.literal().map(str::to_owned),
                 None => self.content_of(file),
@@ -101,29 +88,27 @@ impl Shell<'_> {
             .collect()
     }
 
-    fn awk(&mut self, run: &Run) {
-        let operands = operands(&run.args, &["-F", "-v", "-f", "--assign"]);
-        let scripted = run.args.iter().any(|arg| arg.known() == "-f");
-        if let (false, Some(program)) = (scripted, operands.first().and_then(|text| text.literal())) {
-            let program = program.to_owned();
-            self.awk_program(&program);
+    fn awk(&mut self, call: &Invocation<'_>) {
+        let scripted = call.has_any(&["-f", "-e", "-E"]);
+        let first = call.operands().first().filter(|_| !scripted).copied();
+        for program in call.values("-e").chain(first).filter_map(Text::literal) {
+            self.awk_program(program);
             if program.contains("system(") {
-                for value in option_values(&run.args, "-v", "--assign") {
+                for value in call.values("-v") {
                     let value = value.split_once('=').map_or_else(|| value.clone(), |(_, value)| value);
                     self.handed_line(&value);
                 }
             }
         }
-        for program in self.script_files(&run.args) {
+        for program in self.script_files(call) {
             self.awk_program(&program);
         }
-        let in_place =
-            run.args.windows(2).any(|pair| pair[0].known() == "-i" && pair[1].known() == "inplace");
-        for file in operands.into_iter().skip(usize::from(!scripted)) {
-            if file.known().contains('=') {
-                continue;
+        let in_place = call.values("-i").any(|library| library.known() == "inplace");
+        let access = if in_place { Access::Write } else { Access::Read };
+        for file in call.operands().iter().skip(usize::from(!scripted)) {
+            if !file.known().contains('=') {
+                self.touch(access, file, "awk");
             }
-            self.touch(if in_place { Access::Write } else { Access::Read }, file, "awk");
         }
     }
 
@@ -161,57 +146,21 @@ impl Shell<'_> {
         }
     }
 
-    fn grep(&mut self, run: &Run) {
-        let args = &run.args;
-        let quiet = ['q', 'c', 'l', 'L'].iter().any(|flag| run.has_short(*flag))
-            || run.has("--quiet")
-            || run.has("--files");
-        let valued = [
-            "-e",
-            "-f",
-            "-A",
-            "-B",
-            "-C",
-            "-m",
-            "-g",
-            "-t",
-            "-T",
-            "--include",
-            "--exclude",
-            "--exclude-dir",
-            "--glob",
-            "--type",
-            "-d",
-            "--color",
-            "-j",
-            "--max-count",
-            "--regexp",
-            "--file",
-            "-r",
-            "--replace",
-        ];
-        let valued = if run.name == "rg" { &valued[..] } else { &valued[..valued.len() - 2] };
-        let given = !option_values(args, "-e", "--regexp").is_empty() || run.has("-f") || run.has("--files");
-        let recursive = run.has_short('r')
-            || run.has_short('R')
-            || run.has("--recursive")
-            || matches!(run.name.as_str(), "rg" | "ag" | "ack");
-        for file in operands(args, valued).into_iter().skip(usize::from(!given)) {
-            if quiet {
-                continue;
-            }
-            self.touch_all(if recursive { Access::Search } else { Access::Read }, file, &run.name, recursive);
+    fn grep(&mut self, call: &Invocation<'_>) {
+        let name = call.run.name.as_str();
+        let quiet = call.has_any(&["-q", "-c", "-l", "-L", "--files-without-match", "--files"]);
+        let given = call.has_any(&["-e", "-f", "--files"]);
+        let recursive = matches!(name, "rg" | "ag" | "ack") || call.has_any(&["-r", "-R"]);
+        let access = if recursive { Access::Search } else { Access::Read };
+        for file in call.operands().iter().skip(usize::from(!given)).filter(|_| !quiet) {
+            self.touch_all(access, file, name, recursive);
         }
-        for file in option_values(args, "-f", "--file") {
-            self.touch(Access::Read, &file, &run.name);
-        }
-        let globs =
-            option_values(args, "-g", "--glob").into_iter().chain(option_values(args, "", "--include"));
+        let globs = call.values("--glob").chain(call.values("--include"));
         for glob in globs.filter(|glob| !quiet && !glob.prefix().starts_with('!')) {
             let mut target = Text::hole(Origin::Below);
             target.push_str("/");
             target.push_globbed(glob.known());
-            self.touch(Access::Read, &target, &run.name);
+            self.touch(Access::Read, &target, name);
         }
     }
 }

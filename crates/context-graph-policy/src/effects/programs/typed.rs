@@ -1,15 +1,14 @@
 //! Keys sent to a terminal: what is typed there is run there, by a shell that no hook watches.
 
-use super::operands;
+use crate::effects::Text;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Run, Text};
+use crate::programs::Invocation;
 
-/// A program that types: its words before the text, and its options that take a value.
+/// A program that types. Which of its options take a value, the tables say.
 struct Typist {
     name: &'static str,
     /// One of these must be among the words; all up to it are passed over. Empty: any.
     verbs: &'static [&'static str],
-    valued: &'static [&'static str],
     /// It types what it is fed, too.
     fed: bool,
     /// It takes lines for a shell and starts one for them, instead of typing.
@@ -17,23 +16,23 @@ struct Typist {
 }
 
 const TYPISTS: &[Typist] = &[
-    typist("tmux", &["send-keys", "send"], &["-t", "-N", "-c"]),
-    typist("tmux", &["set-buffer", "setb"], &["-b", "-t", "-n"]),
-    fed("tmux", &["load-buffer", "loadb"], &["-b", "-t"]),
-    lines("tmux", TMUX_STARTS, &["-t", "-c", "-n", "-s", "-e", "-F", "-x", "-y", "-l", "-b", "-S"]),
-    typist("screen", &["stuff", "paste", "register"], &[]),
-    fed("wezterm", &["send-text"], &["--pane-id"]),
-    fed("kitty", &["send-text"], &["--match", "-m", "--match-tab", "-t", "--from-file"]),
-    fed("kitten", &["send-text"], &["--match", "-m", "--match-tab", "-t", "--from-file"]),
-    typist("zellij", &["write-chars"], &["--pane-id", "-p"]),
-    fed("xdotool", &["type"], &["--delay", "--window", "--args", "--file"]),
-    fed("ydotool", &["type"], &["-d", "--key-delay", "-H", "--key-hold", "-f", "--file"]),
-    typist("wtype", &[], &["-M", "-m", "-P", "-p", "-k", "-d", "-s"]),
-    fed("dotool", &[], &[]),
-    fed("dotoolc", &[], &[]),
-    fed("dtach", &["-p"], &[]),
-    typist("ttyecho", &[], &[]),
-    typist("cliclick", &[], &[]),
+    typist("tmux", &["send-keys", "send"]),
+    typist("tmux", &["set-buffer", "setb"]),
+    fed("tmux", &["load-buffer", "loadb"]),
+    Typist { name: "tmux", verbs: TMUX_STARTS, fed: false, lines: true },
+    typist("screen", &["stuff", "paste", "register"]),
+    fed("wezterm", &["send-text"]),
+    fed("kitty", &["send-text"]),
+    fed("kitten", &["send-text"]),
+    typist("zellij", &["write-chars"]),
+    fed("xdotool", &["type"]),
+    fed("ydotool", &["type"]),
+    typist("wtype", &[]),
+    fed("dotool", &[]),
+    fed("dotoolc", &[]),
+    fed("dtach", &[]),
+    typist("ttyecho", &[]),
+    typist("cliclick", &[]),
 ];
 
 /// Commands of `tmux` that start something, by their long and short names.
@@ -58,36 +57,25 @@ const TMUX_STARTS: &[&str] = &[
     "popup",
 ];
 
-const fn typist(
-    name: &'static str,
-    verbs: &'static [&'static str],
-    valued: &'static [&'static str],
-) -> Typist {
-    Typist { name, verbs, valued, fed: false, lines: false }
+const fn typist(name: &'static str, verbs: &'static [&'static str]) -> Typist {
+    Typist { name, verbs, fed: false, lines: false }
 }
 
-const fn lines(
-    name: &'static str,
-    verbs: &'static [&'static str],
-    valued: &'static [&'static str],
-) -> Typist {
-    Typist { name, verbs, valued, fed: false, lines: true }
-}
-
-const fn fed(name: &'static str, verbs: &'static [&'static str], valued: &'static [&'static str]) -> Typist {
-    Typist { name, verbs, valued, fed: true, lines: false }
+const fn fed(name: &'static str, verbs: &'static [&'static str]) -> Typist {
+    Typist { name, verbs, fed: true, lines: false }
 }
 
 impl Shell<'_> {
     /// Follows what a program types into a terminal.
-    pub(super) fn typed(&mut self, run: &Run, stdin: &Flow) {
+    pub(super) fn typed(&mut self, call: &Invocation<'_>, stdin: &Flow) {
+        let run = call.run;
         for typist in TYPISTS.iter().filter(|typist| typist.name == run.name) {
-            let args = match run.args.iter().position(|arg| typist.verbs.contains(&arg.known())) {
-                Some(at) => &run.args[at + 1..],
-                None if typist.verbs.is_empty() => &run.args[..],
-                None => continue,
-            };
-            let words = operands(args, typist.valued);
+            let words: &[&Text] =
+                match call.words.iter().position(|word| typist.verbs.contains(&word.known())) {
+                    Some(at) => &call.words[at + 1..],
+                    None if typist.verbs.is_empty() => &call.words,
+                    None => continue,
+                };
             if typist.lines {
                 for line in words.iter().filter(|word| word.known().contains(' ')) {
                     self.quietly(|shell| shell.script_text(line, &Flow::default(), "tmux"));
@@ -95,13 +83,13 @@ impl Shell<'_> {
                 continue;
             }
             let named = run.name == "tmux";
-            let text = if named && args.iter().any(|arg| arg.known() == "-H") {
+            let text = if named && call.has("-H") {
                 words
                     .iter()
                     .filter_map(|word| char::from_u32(u32::from_str_radix(word.known(), 16).ok()?))
                     .collect()
             } else {
-                keys(&words, named)
+                keys(words, named)
             };
             self.quietly(|shell| shell.script(&text));
             if let Some(text) = stdin.literal().filter(|_| typist.fed) {

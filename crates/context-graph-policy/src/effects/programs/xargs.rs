@@ -1,33 +1,16 @@
 //! `xargs` and `parallel`: programs that get their arguments from a pipe.
 
-use super::option_values;
-use super::wrappers::after_options;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Origin, Piece, Run, Text};
+use crate::programs::Invocation;
 
 impl Shell<'_> {
     /// `xargs command`: the command gets what is piped in.
-    pub(super) fn xargs(&mut self, run: &Run, stdin: &Flow) -> Flow {
-        let valued = [
-            "-I",
-            "-n",
-            "-P",
-            "-L",
-            "-d",
-            "-a",
-            "-s",
-            "-E",
-            "--max-args",
-            "--max-procs",
-            "--delimiter",
-            "-j",
-            "--jobs",
-        ];
-        let mut rest: Vec<Text> = after_options(&run.args, &valued, 0).into_iter().cloned().collect();
-        for file in option_values(&run.args, "-a", "--arg-file") {
-            self.touch(crate::effects::Access::Read, &file, &run.name);
-        }
-        if let Some(at) = rest.iter().position(|arg| arg.literal() == Some(":::")) {
+    pub(super) fn xargs(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
+        let run = call.run;
+        let mut rest: Vec<Text> = call.command().to_vec();
+        let mut listed = None;
+        if let Some(at) = rest.iter().position(|arg| matches!(arg.literal(), Some(":::" | ":::+"))) {
             let fed: Vec<Text> = rest.split_off(at).into_iter().skip(1).collect();
             if rest.is_empty() {
                 // With no command of its own, each is one.
@@ -36,17 +19,13 @@ impl Shell<'_> {
                 }
                 return Flow::default();
             }
-            rest.extend(fed);
+            listed = Some(fed);
         }
         // With `-I`, `-0` or `-d` a whole line or record is one argument.
-        let whole = run.name == "parallel"
-            || run.args.iter().any(|arg| {
-                ["-I", "-0", "-d", "--null", "-i", "-L", "--delim"]
-                    .iter()
-                    .any(|o| arg.prefix().starts_with(o))
-            });
-        let fed: Vec<Text> = match stdin.literal() {
-            Some(text) => {
+        let whole = run.name == "parallel" || call.has_any(&["-I", "-i", "-0", "-d", "-L"]);
+        let fed: Vec<Text> = match (listed, stdin.literal()) {
+            (Some(listed), _) => listed,
+            (None, Some(text)) => {
                 let cut = |c: char| c == '\0' || c == '\n' || (!whole && c.is_whitespace());
                 let mut words = text.split(cut).filter(|word| !word.is_empty());
                 let mut fed: Vec<Text> = words.by_ref().take(64).map(Text::lit).collect();
@@ -55,8 +34,8 @@ impl Shell<'_> {
                 }
                 fed
             }
-            None if stdin.decoded => vec![Text::hole(Origin::Computed)],
-            None => {
+            (None, None) if stdin.decoded => vec![Text::hole(Origin::Computed)],
+            (None, None) => {
                 let mut found = self.out_found();
                 match &stdin.text {
                     Some(text) => found.extend(lines_of(text)),
@@ -65,10 +44,28 @@ impl Shell<'_> {
                 found
             }
         };
-        let placeholder =
-            option_values(&run.args, "-I", "--replace").first().map(|text| text.known().to_owned());
-        let placeholder =
-            placeholder.or_else(|| (run.name == "parallel" || run.has("-i")).then(|| "{}".to_owned()));
+        let braces = || "{}".to_owned();
+        let placeholder = if call.has_any(&["-I", "-i"]) {
+            let given = call.value("-I").or_else(|| call.value("-i")).map(|text| text.known().to_owned());
+            Some(given.filter(|mark| !mark.is_empty()).unwrap_or_else(braces))
+        } else {
+            (run.name == "parallel").then(braces)
+        };
+        // One word with blanks in it is a line for the shell.
+        if let ("parallel", [line]) = (run.name.as_str(), rest.as_slice())
+            && line.known().contains(' ')
+        {
+            for value in fed.iter().take(16) {
+                let mark = placeholder.as_deref().unwrap_or("{}");
+                let mut script = replaced(line, mark, value);
+                if !line.known().contains(mark) {
+                    script.push_str(" ");
+                    script.extend(value);
+                }
+                self.script_text(&script, &Flow::default(), "parallel");
+            }
+            return Flow::default();
+        }
         if rest.is_empty() {
             if run.name != "parallel" {
                 return Flow { file: stdin.file, ..stdin.clone() };
@@ -102,21 +99,22 @@ impl Shell<'_> {
         let whole =
             self.out.runs.iter().rev().take_while(|run| !passes(run)).all(|run| match run.name.as_str() {
                 "sort" | "uniq" => true,
-                "grep" | "rg" => run.has_short('v'),
+                "grep" | "rg" => self.known.read(run).has("-v"),
                 _ => false,
             });
         match last.name.as_str() {
             "find" | "fd" => {
-                let found = super::find::reported(last);
+                let found = super::find::reported(&self.known.read(last));
                 let inside = found.as_ref().filter(|_| whole).and_then(super::find::contents);
                 found.into_iter().chain(inside).collect()
             }
             "ls" => {
-                let named = super::operands(&last.args, &[]);
+                let call = self.known.read(last);
+                let named = call.operands();
                 let mut all = Text::default();
                 all.push_globbed("./*");
                 let all = (named.is_empty() && whole).then_some(all);
-                named.into_iter().cloned().chain(all).collect()
+                named.iter().map(|name| (*name).clone()).chain(all).collect()
             }
             _ => Vec::new(),
         }

@@ -9,6 +9,7 @@ use super::parse::{ParseError, parse};
 use super::redirect::Taint;
 use crate::effects::path::Places;
 use crate::effects::{Effects, Origin, Text, Unknown};
+use crate::programs::Known;
 
 /// Longer commands are not read.
 const MAX_LENGTH: usize = 256 * 1024;
@@ -37,6 +38,8 @@ pub(super) struct Frame {
 pub(crate) struct Shell<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) project: &'a str,
+    /// The programs that are known.
+    pub(crate) known: Known<'a>,
     pub(crate) out: Effects,
     pub(super) frame: Frame,
     pub(super) functions: BTreeMap<String, Rc<Node>>,
@@ -75,7 +78,7 @@ pub(crate) struct Shell<'a> {
 }
 
 impl<'a> Shell<'a> {
-    pub(crate) fn new(places: Places<'a>, project: &'a str, cwd: &str) -> Self {
+    pub(crate) fn new(places: Places<'a>, project: &'a str, cwd: &str, known: Known<'a>) -> Self {
         let frame = Frame {
             vars: BTreeMap::new(),
             arrays: BTreeMap::new(),
@@ -85,6 +88,7 @@ impl<'a> Shell<'a> {
         Self {
             places,
             project,
+            known,
             out: Effects::default(),
             frame,
             functions: BTreeMap::new(),
@@ -386,6 +390,14 @@ impl<'a> Shell<'a> {
         let saved = self.frame.clone();
         let flow = self.node(body, stdin);
         self.frame = saved;
+        flow
+    }
+
+    /// Walks something that gets none of the variables set here.
+    pub(crate) fn without_variables(&mut self, walk: impl FnOnce(&mut Self) -> Flow) -> Flow {
+        let vars = std::mem::take(&mut self.frame.vars);
+        let flow = walk(self);
+        self.frame.vars = vars;
         flow
     }
 

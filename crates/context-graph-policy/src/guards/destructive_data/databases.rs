@@ -1,126 +1,79 @@
-//! Databases: what their clients, migration tools and frameworks are told to throw away.
+//! Databases: statements that throw data away, wherever a client, a framework or a pipe takes them from.
 
 use super::Case;
-use crate::effects::Run;
+use crate::effects::{Run, Text};
+use crate::programs::Invocation;
 
-pub(super) fn drops_database(run: &Run, words: &[&str]) -> bool {
-    let has = |word: &str| words.contains(&word);
+/// Programs that are given statements.
+const CLIENTS: &[&str] = &[
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "sqlite",
+    "mongosh",
+    "mongo",
+    "clickhouse-client",
+    "clickhouse",
+    "cqlsh",
+    "duckdb",
+    "sqlcmd",
+    "usql",
+    "pgcli",
+    "mycli",
+    "cockroach",
+    "influx",
+    "bq",
+    "snowsql",
+    "turso",
+    "libsql",
+    "sqlplus",
+    "isql",
+    "dbconsole",
+    "dbshell",
+    "wrangler",
+    "sql",
+];
+
+/// Whether a statement that deletes data is given to a database.
+pub(super) fn drops_database(call: &Invocation<'_>) -> bool {
+    let run = call.run;
+    let words = || run.args.iter().map(ToString::to_string);
+    let fed = || run.stdin.as_deref().is_some_and(deletes_data);
     match run.name.as_str() {
-        "influx" if has("delete") => true,
         // A server's own language, spoken to it directly.
         "nc" | "ncat" | "netcat" | "telnet" | "socat" => run.stdin.as_deref().is_some_and(|text| {
             let text = text.to_ascii_lowercase();
             text.contains("flushall") || text.contains("flushdb") || text.contains("flush_all")
         }),
-        "sqlite3" | "sqlite" if words.iter().any(|word| word.trim_start().starts_with(".restore")) => true,
-        "psql" if words.iter().any(|word| word.starts_with("\\o |") || word.starts_with("\\o|")) => true,
-        "pg_restore" => words.iter().any(|word| matches!(*word, "--clean" | "-c")),
-        "mongorestore" => has("--drop"),
-        "flyway" => has("clean"),
-        "liquibase" => words.iter().any(|word| matches!(*word, "drop-all" | "dropAll")),
-        "gradle" | "gradlew" => has("flywayClean"),
-        "mvn" | "mvnw" => words.iter().any(|word| matches!(*word, "flyway:clean" | "liquibase:dropAll")),
-        "goose" => has("reset") || has("down-to") && has("0"),
-        "atlas" => has("schema") && has("clean"),
-        "hasura" => has("--down") && has("all") || has("metadata") && has("clear"),
-        "sea-orm-cli" => has("migrate") && (has("fresh") || has("refresh") || has("reset")),
-        "mikro-orm" => has("schema:drop") || has("schema:fresh"),
-        "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "mongosh" | "mongo" | "clickhouse-client"
-        | "clickhouse" | "cqlsh" | "duckdb" | "sqlcmd" | "usql" | "pgcli" | "mycli" | "cockroach"
-        | "influx" | "bq" | "snowsql" | "turso" | "libsql" | "sqlplus" | "isql" | "dbconsole" | "dbshell"
-        | "wrangler" => {
-            let passing = matches!(run.name.as_str(), "sqlite3" | "sqlite" | "duckdb")
-                && words.iter().any(|word| *word == ":memory:" || word.starts_with("/tmp/"));
-            let removed = run.name == "bq" && words.first() == Some(&"rm");
-            !passing
-                && (removed
-                    || words.iter().any(|word| deletes_data(word))
-                    || run.stdin.as_deref().is_some_and(deletes_data))
+        name if CLIENTS.contains(&name) => {
+            let passing = matches!(name, "sqlite3" | "sqlite" | "duckdb")
+                && words().any(|word| word == ":memory:" || word.starts_with("/tmp/"));
+            !passing && (words().any(|word| deletes_data(&word)) || name != "sql" && fed())
         }
-        "sql" => words.iter().any(|word| deletes_data(word)),
-        "dropdb" | "dropuser" => !words.iter().any(|word| word.contains("test") || word.contains("tmp")),
-        "mysqladmin" | "drizzle-kit" | "dbmate" | "migrate" => has("drop"),
-        "redis-cli" | "valkey-cli" => {
-            words.iter().any(|word| {
-                let low = word.to_ascii_lowercase();
-                low.contains("flushall") || low.contains("flushdb") || low == "shutdown"
-            }) || words.windows(2).any(|pair| {
-                // The server then writes its data wherever it is told.
-                pair[0].eq_ignore_ascii_case("set") && matches!(pair[1], "dir" | "dbfilename")
-            }) || words.windows(2).any(|pair| {
-                matches!(pair[0], "replicaof" | "REPLICAOF" | "slaveof" | "SLAVEOF")
-                    && !pair[1].eq_ignore_ascii_case("no")
-            }) || run.stdin.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("flush"))
-                || words
-                    .iter()
-                    .any(|word| word.eq_ignore_ascii_case("del") || word.eq_ignore_ascii_case("unlink"))
-                    && words.iter().any(|word| word.starts_with('…'))
-        }
-        "rails" | "rake" | "bin/rails"
-            if run.assigns.iter().any(|(name, value)| name == "RAILS_ENV" && value.known() == "test") =>
-        {
-            false
-        }
-        "rails" | "rake" | "bin/rails" => words.iter().any(|word| {
-            matches!(*word, "db:drop" | "db:reset" | "db:purge" | "db:drop:all" | "db:schema:load")
-                || matches!(*word, "dbconsole" | "db") && run.stdin.as_deref().is_some_and(deletes_data)
-                || word.contains(".delete_all")
-                || word.contains(".destroy_all")
-                || word.contains(".drop_table")
-        }),
-        "prisma" if has("execute") && run.stdin.as_deref().is_some_and(deletes_data) => true,
-        "prisma" => (has("migrate") && has("reset")) || has("--force-reset") || has("--accept-data-loss"),
-        "artisan" | "php" | "console" => words.iter().any(|word| {
-            matches!(
-                *word,
-                "migrate:fresh"
-                    | "migrate:reset"
-                    | "migrate:refresh"
-                    | "db:wipe"
-                    | "doctrine:database:drop"
-                    | "doctrine:schema:drop"
-            )
-        }),
-        "python" | "python3" | "manage.py" => {
-            (run.name == "manage.py" || words.iter().any(|word| word.ends_with("manage.py")))
-                && (has("dbshell") && run.stdin.as_deref().is_some_and(deletes_data)
-                    || words.iter().any(|word| word.contains(".objects.all().delete()"))
-                    || has("flush")
-                    || has("reset_db")
-                    || has("sqlflush")
-                    || has("migrate") && has("zero"))
-        }
-        "django-admin" => has("flush"),
-        "alembic" => has("downgrade") && has("base") && !has("--sql"),
-        "flask" => has("db") && has("downgrade") && has("base"),
-        "supabase" => has("db") && has("reset"),
-        "diesel" | "sqlx" => has("database") && (has("reset") || has("drop")),
-        "typeorm" => has("schema:drop"),
-        "sequelize" | "sequelize-cli" => words.iter().any(|word| word.starts_with("db:drop")),
-        "dotnet" => has("ef") && has("database") && has("drop"),
-        "mix" => words.iter().any(|word| matches!(*word, "ecto.drop" | "ecto.reset")),
-        "knex" => has("migrate:rollback") && has("--all"),
-        _ => empties_store(run, words),
-    }
-}
-
-/// Queues, caches and stores of keys: what their own tools empty.
-fn empties_store(run: &Run, words: &[&str]) -> bool {
-    let has = |word: &str| words.contains(&word);
-    match run.name.as_str() {
-        "etcdctl" => has("del"),
-        "consul" => has("delete"),
-        "rabbitmqctl" => has("reset") || has("force_reset") || has("delete_vhost") || has("delete_queue"),
-        "kafka-topics" | "kafka-topics.sh" => has("--delete"),
-        "rabbitmqadmin" => has("delete") || has("purge"),
-        "nats" => words.first() == Some(&"stream") && (has("rm") || has("purge")),
-        "memcflush" | "pg_dropcluster" => true,
+        "rails" | "rake" => words().any(|word| matches!(word.as_str(), "dbconsole" | "db")) && fed(),
+        "prisma" => words().any(|word| word == "execute") && fed(),
+        "manage.py" | "django-admin" => words().any(|word| word == "dbshell") && fed(),
+        // Frameworks whose program is a file of the project's.
+        "python" | "python3" => framework(run, "manage.py"),
+        "php" => framework(run, "artisan") || framework(run, "console"),
         _ => false,
     }
 }
 
+/// `python manage.py flush`, `php artisan migrate:fresh`: what the file is told is what the row of its name describes.
+fn framework(run: &Run, file: &str) -> bool {
+    let at = run.args.iter().position(|arg| arg.file_name().known() == file);
+    let Some(at) = at else { return false };
+    let inner = Run { name: file.to_owned(), args: run.args[at + 1..].to_vec(), ..run.clone() };
+    let call = crate::programs::read(&inner, crate::programs::known(file));
+    call.stopped().next().is_some() || drops_database(&call)
+}
+
 /// Whether the database is one that tests make and drop.
-pub(super) fn is_for_tests(run: &Run, words: &[&str]) -> bool {
+pub(in crate::guards) fn is_for_tests(call: &Invocation<'_>) -> bool {
+    let run = call.run;
+    let words: Vec<&str> = run.args.iter().map(Text::known).collect();
     let named = |value: &str| {
         let value = value.split('?').next().unwrap_or(value);
         value.ends_with("_test")
@@ -234,7 +187,7 @@ fn without_passing(flat: &str) -> String {
 }
 
 /// Whether keys are removed that a scan found under a name for what need not last.
-pub(super) fn is_passing_scan(case: &Case<'_>, run: &Run) -> bool {
+pub(in crate::guards) fn is_passing_scan(case: &Case<'_>, run: &Run) -> bool {
     let passing = |word: &str| {
         ["cache", "tmp", "test"].iter().any(|lead| word.trim_start_matches('*').starts_with(lead))
     };

@@ -1,25 +1,21 @@
-//! Databases, containers, clouds and package registries: deletions that no undo reaches.
+//! Databases, containers, clouds and package registries: deletions that no undo reaches. What the programs of each do is in
+//! the tables; here is what has to be read (SQL) and what excuses it.
 
-mod clouds;
 mod containers;
 mod databases;
-mod forges;
-mod grants;
 
 use context_graph_events::told;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::Text;
-use clouds::{is_emulated, removes_cloud, removes_kept};
-use containers::{is_composed_for_tests, removes_containers, removes_finished};
-use databases::{drops_database, is_for_tests, is_passing_scan};
-use forges::unpublishes;
-use grants::gives_away;
+use crate::programs::Invocation;
+pub(super) use containers::{is_composed_for_tests, is_one_pod, removes_finished};
+use databases::drops_database;
+pub(super) use databases::{is_for_tests, is_passing_scan};
 
-static DATABASE: Rule = Rule::ask("destructive-data/database", Severity::High);
-static CONTAINER: Rule = Rule::ask("destructive-data/container", Severity::High);
-static CLOUD: Rule = Rule::ask("destructive-data/cloud", Severity::Critical);
+pub(super) static DATABASE: Rule = Rule::ask("destructive-data/database", Severity::High);
+pub(super) static CONTAINER: Rule = Rule::ask("destructive-data/container", Severity::High);
+pub(super) static CLOUD: Rule = Rule::ask("destructive-data/cloud", Severity::Critical);
 static REGISTRY: Rule = Rule::ask("destructive-data/registry", Severity::High);
 
 pub(super) static GUARD: Guard = Guard {
@@ -30,56 +26,30 @@ pub(super) static GUARD: Guard = Guard {
 };
 
 fn check(case: &Case<'_>, found: &mut Found) {
-    for run in case.runs() {
-        let words: Vec<String> = run.args.iter().map(Text::to_string).collect();
-        let words = after_globals(&run.name, words.iter().map(String::as_str).collect());
-        let line = || format!("{} {}", run.name, words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
-        if drops_database(run, &words) && !is_for_tests(run, &words) && !is_passing_scan(case, run) {
-            found.add(&DATABASE, told!("`{}` would delete data.", line()));
-        } else if is_emulated(run) {
-            // An emulator on this machine keeps nothing that matters.
-        } else if removes_containers(run, &words)
-            && !removes_finished(case, &words)
-            && !is_composed_for_tests(&words)
-        {
-            found.add(&CONTAINER, told!("`{}` would delete containers, volumes or workloads.", line()));
-        } else if gives_away(run, &words) {
-            found.add(&CLOUD, told!("`{}` would give away power over what runs there.", line()));
-        } else if removes_cloud(run, &words) || removes_kept(run, &words) {
-            found.add(&CLOUD, told!("`{}` would delete cloud resources.", line()));
-        } else if unpublishes(run, &words) {
-            found.add(&REGISTRY, told!("`{}` would withdraw a published package.", line()));
+    for call in &case.calls {
+        if drops_database(call) && !is_for_tests(call) && !is_passing_scan(case, call.run) {
+            found.add(&DATABASE, told!("`{}` would delete data.", call.shown()));
+        } else if deletes_by_request(call) {
+            found.add(&CLOUD, told!("`{}` asks a server to delete something.", call.shown()));
         }
     }
 }
 
-/// Options before the subcommand, with their values, say where, not what.
-pub(super) fn after_globals<'w>(name: &str, mut words: Vec<&'w str>) -> Vec<&'w str> {
-    let names = ["aws", "gcloud", "az", "kubectl", "oc", "docker", "podman", "helm", "gh", "doctl"];
-    if !names.contains(&name) {
-        return words;
+/// A request of HTTP by which a server removes something.
+fn deletes_by_request(call: &Invocation<'_>) -> bool {
+    if !matches!(call.run.name.as_str(), "curl" | "wget") {
+        return false;
     }
-    while words.first().is_some_and(|word| word.starts_with('-')) {
-        let option = words.remove(0);
-        let valued = matches!(
-            option,
-            "--profile"
-                | "--region"
-                | "--output"
-                | "--endpoint-url"
-                | "--context"
-                | "--namespace"
-                | "--project"
-                | "--kubeconfig"
-                | "--subscription"
-                | "-n"
-                | "-H"
-        );
-        if valued && !words.is_empty() {
-            words.remove(0);
-        }
+    let words: Vec<String> = call.words.iter().map(ToString::to_string).collect();
+    if words.iter().any(|word| word.contains("/_delete_by_query") || word.contains("/doDelete")) {
+        return true;
     }
-    words
+    let deletes = ["-X", "--method"]
+        .iter()
+        .any(|option| call.values(option).any(|method| method.known().eq_ignore_ascii_case("delete")));
+    // Everything in a store is more than an item of one's own server.
+    let all = words.iter().any(|word| word.ends_with("/_all") || word.ends_with("/*"));
+    deletes && (all || !words.iter().any(|word| word.contains("localhost") || word.contains("127.0.0.1")))
 }
 
 #[cfg(test)]

@@ -7,14 +7,15 @@ use context_graph_events::told;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Disclosure, PathEffect, Piece, Run, Text, git_subcommand};
+use crate::effects::{Access, Disclosure, PathEffect, Piece, Run, Text};
+use crate::programs::Invocation;
 use files::{gathers, holds_keys, in_key_folder, may_be_handed};
 pub(super) use files::{is_key, is_secret_file};
-use stores::{prints_settings, shows_store, shows_variables};
+use stores::{prints_settings, shows_variables};
 
 static KEY: Rule = Rule::deny("secrets/read-key", Severity::Critical);
 static ENV_FILE: Rule = Rule::ask("secrets/read-env-file", Severity::High);
-static SHOW: Rule = Rule::ask("secrets/show-credential", Severity::High);
+pub(super) static SHOW: Rule = Rule::ask("secrets/show-credential", Severity::High);
 
 pub(super) static GUARD: Guard = Guard {
     id: "secrets",
@@ -65,22 +66,16 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&SHOW, told!("`{}` would ask the cloud for this machine's credentials.", send.by));
         }
     }
-    for run in case.runs() {
-        if adds_ignored(run) {
+    for call in &case.calls {
+        let run = call.run;
+        if adds_ignored(call) {
             found.add(&ENV_FILE, "`git add --force` of everything takes files of secrets along.");
         }
         if searches_for_credentials(run, case) || looks_into_settings(run, case) {
             found.add(&SHOW, told!("`{}` would look for credentials beyond the project.", run.name));
         }
-        let words: Vec<&str> = run.args.iter().map(Text::known).collect();
-        let words = super::destructive_data::after_globals(&run.name, words);
-        let shows = shows_store(&run.name, &words) && !is_passed_on(case, &words)
-            || shows_variables(&run.name, &words);
-        if shows {
-            found.add(
-                &SHOW,
-                told!("`{} {}` would show a credential.", run.name, words.first().unwrap_or(&"")),
-            );
+        if shows_variables(call) {
+            found.add(&SHOW, told!("`{}` would show a credential.", call.shown()));
         }
     }
 }
@@ -101,22 +96,20 @@ fn shows_all_dotted(effect: &PathEffect, case: &Case<'_>) -> bool {
 }
 
 /// `git add -f .`: what is left out on purpose comes along.
-fn adds_ignored(run: &Run) -> bool {
-    run.name == "git"
-        && git_subcommand(&run.args).is_some_and(|(sub, rest)| {
-            let has = |words: &[&str]| rest.iter().any(|arg| words.contains(&arg.known()));
-            matches!(sub, "add" | "stage")
-                && has(&["-f", "--force", "-Af", "-fA"])
-                && has(&[".", "-A", "--all", "*", "-Af", "-fA", ":/"])
-        })
+fn adds_ignored(call: &Invocation<'_>) -> bool {
+    let everything = |word: &&Text| matches!(word.known(), "." | "*" | ":/");
+    call.run.name == "git"
+        && matches!(call.word(0), "add" | "stage")
+        && call.has("-f")
+        && (call.has("-A") || call.words.iter().skip(1).any(everything))
 }
 
 /// Whether what a command prints goes straight to the one it is meant for, or only its names are shown.
-fn is_passed_on(case: &Case<'_>, words: &[&str]) -> bool {
-    if words.contains(&"get-login-password") {
+pub(super) fn is_passed_on(case: &Case<'_>, call: &Invocation<'_>) -> bool {
+    if call.words.iter().any(|word| word.known() == "get-login-password") {
         return case.runs().any(|run| run.has("--password-stdin"));
     }
-    words.first() == Some(&"output")
+    call.word(0) == "output"
         && case.runs().any(|run| {
             run.name == "jq" && run.args.iter().any(|arg| matches!(arg.known(), "keys" | "keys[]"))
         })
@@ -146,10 +139,9 @@ fn looks_into_settings(run: &Run, case: &Case<'_>) -> bool {
     let Some(pattern) = words.next().map(|word| word.known().to_ascii_lowercase()) else { return false };
     words.next().is_none()
         && TELLING.iter().any(|word| pattern.contains(word))
-        && case.runs().any(|other| {
-            let words: Vec<&str> = other.args.iter().map(Text::known).collect();
+        && case.calls.iter().any(|other| {
             // A cluster names its secrets in what it says of a pod, and keeps their values.
-            (other.name != "kubectl" || !pattern.contains("secret")) && prints_settings(&other.name, &words)
+            (other.run.name != "kubectl" || !pattern.contains("secret")) && prints_settings(other)
         })
 }
 

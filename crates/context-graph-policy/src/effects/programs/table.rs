@@ -1,0 +1,104 @@
+//! What the tables say of a program's options and operands, done.
+
+use crate::effects::inline;
+use crate::effects::path::absolute;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Access, Text};
+use crate::programs::{Invocation, Role};
+
+impl Shell<'_> {
+    /// What the values of a program's options are to it.
+    pub(super) fn option_roles(&mut self, call: &Invocation<'_>, stdin: &Flow) {
+        let quiet = call.is_quiet();
+        for given in &call.given {
+            let roles = given.option.map_or(&[][..], |option| &option.takes);
+            for (role, value) in roles.iter().zip(&given.values) {
+                self.play(*role, value, call, quiet, stdin);
+            }
+        }
+    }
+
+    /// What its operands are to it; false where the table does not say.
+    pub(super) fn described(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
+        if call.row().is_none_or(|row| row.operands.is_none() && row.forms.is_empty()) {
+            return false;
+        }
+        let kinds = call.kinds();
+        let operands = call.operands();
+        let before = kinds.iter().take_while(|kind| !kind.many).count();
+        let after = kinds.len().saturating_sub(before + 1);
+        let quiet = call.is_quiet();
+        for (at, operand) in operands.iter().enumerate() {
+            let from_end = operands.len() - at;
+            let kind = if at < before {
+                kinds.get(at)
+            } else if from_end <= after && operands.len() > before + after {
+                kinds.get(kinds.len() - from_end)
+            } else {
+                kinds.get(before)
+            };
+            if let Some(kind) = kind {
+                self.play(kind.role, operand, call, quiet, stdin);
+            }
+        }
+        true
+    }
+
+    fn play(&mut self, role: Role, value: &Text, call: &Invocation<'_>, quiet: bool, stdin: &Flow) {
+        let by = call.run.name.as_str();
+        let changes =
+            matches!(role, Role::Write | Role::Within | Role::Delete | Role::Tree | Role::Permissions);
+        if quiet && changes {
+            return;
+        }
+        let recursive = || call.rows.iter().any(|row| row.recursive.iter().any(|terms| call.holds(terms)));
+        match role {
+            Role::Value | Role::Number | Role::Folder | Role::Command | Role::After => {}
+            Role::Read => self.touch(Access::Read, value, by),
+            Role::Gather => self.touch_all(Access::Read, value, by, true),
+            Role::Write => self.touch(Access::Write, value, by),
+            Role::Within => self.write_within(value, by),
+            Role::Delete => self.delete(value, by, recursive()),
+            // These read patterns themselves.
+            Role::Tree if value.known().contains('*') => {
+                let mut globbed = Text::default();
+                globbed.push_globbed(value.known());
+                self.delete(&globbed, by, true);
+            }
+            Role::Tree => self.delete(value, by, true),
+            Role::Permissions => self.touch_all(Access::Permissions, value, by, recursive()),
+            Role::Execute => {
+                self.touch(Access::Execute, value, by);
+                self.run_tainted(value, by);
+            }
+            Role::Mention => self.touch(Access::Mention, value, by),
+            Role::Shell => {
+                let flow = self.script_text(value, stdin, by);
+                self.settle(&flow);
+            }
+            // Strings side by side are one in other languages, and two in that of emacs.
+            Role::Code if by.starts_with("emacs") => {
+                inline::scan(self, "emacs", &value.to_string().replace("\" \"", "\", \""), &[]);
+            }
+            Role::Code => inline::scan(self, by, &value.to_string(), &[]),
+        }
+    }
+
+    /// The folder that a program is told to go to first, as `-C` does.
+    pub(super) fn goes_to(&self, call: &Invocation<'_>) -> Option<Text> {
+        let mut place: Option<Text> = None;
+        for given in &call.given {
+            let is_folder = given.option.is_some_and(|option| option.takes.first() == Some(&Role::Folder));
+            if let (true, Some(folder)) = (is_folder, given.values.first()) {
+                let from = place.as_ref().unwrap_or_else(|| self.cwd());
+                place = Some(absolute(&self.home_expanded(folder), from));
+            }
+        }
+        place
+    }
+
+    /// Runs the command that a wrapper wraps, as the table says where it begins.
+    pub(super) fn wrapped(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
+        self.run_rest(call.command().iter().collect(), call.run, stdin)
+    }
+}

@@ -1,0 +1,96 @@
+//! Whether a condition of a table holds for what was typed.
+
+use super::read::Invocation;
+use super::row::{Stop, Term, Terms, Want};
+use crate::effects::Text;
+
+impl Invocation<'_> {
+    /// Whether all parts of a condition hold.
+    pub fn holds(&self, terms: &Terms) -> bool {
+        let mut next = 0;
+        terms.0.iter().all(|term| {
+            let holds = self.part(term, &mut next);
+            holds != term.not
+        })
+    }
+
+    fn part(&self, term: &Term, next: &mut usize) -> bool {
+        let fold = self.rows.first().is_some_and(|row| row.fold);
+        let fits = |pattern: &str, text: &str| fits_any(pattern, text, fold);
+        match &term.want {
+            Want::Word(pattern) => {
+                let fitting = self.words.get(*next).is_some_and(|word| fits(pattern, &word.to_string()));
+                *next += usize::from(fitting);
+                fitting
+            }
+            Want::Any(pattern) => self.words.iter().skip(*next).any(|word| fits(pattern, &word.to_string())),
+            Want::End => self.words.len() <= *next,
+            Want::Given(name) => self.has(name),
+            Want::With(name, pattern) => self.values(name).any(|value| fits(pattern, &value.to_string())),
+            Want::Argument(pattern) => self.run.args.iter().any(|arg| fits(pattern, &arg.to_string())),
+            Want::Variable(name, pattern) => self
+                .run
+                .assigns
+                .iter()
+                .any(|(set, value)| fits(name, set) && fits(pattern, &value.to_string())),
+            Want::Fed(text) => self
+                .run
+                .stdin
+                .as_deref()
+                .is_some_and(|fed| fed.to_ascii_lowercase().contains(&text.to_ascii_lowercase())),
+        }
+    }
+
+    /// What of this its own rows say is not done unasked.
+    pub fn stopped(&self) -> impl Iterator<Item = &Stop> {
+        self.rows.iter().flat_map(|row| self.stopped_by(&row.stops))
+    }
+
+    /// Which of these hold.
+    pub fn stopped_by<'s>(&self, stops: &'s [Stop]) -> impl Iterator<Item = &'s Stop> {
+        let any = |list: &[Terms]| list.iter().any(|terms| self.holds(terms));
+        stops.iter().filter(move |stop| any(&stop.when) && !any(&stop.unless) && !self.is_quiet())
+    }
+
+    /// The program and the words that say what it does, for a reason.
+    pub fn shown(&self) -> String {
+        let words = self.words.iter().take(3.max(self.depth)).map(|word| Text::to_string(word));
+        std::iter::once(self.run.name.clone()).chain(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Whether a text fits one of the patterns between which `|` stands.
+fn fits_any(pattern: &str, text: &str, fold: bool) -> bool {
+    if !pattern.contains(['|', '*', '?']) {
+        return pattern == text || fold && pattern.eq_ignore_ascii_case(text);
+    }
+    pattern.split('|').any(|one| fits(one.as_bytes(), text.as_bytes(), fold))
+}
+
+/// `*` is any run of characters, `?` one of them.
+fn fits(pattern: &[u8], text: &[u8], fold: bool) -> bool {
+    let same = |a: u8, b: u8| a == b || fold && a.eq_ignore_ascii_case(&b);
+    let (mut p, mut t) = (0, 0);
+    let mut retry = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                retry = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == b'?' || same(*c, text[t]) => {
+                p += 1;
+                t += 1;
+            }
+            _ => match retry {
+                Some((star, taken)) => {
+                    p = star + 1;
+                    t = taken + 1;
+                    retry = Some((star, taken + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == b'*')
+}
