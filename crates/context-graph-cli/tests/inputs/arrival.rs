@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::common::{Place, Run};
 use crate::envelope;
@@ -75,13 +75,35 @@ fn what_is_said_names_the_form_that_was_sent_and_counts_in_words() {
     assert!(entries.contains("Glob") && !entries.contains("null"), "{entries}");
 }
 
+/// By type, so that nothing but the types themselves can satisfy it.
 #[test]
 fn the_types_of_the_contract_are_where_the_specification_looks_for_them() {
-    let types = std::fs::read_to_string("src/commands/hooks/types.rs").unwrap();
-    for name in ["HookEventType", "HookPayload", "SessionEndStatus"] {
-        assert!(types.contains(&format!("pub enum {name}")), "{name}");
+    use context_graph_cli::commands::hooks::{
+        ConversationMessage, HookEventType, HookInput, HookPayload, SessionEndStatus,
+    };
+    let status = |end: &HookPayload| match end {
+        HookPayload::SessionEnd { status, .. } => *status,
+        other => panic!("{other:?}"),
+    };
+    for (reason, expected) in [
+        ("exit", SessionEndStatus::Normal),
+        ("clear", SessionEndStatus::Clear),
+        ("logout", SessionEndStatus::Logout),
+        ("prompt_input_exit", SessionEndStatus::UserAbort),
+        ("other", SessionEndStatus::Error),
+    ] {
+        let end = HookInput::new(HookEventType::SessionEnd, "s", HookPayload::session_end(1, reason));
+        assert_eq!((end.validate(), status(&end.payload)), (None, expected));
+        let sent: Value = serde_json::to_value(&end).unwrap();
+        assert_eq!(sent["payload"]["data"]["status"], expected.as_str());
+        let place = Place::new();
+        place.send(&["hooks", "session-end"], sent.to_string()).succeeded();
+        let listed = place.run(&["session", "list", "--json"]).stdout;
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        assert_eq!(listed[0]["end_status"], expected.as_str(), "{listed}");
     }
-    // The last is an enum of the events, by this name.
-    let status = context_graph_cli::commands::hooks::SessionEndStatus::default();
-    assert_eq!(status, context_graph_events::claude_code::EndStatus::Normal);
+    let context = Some(vec![ConversationMessage::user("before")]);
+    let prompt = HookPayload::user_prompt("hello", context);
+    let sent = HookInput::new(HookEventType::UserPromptSubmit, "s", prompt);
+    Place::new().send(&["hooks", "prompt-submit"], serde_json::to_string(&sent).unwrap()).succeeded();
 }

@@ -16,7 +16,7 @@ mod step;
 mod voice;
 mod work;
 
-use context_graph_events::claude_code::EndStatus;
+use context_graph_events::claude_code::SessionEndStatus;
 pub(crate) use own::changed_identity;
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +102,7 @@ pub struct SessionState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionEnd {
     /// As the sender said, else as the client's reason means.
-    pub status: EndStatus,
+    pub status: SessionEndStatus,
     /// Whether the sender gave the status itself. The client's reasons are few: `other` stands for every end of a run
     /// without a terminal.
     pub stated: bool,

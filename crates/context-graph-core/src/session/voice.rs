@@ -1,6 +1,6 @@
 //! What a session says of itself to the model: facts, never orders, in few words.
 
-use context_graph_events::claude_code::EndStatus;
+use context_graph_events::claude_code::SessionEndStatus;
 use context_graph_events::words::{counted, shortened, tame};
 
 use super::Session;
@@ -32,10 +32,10 @@ impl Session {
     fn bad_end(&self) -> Option<String> {
         let end = self.state.end.filter(|end| end.stated)?;
         let how = match end.status {
-            EndStatus::Error => "by an error",
-            EndStatus::Timeout => "because its time was over",
-            EndStatus::UserAbort => "because the user broke it off",
-            EndStatus::Normal | EndStatus::Clear | EndStatus::Logout => return None,
+            SessionEndStatus::Error => "by an error",
+            SessionEndStatus::Timeout => "because its time was over",
+            SessionEndStatus::UserAbort => "because the user broke it off",
+            SessionEndStatus::Normal | SessionEndStatus::Clear | SessionEndStatus::Logout => return None,
         };
         Some(format!("It ended {how}: its last work may be half done."))
     }

@@ -27,7 +27,7 @@ open_enum! {
 /// How a session ended: a closed list, which the envelope gives and the client's reasons map to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EndStatus {
+pub enum SessionEndStatus {
     /// Cleanly.
     #[default]
     Normal,
@@ -43,7 +43,7 @@ pub enum EndStatus {
     Logout,
 }
 
-impl EndStatus {
+impl SessionEndStatus {
     /// All six.
     pub const ALL: [Self; 6] =
         [Self::Normal, Self::Timeout, Self::Error, Self::UserAbort, Self::Clear, Self::Logout];
@@ -76,13 +76,13 @@ impl EndStatus {
     }
 }
 
-impl fmt::Display for EndStatus {
+impl fmt::Display for SessionEndStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FieldType for EndStatus {
+impl FieldType for SessionEndStatus {
     const EXPECTED: &'static str = "one of normal, timeout, error, user_abort, clear, logout";
 
     fn read(value: Value) -> Result<Self, DecodeError> {
@@ -114,13 +114,13 @@ impl SessionEndPayload {
     }
 
     /// How the session ended: as the sender says, else as the reason means.
-    pub fn status(&self) -> EndStatus {
-        self.stated_status().unwrap_or_else(|| EndStatus::from_claude_code_reason(self.reason.as_str()))
+    pub fn status(&self) -> SessionEndStatus {
+        self.stated_status().unwrap_or_else(|| SessionEndStatus::from_claude_code_reason(self.reason.as_str()))
     }
 
     /// The status that the sender gave. The client gives none.
-    pub fn stated_status(&self) -> Option<EndStatus> {
-        self.extra.get("status").and_then(Value::as_str).and_then(EndStatus::named)
+    pub fn stated_status(&self) -> Option<SessionEndStatus> {
+        self.extra.get("status").and_then(Value::as_str).and_then(SessionEndStatus::named)
     }
 
     /// How long the session lasted, as the sender says. The client does not say, and 0 is no duration.

@@ -4,6 +4,10 @@
 //! envelope instead: `{"hook_type", "session_id", "timestamp_ms", "payload": {"type", "data"}}`. It is strict: an
 //! unknown payload type or status is an error. Both forms become one internal event in [`super::input`].
 //!
+//! What sessions keep and measure is not the envelope's alone, so it is defined below and re-exported here:
+//! [`SessionEndStatus`] by the events crate; [`ConsciousnessState`], [`ICClassification`], [`ICLevel`] and
+//! [`JohariQuadrant`] by the core.
+//!
 //! | envelope `hook_type` | client event | budget |
 //! |---|---|---|
 //! | `session_start` | `SessionStart` | 5000 ms |
@@ -22,9 +26,8 @@ use serde_json::{Map, Value};
 pub use context_graph_core::gwt::consciousness::ConsciousnessState;
 pub use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
 pub use context_graph_core::gwt::johari::JohariQuadrant;
-// The contract has a pub enum SessionEndStatus here: it is the one that sessions keep.
 use context_graph_core::session::Ruling;
-pub use context_graph_events::claude_code::EndStatus as SessionEndStatus;
+pub use context_graph_events::claude_code::SessionEndStatus;
 
 use super::error::ErrorCode;
 use crate::clock;
