@@ -213,6 +213,22 @@ fn a_loss_that_no_event_has_met_can_be_acknowledged_too() {
         assert_eq!(run.code, 0, "{run:?}");
         assert!(run.stdout.contains("known loss"), "{run:?}");
     }
+    for with_cache in [true, false] {
+        let place = Place::new();
+        start(&place, "s").succeeded();
+        for text in ["one", "the middle", "three"] {
+            prompt(&place, text).succeeded();
+        }
+        change_the_middle(&place);
+        if !with_cache {
+            std::fs::remove_file(journal(&place).with_extension("state")).unwrap();
+        }
+        for arguments in [&["audit", "verify", "--acknowledge"][..], &["audit", "verify"]] {
+            let run = place.run(arguments);
+            assert_eq!(run.code, 0, "{run:?}");
+            assert!(run.stdout.contains("known loss: session s: at least 1 event lost"), "{run:?}");
+        }
+    }
 }
 
 #[test]

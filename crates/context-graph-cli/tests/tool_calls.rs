@@ -76,6 +76,13 @@ fn the_full_road_loads_the_session_and_answers_with_it_stepped() {
     place.run(&["hooks", "session-end", "--session-id", "s"]).succeeded();
     let fast = place.run(&flags("--fast-path")).succeeded();
     assert_eq!(fast.get("consciousness_state"), None, "{fast}");
+    // What it had no time to say, the next one does, once.
+    let result =
+        || place.run(&["hooks", "post-tool", "--session-id", "s", "--tool-name", "Read"]).succeeded();
+    let told = result();
+    assert!(told["notices"].to_string().contains("session s had ended and is open again"), "{told}");
+    let later = result();
+    assert_eq!(later.get("notices"), None, "{later}");
     let shown = place.run(&["session", "show", "s", "--json"]).stdout;
     let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["counters"]["calls_asked"], 2, "{shown}");

@@ -28,6 +28,19 @@ fn durations_are_those_of_the_sender_with_ours_beside_them() {
 }
 
 #[test]
+fn the_summary_is_told_in_words_too() {
+    let place = Place::new();
+    let told = |summary: &str| {
+        let flags = ["hooks", "session-end", "--session-id", "s", "--format", "text", summary];
+        place.run(&[&flags[..], &["--duration-ms", "3600000"]].concat()).stdout
+    };
+    let text = told("--generate-summary");
+    assert!(text.contains("0 turns in 1 h 0 min") && text.contains("\nended: normal (exit)\n"), "{text}");
+    let text = told("--generate-summary=false");
+    assert!(text.starts_with("ok\n") && !text.contains("1 h 0 min"), "{text}");
+}
+
+#[test]
 fn the_flag_for_the_duration_counts_where_stdin_does_not_say() {
     let place = Place::new();
     let native = json!({"hook_event_name": "SessionEnd", "session_id": "s", "transcript_path": "", "cwd": "",

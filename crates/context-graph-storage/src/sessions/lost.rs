@@ -196,7 +196,9 @@ impl Sessions {
             }
             state.applied = Some(tail.end());
             damage.extend(guard.take_damage());
-            damage.extend(untold_damage(&mut tail));
+            damage.append(&mut tail.damage);
+            // What was met before may lie in this stretch, too.
+            retain_untold(&mut damage, || tail.entries());
             let Some(lost) = found_out(guard, &state, &damage, own)? else { return Ok(state) };
             self.put_on_record(guard, &lost, now_ms, store)?;
             (state.ahead, damage) = (None, Vec::new());
@@ -229,7 +231,10 @@ impl Sessions {
         let mut guard = live.lock()?;
         let mut opened = None;
         let mut store = Reach::new(self, Patience::Command, now_ms, &mut opened);
-        let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, Vec::new(), 0)?;
+        // All of the journal, not only what the cache has not taken in: a loss must be on record before the entry that may
+        // be about it.
+        let damage = untold_damage(&mut guard.entries_since(None)?);
+        let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, damage, 0)?;
         let entry = change(&mut state.session);
         let record = self.record(entry, now_ms, None);
         guard.append(&encode_record(&record)?)?;

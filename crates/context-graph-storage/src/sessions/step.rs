@@ -124,6 +124,7 @@ impl Sessions {
 
         let mut state = self.load(&mut guard, session_id, at_ms, &mut store)?;
         state.session.snapshot.crisis_threshold = crisis_threshold;
+        let reopenings = state.session.state.counters.reopenings;
         let (mut report, mut lost) = (None, None);
         let mut damage = Vec::new();
         loop {
@@ -159,7 +160,9 @@ impl Sessions {
             let record = self.record(dream, at_ms, None);
             guard.append(&encode_record(&record)?)?;
         }
-        let report = report.unwrap_or_else(|| state.session.report());
+        let mut report = report.unwrap_or_else(|| state.session.report());
+        // A call that is about to be made may have opened it again, and had no time to say so.
+        report.reopened |= state.session.state.counters.reopenings > reopenings;
 
         let kept = self.keep(guard, &mut store, &mut state, own, durability)?;
         damage.extend(kept.damage);

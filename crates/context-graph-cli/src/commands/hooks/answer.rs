@@ -209,6 +209,9 @@ impl Answer {
         if let Some(context) = &output.context_injection {
             let _ = write!(text, "\ncontext given to the model:\n{}", terminal::plain(context, true));
         }
+        if let Some(summary) = &output.session_summary {
+            let _ = write!(text, "\n{}", terminal::plain(summary, true));
+        }
         for notice in &output.notices {
             let _ = write!(text, "\nnote: {}", terminal::plain(notice, false));
         }
