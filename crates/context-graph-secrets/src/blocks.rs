@@ -2,6 +2,7 @@
 
 use super::bytes::{BASE64, SPACE, find, is, run, run_back, starts};
 use super::kind::Kind;
+use super::margins::{backward, onward};
 use super::marker::has_marker;
 use super::scan::Hit;
 
@@ -31,7 +32,9 @@ pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<Block> {
     let label = &bytes[label_from..label_from + find(bytes.get(label_from..label_most)?, dashes)?];
     let from = label_from + label.len() + 5;
     let body_end = find(bytes.get(from..)?, b"----").map_or(bytes.len(), |length| from + length);
-    let closed = ["-----END ", "---- END "].iter().any(|end| starts(bytes, body_end, end.as_bytes()));
+    // In a difference a dash more may stand before those of the last line.
+    let ends_at = |at: usize| ["-----END ", "---- END "].iter().any(|end| starts(bytes, at, end.as_bytes()));
+    let closed = ends_at(body_end) || ends_at(body_end + 1);
     if find(label, b"PRIVATE KEY").is_none() {
         return closed.then_some(Block::Public(body_end));
     }
@@ -40,7 +43,7 @@ pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<Block> {
         () if find(label, b"SSH").is_some() => Kind::SshPrivateKey,
         () => Kind::PrivateKey,
     };
-    let (start, end) = if closed { edges(bytes, from, body_end) } else { lines(bytes, from) };
+    let (start, end) = if closed { edges(bytes, from, body_end) } else { all_lines(bytes, from) };
     let body = bytes.get(start..end)?;
     is_key(body).then_some(Block::Private(Hit { start, end, kind }))
 }
@@ -76,7 +79,7 @@ pub(super) fn key_lines_at(bytes: &[u8], at: usize) -> Option<Hit> {
     if !known && !rsa {
         return None;
     }
-    let (start, end) = lines(bytes, at);
+    let (start, end) = all_lines(bytes, at);
     is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PrivateKey })
 }
 
@@ -96,6 +99,10 @@ pub(super) fn body_before(bytes: &[u8], at: usize, floor: usize) -> Option<Hit> 
             end = line_end;
         }
         start = line;
+    }
+    // The number of the last line, or its margin, may pass for a line.
+    if let Some(further) = backward(bytes, at, floor).filter(|further| further.0 < start) {
+        (start, end) = further;
     }
     is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PrivateKey })
 }
@@ -145,6 +152,14 @@ fn skip_breaks(bytes: &[u8], from: usize, to: usize) -> usize {
         }
     }
     at.min(to)
+}
+
+/// The lines of a key from here on, also where they go on behind a margin.
+fn all_lines(bytes: &[u8], from: usize) -> (usize, usize) {
+    let (start, end) = lines(bytes, from);
+    let first = run(bytes, start, BASE64, MAX_LINE);
+    let is_line = first - start > MAX_LINE / 2;
+    (start, end.max(onward(bytes, if is_line { first } else { from })))
 }
 
 /// The lines of a key from here on, as long as they look like lines of one.
@@ -211,5 +226,44 @@ mod tests {
         assert_eq!(found("-----BEGIN"), None);
         let public = format!("-----BEGIN CERTIFICATE-----\n{LINE}\n-----END CERTIFICATE-----");
         assert!(matches!(block_at(public.as_bytes(), 0), Some(Block::Public(_))));
+    }
+
+    #[test]
+    fn lines_behind_a_margin_are_a_keys_too() {
+        let (begin, end) = (
+            ["-----BEGIN RSA PRIV", "ATE KEY-----"].concat(),
+            ["-----END RSA PRIV", "ATE KEY-----"].concat(),
+        );
+        let redactor = crate::Redactor::new([1; 32]);
+        let margins: [fn(usize) -> String; 7] = [
+            |_| "+".to_owned(),
+            |_| "-".to_owned(),
+            |_| " ".to_owned(),
+            |_| "> ".to_owned(),
+            |number| format!("{number:6}\t"),
+            |number| format!("{number:6}→"),
+            |number| format!("keys/id.pem:{number}:"),
+        ];
+        let body = [LINE, &LINE[1..], &LINE[2..], "c2hvcnQgYXQgdGhlIGVuZA=="];
+        for margin in margins {
+            for (has_begin, has_end) in [(true, true), (true, false), (false, true)] {
+                for lf in ["\n", "\\n"] {
+                    let all = [&begin[..]].into_iter().chain(body).chain([&end[..]]);
+                    let kept = all
+                        .enumerate()
+                        .skip(usize::from(!has_begin))
+                        .take(4 + usize::from(has_begin) + usize::from(has_end));
+                    let lines: Vec<String> =
+                        kept.map(|(number, line)| format!("{}{line}{lf}", margin(number + 1))).collect();
+                    let text = lines.concat();
+                    let text = format!("what follows{lf}{text}and what comes after{lf}");
+                    let left = redactor.redact_text(&text);
+                    for line in body {
+                        assert!(!left.contains(&line[8..24]), "{text}\n{left}");
+                    }
+                    assert!(left.contains("what follows") && left.contains("and what comes after"), "{left}");
+                }
+            }
+        }
     }
 }

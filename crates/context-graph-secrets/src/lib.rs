@@ -30,6 +30,7 @@ mod headers;
 mod hints;
 mod judge;
 mod kind;
+mod margins;
 mod marker;
 mod name_words;
 mod names;

@@ -6,6 +6,7 @@
 mod common;
 mod evidence;
 mod home;
+mod keys;
 mod links;
 mod stage;
 mod state;
