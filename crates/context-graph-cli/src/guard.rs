@@ -22,7 +22,7 @@ use context_graph_policy::{
 use serde_json::{Map, Value, json};
 
 use crate::trust::ProjectFiles;
-use crate::{Environment, allocator, crash, process};
+use crate::{Environment, crash, heap, process};
 pub(crate) use file::read_users;
 use file::{parse_policy, placed, read_policy, users};
 
@@ -285,11 +285,9 @@ impl Guard {
             Event::PreToolUse(_) => Limits::default(),
             _ => Limits { time: PATIENCE },
         };
-        allocator::share_one_heap();
-        let mut outcome = policies.evaluate_on(name, tool, &input, limits, |work| {
-            crash::with_second_stack(work);
-            allocator::leave();
-        });
+        heap::share_one();
+        let mut outcome =
+            policies.evaluate_on(name, tool, &input, limits, |work| crash::with_second_stack(work));
         if !self.standing.is_in_force() {
             outcome.decision = untrusted::tightened(event.known_name(), &outcome.decision);
             // Without what it asks for, a policy may let pass what it is there to refuse.

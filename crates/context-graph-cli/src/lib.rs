@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use std::time::Instant;
 
 mod actions;
-mod allocator;
 mod client;
 mod clock;
 pub mod commands;
@@ -20,6 +19,7 @@ mod exit_status;
 mod explain;
 mod guard;
 mod heads;
+mod heap;
 mod paths;
 mod process;
 mod scratch;
@@ -35,7 +35,6 @@ mod upkeep;
 mod visible_json;
 mod watchdog;
 
-pub use allocator::Allocator;
 pub use config::schema as config_schema;
 pub use context_graph_policy::config::schema as policy_schema;
 pub use environment::Environment;

@@ -4,9 +4,6 @@
 //! overflow reports, which costs a hook more than answering the event does.
 #![cfg_attr(all(target_os = "linux", not(test)), no_main)]
 
-#[global_allocator]
-static ALLOCATOR: context_graph_cli::Allocator = context_graph_cli::Allocator;
-
 #[cfg(all(target_os = "linux", not(test)))]
 #[expect(unsafe_code, reason = "the entry point's name is fixed, and a closed pipe must not kill us")]
 mod start {
