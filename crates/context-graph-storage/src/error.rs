@@ -73,6 +73,13 @@ pub enum StorageError {
         this: String,
     },
 
+    /// What the store is made of is not what it was made of by us. What happens meanwhile waits in journals.
+    #[error("the store was changed behind our back: {what}; `context-graph maintain --rebuild` mends it")]
+    Changed {
+        /// What is not as it should be.
+        what: String,
+    },
+
     /// Others use the store, and whoever asks cannot wait any longer.
     #[error("{} is in use by others; try again", .path.display())]
     Busy {
@@ -128,6 +135,7 @@ impl StorageError {
                 | Self::DiskFull { .. }
                 | Self::NewerStore { .. }
                 | Self::TooNew { .. }
+                | Self::Changed { .. }
                 | Self::Path { .. }
                 | Self::Io { .. }
         )

@@ -7,11 +7,16 @@
 
 mod block;
 pub mod chain;
+mod compare;
 mod entries;
 mod export;
+mod field;
 mod forget;
+mod ledger;
 mod log;
 mod open;
+mod parts;
+mod rebuild;
 mod rows;
 mod schema;
 mod sealed;
@@ -19,6 +24,7 @@ mod search;
 mod sessions;
 mod sql;
 mod tally;
+mod telling;
 mod tombstone;
 mod verify;
 mod words;
@@ -28,6 +34,7 @@ pub use chain::Chain;
 pub use entries::{EntryRow, Filter};
 pub use export::Copy;
 pub use open::{DATABASE, Patience, StoreOptions};
+pub use rebuild::Rebuilt;
 pub use sql::{Answer, Cell};
 pub use tally::{Counting, Counts, Day, DayOf, Slow, Span, Tally};
 pub use tombstone::{Tombstone, Why};
@@ -54,6 +61,8 @@ pub struct Store {
     now_ms: i64,
     /// What sessions are sealed with.
     seal: Seal,
+    /// What each question may take.
+    budget: open::Budget,
 }
 
 /// Longest project key that is accepted, in bytes.
@@ -99,7 +108,7 @@ pub struct About {
     /// The client's word for how it ended.
     pub end_reason: Option<String>,
     /// How it ended, in a word that does not depend on the client.
-    pub end_status: Option<&'static str>,
+    pub end_status: Option<String>,
     /// Where it stands.
     pub lifecycle: String,
     /// The model, where the client said so.
@@ -123,7 +132,7 @@ impl About {
             started_ms: state.started_ms,
             ended_ms: state.ended_ms,
             end_reason: state.end_reason.clone(),
-            end_status: state.end.map(|end| end.status.as_str()),
+            end_status: state.end.map(|end| end.status.as_str().to_owned()),
             lifecycle: state.lifecycle.to_string(),
             model: (!state.model.is_empty()).then(|| state.model.clone()),
             cwd: state.cwd.clone(),

@@ -143,7 +143,7 @@ fn a_fold_that_died_before_emptying_the_journal_is_not_repeated() {
     fs::remove_file(place.live().join("s.state")).unwrap();
     session.append_only(b"later").unwrap();
     let folded = fold(&mut session.lock().unwrap(), &store, 2);
-    assert_eq!((folded.last_seq, folded.damage.len()), (6, 0));
+    assert_eq!((folded.entry.last_seq, folded.damage.len()), (6, 0));
     let mut expected = payloads(5);
     expected.push("later".into());
     assert_eq!(log(&store, "s"), expected);
@@ -163,7 +163,7 @@ fn a_state_left_behind_by_a_fold_that_died_catches_up() {
     for (path, bytes) in files.iter().zip(before) {
         fs::write(path, bytes).unwrap();
     }
-    assert_eq!(fold(&mut session.lock().unwrap(), &store, 1).last_seq, 2);
+    assert_eq!(fold(&mut session.lock().unwrap(), &store, 1).entry.last_seq, 2);
     assert_eq!(number(session.read_state_unlocked().unwrap().state.unwrap().payload()), 2);
 }
 
@@ -176,7 +176,7 @@ fn a_fold_that_died_while_emptying_the_journal_loses_nothing() {
     fs::write(&path, b"").unwrap();
     session.append_only(b"later").unwrap();
     let folded = fold(&mut session.lock().unwrap(), &store, 2);
-    assert_eq!((folded.last_seq, folded.emptied), (6, true));
+    assert_eq!((folded.entry.last_seq, folded.emptied), (6, true));
     assert_eq!(number(session.read_state_unlocked().unwrap().state.unwrap().payload()), 6);
 }
 
@@ -192,7 +192,7 @@ fn a_retired_session_leaves_no_files_and_can_come_back() {
     assert_eq!(fs::read_dir(place.live()).unwrap().count(), 0);
     session.append_only(b"back").unwrap();
     let folded = fold(&mut session.lock().unwrap(), &store, 2);
-    assert_eq!((folded.last_seq, folded.damage.len()), (4, 0));
+    assert_eq!((folded.entry.last_seq, folded.damage.len()), (4, 0));
     assert!(session.remove().unwrap());
     assert!(!session.remove().unwrap());
     assert_eq!(live_sessions(&place.live_folder(), None).unwrap(), []);

@@ -7,7 +7,7 @@
 
 use super::{Damage, Entry, Position, SessionGuard};
 use crate::error::{Result, StorageError};
-use crate::store::{FoldBatch, Store};
+use crate::store::{FoldBatch, SessionEntry, Store};
 
 /// What to store for the entries of a fold.
 #[derive(Debug)]
@@ -21,8 +21,8 @@ pub struct FoldPlan {
 /// What a fold did.
 #[derive(Debug)]
 pub struct Folded {
-    /// Sequence number of the session's last record.
-    pub last_seq: u64,
+    /// The session as the store lists it now.
+    pub entry: SessionEntry,
     /// The place up to which the store now holds the journal.
     pub position: Position,
     /// Whether the journal is empty now; if not, entries arrived meanwhile, for the next fold.
@@ -59,11 +59,11 @@ pub fn fold(
     if !entries.is_empty() {
         guard.sync()?;
     }
-    let last_seq = store.commit_fold(&batch)?;
+    let entry = store.commit(&batch)?;
     let emptied = guard.write_state(position, &live).and_then(|()| guard.truncate(position));
     let (emptied, afterwards) = match emptied {
         Ok(emptied) => (emptied, None),
         Err(error) => (false, Some(error)),
     };
-    Ok(Folded { last_seq, position, emptied, afterwards, damage })
+    Ok(Folded { entry, position, emptied, afterwards, damage })
 }

@@ -6,16 +6,20 @@ use super::Sessions;
 use crate::error::{IoContext, Result};
 use crate::heads::Head;
 use crate::live::Position;
-use crate::store::{Break, Store};
+use crate::store::{Break, SessionEntry, Store};
 
 impl Sessions {
     /// Writes down how far a session has come. A line that cannot be written is made good by the next: nothing that was
     /// stored depends on it.
-    pub(super) fn note_head(&self, store: Option<&Store>, session_id: &str, journal: Option<Position>) {
-        let entry = store.and_then(|store| store.session(session_id).ok().flatten());
+    pub(super) fn note_head(
+        &self,
+        entry: Option<&SessionEntry>,
+        session_id: &str,
+        journal: Option<Position>,
+    ) {
         let head = Head {
             session_id: session_id.to_owned(),
-            records: entry.as_ref().map_or(0, |entry| entry.last_seq),
+            records: entry.map_or(0, |entry| entry.last_seq),
             chain: entry.and_then(|entry| entry.chain).map(|chain| chain.to_string()).unwrap_or_default(),
             journal,
             is_gone: false,

@@ -121,7 +121,7 @@ impl Sessions {
         let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, Vec::new(), 0)?;
         let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
         let journal = (!folded.emptied).then(|| guard.journal_start());
-        self.note_head(store.opened().ok(), session_id, journal);
+        self.note_head(Some(&folded.entry), session_id, journal);
         if folded.emptied { guard.retire() } else { Ok(false) }
     }
 }

@@ -204,7 +204,7 @@ impl Sessions {
                 kept.damage = folded.damage;
                 let is_put_away = over && folded.emptied;
                 let journal = (!is_put_away).then(|| guard.journal_start());
-                self.note_head(store.opened().ok(), &session_id, journal);
+                self.note_head(Some(&folded.entry), &session_id, journal);
                 if is_put_away {
                     guard.retire()?;
                 }

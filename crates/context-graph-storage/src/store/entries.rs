@@ -6,8 +6,9 @@ use context_graph_core::audit::{Evidence, Needle, Outcome};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
 
+use super::ledger::not_ours;
 use super::{Store, search};
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 
 /// What is asked for. Of several values of one kind any will do; several kinds must all fit; an empty kind fits all.
 #[derive(Debug, Clone, Default)]
@@ -102,20 +103,36 @@ pub(super) enum Scope<'a> {
     Records(i64, Vec<u64>),
 }
 
+/// So often what is not ours is looked past.
+const MOST_ROUNDS: usize = 100;
+
 impl Store {
-    /// The newest `limit` entries that fit, oldest first. Sessions of the ids in `passed_over` are left out.
+    /// The newest `limit` entries that fit, oldest first. Sessions of the ids in `passed_over` are left out, and those
+    /// whose row is not ours.
     pub fn entries(&self, filter: &Filter, passed_over: &[String], limit: usize) -> Result<Vec<EntryRow>> {
+        let mut passed_over = self.settle(|store| numbers(&store.connection, passed_over))?;
+        for _ in 0..MOST_ROUNDS {
+            let found = self.newest_entries(filter, &passed_over, limit)?;
+            let foreign = self.settle(|store| not_ours(&store.seal, &store.connection, found.iter().map(|entry| entry.session)))?;
+            if foreign.is_empty() {
+                return Ok(found);
+            }
+            passed_over.extend(foreign);
+        }
+        Err(StorageError::Changed { what: "many sessions in it are not ours".to_owned() })
+    }
+
+    fn newest_entries(&self, filter: &Filter, passed_over: &[i64], limit: usize) -> Result<Vec<EntryRow>> {
         self.settle(|store| {
             let connection = &store.connection;
-            let passed_over = numbers(connection, passed_over)?;
             let mut found = if filter.needles.is_empty() {
                 let scope = match &filter.sessions {
-                    None => Scope::AllBut(&passed_over),
-                    Some(ids) => Scope::Sessions(without(numbers(connection, ids)?, &passed_over)),
+                    None => Scope::AllBut(passed_over),
+                    Some(ids) => Scope::Sessions(without(numbers(connection, ids)?, passed_over)),
                 };
                 select(connection, filter, &scope, limit)?
             } else {
-                search::saying(connection, filter, &passed_over, limit)?
+                search::saying(connection, filter, passed_over, limit)?
             };
             newest(&mut found, limit);
             for entry in &mut found {

@@ -3,9 +3,9 @@
 
 use rusqlite::{Connection, params};
 
+use super::ledger::find;
 use super::rows::forget_from;
 use super::sessions::SNAPSHOT;
-use super::write::find;
 use super::{Removed, Store, Why, tombstone, words};
 use crate::codec;
 use crate::error::Result;
@@ -57,7 +57,10 @@ fn unlink(seal: &Seal, connection: &Connection, id: &str) -> rusqlite::Result<()
         .query_map([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
     for (number, successor, snapshot) in successors {
-        connection.execute("UPDATE sessions SET previous_id = NULL WHERE number = ?", [number])?;
+        if let Some(mut ledger) = find(connection, &successor)? {
+            ledger.entry.previous_session_id = None;
+            ledger.update(seal, connection, true)?;
+        }
         connection.execute(
             "DELETE FROM injections WHERE session = ? AND kind = 'previous_session' AND content = ?",
             params![number, id],

@@ -6,8 +6,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::block::Block;
+use super::ledger::{Ledger, find};
 use super::sealed;
-use super::write::{Ledger, chain_of, find, number};
+use super::write::number;
 use super::{LogEntry, LogRecord, LogVisitor, Store, StoredRecord};
 use crate::error::Result;
 use crate::session_key::SessionKey;
@@ -121,7 +122,7 @@ pub(super) fn append(
     if records.is_empty() {
         return Ok(());
     }
-    let mut chain = chain_of(ledger);
+    let mut chain = ledger.chain();
     let mut block = open_block(connection, ledger)?;
     for record in records {
         let mut open = block.take().unwrap_or_else(|| Block::new(ledger.entry.last_seq + 1, chain));

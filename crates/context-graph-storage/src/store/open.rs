@@ -7,6 +7,8 @@ use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -81,10 +83,57 @@ fn wait(connection: &mut Connection, patience: Patience) -> rusqlite::Result<()>
     }
 }
 
+/// So many steps of SQLite's lie between two looks at what is left.
+const STEPS: i32 = 10_000;
+/// What a question may take, in such steps: some for itself, and some for each byte of the file. Sound files need less
+/// than a hundredth; in a crafted one, pages lead back to each other and there is no end.
+const STEPS_FOR_ITSELF: i64 = 1 << 28;
+const STEPS_A_BYTE: i64 = 16;
+/// A hook asks no longer than this, all in all; then what happened stays in the session's journal.
+const HOOK_ASKS: Duration = Duration::from_secs(2);
+
+/// What a question may take.
+#[derive(Debug, Clone)]
+pub(super) struct Budget {
+    whole: i64,
+    left: Arc<AtomicI64>,
+}
+
+impl Budget {
+    /// For a file of this length.
+    fn of(length: u64) -> Self {
+        let steps = i64::try_from(length).unwrap_or(i64::MAX).saturating_mul(STEPS_A_BYTE);
+        let whole = steps.saturating_add(STEPS_FOR_ITSELF) / i64::from(STEPS);
+        Self { whole, left: Arc::new(AtomicI64::new(whole)) }
+    }
+
+    /// Begins anew, for another question.
+    fn renew(&self) {
+        self.left.store(self.whole, Ordering::Relaxed);
+    }
+}
+
+/// Sees that every question comes to an end.
+fn bound(connection: &mut Connection, patience: Patience, budget: &Budget) -> rusqlite::Result<()> {
+    if patience == Patience::Hook {
+        let until = Instant::now() + HOOK_ASKS;
+        return connection.progress_handler(STEPS, Some(move || Instant::now() >= until));
+    }
+    let left = Arc::clone(&budget.left);
+    connection.progress_handler(STEPS, Some(move || left.fetch_sub(1, Ordering::Relaxed) <= 0))
+}
+
 impl Store {
     /// Opens or creates the store. A file that is none is moved to quarantine and reported; the next open starts
     /// afresh. One of a newer program is refused and left as it is.
     pub fn open(options: &StoreOptions) -> Result<Self> {
+        let store = Self::connect(options)?;
+        schema::prepare(&store, options.patience)?;
+        Ok(store)
+    }
+
+    /// Opens the file, whatever is in it.
+    pub(super) fn connect(options: &StoreOptions) -> Result<Self> {
         let path = options.folder.join(DATABASE);
         let length = create(&path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -92,12 +141,20 @@ impl Store {
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         // A link at the end is refused below; those further up are the user's and the administrator's.
         let real = fs::canonicalize(&options.folder).context("open", &options.folder)?.join(DATABASE);
+        let budget = Budget::of(length);
         let connection = Connection::open_with_flags(&real, flags)
-            .and_then(|mut connection| wait(&mut connection, options.patience).map(|()| connection))
+            .and_then(|mut connection| {
+                wait(&mut connection, options.patience)?;
+                bound(&mut connection, options.patience, &budget)?;
+                Ok(connection)
+            })
             .map_err(|error| failure(&path, &error))?;
+        // A fold has more questions than are kept by default.
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let store = Self {
             connection,
             path,
+            budget,
             quarantine: Quarantine::new(&options.quarantine),
             now_ms: options.now_ms,
             seal: options.seal.clone(),
@@ -116,24 +173,29 @@ impl Store {
             )?;
             Ok(())
         })?;
-        schema::prepare(&store, options.patience)?;
         Ok(store)
+    }
+
+    /// Whether nobody else can open it.
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.path.as_os_str() == IN_MEMORY
     }
 
     /// How to open the same store once more, in another thread.
     pub(super) fn options(&self) -> StoreOptions {
         let folder = self.path.parent().unwrap_or(&self.path);
         let quarantine = self.quarantine.folder().to_path_buf();
-        StoreOptions { quarantine, ..StoreOptions::new(folder, self.now_ms) }
+        StoreOptions { quarantine, seal: self.seal.clone(), ..StoreOptions::new(folder, self.now_ms) }
     }
 
     /// A store in memory, for questions about sessions that are not stored yet.
     pub fn in_memory() -> Result<Self> {
-        let path = PathBuf::from(":memory:");
+        let path = PathBuf::from(IN_MEMORY);
         let connection = Connection::open_in_memory().map_err(|error| failure(&path, &error))?;
         let quarantine = Quarantine::new(Path::new("/nonexistent"));
-        let store = Self { connection, path, quarantine, now_ms: 0, seal: Seal::new([0; 32]) };
-        schema::prepare(&store, Patience::Command)?;
+        let (budget, seal) = (Budget::of(0), Seal::new([0; 32]));
+        let store = Self { connection, path, quarantine, now_ms: 0, seal, budget };
+        schema::create(&store)?;
         Ok(store)
     }
 
@@ -150,7 +212,7 @@ impl Store {
     }
 
     /// Moves the file to quarantine, and says why.
-    fn put_file_aside(&self, why: impl fmt::Display) -> StorageError {
+    pub(super) fn put_file_aside(&self, why: impl fmt::Display) -> StorageError {
         let folder = self.path.parent().unwrap_or(&self.path);
         let name = format!("store-{}", self.now_ms);
         match self.quarantine.move_files(&name, folder, &[DATABASE, ROLLBACK]) {
@@ -161,10 +223,15 @@ impl Store {
 
     /// Does something with the database, and says what went wrong.
     pub(super) fn settle<T>(&self, work: impl FnOnce(&Self) -> rusqlite::Result<T>) -> Result<T> {
+        self.budget.renew();
         work(self).map_err(|error| self.failure(error))
     }
 }
 
+/// The path of what is in no file.
+const IN_MEMORY: &str = ":memory:";
+/// So many questions are kept as SQLite understands them.
+const STATEMENTS: usize = 64;
 /// No database is shorter.
 const HEADER: u64 = 512;
 
@@ -217,11 +284,16 @@ fn defend(connection: &Connection) -> rusqlite::Result<()> {
 /// An error of SQLite's, for callers.
 fn failure(path: &Path, error: &rusqlite::Error) -> StorageError {
     use rusqlite::ErrorCode::{
-        CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly,
+        CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, PermissionDenied, ReadOnly,
     };
     let path = path.to_path_buf();
     match error.sqlite_error_code() {
         Some(DatabaseBusy | DatabaseLocked) => StorageError::Busy { path },
+        Some(OperationInterrupted) => StorageError::Path {
+            path,
+            problem: "a question took longer than the file can be worth".to_owned(),
+            next_step: "`context-graph audit verify` looks for what is wrong with it",
+        },
         Some(DiskFull) => StorageError::DiskFull { action: "write to", path },
         Some(ReadOnly | PermissionDenied | CannotOpen) => StorageError::Path {
             path,

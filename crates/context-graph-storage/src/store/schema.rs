@@ -1,6 +1,7 @@
-//! The tables, and which version of them is in the file.
+//! The tables, which version of them is in the file, and whether they are ours. Nothing is asked of a file before that is
+//! known: what is called a table may be a view without an end.
 
-use std::fs;
+use std::{fmt, fs};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -22,16 +23,124 @@ const OWN: &str = include_str!("sql/sqlite.sql");
 /// What makes a store of each version one of the next: the first entry leads from version 1 to 2.
 const MIGRATIONS: &[&str] = &[];
 
+/// What our own tables, indexes and views come to, taken together: one line for each way in which SQLite may have made
+/// them. The test below says what they come to now.
+const OURS: &[&str] = &["0ef5e26c73769210aaccb101851ce66e3e7b62e501e143451b422f5d28125158"];
+
 /// Makes the tables in a new file, and sees that those of an old one are understood.
 pub(super) fn prepare(store: &Store, patience: Patience) -> Result<()> {
     match version(store)? {
-        VERSION => Ok(()),
+        VERSION => match look(store)? {
+            State::Ours => Ok(()),
+            State::Mendable(objects) => Err(changed(&objects)),
+            State::Foreign(what) => Err(store.put_file_aside(what)),
+        },
         0 => create(store),
         newer if newer > VERSION => Err(too_new(store)),
         // Rewriting years of work is nothing to do while someone waits for a hook.
         _ if patience == Patience::Hook => Err(StorageError::Busy { path: store.path.clone() }),
         older => migrate(store, older, MIGRATIONS, VERSION),
     }
+}
+
+/// Something that a database is made of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Object {
+    kind: String,
+    name: String,
+    table: String,
+    sql: String,
+}
+
+/// What a file is made of.
+pub(super) enum State {
+    /// What we made it of.
+    Ours,
+    /// These are missing or not as they should be, and hold nothing that could be lost.
+    Mendable(Vec<Object>),
+    /// One of the tables is not ours; which, and how.
+    Foreign(String),
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Whatever the file says goes to a terminal.
+        let name: String = self.name.chars().take(60).collect();
+        write!(out, "the {} {name:?}", self.kind)
+    }
+}
+
+/// Whether the file has the version that is written now.
+pub(super) fn is_current(store: &Store) -> Result<bool> {
+    version(store).map(|version| version == VERSION)
+}
+
+fn changed(objects: &[Object]) -> StorageError {
+    let first = objects.first().map(Object::to_string).unwrap_or_default();
+    StorageError::Changed { what: format!("{first} is missing or not ours") }
+}
+
+/// Looks at what the file is made of. Further tables and views that somebody has put beside ours are no concern of ours.
+pub(super) fn look(store: &Store) -> Result<State> {
+    let found = store.settle(|store| objects(&store.connection))?;
+    if OURS.contains(&fingerprint(&found).as_str()) {
+        return Ok(State::Ours);
+    }
+    let own = store.settle(|_| {
+        let memory = Connection::open_in_memory()?;
+        [tables().as_str(), VIEWS, OWN].into_iter().try_for_each(|part| memory.execute_batch(&compact(part)))?;
+        objects(&memory)
+    })?;
+    let is_own_table = |name: &str| own.iter().any(|object| object.kind == "table" && object.name == name);
+    let is_own = |name: &str| own.iter().any(|object| object.name == name);
+    let missing = own.iter().filter(|object| !found.contains(object));
+    let added = found.iter().filter(|object| {
+        !own.contains(object) && (is_own(&object.name) || is_own_table(&object.table))
+    });
+    let wrong: Vec<Object> = missing.chain(added).cloned().collect();
+    if let Some(table) = wrong.iter().find(|object| is_own_table(&object.name) || object.sql.is_empty()) {
+        return Ok(State::Foreign(format!("{:?} in it is not the table that it was", table.table)));
+    }
+    Ok(if wrong.is_empty() { State::Ours } else { State::Mendable(wrong) })
+}
+
+/// Drops what is not ours of these, and makes anew what is missing of ours.
+pub(super) fn mend(store: &Store, wrong: &[Object]) -> Result<()> {
+    let begun = store.begin()?;
+    store.settle(|_| {
+        let found = objects(&begun)?;
+        for Object { kind, name, .. } in wrong.iter().filter(|object| found.contains(object)) {
+            begun.execute_batch(&format!("DROP {kind} \"{}\"", name.replace('"', "\"\"")))?;
+        }
+        for object in wrong.iter().filter(|object| !found.contains(object)) {
+            begun.execute_batch(&object.sql)?;
+        }
+        begun.commit()
+    })
+}
+
+/// Everything that a database is made of, in one order.
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let asked = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema";
+    let mut statement = connection.prepare(asked)?;
+    let read = statement.query_map([], |row| {
+        Ok(Object { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, sql: row.get(3)? })
+    });
+    let mut objects = read?.collect::<rusqlite::Result<Vec<_>>>()?;
+    objects.sort_unstable();
+    Ok(objects)
+}
+
+/// What objects come to, taken together.
+fn fingerprint(objects: &[Object]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for Object { kind, name, table, sql } in objects {
+        for part in [kind, name, table, sql] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 fn version(store: &Store) -> Result<i64> {
@@ -49,23 +158,31 @@ fn too_new(store: &Store) -> StorageError {
 
 /// The tables as SQLite has them.
 fn tables() -> String {
-    TABLES.replace("/* clustered */", "WITHOUT ROWID")
+    compact(&TABLES.replace("/* clustered */", "WITHOUT ROWID"))
 }
 
-fn create(store: &Store) -> Result<()> {
+/// SQL without comments and lines: every process that opens the file reads it.
+fn compact(sql: &str) -> String {
+    let lines = sql.lines().map(|line| line.split("--").next().unwrap_or_default().trim());
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn create(store: &Store) -> Result<()> {
     store.settle(|store| {
         let transaction = Transaction::new_unchecked(&store.connection, TransactionBehavior::Immediate)?;
         // Someone else may have come first.
         let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if found == 0 {
+        let is_empty = objects(&transaction)?.is_empty();
+        if found == 0 && is_empty {
             for part in [&tables(), VIEWS, OWN] {
-                transaction.execute_batch(part)?;
+                transaction.execute_batch(&compact(part))?;
             }
             note_version(&transaction, VERSION)?;
         }
         transaction.commit()
     })?;
     match version(store)? {
+        0 => Err(store.put_file_aside("what is in it is not ours")),
         VERSION => Ok(()),
         _ => Err(too_new(store)),
     }
@@ -74,7 +191,7 @@ fn create(store: &Store) -> Result<()> {
 /// Makes the tables, for a copy that someone else will read.
 pub(super) fn create_in(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&tables())?;
-    connection.execute_batch(VIEWS)?;
+    connection.execute_batch(&compact(VIEWS))?;
     note_version(connection, VERSION)
 }
 
@@ -129,6 +246,46 @@ mod tests {
         assert_eq!(version(&store).unwrap(), 3);
         assert!(store.connection.prepare("SELECT more, most FROM meta").is_ok());
         assert!(!copy.exists());
+    }
+
+    #[test]
+    fn the_tables_come_to_what_is_written_down() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = opened(folder.path());
+        let found = fingerprint(&objects(&store.connection).unwrap());
+        assert!(OURS.contains(&found.as_str()), "they come to {found}");
+    }
+
+    #[test]
+    fn what_is_put_beside_our_tables_is_no_concern_of_ours_and_what_is_put_on_them_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data/context-graph.db");
+        drop(opened(folder.path()));
+        let change = |sql: &str| Connection::open(&file).unwrap().execute_batch(sql).unwrap();
+        change("CREATE TABLE mine (a); CREATE INDEX my_index ON mine (a); CREATE VIEW v_mine AS SELECT 1; VACUUM");
+        drop(opened(folder.path()));
+        for (sql, named) in [
+            ("CREATE INDEX more ON calls (subject)", "more"),
+            ("DROP VIEW v_calls; CREATE VIEW v_calls AS SELECT 1 AS seq", "v_calls"),
+            ("DROP INDEX calls_by_id", "calls_by_id"),
+            ("CREATE TRIGGER t AFTER INSERT ON calls BEGIN DELETE FROM calls; END", "\"t\""),
+        ] {
+            change(sql);
+            let options = StoreOptions::new(folder.path().join("data"), 1);
+            let error = Store::open(&options).unwrap_err();
+            assert!(error.can_wait() && error.to_string().contains(named), "{error}");
+            let rebuilt = Store::rebuild(&options, &mut |_| {}).unwrap();
+            assert!(!rebuilt.mended.is_empty());
+            drop(opened(folder.path()));
+        }
+        // A view without an end in the place of a table.
+        change(
+            "DROP TABLE turns; CREATE VIEW turns AS WITH RECURSIVE n (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n)
+                SELECT 1 AS session, seq, 1 AS at_ms, 1 AS ended_ms, 1 AS ended_by, 1 AS prompt FROM n",
+        );
+        let error = Store::open(&StoreOptions::new(folder.path().join("data"), 1)).unwrap_err();
+        assert!(matches!(&error, StorageError::Corrupted { what, .. } if what.contains("turns")), "{error}");
+        drop(opened(folder.path()));
     }
 
     #[test]

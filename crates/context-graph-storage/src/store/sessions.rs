@@ -3,45 +3,18 @@
 use std::ops::ControlFlow;
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
-use rusqlite::{OptionalExtension as _, Row, ToSql, params};
+use rusqlite::{OptionalExtension as _, ToSql, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Chain, SessionEntry, SessionQuery, SessionVisitor, Stats, Store};
+use super::ledger::{Ledger, find, is_ours, select};
+use super::{SessionEntry, SessionQuery, SessionVisitor, Stats, Store};
 use crate::codec;
 use crate::error::{Result, StorageError};
-use crate::live::Position;
 use crate::session_key::SessionKey;
 
 /// What a snapshot and a state are sealed for.
 pub(super) const SNAPSHOT: &str = "stored snapshot";
 pub(super) const STATE: &str = "stored state";
-
-/// The columns of a session as lists show it.
-pub(super) const ENTRY: &str =
-    "session_id, updated_ms, first_stored_ms, previous_id, project, duration_ms, records,
-    chain, generation, folded, folded_check";
-
-/// A session as lists show it, from a row with the columns of [`ENTRY`].
-pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<SessionEntry> {
-    let count =
-        |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(name)?.map(i64::cast_unsigned));
-    let place = (count("generation")?, count("folded")?, count("folded_check")?);
-    let folded_to = match place {
-        (Some(generation), Some(offset), Some(check)) => Some(Position { generation, offset, check }),
-        _ => None,
-    };
-    Ok(SessionEntry {
-        session_id: row.get("session_id")?,
-        timestamp_ms: row.get("updated_ms")?,
-        first_stored_ms: row.get("first_stored_ms")?,
-        previous_session_id: row.get("previous_id")?,
-        project: row.get("project")?,
-        duration_ms: count("duration_ms")?,
-        last_seq: count("records")?.unwrap_or(0),
-        folded_to,
-        chain: row.get::<_, Option<[u8; 32]>>("chain")?.map(Chain::from),
-    })
-}
 
 impl Store {
     /// The stored snapshot. One that does not decode is moved to quarantine and reported once.
@@ -95,15 +68,12 @@ impl Store {
     /// The session as lists show it.
     pub fn session(&self, id: &str) -> Result<Option<SessionEntry>> {
         SessionKey::new(id)?;
-        self.settle(|store| {
-            let asked = format!("SELECT {ENTRY} FROM sessions WHERE session_id = ?");
-            store.connection.prepare_cached(&asked)?.query_row([id], read_entry).optional()
-        })
+        self.settle(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.entry)))
     }
 
-    /// Visits the sessions that match, newest first, one at a time.
+    /// Visits the sessions that match, newest first, one at a time. What does not bear our tag is passed over: it is not
+    /// what we wrote, and [`Store::verify_chains`] names it.
     pub fn visit_sessions(&self, query: &SessionQuery, visit: SessionVisitor<'_>) -> Result<()> {
-        let limit = query.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));
         let mut given: Vec<&dyn ToSql> = Vec::new();
         let mut conditions = String::from("TRUE");
         for (condition, value) in [
@@ -116,16 +86,17 @@ impl Store {
                 given.push(value);
             }
         }
-        given.push(&limit);
         self.settle(|store| {
-            let asked = format!(
-                "SELECT {ENTRY} FROM sessions WHERE {conditions}
-                 ORDER BY updated_ms DESC, session_id DESC LIMIT ?"
-            );
+            let asked = select(&format!("WHERE {conditions} ORDER BY updated_ms DESC, session_id DESC"));
             let mut statement = store.connection.prepare_cached(&asked)?;
             let mut rows = statement.query(&given[..])?;
-            while let Some(row) = rows.next()? {
-                if visit(read_entry(row)?).is_break() {
+            let mut left = query.limit.unwrap_or(usize::MAX);
+            while let Some(row) = rows.next()?.filter(|_| left > 0) {
+                if !is_ours(&store.seal, row)? {
+                    continue;
+                }
+                left -= 1;
+                if visit(Ledger::read(row)?.entry).is_break() {
                     break;
                 }
             }
@@ -146,12 +117,16 @@ impl Store {
     /// The newest session of a project, passing over one id.
     pub fn latest_of_project(&self, project: &str, excluding: Option<&str>) -> Result<Option<SessionEntry>> {
         self.settle(|store| {
-            let asked = format!(
-                "SELECT {ENTRY} FROM sessions WHERE project = ? AND session_id <> ?
-                 ORDER BY updated_ms DESC, session_id DESC LIMIT 1"
-            );
+            let asked =
+                select("WHERE project = ? AND session_id <> ? ORDER BY updated_ms DESC, session_id DESC");
             let mut statement = store.connection.prepare_cached(&asked)?;
-            statement.query_row(params![project, excluding.unwrap_or_default()], read_entry).optional()
+            let mut rows = statement.query(params![project, excluding.unwrap_or_default()])?;
+            while let Some(row) = rows.next()? {
+                if is_ours(&store.seal, row)? {
+                    return Ledger::read(row).map(|ledger| Some(ledger.entry));
+                }
+            }
+            Ok(None)
         })
     }
 

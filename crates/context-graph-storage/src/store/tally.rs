@@ -10,7 +10,8 @@ use rusqlite::{Connection, Statement, params_from_iter};
 
 use super::Store;
 use super::entries::numbers;
-use crate::error::{Result, StorageError};
+use super::parts::Part;
+use crate::error::Result;
 
 /// From when to when.
 #[derive(Debug, Clone, Copy, Default)]
@@ -127,11 +128,6 @@ pub struct Counting<'a> {
 /// Numbers the day of a moment.
 pub type DayOf<'a> = &'a (dyn Fn(i64) -> u32 + Sync);
 
-/// Fewer sessions than this are counted by one thread.
-const WORTH_A_THREAD: i64 = if cfg!(test) { 2 } else { 2000 };
-/// More threads than this would wait for the disk.
-const MOST_THREADS: usize = 8;
-
 impl Store {
     /// What became of a session's calls.
     pub fn call_counts(&self, session_id: &str) -> Result<Counts> {
@@ -152,37 +148,21 @@ impl Store {
 
     /// Adds what happened to a tally. A large store is counted by several threads, each some of the sessions.
     pub fn tally(&self, counting: &Counting<'_>, day_of: DayOf<'_>, into: &mut Tally) -> Result<()> {
-        let last: i64 = self.settle(|store| {
-            let asked = "SELECT coalesce(max(number), 0) FROM sessions";
-            store.connection.query_row(asked, [], |row| row.get(0))
-        })?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        let threads = i64::try_from(threads).unwrap_or(1).min(last / WORTH_A_THREAD);
-        if threads < 2 || counting.sessions.is_some() {
+        if counting.sessions.is_some() {
             return self.count(counting, None, day_of, into);
         }
-        let share = last / threads + 1;
-        let options = &self.options();
-        let counted: Vec<Result<Tally>> = std::thread::scope(|scope| {
-            let count = |number: i64| {
-                let range = (number * share + 1, (number + 1) * share);
-                scope.spawn(move || {
-                    let mut part = Tally::default();
-                    Self::open(options)?.count(counting, Some(range), day_of, &mut part)?;
-                    Ok(part)
-                })
-            };
-            let started: Vec<_> = (0..threads).map(count).collect();
-            let gone = || StorageError::InvalidData("a thread that counts has ended".to_owned());
-            started.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(gone()))).collect()
-        });
-        counted.into_iter().try_for_each(|part| part.map(|part| into.add(part)))
+        let count = |store: &Self, part| {
+            let mut tally = Tally::default();
+            store.count(counting, Some(part), day_of, &mut tally).map(|()| tally)
+        };
+        self.in_parts(count, count)?.into_iter().for_each(|part| into.add(part));
+        Ok(())
     }
 
     fn count(
         &self,
         counting: &Counting<'_>,
-        range: Option<(i64, i64)>,
+        range: Option<Part>,
         day_of: DayOf<'_>,
         into: &mut Tally,
     ) -> Result<()> {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use super::chain::Chain;
-use super::write::Ledger;
+use super::ledger::Ledger;
 use super::{Store, write};
 use crate::error::Result;
 

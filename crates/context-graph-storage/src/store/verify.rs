@@ -1,13 +1,19 @@
-//! Following the hash chain of every log, from its first record to the link that its session holds, and asking SQLite
-//! whether the file is whole.
+//! Following the hash chain of every log, from its first record to the link that its session holds, making the rows again
+//! that its records tell, and asking SQLite whether the file is whole.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use context_graph_core::session::EventRecord;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use super::chain::Chain;
+use super::compare::{self, Differs, Expected, Walk};
+use super::ledger::{Ledger, find, is_ours, select};
 use super::log::{read, walk};
-use super::write::find;
-use super::{CheckReport, Store, tombstone};
+use super::parts::Part;
+use super::sessions::{SNAPSHOT, STATE};
+use super::{CheckReport, Store, rows, tombstone};
 use crate::error::Result;
 use crate::session_key::SessionKey;
 use crate::sessions::{Loss, look_for_losses};
@@ -40,7 +46,18 @@ pub struct ChainReport {
     pub losses: Vec<Loss>,
 }
 
+/// What to do about rows.
+const MEND: &str = "`context-graph maintain --rebuild` makes rows anew from the records";
+
 impl ChainReport {
+    /// Adds what was found in other sessions.
+    fn add(&mut self, other: Self) {
+        self.sessions += other.sessions;
+        self.records += other.records;
+        self.breaks += other.breaks;
+        self.first_break = self.first_break.take().or(other.first_break);
+    }
+
     fn record_break(&mut self, session_id: Option<&str>, seq: Option<u64>, what: impl Into<String>) {
         self.breaks += 1;
         let session_id = session_id.map(str::to_owned);
@@ -50,125 +67,175 @@ impl ChainReport {
 
 /// A log being followed.
 struct Follow {
-    number: i64,
-    session_id: String,
-    last: u64,
-    head: Option<Chain>,
+    ledger: Ledger,
+    records: Vec<(u64, EventRecord)>,
     chain: Chain,
     next: u64,
     broken: bool,
 }
 
 impl Follow {
-    fn begin(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let number: i64 = row.get("number")?;
-        let session_id: String = row.get("session_id")?;
-        Ok(Self {
-            number,
-            last: row.get::<_, i64>("records")?.cast_unsigned(),
-            head: row.get::<_, Option<[u8; 32]>>("chain").ok().flatten().map(Chain::from),
-            chain: Chain::begin(number.cast_unsigned(), &session_id),
-            session_id,
-            next: 1,
-            broken: false,
-        })
+    fn begin(ledger: Ledger) -> Self {
+        let chain = Chain::begin(ledger.number.cast_unsigned(), &ledger.entry.session_id);
+        Self { chain, ledger, records: Vec::new(), next: 1, broken: false }
     }
 
-    fn break_at(&mut self, report: &mut ChainReport, seq: u64, what: &str) {
+    fn break_at(&mut self, report: &mut ChainReport, seq: Option<u64>, what: impl Into<String>) {
         if !self.broken {
-            report.record_break(Some(&self.session_id), Some(seq), what);
+            report.record_break(Some(&self.ledger.entry.session_id), seq, what);
         }
         self.broken = true;
     }
 
     /// One block of the log.
-    fn block(&mut self, report: &mut ChainReport, first: u64, counted: i64, content: ValueRef<'_>) {
+    fn block(&mut self, report: &mut ChainReport, row: &Row<'_>) -> rusqlite::Result<()> {
+        let first = row.get::<_, i64>(1)?.cast_unsigned();
         if first != self.next {
-            self.break_at(report, self.next, "the record is missing");
+            self.break_at(report, Some(self.next), "the record is missing");
         }
-        let Some(block) = read(self.number, first, content) else {
-            self.break_at(report, first, "the record was changed: its checksum does not hold");
+        let Some(block) = read(self.ledger.number, first, row.get_ref(3)?) else {
+            self.break_at(report, Some(first), "the record was changed: its checksum does not hold");
             self.next = first.saturating_add(1);
-            return;
+            return Ok(());
         };
         self.next = block.end();
-        if i64::from(block.count) != counted {
-            self.break_at(report, first, "the block has another number of records than it should");
+        if i64::from(block.count) != row.get::<_, i64>(2)? {
+            self.break_at(report, Some(first), "the block has another number of records than it should");
         }
         report.records += u64::from(block.count);
         if block.before != self.chain {
-            self.break_at(report, first, "the chain does not lead from the record before it");
+            self.break_at(report, Some(first), "the chain does not lead from the record before it");
         }
         if let Some(seq) = block.first_break() {
-            self.break_at(report, seq, "the record is not the one that the chain was made over");
+            self.break_at(report, Some(seq), "the record is not the one that the chain was made over");
         }
         for packed in block.records() {
             look_for_losses(&mut report.losses, &self.session_id, packed.seq, packed.content.bytes);
         }
         self.chain = block.behind;
+        for packed in block.records().take(if self.broken { 0 } else { usize::MAX }) {
+            let content = packed.content;
+            self.records.push((packed.seq, rows::read(&self.ledger, content.tool_use_id, content.bytes)));
+        }
+        Ok(())
     }
 
     /// The end of the log.
-    fn end(mut self, report: &mut ChainReport) {
+    fn end(&mut self, report: &mut ChainReport) {
         report.sessions += 1;
-        if self.last.saturating_add(1) != self.next {
-            let seq = self.next.min(self.last.saturating_add(1));
-            return self.break_at(report, seq, "the log ends elsewhere than it should");
+        let (last, head) = (self.ledger.entry.last_seq, self.ledger.entry.chain);
+        if last.saturating_add(1) != self.next {
+            let seq = self.next.min(last.saturating_add(1));
+            return self.break_at(report, Some(seq), "the log ends elsewhere than it should");
         }
-        let held = if self.last == 0 { self.head.is_none() } else { self.head == Some(self.chain) };
+        let held = if last == 0 { head.is_none() } else { head == Some(self.chain) };
         if !held {
-            self.break_at(report, self.last, "the chain ends in another link than it should");
+            self.break_at(report, Some(last), "the chain ends in another link than it should");
         }
     }
 }
 
 impl Store {
-    /// Follows the hash chain of every log; `progress` hears how many records were followed so far.
+    /// Follows the hash chain of every log, and holds every row against what the records tell; `progress` hears about how
+    /// many records were followed so far.
     pub fn verify_chains(&self, progress: &mut dyn FnMut(u64)) -> Result<ChainReport> {
+        // In one moment: while it is read here nobody writes, so that all threads see the same.
+        let moment = self.connection.unchecked_transaction().map_err(|error| self.failure(error))?;
+        let done = AtomicU64::new(0);
+        let note = |records: u64| done.fetch_add(records, Ordering::Relaxed) + records;
+        let parts = self.in_parts(
+            |store, part| store.follow(part, &mut |records| progress(note(records))),
+            |store, part| {
+                store.follow(part, &mut |records| {
+                    note(records);
+                })
+            },
+        )?;
+        let mut report = ChainReport::default();
+        let mut present = Vec::new();
+        for (part, numbers) in parts {
+            report.add(part);
+            present.extend(numbers);
+        }
         self.settle(|store| {
-            let mut report = ChainReport::default();
-            // In one moment: a fold meanwhile must not look like a break.
-            let moment = store.connection.unchecked_transaction()?;
-            let present = store.follow_all(&mut report, progress)?;
             let gone = store.follow_tombstones(&mut report)?;
             store.find_gaps(&mut report, present, gone)?;
-            store.find_strays(&mut report)?;
-            moment.finish()?;
-            progress(report.records);
-            Ok(report)
+            moment.finish()
+        })?;
+        progress(report.records);
+        Ok(report)
+    }
+
+    /// Follows the logs of some sessions; what was found, and the numbers of the sessions.
+    fn follow(&self, part: Part, progress: &mut dyn FnMut(u64)) -> Result<(ChainReport, Vec<i64>)> {
+        self.settle(|store| {
+            let connection = &store.connection;
+            let (mut report, mut present) = (ChainReport::default(), Vec::new());
+            let mut asked = connection.prepare(&select("WHERE number BETWEEN ? AND ? ORDER BY number"))?;
+            let between = "WHERE session BETWEEN ? AND ? ORDER BY session";
+            let mut of_blocks = connection.prepare(&format!(
+                "SELECT session, first_seq, records, content FROM blocks {between}, first_seq"
+            ))?;
+            let mut of_states =
+                connection.prepare(&format!("SELECT session, snapshot, state FROM states {between}"))?;
+            let mut of_rows = compare::statements(connection)?;
+            let mut blocks = Walk::begin(&mut of_blocks, part)?;
+            let mut states = Walk::begin(&mut of_states, part)?;
+            let mut told =
+                of_rows.iter_mut().map(|rows| Walk::begin(rows, part)).collect::<rusqlite::Result<Vec<_>>>()?;
+            let mut sessions = asked.query([part.0, part.1])?;
+            while let Some(row) = sessions.next()? {
+                let number: i64 = row.get(0)?;
+                strays(&mut report, number, &mut blocks, &mut states, &mut told)?;
+                present.push(number);
+                let before = report.records;
+                if is_ours(&store.seal, row)? {
+                    let mut follow = Follow::begin(Ledger::read(row)?);
+                    while let Some(row) = blocks.row().filter(|_| blocks.session() == Some(number)) {
+                        follow.block(&mut report, row)?;
+                        blocks.advance()?;
+                    }
+                    follow.end(&mut report);
+                    store.state_of(&mut follow, &mut report, &states)?;
+                    if !follow.broken {
+                        let expected = Expected::of(&follow.ledger, &follow.records)?;
+                        if let Some(Differs { table, seq, how }) =
+                            expected.compare(connection, number, &mut told)?
+                        {
+                            let what = format!("the row of it in {table} {how}; {MEND}");
+                            follow.break_at(&mut report, Some(seq.cast_unsigned()), what);
+                        }
+                    }
+                } else {
+                    report.sessions += 1;
+                    let id = row.get::<_, String>(1).ok();
+                    let what = format!("the session's row is not as it was written; {MEND}");
+                    report.record_break(id.as_deref(), None, what);
+                }
+                for walk in told.iter_mut().chain([&mut blocks, &mut states]) {
+                    walk.skip_to(number.saturating_add(1))?;
+                }
+                progress(report.records - before);
+            }
+            strays(&mut report, part.1, &mut blocks, &mut states, &mut told)?;
+            Ok((report, present))
         })
     }
 
-    /// Follows all logs; the numbers of their sessions.
-    fn follow_all(
-        &self,
-        report: &mut ChainReport,
-        progress: &mut dyn FnMut(u64),
-    ) -> rusqlite::Result<Vec<i64>> {
-        let mut statement = self.connection.prepare(
-            "SELECT s.number, s.session_id, s.records, s.chain, b.first_seq, b.content, b.records AS counted
-             FROM sessions s LEFT JOIN blocks b ON b.session = s.number ORDER BY s.number, b.first_seq",
-        )?;
-        let mut rows = statement.query([])?;
-        let (mut present, mut current): (Vec<i64>, Option<Follow>) = (Vec::new(), None);
-        while let Some(row) = rows.next()? {
-            let number: i64 = row.get(0)?;
-            if current.as_ref().is_none_or(|follow| follow.number != number) {
-                if let Some(done) = current.take() {
-                    done.end(report);
-                    progress(report.records);
-                }
-                present.push(number);
-                current = Some(Follow::begin(row)?);
-            }
-            if let (Some(follow), Some(first)) = (&mut current, row.get::<_, Option<i64>>(4)?) {
-                follow.block(report, first.cast_unsigned(), row.get("counted")?, row.get_ref(5)?);
+    /// Whether what a session goes on from is what we wrote.
+    fn state_of(&self, follow: &mut Follow, report: &mut ChainReport, states: &Walk<'_>) -> rusqlite::Result<()> {
+        let Some(row) = states.row().filter(|_| states.session() == Some(follow.ledger.number)) else {
+            return Ok(());
+        };
+        for (column, purpose) in [(1, SNAPSHOT), (2, STATE)] {
+            let value = row.get_ref(column)?;
+            let id = &follow.ledger.entry.session_id;
+            let holds = value.as_blob().is_ok_and(|bytes| self.seal.disclose(purpose, id, bytes).is_some());
+            if !holds && value != ValueRef::Null {
+                follow.break_at(report, None, format!("the {purpose} is not as it was written"));
             }
         }
-        if let Some(done) = current {
-            done.end(report);
-        }
-        Ok(present)
+        Ok(())
     }
 
     /// Follows the chain of tombstones; the numbers of the sessions that they stand for.
@@ -218,26 +285,6 @@ impl Store {
         Ok(())
     }
 
-    /// Reports sessions of which more or less is told than there are records, and rows of no session.
-    fn find_strays(&self, report: &mut ChainReport) -> rusqlite::Result<()> {
-        let mut statement = self.connection.prepare(
-            "SELECT s.session_id, e.session, coalesce(s.records, 0), e.told
-             FROM (SELECT session, count(*) AS told FROM events GROUP BY session) e
-             LEFT JOIN sessions s ON s.number = e.session WHERE coalesce(s.records, 0) <> e.told
-             UNION ALL SELECT NULL, session, 0, count(*) FROM blocks
-                WHERE session NOT IN (SELECT number FROM sessions) GROUP BY session
-             UNION ALL SELECT session_id, number, records, 0 FROM sessions
-                WHERE records > 0 AND NOT EXISTS (SELECT 1 FROM events WHERE session = number)",
-        )?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let (records, told): (i64, i64) = (row.get(2)?, row.get(3)?);
-            let id: Option<String> = row.get(0)?;
-            report.record_break(id.as_deref(), None, format!("{told} events are told of {records} records"));
-        }
-        Ok(())
-    }
-
     fn counted(&self, what: &str) -> rusqlite::Result<i64> {
         let asked = "SELECT coalesce((SELECT CAST(value AS BIGINT) FROM meta WHERE name = ?), 0)";
         self.connection.query_row(asked, [what], |row| row.get(0))
@@ -279,4 +326,24 @@ impl Store {
             })
         })
     }
+}
+
+/// Reports what belongs to no session, up to this number.
+fn strays<'w>(
+    report: &mut ChainReport,
+    number: i64,
+    blocks: &mut Walk<'w>,
+    states: &mut Walk<'w>,
+    told: &mut [Walk<'w>],
+) -> rusqlite::Result<()> {
+    let mut first: Option<i64> = None;
+    for walk in told.iter_mut().chain([blocks, states]) {
+        let passed = walk.skip_to(number)?;
+        first = first.into_iter().chain(passed).min();
+    }
+    if let Some(session) = first {
+        let what = format!("there are rows of session number {session}, which is not there; {MEND}");
+        report.record_break(None, None, what);
+    }
+    Ok(())
 }

@@ -1,10 +1,11 @@
 //! Storing a fold: all or nothing, in one transaction.
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, named_params, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-use super::sessions::{ENTRY, SNAPSHOT, STATE, read_entry};
-use super::{Chain, Change, FoldBatch, LogRecord, MAX_PROJECT_BYTES, SessionEntry, Store, log, rows};
+use super::ledger::{Ledger, find};
+use super::sessions::{SNAPSHOT, STATE};
+use super::{Change, FoldBatch, LogRecord, MAX_PROJECT_BYTES, SessionEntry, Store, log, rows};
 use crate::codec;
 use crate::error::{Result, StorageError};
 use crate::live::Position;
@@ -14,22 +15,20 @@ use crate::session_key::SessionKey;
 /// Longest id of a tool call that a record can hold.
 pub(super) const MAX_CALL_ID_BYTES: usize = u16::MAX as usize - 2;
 
-/// A session in the store, as a writer needs it.
-pub(super) struct Ledger {
-    pub(super) number: i64,
-    pub(super) settled: u64,
-    pub(super) entry: SessionEntry,
-}
-
 impl Store {
     /// Stores a fold durably, in one transaction, and returns the number of the session's last record. Storing the
     /// same journal entries again adds nothing.
     pub fn commit_fold(&self, batch: &FoldBatch) -> Result<u64> {
+        self.commit(batch).map(|entry| entry.last_seq)
+    }
+
+    /// The same; returns the session as it is listed now.
+    pub fn commit(&self, batch: &FoldBatch) -> Result<SessionEntry> {
         validate(batch)?;
         let transaction = self.begin()?;
-        let last = self.settle(|_| put(&self.seal, &transaction, batch))?;
+        let entry = self.settle(|_| put(&self.seal, &transaction, batch))?;
         self.settle(|_| transaction.commit())?;
-        Ok(last)
+        Ok(entry)
     }
 
     /// Loads a snapshot and stores what `change` makes of it, in one transaction; returns what was stored.
@@ -69,7 +68,7 @@ fn validate(batch: &FoldBatch) -> Result<()> {
     }
 }
 
-fn put(seal: &Seal, connection: &Connection, batch: &FoldBatch) -> rusqlite::Result<u64> {
+fn put(seal: &Seal, connection: &Connection, batch: &FoldBatch) -> rusqlite::Result<SessionEntry> {
     let id = &batch.snapshot.session_id;
     let known = find(connection, id)?;
     let is_new = known.is_none();
@@ -82,32 +81,23 @@ fn put(seal: &Seal, connection: &Connection, batch: &FoldBatch) -> rusqlite::Res
     let before = ledger.entry.last_seq;
     log::append(connection, &mut ledger, &fresh)?;
     let entry = &mut ledger.entry;
+    let has_other_previous = entry.previous_session_id != batch.snapshot.previous_session_id;
     entry.timestamp_ms = batch.snapshot.timestamp_ms;
     entry.previous_session_id.clone_from(&batch.snapshot.previous_session_id);
     entry.folded_to = batch.folded_to.or(entry.folded_to);
     entry.project = batch.project.clone().or(entry.project.take());
     entry.duration_ms = batch.duration_ms.or(entry.duration_ms);
+    ledger.about = batch.about.clone().or(ledger.about.take());
     if !fresh.is_empty() {
         ledger.settled = rows::tell(connection, &ledger, before, &fresh)?;
     }
-    put_session(connection, &ledger, batch, is_new)?;
+    if is_new {
+        ledger.insert(seal, connection)?;
+    } else {
+        ledger.update(seal, connection, has_other_previous)?;
+    }
     put_state(seal, connection, ledger.number, batch)?;
-    Ok(ledger.entry.last_seq)
-}
-
-/// The session of this id.
-pub(super) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Ledger>> {
-    let asked = format!("SELECT {ENTRY}, number, settled FROM sessions WHERE session_id = ?");
-    let mut statement = connection.prepare_cached(&asked)?;
-    statement
-        .query_row([id], |row| {
-            Ok(Ledger {
-                number: row.get("number")?,
-                settled: row.get::<_, i64>("settled")?.try_into().unwrap_or(0),
-                entry: read_entry(row)?,
-            })
-        })
-        .optional()
+    Ok(ledger.entry)
 }
 
 fn begin_session(connection: &Connection, batch: &FoldBatch) -> rusqlite::Result<Ledger> {
@@ -124,7 +114,7 @@ fn begin_session(connection: &Connection, batch: &FoldBatch) -> rusqlite::Result
         folded_to: None,
         chain: None,
     };
-    Ok(Ledger { number, settled: 0, entry })
+    Ok(Ledger { number, settled: 0, entry, about: None })
 }
 
 /// The next of the numbers that are given once.
@@ -141,69 +131,6 @@ pub(super) fn count_up(connection: &Connection, what: &str) -> rusqlite::Result<
 fn contains(folded: Option<Position>, source: Option<Position>) -> bool {
     matches!((folded, source), (Some(folded), Some(source))
         if folded.generation == source.generation && source.offset <= folded.offset)
-}
-
-pub(super) fn put_session(
-    connection: &Connection,
-    ledger: &Ledger,
-    batch: &FoldBatch,
-    is_new: bool,
-) -> rusqlite::Result<()> {
-    let entry = &ledger.entry;
-    if is_new {
-        connection
-            .prepare_cached(
-                "INSERT INTO sessions (number, session_id, updated_ms, first_stored_ms, records, settled)
-                 VALUES (?, ?, ?, ?, 0, 0)",
-            )?
-            .execute(params![ledger.number, entry.session_id, entry.timestamp_ms, entry.first_stored_ms])?;
-    }
-    let folded = entry.folded_to;
-    connection
-        .prepare_cached(
-            "UPDATE sessions SET project = :project, previous_id = :previous, updated_ms = :updated,
-                duration_ms = :duration, records = :records, chain = :chain, settled = :settled,
-                generation = :generation, folded = :folded, folded_check = :check
-             WHERE number = :number",
-        )?
-        .execute(named_params! {
-            ":project": entry.project,
-            ":previous": entry.previous_session_id,
-            ":updated": entry.timestamp_ms,
-            ":duration": entry.duration_ms.map(number),
-            ":records": number(entry.last_seq),
-            ":chain": entry.chain.as_ref().map(|chain| &chain.as_bytes()[..]),
-            ":settled": number(ledger.settled),
-            ":generation": folded.map(|place| place.generation.cast_signed()),
-            ":folded": folded.map(|place| place.offset.cast_signed()),
-            ":check": folded.map(|place| place.check.cast_signed()),
-            ":number": ledger.number,
-        })?;
-    let Some(about) = &batch.about else { return Ok(()) };
-    let [prompts, calls, failures] = about.counts.map(number);
-    connection
-        .prepare_cached(
-            "UPDATE sessions SET started_ms = :started, ended_ms = :ended, end_reason = :reason,
-                end_status = :status, lifecycle = :lifecycle, model = :model, cwd = :cwd, transcript_path = :transcript,
-                prompts = :prompts, calls = :calls, failures = :failures, continuity = :continuity
-             WHERE number = :number",
-        )?
-        .execute(named_params! {
-            ":started": about.started_ms,
-            ":ended": about.ended_ms,
-            ":reason": about.end_reason,
-            ":status": about.end_status,
-            ":lifecycle": about.lifecycle,
-            ":model": about.model,
-            ":cwd": about.cwd,
-            ":transcript": about.transcript_path,
-            ":prompts": prompts,
-            ":calls": calls,
-            ":failures": failures,
-            ":continuity": about.continuity,
-            ":number": ledger.number,
-        })?;
-    Ok(())
 }
 
 fn put_state(seal: &Seal, connection: &Connection, number: i64, batch: &FoldBatch) -> rusqlite::Result<()> {
@@ -228,10 +155,4 @@ fn unencodable(error: StorageError) -> rusqlite::Error {
 /// A count as the tables have it.
 pub(super) fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-/// The link that a session's next record follows.
-pub(super) fn chain_of(ledger: &Ledger) -> Chain {
-    let begin = || Chain::begin(ledger.number.cast_unsigned(), &ledger.entry.session_id);
-    ledger.entry.chain.unwrap_or_else(begin)
 }

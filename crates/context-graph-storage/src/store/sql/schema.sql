@@ -39,7 +39,9 @@ CREATE TABLE sessions (
     -- How far the session's journal is folded.
     generation      BIGINT,
     folded          BIGINT,
-    folded_check    BIGINT
+    folded_check    BIGINT,
+    -- Over all of the row, with the user's secret: whether we wrote it.
+    tag             BYTEA
 ) /* clustered */;
 CREATE UNIQUE INDEX sessions_by_id ON sessions (session_id);
 CREATE INDEX sessions_by_time ON sessions (updated_ms, session_id);

@@ -1,0 +1,163 @@
+//! Making rows anew from the records, after somebody has changed them behind our back. Records themselves are neither made
+//! nor removed here: a session whose records do not hold, or are not ours, is left as it is and named.
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::chain::Chain;
+use super::ledger::{Ledger, is_ours, select};
+use super::sessions::{SNAPSHOT, STATE};
+use super::telling::TABLES;
+use super::{About, Store, StoreOptions, log, rows, schema};
+use crate::codec;
+use crate::error::Result;
+use crate::seal::Seal;
+use crate::sessions::decode_session;
+
+/// What making rows anew came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// Sessions of which everything was told again.
+    pub sessions: u64,
+    /// Their records.
+    pub records: u64,
+    /// Rows of sessions that are not there, which were removed.
+    pub strays: u64,
+    /// Views and indexes that were put right.
+    pub mended: Vec<String>,
+    /// Sessions that were left as they are: their records do not hold, or are not ours.
+    pub left: Vec<String>,
+}
+
+/// So many sessions are told by one transaction: a hook that wants to write waits no longer than that.
+const AT_ONCE: usize = 16;
+
+impl Store {
+    /// Opens a store that may have been changed, puts it right and makes every row anew; `progress` hears how many
+    /// records were told so far.
+    pub fn rebuild(options: &StoreOptions, progress: &mut dyn FnMut(u64)) -> Result<Rebuilt> {
+        let store = Self::connect(options)?;
+        let mut rebuilt = Rebuilt::default();
+        if schema::is_current(&store)?
+            && let schema::State::Mendable(wrong) = schema::look(&store)?
+        {
+            schema::mend(&store, &wrong)?;
+            rebuilt.mended = wrong.iter().map(schema::Object::to_string).collect();
+        }
+        schema::prepare(&store, options.patience)?;
+        let numbers: Vec<i64> = store.settle(|store| {
+            let mut statement = store.connection.prepare("SELECT number FROM sessions ORDER BY number")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        })?;
+        for some in numbers.chunks(AT_ONCE) {
+            let begun = store.begin()?;
+            store.settle(|store| {
+                some.iter().try_for_each(|number| retell(&begun, &store.seal, *number, &mut rebuilt))?;
+                begun.commit()
+            })?;
+            progress(rebuilt.records);
+        }
+        let begun = store.begin()?;
+        store.settle(|_| {
+            for table in &TABLES {
+                let asked =
+                    format!("DELETE FROM {} WHERE session NOT IN (SELECT number FROM sessions)", table.name);
+                rebuilt.strays += begun.execute(&asked, [])? as u64;
+            }
+            begun.commit()
+        })?;
+        Ok(rebuilt)
+    }
+}
+
+/// Tells everything about a session again, if it is ours and its records hold.
+fn retell(
+    connection: &Connection,
+    seal: &Seal,
+    number: i64,
+    rebuilt: &mut Rebuilt,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(&select("WHERE number = ?"))?;
+    let found = statement
+        .query_row([number], |row| Ok((row.get::<_, String>(1), is_ours(seal, row)?, Ledger::read(row))))
+        .optional()?;
+    let (id, is_ours, ledger) = match found {
+        Some((Ok(id), is_ours, Ok(ledger))) => (id, is_ours, ledger),
+        Some((id, ..)) => {
+            rebuilt.left.push(id.unwrap_or_else(|_| format!("number {number}")));
+            return Ok(());
+        }
+        None => return Ok(()),
+    };
+    let ledger = if is_ours { Some(ledger) } else { restored(connection, seal, ledger)? };
+    let told = match ledger {
+        Some(ledger) => from_records(connection, seal, ledger, is_ours)?,
+        None => None,
+    };
+    match told {
+        Some(records) => {
+            rebuilt.sessions += 1;
+            rebuilt.records += records;
+        }
+        None => rebuilt.left.push(id),
+    }
+    Ok(())
+}
+
+/// The session of a row that was changed, from what it goes on from, which is sealed by itself.
+fn restored(connection: &Connection, seal: &Seal, ledger: Ledger) -> rusqlite::Result<Option<Ledger>> {
+    let id = &ledger.entry.session_id;
+    let mut statement = connection.prepare_cached("SELECT snapshot, state FROM states WHERE session = ?")?;
+    let found = statement
+        .query_row([ledger.number], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Option<Vec<u8>>>(1)?)))
+        .optional()?;
+    let Some((snapshot, state)) = found else { return Ok(None) };
+    let Some(Ok(snapshot)) = seal.disclose(SNAPSHOT, id, &snapshot).map(codec::decode) else { return Ok(None) };
+    let state = state.as_deref().and_then(|state| seal.disclose(STATE, id, state));
+    let session = state.and_then(|state| decode_session(state).ok());
+    let mut entry = ledger.entry.clone();
+    entry.timestamp_ms = snapshot.timestamp_ms;
+    entry.previous_session_id = snapshot.previous_session_id;
+    if let Some(session) = &session {
+        entry.duration_ms = session.lasted_ms();
+        entry.project = Some(session.state.project.clone());
+        entry.first_stored_ms = entry.first_stored_ms.min(snapshot.timestamp_ms);
+    }
+    let about = session.as_ref().map(About::of);
+    Ok(Some(Ledger { entry, about, ..ledger }))
+}
+
+/// Tells a session from its records; how many there are, if they hold.
+fn from_records(
+    connection: &Connection,
+    seal: &Seal,
+    mut ledger: Ledger,
+    is_ours: bool,
+) -> rusqlite::Result<Option<u64>> {
+    let mut chain = Chain::begin(ledger.number.cast_unsigned(), &ledger.entry.session_id);
+    let (mut next, mut records) = (1, Vec::new());
+    let mut statement = connection
+        .prepare_cached("SELECT first_seq, content FROM blocks WHERE session = ? ORDER BY first_seq")?;
+    let mut blocks = statement.query([ledger.number])?;
+    while let Some(row) = blocks.next()? {
+        let first = row.get::<_, i64>(0)?.cast_unsigned();
+        let block = log::read(ledger.number, first, row.get_ref(1)?);
+        let holds = |block: &super::block::Block| first == next && block.before == chain && block.holds();
+        let Some(block) = block.filter(holds) else { return Ok(None) };
+        records.extend(block.records().map(|packed| {
+            (packed.seq, rows::read(&ledger, packed.content.tool_use_id, packed.content.bytes))
+        }));
+        (next, chain) = (block.end(), block.behind);
+    }
+    let count = next - 1;
+    let head = (count > 0).then_some(chain);
+    if is_ours && (ledger.entry.last_seq, ledger.entry.chain) != (count, head) {
+        return Ok(None);
+    }
+    (ledger.entry.last_seq, ledger.entry.chain) = (count, head);
+    rows::forget_from(connection, ledger.number, 0)?;
+    let entries = rows::correlated(&ledger, &records);
+    let open_turn = rows::put(connection, ledger.number, &entries, &records)?;
+    ledger.settled = rows::settled(&entries, open_turn, count);
+    ledger.update(seal, connection, true)?;
+    Ok(Some(count))
+}

@@ -1,0 +1,274 @@
+//! What entries say, as rows: calls, events, decisions, files, turns, injections. It depends on the records alone, so rows
+//! can be made again at any time, and held against those that are there.
+
+use std::collections::HashMap;
+
+use context_graph_core::audit::{Call, Decided, Entry, Happening};
+use context_graph_core::session::EventRecord;
+
+use super::field::Field;
+use super::write::number;
+
+/// A table of what records tell.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    /// Where a row stands: session, number, and what tells rows of one number apart.
+    pub(super) key: &'static str,
+    /// Its columns, those of the key first.
+    pub(super) columns: &'static str,
+}
+
+pub(super) const CALLS: usize = 0;
+pub(super) const EVENTS: usize = 1;
+pub(super) const DECISIONS: usize = 2;
+pub(super) const FILES: usize = 3;
+pub(super) const TURNS: usize = 4;
+pub(super) const INJECTIONS: usize = 5;
+
+/// The tables, by their numbers here.
+pub(super) const TABLES: [Table; 6] = [
+    Table {
+        name: "calls",
+        key: "session, seq, place",
+        columns: "session, seq, place, last_seq, at_ms, ended_ms, tool_use_id, tool, mcp_server, agent_id, agent_type,
+            prompt_id, permission_mode, subject, verdict, outcome, evidence, duration_ms, between_ms, permission_asked,
+            deferrals, batch_seq, error",
+    },
+    Table {
+        name: "events",
+        key: "session, seq",
+        columns: "session, seq, at_ms, event, hook_us, call, tool_use_id, agent_id, agent_type, prompt_id, verdict, subject",
+    },
+    Table {
+        name: "decisions",
+        key: "session, seq, place, position",
+        columns: "session, seq, place, position, event, verdict, rule, reason, counted",
+    },
+    Table { name: "files", key: "session, seq, place, position", columns: "session, seq, place, position, path" },
+    Table { name: "turns", key: "session, seq", columns: "session, seq, at_ms, ended_ms, ended_by, prompt" },
+    Table {
+        name: "injections",
+        key: "session, seq, position",
+        columns: "session, seq, position, kind, content",
+    },
+];
+
+/// What an injection is called that is the session before.
+pub(super) const PREVIOUS_SESSION: &str = "previous_session";
+
+/// Takes rows.
+pub(super) trait Rows {
+    /// One row of the table of this number.
+    fn row(&mut self, table: usize, row: &[Field<'_>]) -> rusqlite::Result<()>;
+}
+
+/// Tells entries, which were made from these records; the number of the prompt of a turn that is not over.
+pub(super) fn tell(
+    session: i64,
+    entries: &[Entry],
+    records: &[(u64, EventRecord)],
+    into: &mut dyn Rows,
+) -> rusqlite::Result<Option<u64>> {
+    let mut telling = Telling { session, records, places: HashMap::new(), into };
+    for entry in entries {
+        match entry {
+            Entry::Call(call) => telling.call(call)?,
+            Entry::Event(happening) => telling.event(happening)?,
+        }
+    }
+    telling.injections()?;
+    telling.turns(entries)
+}
+
+struct Telling<'a> {
+    session: i64,
+    records: &'a [(u64, EventRecord)],
+    /// How many calls without a record of their own were told of each batch.
+    places: HashMap<u64, i64>,
+    into: &'a mut dyn Rows,
+}
+
+impl Telling<'_> {
+    fn call(&mut self, call: &Call) -> rusqlite::Result<()> {
+        let seq = call.first_seq();
+        let place = if call.records.is_empty() {
+            let place = self.places.entry(seq).or_default();
+            *place += 1;
+            *place
+        } else {
+            0
+        };
+        let ruling = call.ruling();
+        let row = [
+            self.session.into(),
+            seq.into(),
+            place.into(),
+            call.records.last().map_or(seq, |part| part.seq).into(),
+            call.at_ms.into(),
+            call.ended_ms.into(),
+            said(&call.tool_use_id),
+            (&call.tool).into(),
+            call.mcp_server.as_ref().into(),
+            call.agent.id.as_ref().into(),
+            call.agent.kind.as_ref().into(),
+            call.prompt_id.as_ref().into(),
+            call.permission_mode.as_ref().into(),
+            (&call.subject).into(),
+            ruling.map(|ruling| &ruling.verdict).into(),
+            call.outcome.as_str().into(),
+            call.evidence.as_str().into(),
+            call.duration_ms.into(),
+            call.between_ms.into(),
+            call.permission_asked.into(),
+            call.deferrals.into(),
+            call.batch_seq.into(),
+            call.error.as_ref().map(|error| beginning(error)).into(),
+        ];
+        self.into.row(CALLS, &row)?;
+        for part in &call.records {
+            let own = (part.seq, part.at_ms, part.event.as_ref(), part.took_us);
+            let mut row = [Field::Null; 12];
+            row[..6].copy_from_slice(&[
+                self.session.into(),
+                own.0.into(),
+                own.1.into(),
+                Field::Text(own.2),
+                own.3.into(),
+                seq.into(),
+            ]);
+            self.into.row(EVENTS, &row)?;
+        }
+        self.decisions(seq, place, &call.decided, ruling)?;
+        self.files(seq, place, &call.paths)
+    }
+
+    fn event(&mut self, happening: &Happening) -> rusqlite::Result<()> {
+        let seq = happening.seq;
+        let records = self.records;
+        let at = records.binary_search_by_key(&seq, |(seq, _)| *seq).ok();
+        let record = at.map(|at| &records[at].1);
+        let tool_use_id = record.and_then(|record| record.tool_use_id.as_deref()).unwrap_or_default();
+        let decided = happening.decided.as_ref();
+        let row = [
+            self.session.into(),
+            seq.into(),
+            happening.at_ms.into(),
+            (&happening.event).into(),
+            happening.took_us.into(),
+            Field::Null,
+            said(tool_use_id),
+            happening.agent.id.as_ref().into(),
+            happening.agent.kind.as_ref().into(),
+            happening.prompt_id.as_ref().into(),
+            decided.map(|decided| &decided.verdict).into(),
+            said(&happening.subject),
+        ];
+        self.into.row(EVENTS, &row)?;
+        self.decisions(seq, 0, happening.decided.as_slice(), decided)?;
+        self.files(seq, 0, &happening.paths)
+    }
+
+    fn decisions(
+        &mut self,
+        seq: u64,
+        place: i64,
+        decided: &[Decided],
+        counted: Option<&Decided>,
+    ) -> rusqlite::Result<()> {
+        let mut position = 0_i64;
+        for decision in decided {
+            let counts = counted.is_some_and(|counted| std::ptr::eq(counted, decision));
+            let rules = decision.rules.iter().map(Some);
+            let none = decision.rules.is_empty().then_some(None);
+            for rule in rules.chain(none) {
+                let Decided { event, verdict, reason, .. } = decision;
+                let row = [
+                    self.session.into(),
+                    seq.into(),
+                    place.into(),
+                    position.into(),
+                    event.into(),
+                    verdict.into(),
+                    rule.into(),
+                    reason.into(),
+                    counts.into(),
+                ];
+                self.into.row(DECISIONS, &row)?;
+                position += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn files(&mut self, seq: u64, place: i64, paths: &[String]) -> rusqlite::Result<()> {
+        for (position, path) in (0_i64..).zip(paths) {
+            let row = [self.session.into(), seq.into(), place.into(), position.into(), path.into()];
+            self.into.row(FILES, &row)?;
+        }
+        Ok(())
+    }
+
+    fn injections(&mut self) -> rusqlite::Result<()> {
+        for (seq, record) in self.records {
+            let link = record.link.as_ref().map(|link| (PREVIOUS_SESSION, &link.session_id));
+            let added = record.ruling.as_ref().filter(|ruling| ruling.verdict == "add_context");
+            let context = added.map(|ruling| ("context", &ruling.reason));
+            let input = record.updated_input.as_ref().map(|input| ("input", input));
+            for (position, (kind, content)) in (0_i64..).zip([link, context, input].into_iter().flatten()) {
+                let row =
+                    [self.session.into(), (*seq).into(), position.into(), Field::Text(kind), content.into()];
+                self.into.row(INJECTIONS, &row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the turns; the number of the prompt of one that is not over.
+    fn turns(&mut self, entries: &[Entry]) -> rusqlite::Result<Option<u64>> {
+        let mut open: Option<&Happening> = None;
+        for entry in entries {
+            let Entry::Event(event) = entry else { continue };
+            let ended_by = match event.event.as_str() {
+                "Stop" | "StopFailure" => "stopped",
+                // After a compaction the same turn goes on.
+                "SessionStart" if event.subject == "compact" => continue,
+                "UserPromptSubmit" | "SessionStart" | "SessionEnd" => "broken_off",
+                _ => continue,
+            };
+            if let Some(turn) = open.take() {
+                self.turn(turn, Some((event.at_ms, ended_by)))?;
+            }
+            open = (event.event == "UserPromptSubmit").then_some(event);
+        }
+        if let Some(turn) = open {
+            self.turn(turn, None)?;
+        }
+        Ok(open.map(|turn| turn.seq))
+    }
+
+    fn turn(&mut self, turn: &Happening, end: Option<(i64, &str)>) -> rusqlite::Result<()> {
+        let (ended_ms, ended_by) = end.unzip();
+        let row = [
+            self.session.into(),
+            number(turn.seq).into(),
+            turn.at_ms.into(),
+            ended_ms.into(),
+            ended_by.into(),
+            (&turn.subject).into(),
+        ];
+        self.into.row(TURNS, &row)
+    }
+}
+
+/// How much of an error is told; the record has all of it.
+const ERROR_LETTERS: usize = 300;
+
+fn beginning(error: &str) -> &str {
+    error.char_indices().nth(ERROR_LETTERS).map_or(error, |(end, _)| &error[..end])
+}
+
+/// What was not said is no value.
+fn said(text: &str) -> Field<'_> {
+    if text.is_empty() { Field::Null } else { Field::Text(text) }
+}
