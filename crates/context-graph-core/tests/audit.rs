@@ -184,6 +184,26 @@ fn a_deferred_call_is_one_call_and_is_timed_from_where_it_was_taken_up() {
 }
 
 #[test]
+fn what_comes_under_the_id_of_a_call_that_is_over_is_another_call() {
+    let stop = |at_ms| record("Stop", at_ms, json!({"stop_hook_active": false}));
+    let (ask, answer) = (|at_ms| bash("PreToolUse", at_ms, "a", "ls"), |at_ms| bash("PostToolUse", at_ms, "a", "ls"));
+    let batch = |at_ms| {
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "a", "tool_response": "x"});
+        record("PostToolBatch", at_ms, json!({"tool_calls": [call]}))
+    };
+    let seqs = |records: &[EventRecord]| {
+        let entries = tell(records);
+        let of = |call: &Call| (call.records.iter().map(|part| part.seq).collect::<Vec<_>>(), call.batch_seq);
+        calls(&entries).into_iter().map(of).collect::<Vec<_>>()
+    };
+    // In the turn of its answer it is not over, nor before it was answered.
+    assert_eq!(seqs(&[ask(1), answer(2), answer(3), ask(4)]), [(vec![1, 2, 3, 4], None)]);
+    assert_eq!(seqs(&[ask(1), stop(2), ask(3), answer(4)]), [(vec![1, 3, 4], None)]);
+    let twice = [ask(1), answer(2), batch(3), stop(4), ask(5), answer(6), batch(7), stop(8), answer(9)];
+    assert_eq!(seqs(&twice), [(vec![1, 2], Some(3)), (vec![5, 6], Some(7)), (vec![9], None)]);
+}
+
+#[test]
 fn calls_without_an_id_are_matched_by_what_they_are() {
     let records = [
         bash("PreToolUse", 1, "", "one"),

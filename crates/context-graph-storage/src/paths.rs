@@ -24,7 +24,7 @@ use crate::quarantine::{Quarantine, note_loss};
 use crate::safe_open::{Access, Folder, is_ours};
 use crate::seal::Seal;
 use crate::secret::UserFolder;
-use crate::store::{DATABASE, Patience, Store, StoreOptions};
+use crate::store::{DATABASE, Patience, Rebuilt, Store, StoreOptions};
 
 /// The name of the state folder.
 pub const STATE_FOLDER: &str = ".context-graph";
@@ -252,13 +252,22 @@ impl StateFolder {
 
     /// Opens the store for someone with this patience, creating it where it is missing.
     pub fn open_store_as(&self, patience: Patience, now_ms: i64) -> Result<Store> {
+        Store::open(&self.store_options(patience, now_ms)?)
+    }
+
+    /// Makes everything in the store that can be made from its records anew; `progress` hears how many were told so far.
+    pub fn rebuild_store(&self, now_ms: i64, progress: &mut dyn FnMut(u64)) -> Result<Rebuilt> {
+        Store::rebuild(&self.store_options(Patience::Command, now_ms)?, progress)
+    }
+
+    fn store_options(&self, patience: Patience, now_ms: i64) -> Result<StoreOptions> {
         let folder = self.database();
         if !self.named {
             database::examine(&folder, self.path())?;
         }
         let quarantine = self.quarantine().folder().to_path_buf();
         let seal = self.seal.derive("store", &[]);
-        Store::open(&StoreOptions { quarantine, patience, seal, ..StoreOptions::new(folder, now_ms) })
+        Ok(StoreOptions { quarantine, patience, seal, ..StoreOptions::new(folder, now_ms) })
     }
 }
 

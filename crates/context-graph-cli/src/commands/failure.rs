@@ -91,7 +91,7 @@ impl From<StorageError> for Failure {
         let code = match &error {
             StorageError::SessionNotFound(_) => ErrorCode::SessionNotFound,
             StorageError::InvalidId(_) | StorageError::Question(_) => ErrorCode::Validation,
-            StorageError::Corrupted { .. } => ErrorCode::Corruption,
+            StorageError::Corrupted { .. } | StorageError::Changed { .. } => ErrorCode::Corruption,
             _ => ErrorCode::Storage,
         };
         Self::new(code, error.to_string())

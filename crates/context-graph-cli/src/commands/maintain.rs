@@ -1,6 +1,7 @@
 //! `maintain`: what is otherwise done by itself after a session.
 
 mod adopt;
+mod rebuild;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,7 +29,8 @@ const SILENT_MS: i64 = 60 * 60 * 1000;
 /// This happens by itself after a session, at most once an hour, in a process that no hook waits for.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  context-graph maintain\n  context-graph maintain --json\n  context-graph maintain --adopt\n\n\
+    after_help = "Examples:\n  context-graph maintain\n  context-graph maintain --json\n  context-graph maintain --adopt\n  \
+                        context-graph maintain --rebuild\n\n\
                         How much is kept: `retention.max_age_days` and `retention.max_size_mb` in \
                         .context-graph/config.toml."
 )]
@@ -43,6 +45,10 @@ pub(crate) struct MaintainArgs {
     /// Take in state that was moved aside because it was not made here: after copying or moving a project of yours
     #[arg(long)]
     adopt: bool,
+
+    /// Make everything in the store anew that can be made from its records: after `audit verify` said that it was changed
+    #[arg(long, conflicts_with = "adopt")]
+    rebuild: bool,
 
     /// Do not ask before adopting
     #[arg(long, requires = "adopt")]
@@ -65,6 +71,9 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         Failure::new(ErrorCode::Storage, format!("cannot use {}: {error}", folder.display()))
             .with_next_step("see that it is a folder, and readable for you")
     })?;
+    if args.rebuild && held.is_some() {
+        return rebuild::run(args, &environment);
+    }
     if held.is_some() {
         let sessions = environment.sessions(args.db_path.as_deref())?;
         sessions.folder().tidy()?;

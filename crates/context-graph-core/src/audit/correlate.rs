@@ -40,7 +40,8 @@ pub fn correlate<'a>(
 #[derive(Default)]
 struct Gathering<'a> {
     drafts: Vec<Draft>,
-    by_id: HashMap<String, usize>,
+    /// The calls of an id, in the order in which they began. Nearly always it is one.
+    by_id: HashMap<String, Vec<usize>>,
     entries: Vec<Entry>,
     turns: Turns,
     /// Requests without an id, to be matched once all calls are known.
@@ -61,7 +62,7 @@ impl<'a> Gathering<'a> {
             | Event::PostToolUseFailure(_)
             | Event::PermissionDenied(_)
             | Event::PermissionRequest(_) => {
-                let at = self.draft_of(&event);
+                let at = self.draft_of(seq, &event);
                 self.drafts[at].add(seq, record, event);
             }
             other => {
@@ -76,17 +77,36 @@ impl<'a> Gathering<'a> {
     }
 
     /// The call that an event belongs to, made if it is its first.
-    fn draft_of(&mut self, event: &Event) -> usize {
+    fn draft_of(&mut self, seq: u64, event: &Event) -> usize {
         let id = event.tool_use_id().unwrap_or("");
-        let known = if id.is_empty() { self.draft_without_id(event) } else { self.by_id.get(id).copied() };
+        let known = if id.is_empty() { self.draft_without_id(event) } else { self.draft_with_id(id, seq) };
         known.unwrap_or_else(|| {
             let at = self.drafts.len();
             self.drafts.push(Draft::new(id));
             if !id.is_empty() {
-                self.by_id.insert(id.to_owned(), at);
+                self.by_id.entry(id.to_owned()).or_default().push(at);
             }
             at
         })
+    }
+
+    /// The newest call of this id. One that was answered in a turn that is over is over as well: whatever comes under its
+    /// id after that is another call.
+    fn draft_with_id(&self, id: &str, seq: u64) -> Option<usize> {
+        let at = *self.by_id.get(id)?.last()?;
+        let is_over = self.drafts[at].answered.is_some_and(|(answer, _)| self.turns.ended_between(answer, seq));
+        (!is_over).then_some(at)
+    }
+
+    /// The call of this id that a batch tells of: the newest that had begun by then and was not over, else the first that
+    /// began later.
+    fn draft_of_report(&self, id: &str, seq: u64) -> Option<usize> {
+        let calls = self.by_id.get(id)?;
+        let begun = calls.partition_point(|at| self.drafts[*at].first_seq().is_some_and(|first| first <= seq));
+        let before = begun.checked_sub(1).map(|at| calls[at]).filter(|at| {
+            !self.drafts[*at].answered.is_some_and(|(answer, _)| self.turns.ended_between(answer, seq))
+        });
+        before.or_else(|| calls.get(begun).copied())
     }
 
     /// The oldest open call without an id that this can be the answer to.
@@ -119,9 +139,9 @@ impl<'a> Gathering<'a> {
             if call.tool_use_id.is_empty() {
                 continue;
             }
-            let at = self.by_id.get(&call.tool_use_id).copied().unwrap_or_else(|| {
+            let at = self.draft_of_report(&call.tool_use_id, seq).unwrap_or_else(|| {
                 let at = self.drafts.len();
-                self.by_id.insert(call.tool_use_id.clone(), at);
+                self.by_id.entry(call.tool_use_id.clone()).or_default().push(at);
                 batch_times.insert(at, at_ms);
                 self.drafts.push(Draft::of_batch(&call, agent));
                 at

@@ -113,6 +113,12 @@ impl Draft {
         }
     }
 
+    /// The number of its first record, or of the batch that alone tells of it.
+    pub(super) fn first_seq(&self) -> Option<u64> {
+        let batch = self.batch.as_ref().map(|batch| batch.seq);
+        self.records.iter().map(|part| part.seq).min().or(batch)
+    }
+
     /// Takes in what a batch says of it.
     pub(super) fn report(&mut self, seq: u64, response: Option<Value>) {
         self.batch = Some(Reported { seq, response });

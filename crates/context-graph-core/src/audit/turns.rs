@@ -44,6 +44,14 @@ impl Turns {
         }
     }
 
+    /// Whether a turn of the main thread ended, or a run of the client began or ended, between two records.
+    pub(super) fn ended_between(&self, from: u64, to: u64) -> bool {
+        let between = |at: Option<u64>| at.is_some_and(|at| at < to);
+        let turn = self.main.partition_point(|(at, _)| *at <= from);
+        let run = self.runs.partition_point(|at| *at <= from);
+        between(self.main.get(turn).map(|(at, _)| *at)) || between(self.runs.get(run).copied())
+    }
+
     /// Whether the client was started anew between two records.
     pub(super) fn runs_between(&self, from: u64, to: u64) -> bool {
         self.runs.iter().any(|seq| (from..to).contains(seq))

@@ -56,10 +56,9 @@ pub fn fold(
     let fresh: Vec<_> = fresh.entries().filter(|entry| entry.end.offset <= position.offset).collect();
     let FoldPlan { mut batch, live } = plan(&entries, &fresh, &mut damage)?;
     batch.folded_to = Some(position);
-    if !entries.is_empty() {
-        guard.sync()?;
-    }
-    let entry = store.commit(&batch)?;
+    // The disk begins with the journal while the transaction is made, and must be done with it before that counts.
+    guard.begin_sync();
+    let entry = store.commit(&batch, || if entries.is_empty() { Ok(()) } else { guard.sync() })?;
     let emptied = guard.write_state(position, &live).and_then(|()| guard.truncate(position));
     let (emptied, afterwards) = match emptied {
         Ok(emptied) => (emptied, None),

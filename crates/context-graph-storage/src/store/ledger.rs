@@ -66,41 +66,41 @@ pub(super) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option
 }
 
 impl Ledger {
-    /// A session from a row.
+    /// A session from a row. Whatever a column holds that does not belong there is nothing: whether the row is ours says
+    /// its tag.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let count = |at: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(at)?.map(i64::cast_unsigned));
-        let folded_to = match (count(22)?, count(23)?, count(24)?) {
+        let number = |at: usize| row.get_ref(at).ok().and_then(|value| value.as_i64().ok());
+        let count = |at: usize| number(at).map(i64::cast_unsigned);
+        let text = |at: usize| row.get_ref(at).ok().and_then(|value| value.as_str().ok()).map(str::to_owned);
+        let folded_to = match (count(22), count(23), count(24)) {
             (Some(generation), Some(offset), Some(check)) => Some(Position { generation, offset, check }),
             _ => None,
         };
-        let about = match row.get(7)? {
-            Some(started_ms) => Some(About {
-                started_ms,
-                ended_ms: row.get(8)?,
-                end_reason: row.get(9)?,
-                end_status: row.get(10)?,
-                lifecycle: row.get::<_, Option<String>>(11)?.unwrap_or_default(),
-                model: row.get(12)?,
-                cwd: row.get::<_, Option<String>>(13)?.unwrap_or_default(),
-                transcript_path: row.get::<_, Option<String>>(14)?.unwrap_or_default(),
-                counts: [count(15)?, count(16)?, count(17)?].map(Option::unwrap_or_default),
-                continuity: row.get::<_, Option<f32>>(18)?.unwrap_or_default(),
-            }),
-            None => None,
-        };
+        let about = number(7).map(|started_ms| About {
+            started_ms,
+            ended_ms: number(8),
+            end_reason: text(9),
+            end_status: text(10),
+            lifecycle: text(11).unwrap_or_default(),
+            model: text(12),
+            cwd: text(13).unwrap_or_default(),
+            transcript_path: text(14).unwrap_or_default(),
+            counts: [count(15), count(16), count(17)].map(Option::unwrap_or_default),
+            continuity: row.get(18).unwrap_or_default(),
+        });
         Ok(Self {
             number: row.get(0)?,
-            settled: count(21)?.filter(|settled| i64::try_from(*settled).is_ok()).unwrap_or(0),
+            settled: number(21).and_then(|settled| u64::try_from(settled).ok()).unwrap_or(0),
             entry: SessionEntry {
                 session_id: row.get(1)?,
-                previous_session_id: row.get(2)?,
-                project: row.get(3)?,
-                timestamp_ms: row.get(4)?,
-                first_stored_ms: row.get(5)?,
-                duration_ms: count(6)?,
-                last_seq: count(19)?.unwrap_or(0),
+                previous_session_id: text(2),
+                project: text(3),
+                timestamp_ms: number(4).unwrap_or_default(),
+                first_stored_ms: number(5).unwrap_or_default(),
+                duration_ms: count(6),
+                last_seq: count(19).unwrap_or(0),
                 folded_to,
-                chain: row.get::<_, Option<[u8; 32]>>(20)?.map(Chain::from),
+                chain: row.get::<_, Option<[u8; 32]>>(20).ok().flatten().map(Chain::from),
             },
             about,
         })

@@ -115,6 +115,8 @@ fn restored(connection: &Connection, seal: &Seal, ledger: Ledger) -> rusqlite::R
     let state = state.as_deref().and_then(|state| seal.disclose(STATE, id, state));
     let session = state.and_then(|state| decode_session(state).ok());
     let mut entry = ledger.entry.clone();
+    // Nobody knows any more how far its journal was folded. A fold empties the journal, so all that is in it is new.
+    entry.folded_to = None;
     entry.timestamp_ms = snapshot.timestamp_ms;
     entry.previous_session_id = snapshot.previous_session_id;
     if let Some(session) = &session {

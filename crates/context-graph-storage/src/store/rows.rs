@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use context_graph_core::audit::{Entry, Evidence, Origin, correlate};
 use context_graph_core::session::EventRecord;
-use rusqlite::{CachedStatement, Connection, params, params_from_iter};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::field::Field;
 use super::ledger::Ledger;
@@ -30,8 +30,8 @@ pub(super) fn tell(
     let mut from = ledger.settled.min(before);
     let mut records = read_from(connection, ledger, from, before, fresh)?;
     let mut entries = correlated(ledger, &records);
-    if from > 0 && reaches_back(connection, ledger, from, &entries)? {
-        from = 0;
+    if let Some(further) = reaches_back(connection, ledger, (from, before), &entries)? {
+        from = further;
         records = read_from(connection, ledger, from, before, fresh)?;
         entries = correlated(ledger, &records);
     }
@@ -75,29 +75,61 @@ pub(super) fn correlated(ledger: &Ledger, records: &[(u64, EventRecord)]) -> Vec
     correlate(origin, records.iter().map(|(seq, record)| (*seq, record)))
 }
 
-/// Whether something here may belong to a call that counted as settled: an answer, a batch or another asking by its id;
-/// a request or an answer without one that nothing here fits. Then everything is told again.
+/// The place from which to tell again because something here may belong to a call that counted as settled: an answer, a
+/// batch or another asking by its id; a request or an answer without one that nothing here fits, for which everything is
+/// told again.
 fn reaches_back(
     connection: &Connection,
     ledger: &Ledger,
-    settled: u64,
+    (settled, before): (u64, u64),
     entries: &[Entry],
-) -> rusqlite::Result<bool> {
-    let mut statement = connection
-        .prepare_cached("SELECT 1 FROM calls WHERE tool_use_id = ? AND session = ? AND seq <= ?")?;
+) -> rusqlite::Result<Option<u64>> {
+    if settled == 0 {
+        return Ok(None);
+    }
+    // The newest call of the id. One that was answered in a turn that is over is over: what comes later is another call.
+    let mut statement = connection.prepare_cached(
+        "SELECT c.seq, c.ended_ms IS NOT NULL AND EXISTS (SELECT 1 FROM events e
+            WHERE e.session = c.session AND e.seq > c.last_seq AND e.seq <= ?4
+                AND (e.event IN ('UserPromptSubmit', 'Stop', 'StopFailure', 'SessionEnd')
+                    OR e.event = 'SessionStart' AND e.subject <> 'compact'))
+         FROM calls c WHERE c.tool_use_id = ?1 AND c.session = ?2 AND c.seq <= ?3
+         ORDER BY c.seq DESC, c.place DESC LIMIT 1",
+    )?;
+    let mut furthest: Option<u64> = None;
     for entry in entries {
-        let reaches = match entry {
-            Entry::Event(event) => event.event == "PermissionRequest",
-            Entry::Call(call) if call.tool_use_id.is_empty() => call.asked.is_none(),
+        let reached = match entry {
+            Entry::Event(event) => (event.event == "PermissionRequest").then_some(1),
+            Entry::Call(call) if call.tool_use_id.is_empty() => call.asked.is_none().then_some(1),
             Entry::Call(call) => {
-                statement.exists(params![call.tool_use_id, ledger.number, number(settled)])?
+                let key = params![call.tool_use_id, ledger.number, number(settled), number(before)];
+                let known = statement.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+                known.and_then(|(seq, is_over): (i64, bool)| (!is_over).then_some(seq.cast_unsigned()))
             }
         };
-        if reaches {
-            return Ok(true);
+        furthest = furthest.into_iter().chain(reached).min();
+    }
+    furthest.map(|seq| whole(connection, ledger.number, seq.saturating_sub(1), settled)).transpose()
+}
+
+/// `from`, or as much before it as it takes for no call to lie on both sides.
+fn whole(connection: &Connection, session: i64, from: u64, settled: u64) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare_cached(
+        "SELECT min(call) FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3 AND call <= ?2
+         UNION ALL SELECT min(seq) FROM calls WHERE session = ?1 AND seq <= ?2 AND batch_seq > ?2
+            AND EXISTS (SELECT 1 FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3 AND event = 'PostToolBatch')",
+    )?;
+    let mut from = from;
+    loop {
+        let mut cut = statement.query_map(params![session, number(from), number(settled)], |row| {
+            row.get::<_, Option<i64>>(0)
+        })?;
+        let first = cut.by_ref().collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().min();
+        match first {
+            Some(seq) => from = seq.cast_unsigned().saturating_sub(1),
+            None => return Ok(from),
         }
     }
-    Ok(false)
 }
 
 /// Up to where nothing can change any more: not behind a turn or a call that is open, and not within a call.

@@ -313,9 +313,16 @@ impl Store {
     /// Whether the file is whole, as SQLite sees it: every page, every index, every row.
     pub fn check(&self) -> Result<CheckReport> {
         self.settle(|store| {
-            let mut statement = store.connection.prepare("PRAGMA integrity_check(1)")?;
-            let told: Vec<String> =
-                statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            let told = store.connection.prepare("PRAGMA integrity_check(1)").and_then(|mut statement| {
+                statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
+            });
+            let told = match told {
+                // What the index of words says of itself when it cannot be read.
+                Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) => {
+                    vec![error.to_string()]
+                }
+                told => told?,
+            };
             let first_problem = told.into_iter().find(|line| line != "ok");
             let count = |asked: &str| store.connection.query_row(asked, [], |row| row.get::<_, i64>(0));
             Ok(CheckReport {

@@ -19,14 +19,16 @@ impl Store {
     /// Stores a fold durably, in one transaction, and returns the number of the session's last record. Storing the
     /// same journal entries again adds nothing.
     pub fn commit_fold(&self, batch: &FoldBatch) -> Result<u64> {
-        self.commit(batch).map(|entry| entry.last_seq)
+        self.commit(batch, || Ok(())).map(|entry| entry.last_seq)
     }
 
-    /// The same; returns the session as it is listed now.
-    pub fn commit(&self, batch: &FoldBatch) -> Result<SessionEntry> {
+    /// The same; returns the session as it is listed now. What must have been done before anything is stored is done by
+    /// `first`, at the last moment.
+    pub fn commit(&self, batch: &FoldBatch, first: impl FnOnce() -> Result<()>) -> Result<SessionEntry> {
         validate(batch)?;
         let transaction = self.begin()?;
         let entry = self.settle(|_| put(&self.seal, &transaction, batch))?;
+        first()?;
         self.settle(|_| transaction.commit())?;
         Ok(entry)
     }

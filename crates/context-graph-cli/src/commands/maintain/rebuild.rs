@@ -1,0 +1,39 @@
+//! `maintain --rebuild`: rows, views and indexes made anew from the records.
+
+use serde_json::json;
+
+use super::MaintainArgs;
+use crate::commands::failure::Outcome;
+use crate::summary::counted;
+use crate::{Environment, clock, table, terminal};
+
+pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
+    let sessions = environment.sessions(args.db_path.as_deref())?;
+    if !sessions.has_store() {
+        return table::print_lines(["nothing to do: there is no store yet"]);
+    }
+    let rebuilt = sessions.folder().rebuild_store(clock::now_ms(), &mut |_| {})?;
+    if args.json {
+        return table::print_json(&json!({
+            "sessions": rebuilt.sessions,
+            "records": rebuilt.records,
+            "removed_rows": rebuilt.strays,
+            "mended": rebuilt.mended,
+            "left": rebuilt.left,
+        }));
+    }
+    let mut lines: Vec<String> = rebuilt.mended.iter().map(|what| format!("put right {what}")).collect();
+    lines.push(format!(
+        "told {} of {} again",
+        counted(rebuilt.records, "record", "records"),
+        counted(rebuilt.sessions, "session", "sessions")
+    ));
+    if rebuilt.strays > 0 {
+        lines.push(format!("removed {} of sessions that are not there", counted(rebuilt.strays, "row", "rows")));
+    }
+    let left = rebuilt.left.iter().map(|id| {
+        format!("left {} as it is: its records do not hold, or are not yours", terminal::plain(id, false))
+    });
+    lines.extend(left);
+    table::print_lines(lines)
+}
