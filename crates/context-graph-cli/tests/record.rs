@@ -310,3 +310,68 @@ fn an_upkeep_and_a_purge_wait_for_each_other() {
     purging.wait().unwrap();
     assert!(!state.exists(), "it was made anew");
 }
+
+fn tamper(place: &Place, sql: &str) {
+    let file = place.project().join(".context-graph/data/context-graph.db");
+    rusqlite::Connection::open(file).unwrap().execute_batch(sql).unwrap();
+}
+
+#[test]
+fn a_row_that_was_changed_is_named_and_made_anew_from_the_records() {
+    let place = Place::new();
+    a_session(&place, "s1");
+    a_session(&place, "s2");
+    holds(&place);
+    tamper(&place, "UPDATE calls SET outcome = 'denied', subject = 'rm -rf /' WHERE session = 2");
+    let said = broken(&place);
+    assert!(said.contains("session s2, record 3: the row of it in calls is not what the record tells"), "{said}");
+    assert!(said.contains("maintain --rebuild"), "{said}");
+    let run = place.run(&["maintain", "--rebuild"]);
+    assert_eq!((run.code, run.stdout.trim()), (0, "told 12 records of 2 sessions again"), "{run:?}");
+    holds(&place);
+
+    // A view of ours that tells something else: nothing is asked of it, and hooks go on.
+    tamper(&place, "DROP VIEW v_calls; CREATE VIEW v_calls AS SELECT 'nothing' AS tool");
+    for asked in [&["audit", "verify"][..], &["audit", "sql", "SELECT tool FROM v_calls"], &["audit", "log"]] {
+        let run = place.run(asked);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stderr.contains("v_calls") && run.stderr.contains("maintain --rebuild"), "{run:?}");
+    }
+    event(&place, "s3", "UserPromptSubmit", json!({"prompt": "go on"}));
+    let stop = event(&place, "s3", "Stop", json!({"stop_hook_active": false})).json();
+    assert!(stop["notices"].to_string().contains("v_calls"), "{stop}");
+    let run = place.run(&["maintain", "--rebuild", "--json"]);
+    assert_eq!(run.json()["mended"].as_array().unwrap().len(), 2, "{run:?}");
+    event(&place, "s3", "Stop", json!({"stop_hook_active": false}));
+    assert_eq!(holds(&place)["records"], 15);
+}
+
+#[test]
+fn a_table_that_has_become_a_view_without_an_end_holds_nobody_up() {
+    let endless = "DROP TABLE sessions; CREATE VIEW sessions AS
+        WITH RECURSIVE n (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n)
+        SELECT number, 'x' AS session_id, 'x' AS project, 1 AS updated_ms FROM n";
+    let begun = Instant::now();
+    for asked in [&["audit", "verify"][..], &["session", "list"], &["audit", "stats"]] {
+        let place = Place::new();
+        a_session(&place, "s1");
+        tamper(&place, endless);
+        let run = place.run(asked);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stderr.contains("sessions") && run.stderr.contains("quarantine"), "{run:?}");
+        a_session(&place, "s2");
+        assert_eq!(place.run(&["session", "list", "--json"]).json().as_array().unwrap().len(), 1);
+    }
+    // A store of a version that is not known is asked for nothing but who made it.
+    let place = Place::new();
+    a_session(&place, "s1");
+    tamper(
+        &place,
+        "DROP TABLE meta; PRAGMA user_version = 9; CREATE VIEW meta AS
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'x' AS name, i AS value FROM n",
+    );
+    assert_ne!(place.run(&["session", "list"]).code, 0);
+    event(&place, "s2", "UserPromptSubmit", json!({"prompt": "go on"}));
+    event(&place, "s2", "Stop", json!({"stop_hook_active": false}));
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}

@@ -90,7 +90,7 @@ const STEPS: i32 = 10_000;
 const STEPS_FOR_ITSELF: i64 = 1 << 28;
 const STEPS_A_BYTE: i64 = 16;
 /// A hook asks no longer than this, all in all; then what happened stays in the session's journal.
-const HOOK_ASKS: Duration = Duration::from_secs(2);
+const HOOK_ASKS: Duration = Duration::from_secs(1);
 
 /// What a question may take.
 #[derive(Debug, Clone)]

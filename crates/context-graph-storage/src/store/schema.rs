@@ -148,8 +148,9 @@ fn version(store: &Store) -> Result<i64> {
 }
 
 fn too_new(store: &Store) -> StorageError {
-    let asked = "SELECT value FROM meta WHERE name = 'made_by'";
-    let made_by = store.connection.query_row(asked, [], |row| row.get::<_, String>(0));
+    let text = |asked: &str| store.connection.query_row(asked, [], |row| row.get::<_, String>(0));
+    let made_by = text("SELECT type FROM sqlite_schema WHERE name = 'meta' AND type = 'table'")
+        .and_then(|_| text("SELECT value FROM meta WHERE name = 'made_by'"));
     let made_by = made_by.unwrap_or_else(|_| "a newer version".to_owned());
     // Whatever the file says goes to a terminal.
     let made_by = made_by.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(40).collect();
