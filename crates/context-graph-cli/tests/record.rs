@@ -324,7 +324,10 @@ fn a_row_that_was_changed_is_named_and_made_anew_from_the_records() {
     holds(&place);
     tamper(&place, "UPDATE calls SET outcome = 'denied', subject = 'rm -rf /' WHERE session = 2");
     let said = broken(&place);
-    assert!(said.contains("session s2, record 3: the row of it in calls is not what the record tells"), "{said}");
+    assert!(
+        said.contains("session s2, record 3: the row of it in calls is not what the record tells"),
+        "{said}"
+    );
     assert!(said.contains("maintain --rebuild"), "{said}");
     let run = place.run(&["maintain", "--rebuild"]);
     assert_eq!((run.code, run.stdout.trim()), (0, "told 12 records of 2 sessions again"), "{run:?}");
@@ -332,7 +335,8 @@ fn a_row_that_was_changed_is_named_and_made_anew_from_the_records() {
 
     // A view of ours that tells something else: nothing is asked of it, and hooks go on.
     tamper(&place, "DROP VIEW v_calls; CREATE VIEW v_calls AS SELECT 'nothing' AS tool");
-    for asked in [&["audit", "verify"][..], &["audit", "sql", "SELECT tool FROM v_calls"], &["audit", "log"]] {
+    for asked in [&["audit", "verify"][..], &["audit", "sql", "SELECT tool FROM v_calls"], &["audit", "log"]]
+    {
         let run = place.run(asked);
         assert_eq!(run.code, 2, "{run:?}");
         assert!(run.stderr.contains("v_calls") && run.stderr.contains("maintain --rebuild"), "{run:?}");

@@ -186,7 +186,8 @@ fn a_deferred_call_is_one_call_and_is_timed_from_where_it_was_taken_up() {
 #[test]
 fn what_comes_under_the_id_of_a_call_that_is_over_is_another_call() {
     let stop = |at_ms| record("Stop", at_ms, json!({"stop_hook_active": false}));
-    let (ask, answer) = (|at_ms| bash("PreToolUse", at_ms, "a", "ls"), |at_ms| bash("PostToolUse", at_ms, "a", "ls"));
+    let (ask, answer) =
+        (|at_ms| bash("PreToolUse", at_ms, "a", "ls"), |at_ms| bash("PostToolUse", at_ms, "a", "ls"));
     let batch = |at_ms| {
         let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "a", "tool_response": "x"});
         record("PostToolBatch", at_ms, json!({"tool_calls": [call]}))

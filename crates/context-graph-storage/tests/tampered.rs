@@ -1,5 +1,5 @@
 //! Rows that somebody changes behind the store's back: found, named, not shown as ours, and made anew from the records.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
@@ -20,11 +20,21 @@ fn records(id: &str) -> Vec<EventRecord> {
         payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
         let tool_use_id = own["tool_use_id"].as_str().map(str::to_owned);
         let (link, ruling, updated_input, cuts) = (None, None, None, Vec::new());
-        EventRecord { at_ms, tool_use_id, payload: payload.to_string(), took_us: 600, link, ruling, updated_input, cuts }
+        EventRecord {
+            at_ms,
+            tool_use_id,
+            payload: payload.to_string(),
+            took_us: 600,
+            link,
+            ruling,
+            updated_input,
+            cuts,
+        }
     };
     let call = json!({"tool_name": "Read", "tool_use_id": format!("toolu_{id}"), "tool_input": {"file_path": "/w/f"}});
     let mut asked = record(3000, "PreToolUse", call.clone());
-    asked.ruling = Some(Ruling { verdict: "ask".into(), rules: vec!["guard/x".into()], reason: "why".into() });
+    asked.ruling =
+        Some(Ruling { verdict: "ask".into(), rules: vec!["guard/x".into()], reason: "why".into() });
     let mut answer = call;
     answer["error"] = json!("no such file");
     let mut start = record(1000, "SessionStart", json!({"source": "startup"}));
@@ -62,7 +72,9 @@ fn put(store: &Store, id: &str) {
 fn filled() -> Place {
     let place = Place::new();
     let store = place.store();
-    ["before", "one", "two"].iter().for_each(|id| put(&store, id));
+    for id in ["before", "one", "two"] {
+        put(&store, id);
+    }
     place
 }
 
@@ -97,8 +109,10 @@ fn every_column_of_every_row_is_held_against_the_records_and_made_anew_from_them
     let sound = all(&place);
     let connection = Connection::open(place.data().join(DATABASE)).unwrap();
     for table in ["events", "calls", "decisions", "files", "turns", "injections", "sessions"] {
-        let mut columns = connection.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();
-        let columns: Vec<String> = columns.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        let mut columns =
+            connection.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();
+        let columns: Vec<String> =
+            columns.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         for column in columns.iter().filter(|column| !["number", "session_id"].contains(&column.as_str())) {
             let which = if table == "sessions" { "number = 2" } else { "session = 2" };
             // Something else of the same kind; of a key something that nothing else has.
@@ -107,7 +121,8 @@ fn every_column_of_every_row_is_held_against_the_records_and_made_anew_from_them
                     WHEN 'null' THEN 'x' ELSE {column} + 100 END"
             );
             tamper(&place, &format!("UPDATE {table} SET {column} = {other} WHERE {which}"));
-            let first = found(&place).unwrap_or_else(|| panic!("{table}.{column} was changed and nobody noticed"));
+            let first =
+                found(&place).unwrap_or_else(|| panic!("{table}.{column} was changed and nobody noticed"));
             if column == "session" {
                 assert!(first.session_id.is_some() || first.what.contains("not there"), "{first:?}");
             } else {

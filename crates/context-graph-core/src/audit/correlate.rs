@@ -94,7 +94,8 @@ impl<'a> Gathering<'a> {
     /// id after that is another call.
     fn draft_with_id(&self, id: &str, seq: u64) -> Option<usize> {
         let at = *self.by_id.get(id)?.last()?;
-        let is_over = self.drafts[at].answered.is_some_and(|(answer, _)| self.turns.ended_between(answer, seq));
+        let is_over =
+            self.drafts[at].answered.is_some_and(|(answer, _)| self.turns.ended_between(answer, seq));
         (!is_over).then_some(at)
     }
 
@@ -102,7 +103,8 @@ impl<'a> Gathering<'a> {
     /// began later.
     fn draft_of_report(&self, id: &str, seq: u64) -> Option<usize> {
         let calls = self.by_id.get(id)?;
-        let begun = calls.partition_point(|at| self.drafts[*at].first_seq().is_some_and(|first| first <= seq));
+        let begun =
+            calls.partition_point(|at| self.drafts[*at].first_seq().is_some_and(|first| first <= seq));
         let before = begun.checked_sub(1).map(|at| calls[at]).filter(|at| {
             !self.drafts[*at].answered.is_some_and(|(answer, _)| self.turns.ended_between(answer, seq))
         });

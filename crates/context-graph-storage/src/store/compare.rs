@@ -79,7 +79,9 @@ pub(super) struct Expected {
 impl Rows for Expected {
     fn row(&mut self, table: usize, row: &[Field<'_>]) -> rusqlite::Result<()> {
         let start = self.bytes.len();
-        row.iter().for_each(|field| field.encode(&mut self.bytes));
+        for field in row {
+            field.encode(&mut self.bytes);
+        }
         let mut key = [0; 3];
         let columns = TABLES[table].key.split(',').count();
         for (place, field) in key.iter_mut().zip(&row[1..columns]) {

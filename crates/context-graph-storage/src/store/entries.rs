@@ -113,7 +113,9 @@ impl Store {
         let mut passed_over = self.settle(|store| numbers(&store.connection, passed_over))?;
         for _ in 0..MOST_ROUNDS {
             let found = self.newest_entries(filter, &passed_over, limit)?;
-            let foreign = self.settle(|store| not_ours(&store.seal, &store.connection, found.iter().map(|entry| entry.session)))?;
+            let foreign = self.settle(|store| {
+                not_ours(&store.seal, &store.connection, found.iter().map(|entry| entry.session))
+            })?;
             if foreign.is_empty() {
                 return Ok(found);
             }

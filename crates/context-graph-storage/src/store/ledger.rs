@@ -169,8 +169,7 @@ impl Ledger {
         let first = if has_other_previous { CHANGING - 1 } else { CHANGING };
         let columns: Vec<&str> = COLUMNS.split(',').skip(first).collect();
         let marks = "?, ".repeat(columns.len());
-        let asked =
-            format!("UPDATE sessions SET ({}, tag) = ({marks}?) WHERE number = ?", columns.join(","));
+        let asked = format!("UPDATE sessions SET ({}, tag) = ({marks}?) WHERE number = ?", columns.join(","));
         let fields = self.fields();
         let given = fields[first..].iter().copied().chain([Field::Bytes(&tag), fields[0]]);
         connection.prepare_cached(&asked)?.execute(params_from_iter(given)).map(|_| ())

@@ -39,8 +39,10 @@ impl Store {
             let asked = "SELECT coalesce(max(number), 0) FROM sessions";
             store.connection.query_row(asked, [], |row| row.get(0))
         })?;
-        let threads = thread::available_parallelism().map_or(1, |count| i64::try_from(count.get()).unwrap_or(1));
-        let threads = if self.is_in_memory() { 1 } else { threads.min(MOST_THREADS).min(last / WORTH_A_THREAD) };
+        let threads =
+            thread::available_parallelism().map_or(1, |count| i64::try_from(count.get()).unwrap_or(1));
+        let threads =
+            if self.is_in_memory() { 1 } else { threads.min(MOST_THREADS).min(last / WORTH_A_THREAD) };
         let share = last / threads.max(1) + 1;
         // Whatever numbers there are, each belongs to one part.
         let ends = (1..threads).map(|number| number * share).chain([i64::MAX]);

@@ -70,12 +70,7 @@ impl Store {
 }
 
 /// Tells everything about a session again, if it is ours and its records hold.
-fn retell(
-    connection: &Connection,
-    seal: &Seal,
-    number: i64,
-    rebuilt: &mut Rebuilt,
-) -> rusqlite::Result<()> {
+fn retell(connection: &Connection, seal: &Seal, number: i64, rebuilt: &mut Rebuilt) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&select("WHERE number = ?"))?;
     let found = statement
         .query_row([number], |row| Ok((row.get::<_, String>(1), is_ours(seal, row)?, Ledger::read(row))))
@@ -111,7 +106,9 @@ fn restored(connection: &Connection, seal: &Seal, ledger: Ledger) -> rusqlite::R
         .query_row([ledger.number], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Option<Vec<u8>>>(1)?)))
         .optional()?;
     let Some((snapshot, state)) = found else { return Ok(None) };
-    let Some(Ok(snapshot)) = seal.disclose(SNAPSHOT, id, &snapshot).map(codec::decode) else { return Ok(None) };
+    let Some(Ok(snapshot)) = seal.disclose(SNAPSHOT, id, &snapshot).map(codec::decode) else {
+        return Ok(None);
+    };
     let state = state.as_deref().and_then(|state| seal.disclose(STATE, id, state));
     let session = state.and_then(|state| decode_session(state).ok());
     let mut entry = ledger.entry.clone();

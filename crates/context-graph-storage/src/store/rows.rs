@@ -121,9 +121,8 @@ fn whole(connection: &Connection, session: i64, from: u64, settled: u64) -> rusq
     )?;
     let mut from = from;
     loop {
-        let mut cut = statement.query_map(params![session, number(from), number(settled)], |row| {
-            row.get::<_, Option<i64>>(0)
-        })?;
+        let mut cut = statement
+            .query_map(params![session, number(from), number(settled)], |row| row.get::<_, Option<i64>>(0))?;
         let first = cut.by_ref().collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().min();
         match first {
             Some(seq) => from = seq.cast_unsigned().saturating_sub(1),

@@ -88,15 +88,17 @@ pub(super) fn look(store: &Store) -> Result<State> {
     }
     let own = store.settle(|_| {
         let memory = Connection::open_in_memory()?;
-        [tables().as_str(), VIEWS, OWN].into_iter().try_for_each(|part| memory.execute_batch(&compact(part)))?;
+        [tables().as_str(), VIEWS, OWN]
+            .into_iter()
+            .try_for_each(|part| memory.execute_batch(&compact(part)))?;
         objects(&memory)
     })?;
     let is_own_table = |name: &str| own.iter().any(|object| object.kind == "table" && object.name == name);
     let is_own = |name: &str| own.iter().any(|object| object.name == name);
     let missing = own.iter().filter(|object| !found.contains(object));
-    let added = found.iter().filter(|object| {
-        !own.contains(object) && (is_own(&object.name) || is_own_table(&object.table))
-    });
+    let added = found
+        .iter()
+        .filter(|object| !own.contains(object) && (is_own(&object.name) || is_own_table(&object.table)));
     let wrong: Vec<Object> = missing.chain(added).cloned().collect();
     if let Some(table) = wrong.iter().find(|object| is_own_table(&object.name) || object.sql.is_empty()) {
         return Ok(State::Foreign(format!("{:?} in it is not the table that it was", table.table)));
@@ -263,7 +265,9 @@ mod tests {
         let file = folder.path().join("data/context-graph.db");
         drop(opened(folder.path()));
         let change = |sql: &str| Connection::open(&file).unwrap().execute_batch(sql).unwrap();
-        change("CREATE TABLE mine (a); CREATE INDEX my_index ON mine (a); CREATE VIEW v_mine AS SELECT 1; VACUUM");
+        change(
+            "CREATE TABLE mine (a); CREATE INDEX my_index ON mine (a); CREATE VIEW v_mine AS SELECT 1; VACUUM",
+        );
         drop(opened(folder.path()));
         for (sql, named) in [
             ("CREATE INDEX more ON calls (subject)", "more"),

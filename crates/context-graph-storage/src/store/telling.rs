@@ -127,14 +127,13 @@ impl Telling<'_> {
         ];
         self.into.row(CALLS, &row)?;
         for part in &call.records {
-            let own = (part.seq, part.at_ms, part.event.as_ref(), part.took_us);
             let mut row = [Field::Null; 12];
             row[..6].copy_from_slice(&[
                 self.session.into(),
-                own.0.into(),
-                own.1.into(),
-                Field::Text(own.2),
-                own.3.into(),
+                part.seq.into(),
+                part.at_ms.into(),
+                part.event.into(),
+                part.took_us.into(),
                 seq.into(),
             ]);
             self.into.row(EVENTS, &row)?;

@@ -128,8 +128,8 @@ impl Follow {
             let seq = self.next.min(last.saturating_add(1));
             return self.break_at(report, Some(seq), "the log ends elsewhere than it should");
         }
-        let held = if last == 0 { head.is_none() } else { head == Some(self.chain) };
-        if !held {
+        let fits = if last == 0 { head.is_none() } else { head == Some(self.chain) };
+        if !fits {
             self.break_at(report, Some(last), "the chain ends in another link than it should");
         }
     }
@@ -181,8 +181,10 @@ impl Store {
             let mut of_rows = compare::statements(connection)?;
             let mut blocks = Walk::begin(&mut of_blocks, part)?;
             let mut states = Walk::begin(&mut of_states, part)?;
-            let mut told =
-                of_rows.iter_mut().map(|rows| Walk::begin(rows, part)).collect::<rusqlite::Result<Vec<_>>>()?;
+            let mut told = of_rows
+                .iter_mut()
+                .map(|rows| Walk::begin(rows, part))
+                .collect::<rusqlite::Result<Vec<_>>>()?;
             let mut sessions = asked.query([part.0, part.1])?;
             while let Some(row) = sessions.next()? {
                 let number: i64 = row.get(0)?;
@@ -223,7 +225,12 @@ impl Store {
     }
 
     /// Whether what a session goes on from is what we wrote.
-    fn state_of(&self, follow: &mut Follow, report: &mut ChainReport, states: &Walk<'_>) -> rusqlite::Result<()> {
+    fn state_of(
+        &self,
+        follow: &mut Follow,
+        report: &mut ChainReport,
+        states: &Walk<'_>,
+    ) -> rusqlite::Result<()> {
         let Some(row) = states.row().filter(|_| states.session() == Some(follow.ledger.number)) else {
             return Ok(());
         };

@@ -29,7 +29,10 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         counted(rebuilt.sessions, "session", "sessions")
     ));
     if rebuilt.strays > 0 {
-        lines.push(format!("removed {} of sessions that are not there", counted(rebuilt.strays, "row", "rows")));
+        lines.push(format!(
+            "removed {} of sessions that are not there",
+            counted(rebuilt.strays, "row", "rows")
+        ));
     }
     let left = rebuilt.left.iter().map(|id| {
         format!("left {} as it is: its records do not hold, or are not yours", terminal::plain(id, false))
