@@ -311,6 +311,13 @@ fn an_upkeep_and_a_purge_wait_for_each_other() {
     assert!(!state.exists(), "it was made anew");
 }
 
+/// A session that has not ended, so that no upkeep comes in between.
+fn a_turn(place: &Place, session: &str) {
+    event(place, session, "UserPromptSubmit", json!({"prompt": "list the files"}));
+    call(place, session, &format!("toolu_{session}"));
+    event(place, session, "Stop", json!({"stop_hook_active": false}));
+}
+
 fn tamper(place: &Place, sql: &str) {
     let file = place.project().join(".context-graph/data/context-graph.db");
     rusqlite::Connection::open(file).unwrap().execute_batch(sql).unwrap();
@@ -319,18 +326,18 @@ fn tamper(place: &Place, sql: &str) {
 #[test]
 fn a_row_that_was_changed_is_named_and_made_anew_from_the_records() {
     let place = Place::new();
-    a_session(&place, "s1");
-    a_session(&place, "s2");
+    a_turn(&place, "s1");
+    a_turn(&place, "s2");
     holds(&place);
     tamper(&place, "UPDATE calls SET outcome = 'denied', subject = 'rm -rf /' WHERE session = 2");
     let said = broken(&place);
     assert!(
-        said.contains("session s2, record 3: the row of it in calls is not what the record tells"),
+        said.contains("session s2, record 2: the row of it in calls is not what the record tells"),
         "{said}"
     );
     assert!(said.contains("maintain --rebuild"), "{said}");
     let run = place.run(&["maintain", "--rebuild"]);
-    assert_eq!((run.code, run.stdout.trim()), (0, "told 12 records of 2 sessions again"), "{run:?}");
+    assert_eq!((run.code, run.stdout.trim()), (0, "told 8 records of 2 sessions again"), "{run:?}");
     holds(&place);
 
     // A view of ours that tells something else: nothing is asked of it, and hooks go on.
@@ -345,9 +352,10 @@ fn a_row_that_was_changed_is_named_and_made_anew_from_the_records() {
     let stop = event(&place, "s3", "Stop", json!({"stop_hook_active": false})).json();
     assert!(stop["notices"].to_string().contains("v_calls"), "{stop}");
     let run = place.run(&["maintain", "--rebuild", "--json"]);
-    assert_eq!(run.json()["mended"].as_array().unwrap().len(), 2, "{run:?}");
+    let rebuilt: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(rebuilt["mended"].as_array().unwrap().len(), 2, "{run:?}");
     event(&place, "s3", "Stop", json!({"stop_hook_active": false}));
-    assert_eq!(holds(&place)["records"], 15);
+    assert_eq!(holds(&place)["records"], 11);
 }
 
 #[test]
@@ -358,17 +366,19 @@ fn a_table_that_has_become_a_view_without_an_end_holds_nobody_up() {
     let begun = Instant::now();
     for asked in [&["audit", "verify"][..], &["session", "list"], &["audit", "stats"]] {
         let place = Place::new();
-        a_session(&place, "s1");
+        a_turn(&place, "s1");
         tamper(&place, endless);
         let run = place.run(asked);
         assert_eq!(run.code, 2, "{run:?}");
         assert!(run.stderr.contains("sessions") && run.stderr.contains("quarantine"), "{run:?}");
-        a_session(&place, "s2");
-        assert_eq!(place.run(&["session", "list", "--json"]).json().as_array().unwrap().len(), 1);
+        a_turn(&place, "s2");
+        // The first is still open, and its own files know of it.
+        let listed = place.run(&["session", "list", "--json"]);
+        assert_eq!(serde_json::from_str::<Value>(&listed.stdout).unwrap().as_array().unwrap().len(), 2);
     }
     // A store of a version that is not known is asked for nothing but who made it.
     let place = Place::new();
-    a_session(&place, "s1");
+    a_turn(&place, "s1");
     tamper(
         &place,
         "DROP TABLE meta; PRAGMA user_version = 9; CREATE VIEW meta AS

@@ -17,7 +17,7 @@ use common::{Place, snapshot};
 use context_graph_core::audit::{Needle, Outcome};
 use context_graph_core::session::{EventRecord, Ruling, Session};
 use context_graph_storage::sessions::{decode_record, decode_session, encode_record, encode_session};
-use context_graph_storage::store::{About, DATABASE, Filter, Why};
+use context_graph_storage::store::{About, DATABASE, Filter, SessionQuery, Why};
 use context_graph_storage::{FoldBatch, LogRecord};
 use serde_json::json;
 
@@ -115,6 +115,8 @@ fn stores_and_journals_of_every_format_are_read() {
         let store = place.store();
         let stats = store.stats().unwrap();
         assert_eq!((stats.sessions, stats.records, stats.calls), (2, 12, 4), "format {format}");
+        let listed = store.list_sessions(&SessionQuery::default()).unwrap();
+        assert_eq!(listed.len(), 2, "format {format}: the rows of sessions bear tags that hold");
         for id in ["one", "two"] {
             let log = store.log(id, 1, usize::MAX).unwrap();
             let read: Vec<_> =

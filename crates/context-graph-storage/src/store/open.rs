@@ -20,6 +20,7 @@ use super::{Store, schema};
 use crate::error::{IoContext, Result, StorageError};
 use crate::quarantine::{Quarantine, create_folder};
 use crate::seal::Seal;
+use crate::system;
 
 /// The name of the database in its folder.
 pub const DATABASE: &str = "context-graph.db";
@@ -136,6 +137,7 @@ impl Store {
     pub(super) fn connect(options: &StoreOptions) -> Result<Self> {
         let path = options.folder.join(DATABASE);
         let length = create(&path)?;
+        begin_rollback(&options.folder)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -256,6 +258,25 @@ fn create(path: &Path) -> Result<u64> {
             next_step: "remove the file; a new store will be made",
         });
     }
+    make(path).map(|()| 0)
+}
+
+/// Makes the rollback journal where there is none, and sees that the folder knows both files after a power cut. SQLite would
+/// do so at every commit of every process, since each opens a journal for the first time.
+fn begin_rollback(folder: &Path) -> Result<()> {
+    let path = folder.join(ROLLBACK);
+    if path.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    match make(&path) {
+        // Where nothing can be written, nothing has to be undone.
+        Err(error) if error.can_wait() => Ok(()),
+        made => made.and_then(|()| system::sync_folder(folder).context("sync", folder)),
+    }
+}
+
+/// Makes an empty file for its owner alone, unless it is there.
+fn make(path: &Path) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -265,7 +286,7 @@ fn create(path: &Path) -> Result<u64> {
     }
     match options.open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error).context("create", path),
-        _ => Ok(0),
+        _ => Ok(()),
     }
 }
 

@@ -106,6 +106,11 @@ pub(crate) fn remove_folder_in(folder: &Handle, name: &OsStr) -> io::Result<()> 
     retried(|| rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)).map_err(Into::into)
 }
 
+/// Has the names of what is in a folder survive a power cut.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
 /// The names of what is in a folder.
 pub(crate) fn names(folder: &Handle) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
