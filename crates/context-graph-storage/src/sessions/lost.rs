@@ -154,7 +154,8 @@ impl Sessions {
     ) -> Result<()> {
         let end = self.append_loss(guard, lost, at_ms)?;
         store.look(|store| {
-            self.note_head(store, guard.session_id(), Some(end));
+            let entry = store.and_then(|store| store.session(guard.session_id()).ok().flatten());
+            self.note_head(entry.as_ref(), guard.session_id(), Some(end));
             Ok(())
         })
     }
@@ -241,7 +242,7 @@ impl Sessions {
         let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
         let is_put_away = !was_live && folded.emptied;
         let journal = (!is_put_away).then(|| guard.journal_start());
-        self.note_head(store.opened().ok(), session_id, journal);
+        self.note_head(Some(&folded.entry), session_id, journal);
         if is_put_away {
             guard.retire()?;
         }

@@ -55,6 +55,7 @@ impl ChainReport {
         self.sessions += other.sessions;
         self.records += other.records;
         self.breaks += other.breaks;
+        self.losses.extend(other.losses);
         self.first_break = self.first_break.take().or(other.first_break);
     }
 
@@ -110,7 +111,8 @@ impl Follow {
             self.break_at(report, Some(seq), "the record is not the one that the chain was made over");
         }
         for packed in block.records() {
-            look_for_losses(&mut report.losses, &self.session_id, packed.seq, packed.content.bytes);
+            let id = &self.ledger.entry.session_id;
+            look_for_losses(&mut report.losses, id, packed.seq, packed.content.bytes);
         }
         self.chain = block.behind;
         for packed in block.records().take(if self.broken { 0 } else { usize::MAX }) {
