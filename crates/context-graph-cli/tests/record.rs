@@ -387,5 +387,5 @@ fn a_table_that_has_become_a_view_without_an_end_holds_nobody_up() {
     assert_ne!(place.run(&["session", "list"]).code, 0);
     event(&place, "s2", "UserPromptSubmit", json!({"prompt": "go on"}));
     event(&place, "s2", "Stop", json!({"stop_hook_active": false}));
-    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
 }

@@ -34,6 +34,7 @@ const SILENT_MS: i64 = 60 * 60 * 1000;
                         How much is kept: `retention.max_age_days` and `retention.max_size_mb` in \
                         .context-graph/config.toml."
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct MaintainArgs {
     /// The project, instead of the one around the current folder
     #[arg(long, value_name = "DIR", value_parser = project_folder())]
