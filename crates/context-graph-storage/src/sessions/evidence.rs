@@ -63,7 +63,8 @@ impl Sessions {
             if self.compare(store, head)?.is_some() {
                 self.note_removal(&head.session_id);
                 // What is there of it is missed from here on.
-                self.note_head(store, &head.session_id, None);
+                let entry = store.map(|store| store.session(&head.session_id)).transpose()?.flatten();
+                self.note_head(entry.as_ref(), &head.session_id, None);
             }
         }
         Ok(())

@@ -2,6 +2,7 @@
 //! that its records tell, and asking SQLite whether the file is whole.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use context_graph_core::session::EventRecord;
 use rusqlite::Row;
@@ -14,7 +15,7 @@ use super::log::{read, walk};
 use super::parts::Part;
 use super::sessions::{SNAPSHOT, STATE};
 use super::{CheckReport, Store, rows, tombstone};
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 use crate::session_key::SessionKey;
 use crate::sessions::{Loss, look_for_losses};
 
@@ -316,6 +317,22 @@ impl Store {
                 Continue(())
             })?;
             Ok(found)
+        })
+    }
+
+    /// Both at once: whether the file is whole, and whether everything in it is as it was written. Over a large store either
+    /// takes as long as the other.
+    pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<(CheckReport, ChainReport)> {
+        if self.is_in_memory() {
+            return Ok((self.check()?, self.verify_chains(progress)?));
+        }
+        let options = &self.options();
+        thread::scope(|scope| {
+            let checking = scope.spawn(move || Self::open(options)?.check());
+            let chains = self.verify_chains(progress);
+            let gone = || StorageError::InvalidData("a thread has ended early".to_owned());
+            let check = checking.join().unwrap_or_else(|_| Err(gone()))?;
+            Ok((check, chains?))
         })
     }
 

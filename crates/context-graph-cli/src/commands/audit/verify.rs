@@ -119,10 +119,10 @@ fn look(shelf: &Shelf, copy: Option<&HeadsCopy>) -> Result<Findings, Failure> {
     let store = shelf.store.as_ref();
     let (mut chains, mut damaged, mut tombstones) = (ChainReport::default(), None, Vec::new());
     if let Some(store) = store {
-        let check = store.check()?;
         let of = store.stats()?.records;
         let mut progress = Progress::new("following the chains");
-        chains = store.verify_chains(&mut |done| progress.tell(done, of))?;
+        let (check, followed) = store.verify(&mut |done| progress.tell(done, of))?;
+        chains = followed;
         progress.done();
         tombstones = store.tombstones()?;
         damaged = check.first_problem.map(|(key, what)| Break {
