@@ -261,8 +261,8 @@ fn create(path: &Path) -> Result<u64> {
     make(path).map(|()| 0)
 }
 
-/// Makes the rollback journal where there is none, and sees that the folder knows both files after a power cut. SQLite would
-/// do so at every commit of every process, since each opens a journal for the first time.
+/// Makes the rollback journal where there is none, for its owner alone, and sees that the folder knows both files after a
+/// power cut.
 fn begin_rollback(folder: &Path) -> Result<()> {
     let path = folder.join(ROLLBACK);
     if path.symlink_metadata().is_ok() {
