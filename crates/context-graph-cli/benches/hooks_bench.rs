@@ -46,8 +46,8 @@ fn pre_tool_fast_path(criterion: &mut Criterion) {
     let bytes = recorded("PreToolUse");
     criterion.bench_function("pre_tool_fast_path", |bencher| {
         bencher.iter(|| {
-            let record = sessions.record(Event::from_slice(&bytes).unwrap(), 1_700_000_000_000, None);
-            black_box(sessions.append_and_peek("bench", &record).unwrap())
+            let event = Event::from_slice(&bytes).unwrap();
+            black_box(sessions.note("bench", event, 1_700_000_000_000, None, || 0).unwrap())
         });
     });
 }

@@ -59,6 +59,43 @@ fn broken(place: &Place) -> String {
     run.stdout
 }
 
+/// A secret that its name gave away once is known afterwards wherever it stands alone.
+#[test]
+fn what_was_recognised_once_is_recognised_in_the_whole_session() {
+    let place = Place::new();
+    let mut dice = secrets::Dice::new(91);
+    let (token, pin, other) = (
+        dice.draw(secrets::HEX, 32),
+        format!("{}-x7", dice.draw(secrets::SMALL, 9)),
+        dice.draw(secrets::HEX, 32),
+    );
+    event(&place, "s", "SessionStart", json!({"source": "startup"}));
+    // Named in a call. The hook before it only appends; the session learns it from the one after.
+    let named = format!("export DEPLOY_TOKEN={token} DB_PASSWORD={pin}");
+    let call = json!({"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": named, "description": format!("sends {token}")}});
+    event(&place, "s", "PreToolUse", call.clone());
+    let mut answered = call;
+    answered["tool_response"] = json!({"stdout": "done"});
+    event(&place, "s", "PostToolUse", answered);
+    for (at, name) in ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreToolUse", "PostToolUse"]
+        .iter()
+        .enumerate()
+    {
+        let text = format!("{other} then {token}, ({pin}) and {at}");
+        let fields = json!({"prompt": text, "tool_name": "Bash", "tool_use_id": format!("toolu_{at}"), "tool_input": {"command": text}, "stop_hook_active": false,
+            "tool_response": {"stdout": text}});
+        event(&place, "s", name, fields);
+    }
+    event(&place, "elsewhere", "UserPromptSubmit", json!({"prompt": format!("what is {other}?")}));
+    let mut seen = String::new();
+    for file in files(&place.project().join(".context-graph")) {
+        seen.push_str(&String::from_utf8_lossy(&fs::read(&file).unwrap()));
+    }
+    seen.push_str(&place.run(&["session", "export", "s"]).stdout);
+    assert!(!seen.contains(&token) && !seen.contains(&pin));
+    assert!(seen.contains(&other), "a hash that nobody called a secret stays");
+}
+
 #[test]
 fn no_secret_reaches_the_files_or_comes_out_of_them() {
     let place = Place::new();

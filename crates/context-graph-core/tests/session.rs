@@ -4,7 +4,7 @@
 use context_graph_core::gwt::lifecycle::Lifecycle;
 use context_graph_core::session::{DREAM_COOLDOWN_MS, DreamCause, EventRecord, Session, dream_of};
 use context_graph_events::Event;
-use context_graph_secrets::Redactor;
+use context_graph_secrets::{Memory, Redactor};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -51,10 +51,12 @@ const ELSEWHERE: [&str; 14] = [
 
 /// Steps an event, and the entry of the dream that it brings on.
 fn step(session: &mut Session, event: Event, at_ms: i64) -> context_graph_core::session::StepReport {
-    let (record, event) = EventRecord::of(event, at_ms, &Redactor::new([7; 32])).unwrap();
+    let (record, event) =
+        EventRecord::of(event, at_ms, &Redactor::new([7; 32]), &mut Memory::default()).unwrap();
     let report = session.step(&record, &event);
     if let Some(dream) = session.dream_to_log() {
-        let (record, entry) = EventRecord::of(dream, at_ms, &Redactor::new([7; 32])).unwrap();
+        let (record, entry) =
+            EventRecord::of(dream, at_ms, &Redactor::new([7; 32]), &mut Memory::default()).unwrap();
         assert_eq!(dream_of(&entry), report.dream);
         session.step(&record, &entry);
     }
@@ -172,7 +174,8 @@ fn a_session_rebuilt_from_its_records_is_the_same_session() {
     for i in 0..40 {
         let event =
             if i % 7 == 0 { prompt("work on the parser") } else { call(&format!("cargo test parser {i}")) };
-        let (record, event) = EventRecord::of(event, i * 1000, &Redactor::new([7; 32])).unwrap();
+        let (record, event) =
+            EventRecord::of(event, i * 1000, &Redactor::new([7; 32]), &mut Memory::default()).unwrap();
         live.step(&record, &event);
         records.push(record);
     }
@@ -192,7 +195,8 @@ fn a_session_of_ten_thousand_events_is_still_small() {
             1 => failure(&format!("cargo test case_{i}")),
             _ => call(&format!("grep symbol_{i} src/dir_{i}/file_{i}.rs")),
         };
-        let (record, event) = EventRecord::of(event, i * 500, &Redactor::new([7; 32])).unwrap();
+        let (record, event) =
+            EventRecord::of(event, i * 500, &Redactor::new([7; 32]), &mut Memory::default()).unwrap();
         session.step(&record, &event);
     }
     let size = postcard::to_stdvec(&session).unwrap().len();
@@ -235,7 +239,7 @@ fn secrets_are_neither_recorded_nor_told() {
     let secret = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6");
     let mut session = Session::new("s", "/p", 0);
     let asked = prompt(&format!("use the token {secret} to push"));
-    let (record, event) = EventRecord::of(asked, 1, &Redactor::new([7; 32])).unwrap();
+    let (record, event) = EventRecord::of(asked, 1, &Redactor::new([7; 32]), &mut Memory::default()).unwrap();
     session.step(&record, &event);
     assert!(!record.payload.contains(&secret) && record.payload.contains("[redacted:"), "{}", record.payload);
     assert!(!session.tell_digest(2000).unwrap().contains(&secret));

@@ -1,18 +1,21 @@
 //! Names and the values they are given: `NAME=value`, `"name": "value"`, `name: value`, and headers.
 
 use super::blocks::putty_after;
-use super::bytes::{LETTER, LOWER, NAME, QUOTE, UPPER, is, is_at, run_back, starts};
+use super::bytes::{
+    DIGIT, HEX, LETTER, LOWER, NAME, QUOTE, SPACE, UPPER, all, count, is, is_at, run, run_back, starts,
+};
 use super::commands::Program;
 use super::hashes::pgpass_at;
 use super::headers::{cookie_at, credential_after};
-use super::judge::is_random;
+use super::judge::{is_random, is_uuid};
 use super::kind::Kind;
 use super::names::{MAX_NAME, Meaning, Named, meaning};
+use super::passphrase::phrase_at;
 use super::scan::{Hit, Scan};
-use super::standins::made_up;
+use super::standins::{is_member, made_up, refers};
 use super::unnamed::name_with_the_word_before;
 use super::url::secret_at;
-use super::values::{Ending, How, literal_at, secret_kind};
+use super::values::{Ending, How, below_at, literal_at, secret_kind};
 use super::vendor::telegram_at;
 
 /// How far from its name a value may be given: `token: &str = "…"`, `name: TOKEN` and `value: …` below it.
@@ -56,17 +59,27 @@ impl Scan<'_> {
     fn meaning_here(&mut self, name: &[u8], from: usize) -> Option<Named> {
         let (bytes, sign) = (self.bytes, self.at - 1);
         if name == b"pass" && self.program == Program::OpenSsl {
-            return Some(Named { meaning: Meaning::Password, kind: Kind::Password, shouted: true });
+            return Some(Named { meaning: Meaning::Password, kind: Kind::PASSWORD, shouted: true });
         }
         if let Some(named) = meaning(name) {
             return Some(named);
         }
         let near = |&(_, at): &(Named, usize)| sign - at <= MAX_DISTANCE;
         match name {
-            b"name" | b"key" | b"Name" | b"Key" => {
+            b"name" | b"key" | b"Name" | b"Key" | b"KEY" => {
                 let literal = literal_at(bytes, sign + 1, Ending::Usual)?;
-                let named = meaning(bytes.get(literal.start..literal.end)?)?;
-                self.item = Some((named, sign));
+                let value = bytes.get(literal.start..literal.end)?;
+                if let Some(named) = meaning(value) {
+                    self.item = Some((named, sign));
+                } else if name.len() == 3 && drawn_key(value, in_query(bytes, from)) {
+                    self.take(Some(Hit { start: literal.start, end: literal.end, kind: Kind::KEY }));
+                }
+                None
+            }
+            b"code" if in_query(bytes, from) => {
+                let literal = literal_at(bytes, sign + 1, Ending::Usual)?;
+                let drawn = drawn_key(bytes.get(literal.start..literal.end)?, true);
+                self.take(drawn.then_some(Hit { start: literal.start, end: literal.end, kind: Kind::TOKEN }));
                 None
             }
             b"value" | b"Value" => self.item.take().filter(near).map(|(named, _)| named),
@@ -76,11 +89,10 @@ impl Scan<'_> {
                 None
             }
             b"sig" | b"signature" | b"X-Amz-Signature" | b"X-Goog-Signature" => {
-                let in_query = from > 0 && matches!(bytes[from - 1], b'?' | b'&' | b';');
-                let literal = literal_at(bytes, sign + 1, Ending::Usual).filter(|_| in_query)?;
+                let literal = literal_at(bytes, sign + 1, Ending::Usual).filter(|_| in_query(bytes, from))?;
                 let value = bytes.get(literal.start..literal.end)?;
                 let drawn = value.len() >= 20 && is_random(value) && !made_up(value);
-                let hit = Hit { start: literal.start, end: literal.end, kind: Kind::SignedUrl };
+                let hit = Hit { start: literal.start, end: literal.end, kind: Kind::SIGNED_URL };
                 self.take(drawn.then_some(hit));
                 None
             }
@@ -88,8 +100,9 @@ impl Scan<'_> {
                 let is_type = |&(_, at): &(Named, usize)| {
                     !bytes[at..sign].iter().any(|byte| b"\n;,\"'`({/".contains(byte))
                 };
-                let waiting = self.waiting.take().filter(near).filter(is_type)?;
-                literal_at(bytes, sign + 1, Ending::Usual).filter(|literal| literal.quoted).map(|_| waiting.0)
+                let waiting = self.waiting.take().filter(near).filter(is_type).map(|(named, _)| named);
+                let named = waiting.or_else(|| named_before_type(bytes, name, from))?;
+                literal_at(bytes, sign + 1, Ending::Usual).filter(|literal| literal.quoted).map(|_| named)
             }
             _ => None,
         }
@@ -113,7 +126,14 @@ impl Scan<'_> {
             () if begins_line(bytes, name_from) => Ending::Line,
             () => Ending::Usual,
         };
-        let literal = literal_at(bytes, from, ending)?;
+        if named.meaning == Meaning::Password
+            && (bytes[sign] == b':' || bytes.get(from) == Some(&b' '))
+            && let Some(phrase) = phrase_at(bytes, from)
+        {
+            return Some(Hit { start: phrase.start, end: phrase.end, kind: named.kind });
+        }
+        let literal = literal_at(bytes, from, ending);
+        let literal = if bytes[sign] == b':' { literal.or_else(|| below_at(bytes, from)) } else { literal }?;
         let how = match () {
             () if !literal.quoted && ending == Ending::Semicolon => How::Part,
             () if literal.quoted => How::Quoted { assigned: bytes[sign] == b'=' },
@@ -134,14 +154,86 @@ pub(super) fn element_at(bytes: &[u8], at: usize) -> Option<Hit> {
     let rest = bytes.get(at + 1..)?;
     let length = rest.iter().take(MAX_ELEMENT).position(|&byte| byte == b'<')?;
     let value = rest.get(..length).filter(|_| starts(rest, length, b"</"))?;
+    let blank = value.iter().take_while(|&&byte| is(byte, SPACE)).count();
+    let value = value.trim_ascii();
     let kind = secret_kind(named, value, How::Quoted { assigned: true })?;
-    Some(Hit { start: at + 1, end: at + 1 + length, kind })
+    Some(Hit { start: at + 1 + blank, end: at + 1 + blank + value.len(), kind })
+}
+
+/// The secret after the comma at this place, where a string that names it stands before: `"API_KEY", "…"`, as in calls, in
+/// headers and in lists of pairs.
+pub(super) fn pair_at(bytes: &[u8], comma: usize) -> Option<Hit> {
+    let quote = comma.checked_sub(1).filter(|&quote| is(bytes[quote], QUOTE))?;
+    let from = run(bytes, comma + 1, SPACE, 64);
+    if !bytes.get(from).is_some_and(|&byte| is(byte, QUOTE) || byte == b'\\') {
+        return None;
+    }
+    let to = quote - bytes[..quote].iter().rev().take(8).take_while(|&&byte| byte == b'\\').count();
+    let name_from = run_back(bytes, to, NAME, MAX_NAME + 1);
+    let whole = name_from > 0 && bytes[name_from - 1] == bytes[quote];
+    let named = meaning(bytes.get(name_from..to)?).filter(|_| whole)?;
+    if named.meaning == Meaning::Authorization {
+        return credential_after(bytes, from);
+    }
+    string_at(bytes, from, named, How::Quoted { assigned: false })
+}
+
+/// The secret in a call that is named for it, its `(` at this place: `setApiKey("…")`.
+pub(super) fn setter_at(bytes: &[u8], open: usize) -> Option<Hit> {
+    if !bytes.get(open + 1).is_some_and(|&byte| is(byte, QUOTE) || byte == b'\\') {
+        return None;
+    }
+    let from = run_back(bytes, open, NAME, MAX_NAME + 1);
+    let name = bytes.get(from..open)?;
+    let named = meaning(name)?;
+    let last = name.rsplit(|&byte| byte == b'.').next()?;
+    let sets = [&b"set"[..], b"Set", b"with", b"With"].iter().any(|&verb| last.starts_with(verb));
+    if named.meaning == Meaning::Password && !sets {
+        return None;
+    }
+    string_at(bytes, open + 1, named, How::Quoted { assigned: sets })
+}
+
+/// The secret in the quotes at this place, where a name and a blank stand before: `storePassword "…"`.
+pub(super) fn quoted_after_name(bytes: &[u8], quote: usize) -> Option<Hit> {
+    let to = quote.checked_sub(1).filter(|&blank| bytes[blank] == b' ')?;
+    let from = run_back(bytes, to, NAME, MAX_NAME + 1);
+    let named = meaning(bytes.get(from..to)?).filter(|named| named.meaning != Meaning::QuotedPassword)?;
+    string_at(bytes, quote, named, How::Quoted { assigned: false })
+}
+
+/// The secret after `<-`, its dash at this place.
+pub(super) fn given_at(bytes: &[u8], dash: usize) -> Option<Hit> {
+    let (from, to) = name_before(bytes, dash.checked_sub(1)?)?;
+    string_at(bytes, dash + 1, meaning(&bytes[from..to])?, How::Quoted { assigned: true })
+}
+
+/// The string that begins here, if it is the secret that was named.
+fn string_at(bytes: &[u8], from: usize, named: Named, how: How) -> Option<Hit> {
+    let literal = literal_at(bytes, from, Ending::Usual).filter(|literal| literal.quoted)?;
+    let kind = secret_kind(named, bytes.get(literal.start..literal.end)?, how)?;
+    Some(Hit { start: literal.start, end: literal.end, kind })
+}
+
+/// A value that was drawn for a name that says little: `key`, in the query of an address or elsewhere.
+fn drawn_key(value: &[u8], in_query: bool) -> bool {
+    let kinds = [UPPER, LOWER, DIGIT].iter().filter(|&&set| count(value, set) >= 3).count();
+    let enough = if in_query {
+        value.len() >= 16
+    } else {
+        value.len() >= 20 && kinds >= 2 && !all(value, HEX) && !value.iter().any(|byte| b"/.:".contains(byte))
+    };
+    enough && is_random(value) && !is_uuid(value) && !made_up(value) && !is_member(value) && !refers(value)
 }
 
 /// The name before the sign at this place: bare, quoted, in brackets, or with a type's question mark.
 fn name_before(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
     let mut to = sign;
     let mut steps = 0;
+    // `.=` and `+=` add to what is there.
+    if to > 0 && bytes[sign] == b'=' && matches!(bytes[to - 1], b'.' | b'+') {
+        to -= 1;
+    }
     while to > 0
         && steps < 6
         && matches!(bytes[to - 1], b' ' | b'\t' | b'?' | b'|' | b'!' | b']' | b':' | b'=')
@@ -159,6 +251,20 @@ fn name_before(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
     let from = run_back(bytes, to, NAME, MAX_NAME + 1);
     (to - from >= 2 && is_at(bytes, to - 1, NAME) && bytes[from..to].iter().any(|&byte| is(byte, LETTER)))
         .then(|| (unescaped(bytes, from), to))
+}
+
+/// What the word before a type says: `token string = "…"`.
+fn named_before_type(bytes: &[u8], of_type: &[u8], from: usize) -> Option<Named> {
+    let to = from.checked_sub(1).filter(|&blank| bytes[blank] == b' ')?;
+    if !matches!(of_type, b"string" | b"String" | b"str" | b"text") {
+        return None;
+    }
+    meaning(bytes.get(run_back(bytes, to, NAME, MAX_NAME + 1)..to)?)
+}
+
+/// Whether the name stands in the query of an address.
+fn in_query(bytes: &[u8], from: usize) -> bool {
+    from > 0 && matches!(bytes[from - 1], b'?' | b'&' | b';')
 }
 
 /// Past the letter of an escape that the name seems to begin with: `\nTOKEN`.

@@ -5,6 +5,7 @@ use super::kind::Kind;
 use super::margins::{backward, onward};
 use super::marker::has_marker;
 use super::scan::Hit;
+use super::standins::made_up;
 
 /// A block that begins here.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,13 +40,20 @@ pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<Block> {
         return closed.then_some(Block::Public(body_end));
     }
     let kind = match () {
-        () if find(label, b"PGP").is_some() => Kind::PgpPrivateKey,
-        () if find(label, b"SSH").is_some() => Kind::SshPrivateKey,
-        () => Kind::PrivateKey,
+        () if find(label, b"PGP").is_some() => Kind::PGP_PRIVATE_KEY,
+        () if find(label, b"SSH").is_some() => Kind::SSH_PRIVATE_KEY,
+        () => Kind::PRIVATE_KEY,
     };
     let (start, end) = if closed { edges(bytes, from, body_end) } else { all_lines(bytes, from) };
     let body = bytes.get(start..end)?;
-    is_key(body).then_some(Block::Private(Hit { start, end, kind }))
+    (is_key(body) || closed && is_short_key(body)).then_some(Block::Private(Hit { start, end, kind }))
+}
+
+/// Whether there is nothing but Base64 between the first and the last line, however little.
+fn is_short_key(body: &[u8]) -> bool {
+    let letters = body.iter().filter(|&&byte| is(byte, BASE64)).count();
+    let others = body.iter().any(|&byte| !is(byte, BASE64 | SPACE) && byte != b'\\');
+    letters >= 8 && !others && !made_up(body)
 }
 
 /// The lines of a `PuTTY` key after `Private-Lines: N`.
@@ -53,7 +61,7 @@ pub(super) fn putty_after(bytes: &[u8], colon: usize) -> Option<Hit> {
     let line = find(bytes.get(colon..)?.get(..16)?, b"\n")
         .or_else(|| find(bytes.get(colon..)?.get(..16)?, b"\\n"))?;
     let (start, end) = lines(bytes, colon + line);
-    is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PuttyPrivateKey })
+    is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PUTTY_PRIVATE_KEY })
 }
 
 /// How the first line of a private key begins, whose line with the dashes is missing.
@@ -80,7 +88,7 @@ pub(super) fn key_lines_at(bytes: &[u8], at: usize) -> Option<Hit> {
         return None;
     }
     let (start, end) = all_lines(bytes, at);
-    is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PrivateKey })
+    is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PRIVATE_KEY })
 }
 
 /// The lines of a private key before the dashes that end it, where those that begin it are missing.
@@ -104,7 +112,7 @@ pub(super) fn body_before(bytes: &[u8], at: usize, floor: usize) -> Option<Hit> 
     if let Some(further) = backward(bytes, at, floor).filter(|further| further.0 < start) {
         (start, end) = further;
     }
-    is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PrivateKey })
+    is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PRIVATE_KEY })
 }
 
 /// Whether the lines are a key's and no placeholder's. How evenly characters occur tells nothing: a key of OpenSSH begins

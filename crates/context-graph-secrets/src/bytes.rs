@@ -18,6 +18,10 @@ pub(super) const PLUS_SLASH: Set = 1 << 8;
 pub(super) const EQUALS: Set = 1 << 9;
 pub(super) const SPACE: Set = 1 << 10;
 pub(super) const QUOTE: Set = 1 << 11;
+pub(super) const PERCENT: Set = 1 << 12;
+pub(super) const COLON: Set = 1 << 13;
+pub(super) const AT: Set = 1 << 14;
+pub(super) const BANG: Set = 1 << 15;
 
 pub(super) const LETTER: Set = LOWER | UPPER;
 pub(super) const ALNUM: Set = LETTER | DIGIT;
@@ -54,6 +58,10 @@ const fn class(byte: u8) -> Set {
         b'=' => EQUALS,
         b' ' | b'\t' | b'\r' | b'\n' => SPACE,
         b'"' | b'\'' | b'`' => QUOTE,
+        b'%' => PERCENT,
+        b':' => COLON,
+        b'@' => AT,
+        b'!' => BANG,
         _ => 0,
     }
 }

@@ -151,7 +151,7 @@ fn short_flag(bytes: &[u8], at: usize, name: &[u8], program: Program) -> Option<
     }
     let literal = literal_at(bytes, at + 2, Ending::Usual)?;
     let value = bytes.get(literal.start..literal.end)?;
-    let certain = Named { meaning: Meaning::Password, kind: Kind::Password, shouted: false };
+    let certain = Named { meaning: Meaning::Password, kind: Kind::PASSWORD, shouted: false };
     let kind = secret_kind(certain, value, How::Certain).filter(|_| !value.starts_with(b"-"))?;
     Some(Hit { start: literal.start, end: literal.end, kind })
 }
@@ -166,7 +166,7 @@ fn user_and_password(bytes: &[u8], literal: Literal, parting: u8) -> Option<Hit>
     (named && !plain).then_some(Hit {
         start: literal.start + part + 1,
         end: literal.end,
-        kind: Kind::BasicAuth,
+        kind: Kind::BASIC_AUTH,
     })
 }
 
@@ -175,7 +175,7 @@ fn user_and_password(bytes: &[u8], literal: Literal, parting: u8) -> Option<Hit>
 pub(super) fn spoken_after(bytes: &[u8], word_from: usize, word_to: usize) -> Option<Hit> {
     let word = bytes.get(word_from..word_to)?;
     let mut from = word_to;
-    let mut kind = Kind::Password;
+    let mut kind = Kind::PASSWORD;
     let mut how = How::Loose;
     if word.eq_ignore_ascii_case(b"identified") {
         from = [" BY ", " by "]
@@ -187,7 +187,7 @@ pub(super) fn spoken_after(bytes: &[u8], word_from: usize, word_to: usize) -> Op
     {
         from += is.len();
     } else if in_netrc(bytes, word_from) {
-        (kind, how) = (Kind::Netrc, How::Certain);
+        (kind, how) = (Kind::NETRC, How::Certain);
     } else if !starts(bytes, word_to, b" '") {
         return None;
     }

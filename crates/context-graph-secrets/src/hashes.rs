@@ -39,7 +39,7 @@ pub(super) fn hash_at(bytes: &[u8], at: usize) -> Option<Hit> {
     let end = way_to + length;
     let hash = bytes[way_to + 1..end].rsplit(|&byte| byte == b'$').next()?;
     let drawn = hash.len() >= 22 && alphabet(hash) >= 12 && !made_up(hash);
-    drawn.then_some(Hit { start: at, end, kind: Kind::PasswordHash })
+    drawn.then_some(Hit { start: at, end, kind: Kind::PASSWORD_HASH })
 }
 
 /// The digest after `{SHA}`, as `htpasswd` writes it; the word is `from..to`.
@@ -47,7 +47,7 @@ pub(super) fn digest_after(bytes: &[u8], from: usize, to: usize) -> Option<Hit> 
     let braced = from > 0 && bytes[from - 1] == b'{' && bytes.get(to) == Some(&b'}');
     let end = run(bytes, to + 1, BASE64, 128);
     let digest = bytes.get(to + 1..end).filter(|digest| braced && digest.len() >= 28)?;
-    (alphabet(digest) >= 12).then_some(Hit { start: to + 1, end, kind: Kind::PasswordHash })
+    (alphabet(digest) >= 12).then_some(Hit { start: to + 1, end, kind: Kind::PASSWORD_HASH })
 }
 
 /// The password in a line of `.pgpass`, `host:port:database:user:password`; the colon is the first one.
@@ -68,5 +68,5 @@ pub(super) fn pgpass_at(bytes: &[u8], colon: usize) -> Option<Hit> {
     let named = |part: &[u8]| part == b"*" || is_at(part, 0, ALNUM) && !all(part, DIGIT);
     let fits = is_port && named(database) && named(user) && password.len() >= 6;
     let start = colon + end - password.len();
-    (fits && !made_up(password)).then_some(Hit { start, end: colon + end, kind: Kind::Password })
+    (fits && !made_up(password)).then_some(Hit { start, end: colon + end, kind: Kind::PASSWORD })
 }

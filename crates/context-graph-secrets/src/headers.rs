@@ -33,7 +33,7 @@ pub(super) fn credential_after(bytes: &[u8], from: usize) -> Option<Hit> {
     let (end, signs) = credential_end(bytes, at);
     let value = bytes.get(at..end)?;
     let raw = signs && value.len() >= 16 && (is_random(value) || kind_of(value).is_some()) && !made_up(value);
-    raw.then(|| Hit { start: at, end, kind: kind_of(value).unwrap_or(Kind::Authorization) })
+    raw.then(|| Hit { start: at, end, kind: kind_of(value).unwrap_or(Kind::AUTHORIZATION) })
 }
 
 /// Where the credential ends, and whether it ends there and does not go on as a template or code.
@@ -50,10 +50,10 @@ fn judged(scheme: &[u8], value: &[u8], signs: bool) -> Option<Kind> {
         return None;
     }
     if scheme.eq_ignore_ascii_case(b"basic") {
-        return is_real_basic(value).then_some(Kind::BasicAuth);
+        return is_real_basic(value).then_some(Kind::BASIC_AUTH);
     }
     let random = is_random(value) || is_uuid(value) || value.iter().any(|&byte| is(byte, DIGIT));
-    let kind = if scheme.eq_ignore_ascii_case(b"bearer") { Kind::Bearer } else { Kind::Authorization };
+    let kind = if scheme.eq_ignore_ascii_case(b"bearer") { Kind::BEARER } else { Kind::AUTHORIZATION };
     random.then(|| kind_of(value).unwrap_or(kind))
 }
 
@@ -72,7 +72,7 @@ pub(super) fn credential_of_scheme(bytes: &[u8], scheme: &[u8], after: usize) ->
     let (end, signs) = credential_end(bytes, start);
     let value = bytes.get(start..end)?;
     let kind = judged(scheme, value, signs)?;
-    let basic = kind == Kind::BasicAuth;
+    let basic = kind == Kind::BASIC_AUTH;
     (basic || value.len() >= 16 && is_random(value)).then_some(Hit { start, end, kind })
 }
 
@@ -89,6 +89,6 @@ pub(super) fn cookie_at(bytes: &[u8], equals: usize) -> Option<Hit> {
     (random && ended).then(|| Hit {
         start,
         end: start + length,
-        kind: kind_of(value).unwrap_or(Kind::Cookie),
+        kind: kind_of(value).unwrap_or(Kind::COOKIE),
     })
 }

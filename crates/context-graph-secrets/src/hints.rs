@@ -4,7 +4,7 @@
 //! `AKIAIOSFODNN7EXAMPLE` counts here, and redaction leaves it alone.
 
 use super::bytes::{ALNUM, BASE64, is, is_at, run};
-use super::shapes::{Shape, beginning_with};
+use super::shapes::{Shape, beginning_at};
 
 /// Whether a variable of this name is likely to hold a credential.
 pub fn names_credential(name: &str) -> bool {
@@ -46,7 +46,7 @@ const ENOUGH: usize = 16;
 fn holds_token(bytes: &[u8]) -> bool {
     (0..bytes.len().saturating_sub(1)).any(|at| {
         let begins = is(bytes[at], ALNUM) && (at == 0 || !is(bytes[at - 1], ALNUM));
-        begins && beginning_with(bytes[at], bytes[at + 1]).iter().any(|shape| looks_like(bytes, at, shape))
+        begins && beginning_at(bytes, at).iter().any(|shape| looks_like(bytes, at, shape))
     })
 }
 

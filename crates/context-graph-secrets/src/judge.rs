@@ -3,6 +3,7 @@
 //! Counts of whole numbers only, so that the verdict is the same on every machine.
 
 use super::bytes::{ALNUM, ANY_HEX, DIGIT, LETTER, LOWER, UPPER, all, count, is};
+use super::gibberish::is_gibberish;
 
 /// How much of a value is looked at: enough to judge it, and little enough to stay linear.
 const SAMPLE: usize = 128;
@@ -64,9 +65,9 @@ pub(super) fn is_random(value: &[u8]) -> bool {
         && count(sampled, LOWER) >= 3
         && changes_within(sampled) * 5 >= sampled.len() * 2;
     let long_number = value.len() >= 24 && digits == value.len();
-    (value.len() >= 12 && mixed || value.len() >= 16 && cased || long_number)
-        && alphabet(sampled) >= 6
-        && !reads_as_words(sampled)
+    let drawn =
+        (value.len() >= 12 && mixed || value.len() >= 16 && cased || long_number) && !reads_as_words(sampled);
+    (drawn || value.len() >= 12 && is_gibberish(sampled)) && alphabet(sampled) >= 6
 }
 
 /// Whether a value is mostly words, as in `2024-01-01-add-users-table` or `X509RequestOptions`, and so not drawn by

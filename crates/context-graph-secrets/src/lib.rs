@@ -6,7 +6,10 @@
 //! - by its look (`shapes`, `vendor`, `blocks`), as with tokens that have a prefix,
 //! - by its place (`url`, `headers`, `commands`), as with a password in an address or after a flag,
 //! - by its name (`names`, `assign`, `values`), as in `DB_PASSWORD=…`, unless the value is a stand-in (`standins`),
+//! - by having been recognised before in the same event or session ([`Memory`]),
 //! - or, where nothing else tells, by being random and alone (`unnamed`, `judge`).
+//!
+//! `kinds.toml` has the kinds, and of each the prefixes, addresses and names that are known.
 //!
 //! Redaction runs on every event in a new process. So nothing is built at the start, no pattern is compiled, and a text
 //! without secrets costs one pass (`scan`) and no memory.
@@ -25,6 +28,7 @@ mod blocks;
 mod bytes;
 mod commands;
 pub mod files;
+mod gibberish;
 mod hashes;
 mod headers;
 mod hints;
@@ -32,9 +36,11 @@ mod judge;
 mod kind;
 mod margins;
 mod marker;
+mod memory;
 mod name_words;
 mod names;
 mod object;
+mod passphrase;
 mod scan;
 mod shapes;
 mod standins;
@@ -44,6 +50,8 @@ mod values;
 mod vendor;
 
 pub use hints::{holds_secret, names_credential};
+pub use kind::kinds;
+pub use memory::Memory;
 use scan::{Hit, Scan};
 
 /// Texts shorter than this hold no secret.
@@ -76,26 +84,41 @@ impl Redactor {
     ///
     /// Redacting what was redacted changes nothing more.
     pub fn redact_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.redact_counted(text, false).map_or(Cow::Borrowed(text), |(text, _)| Cow::Owned(text))
+        self.redact_text_with(text, &mut Memory::default())
     }
 
-    /// Takes the secrets out of all strings of the object, keys among them, and says how many there were.
+    /// The same, knowing the secrets that were recognised before, and remembering those that are recognised now.
+    pub fn redact_text_with<'t>(&self, text: &'t str, memory: &mut Memory) -> Cow<'t, str> {
+        self.redact_counted(text, false, memory).map_or(Cow::Borrowed(text), |(text, _)| Cow::Owned(text))
+    }
+
+    /// Takes the secrets out of all strings of the object, keys among them, and says how many there were. A secret that is
+    /// recognised in one string, or was before, is taken out of all.
     ///
     /// A key that names a secret (`"password"`, `"Authorization"`, `"API_KEY"`) counts for its value, a flag in a
     /// list for the item after it.
-    pub fn redact_object(&self, object: &mut Map<String, Value>) -> usize {
-        object::redact_object(self, object)
+    pub fn redact_object(&self, object: &mut Map<String, Value>, memory: &mut Memory) -> usize {
+        let mut count = 0;
+        // What one string gives away may stand in those that were looked at before it.
+        for _ in 0..MAX_PASSES {
+            let noted = memory.noted();
+            count += object::redact_object(self, object, memory);
+            if memory.noted() == noted {
+                break;
+            }
+        }
+        count
     }
 
     /// The text without its secrets and how many there were, or nothing if there were none.
-    fn redact_counted(&self, text: &str, in_cookies: bool) -> Option<(String, usize)> {
+    fn redact_counted(&self, text: &str, in_cookies: bool, memory: &mut Memory) -> Option<(String, usize)> {
         if text.len() < SHORTEST {
             return None;
         }
-        let (mut redacted, mut count) = self.replace(text, &Scan::of(text, in_cookies))?;
+        let (mut redacted, mut count) = self.pass(text, in_cookies, memory)?;
         // What is around a secret can look different once it is gone, so the result is looked at until it stays.
         for _ in 1..MAX_PASSES {
-            let Some((again, more)) = self.replace(&redacted, &Scan::of(&redacted, in_cookies)) else {
+            let Some((again, more)) = self.pass(&redacted, in_cookies, memory) else {
                 break;
             };
             redacted = again;
@@ -104,8 +127,16 @@ impl Redactor {
         Some((redacted, count))
     }
 
+    fn pass(&self, text: &str, in_cookies: bool, memory: &mut Memory) -> Option<(String, usize)> {
+        let hits = Scan::of(text, in_cookies, &self.key, memory);
+        self.replace(text, &hits, memory)
+    }
+
     /// The text with a marker in the place of each hit, if there is any.
-    fn replace(&self, text: &str, hits: &[Hit]) -> Option<(String, usize)> {
+    fn replace(&self, text: &str, hits: &[Hit], memory: &mut Memory) -> Option<(String, usize)> {
+        if hits.is_empty() {
+            return None;
+        }
         let mut redacted = String::with_capacity(text.len() + 32 * hits.len());
         let (mut from, mut count) = (0, 0);
         for hit in hits {
@@ -115,6 +146,7 @@ impl Redactor {
             };
             redacted.push_str(before);
             redacted.push_str(&marker::marker(&self.key, hit.kind, secret));
+            memory.note(&self.key, hit.kind, secret.as_bytes());
             (from, count) = (hit.end, count + 1);
         }
         redacted.push_str(text.get(from..).unwrap_or_default());

@@ -16,17 +16,18 @@ const MAX_LABEL: usize = 40;
 
 /// The marker for this secret.
 pub(super) fn marker(key: &[u8; 32], kind: Kind, secret: &str) -> String {
-    let mut hasher = blake3::Hasher::new_keyed(key);
-    match kind {
-        Kind::PrivateKey | Kind::SshPrivateKey | Kind::PgpPrivateKey => {
-            hasher.update(&bare_block(secret.as_bytes()));
+    let [a, b, c, d, ..] = match kind {
+        Kind::PRIVATE_KEY | Kind::SSH_PRIVATE_KEY | Kind::PGP_PRIVATE_KEY => {
+            hash_of(key, &bare_block(secret.as_bytes()))
         }
-        _ => {
-            hasher.update(secret.as_bytes());
-        }
-    }
-    let hash = hasher.finalize().to_hex();
-    format!("[redacted:{}:{}]", kind.label(), hash.get(..DIGITS).unwrap_or_default())
+        _ => hash_of(key, secret.as_bytes()),
+    };
+    format!("[redacted:{}:{:0DIGITS$x}]", kind.label(), u32::from_be_bytes([a, b, c, d]))
+}
+
+/// The keyed hash of a secret.
+pub(super) fn hash_of(key: &[u8; 32], secret: &[u8]) -> [u8; 32] {
+    *blake3::keyed_hash(key, secret).as_bytes()
 }
 
 /// A key block without line breaks, escapes and indentation: the same key is the same however it is wrapped.
@@ -68,7 +69,7 @@ mod tests {
     #[test]
     fn a_marker_is_recognised_and_nothing_looser() {
         let key = [7; 32];
-        let text = marker(&key, Kind::Password, "hunter2");
+        let text = marker(&key, Kind::PASSWORD, "hunter2");
         assert_eq!(end_of_marker(text.as_bytes(), 0), Some(text.len()));
         assert!(has_marker(format!("a{text}b").as_bytes()));
         for loose in ["[redacted:none:00000000]", "[redacted:password:0000]", "[redacted:password:0000000g]"]
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn equal_secrets_have_equal_fingerprints_under_one_key_only() {
-        let of = |key: u8, secret: &str| marker(&[key; 32], Kind::Token, secret);
+        let of = |key: u8, secret: &str| marker(&[key; 32], Kind::TOKEN, secret);
         assert_eq!(of(1, "a"), of(1, "a"));
         assert_ne!(of(1, "a"), of(1, "b"));
         assert_ne!(of(1, "a"), of(2, "a"));
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_key_is_the_same_however_it_is_wrapped() {
-        let of = |secret: &str| marker(&[1; 32], Kind::PrivateKey, secret);
+        let of = |secret: &str| marker(&[1; 32], Kind::PRIVATE_KEY, secret);
         assert_eq!(of("\nMIIE\nabcd\n"), of("\\nMIIE\\nabcd\\n"));
         assert_eq!(of("\nMIIE\nabcd\n"), of("\n    MIIE\n    abcd\n"));
     }

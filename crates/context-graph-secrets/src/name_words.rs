@@ -12,7 +12,7 @@ pub(super) const SUFFIXES: &[&str] = &[
 #[rustfmt::skip]
 pub(super) const PASSWORDS: &[&str] = &[
     "adminpassword", "dbpass", "dbpassword", "keypass", "mnemonic", "motdepasse", "passcode", "passphrase",
-    "passwd", "password", "passwords", "passwort", "pgpassword", "pwd", "rootpassword", "sshpass",
+    "passwd", "password", "passwords", "passwort", "pgpassword", "pwd", "requirepass", "rootpassword", "sshpass",
     "storepass", "userpass", "userpassword",
 ];
 

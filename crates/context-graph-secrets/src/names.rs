@@ -1,7 +1,7 @@
 //! What a name says about its value: `DB_PASSWORD`, `apiKey`, `X-Auth-Token`, `--client-secret`.
 
 use super::bytes::{ALNUM, DIGIT, LOWER, UPPER, is, is_at};
-use super::kind::Kind;
+use super::kind::{Kind, NAMES};
 use super::name_words::{FINDING, KEYS, MARKING, PASSWORDS, SECRETS, SUFFIXES, TOKENS, one_of};
 
 /// What a name says its value is.
@@ -105,7 +105,7 @@ pub(super) fn meaning(name: &[u8]) -> Option<Named> {
     let (before, head) = text.rsplit_once('_').map_or(("", text), |(before, head)| (before, head));
     let (meaning, kind) = head_means(before, head)?;
     let shouted = !name.iter().any(|&byte| is(byte, LOWER));
-    let kind = if name == b"_authToken" { Kind::Npm } else { maker(text).unwrap_or(kind) };
+    let kind = if name == b"_authToken" { Kind::NPM } else { maker(text).unwrap_or(kind) };
     Some(Named { meaning, kind, shouted })
 }
 
@@ -125,24 +125,21 @@ fn head_means(before: &str, head: &str) -> Option<(Meaning, Kind)> {
     let head = head.trim_end_matches(|last: char| last.is_ascii_digit());
     let last = before.rsplit('_').next().unwrap_or_default();
     Some(match head {
-        "phrase" if matches!(last, "seed" | "recovery") => (Meaning::Password, Kind::Password),
-        "pass" | "pwd" | "pw" if before.is_empty() => (Meaning::QuotedPassword, Kind::Password),
+        "phrase" if matches!(last, "seed" | "recovery") => (Meaning::Password, Kind::PASSWORD),
+        "pass" | "pwd" | "pw" if before.is_empty() => (Meaning::QuotedPassword, Kind::PASSWORD),
         "pass" | "pw" if matches!(last, "" | "test" | "tests" | "by" | "single" | "first" | "second") => {
             return None;
         }
-        "pass" | "pw" => (Meaning::Password, Kind::Password),
-        "key" | "keys" if opens(before, last) => (Meaning::Token, Kind::Key),
-        "credential" | "credentials" | "creds" => (Meaning::Token, Kind::Credential),
-        "auth" if matches!(before, "" | "npm" | "http" | "basic" | "proxy" | "registry" | "x") => {
-            (Meaning::Token, Kind::Credential)
-        }
-        "authorization" => (Meaning::Authorization, Kind::Authorization),
-        "cookie" => (Meaning::Cookie, Kind::Cookie),
-        _ if one_of(PASSWORDS, head) => (Meaning::Password, Kind::Password),
-        _ if one_of(SECRETS, head) => (Meaning::Secret, Kind::Secret),
-        _ if one_of(KEYS, head) => (Meaning::Token, Kind::Key),
+        "pass" | "pw" => (Meaning::Password, Kind::PASSWORD),
+        "key" | "keys" if opens(before, last) => (Meaning::Token, Kind::KEY),
+        "auth" | "credential" | "credentials" | "creds" => (Meaning::Token, Kind::CREDENTIAL),
+        "authorization" => (Meaning::Authorization, Kind::AUTHORIZATION),
+        "cookie" => (Meaning::Cookie, Kind::COOKIE),
+        _ if one_of(PASSWORDS, head) => (Meaning::Password, Kind::PASSWORD),
+        _ if one_of(SECRETS, head) => (Meaning::Secret, Kind::SECRET),
+        _ if one_of(KEYS, head) => (Meaning::Token, Kind::KEY),
         _ if one_of(TOKENS, head) && !before.split('_').any(|word| one_of(MARKING, word)) => {
-            (Meaning::Token, Kind::Token)
+            (Meaning::Token, Kind::TOKEN)
         }
         _ => return None,
     })
@@ -154,30 +151,20 @@ fn opens(before: &str, last: &str) -> bool {
     !finds || before.contains("secret") || last == "storage" && before.contains("azure")
 }
 
-/// Who gave out what has this name.
+/// Who gave out what has this name: the table's name that one of its words begins with.
 fn maker(text: &str) -> Option<Kind> {
-    const MAKERS: [(&str, Kind); 19] = [
-        ("secret_access_key", Kind::AwsSecretKey),
-        ("aws_secret", Kind::AwsSecretKey),
-        ("aws_session_token", Kind::AwsSessionToken),
-        ("x_amz_security_token", Kind::AwsSessionToken),
-        ("account_key", Kind::AzureStorage),
-        ("azure_storage", Kind::AzureStorage),
-        ("shared_access_key", Kind::AzureStorage),
-        ("azure_client_secret", Kind::AzureAd),
-        ("heroku", Kind::Heroku),
-        ("datadog", Kind::Datadog),
-        ("dd_api", Kind::Datadog),
-        ("dd_app", Kind::Datadog),
-        ("cloudflare", Kind::Cloudflare),
-        ("cf_api", Kind::Cloudflare),
-        ("twilio", Kind::Twilio),
-        ("mailgun", Kind::Mailgun),
-        ("discord", Kind::Discord),
-        ("npm", Kind::Npm),
-        ("client_key", Kind::ClientKey),
-    ];
-    MAKERS.iter().find(|(part, _)| text.contains(part)).map(|&(_, kind)| kind)
+    let mut from = 0;
+    loop {
+        let rest = text.get(from..)?;
+        let first = *rest.as_bytes().first()?;
+        let alike = NAMES.partition_point(|(name, _)| name.as_bytes()[0] < first);
+        let alike = NAMES[alike..].iter().take_while(|(name, _)| name.as_bytes()[0] == first);
+        let found = alike.filter(|(name, _)| rest.starts_with(name)).max_by_key(|(name, _)| name.len());
+        if let Some(&(_, kind)) = found {
+            return Some(kind);
+        }
+        from += rest.find('_')? + 1;
+    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::Redactor;
 use super::headers::credential_after;
 use super::names::{Meaning, Named, meaning};
 use super::scan::Hit;
 use super::values::{How, secret_kind};
+use super::{Memory, Redactor};
 
 /// What the place of a value says about it.
 #[derive(Clone, Copy)]
@@ -15,27 +15,31 @@ struct Place {
 }
 
 /// Redacts every string in the object, keys too, and says how many secrets there were.
-pub(super) fn redact_object(redactor: &Redactor, object: &mut Map<String, Value>) -> usize {
-    let mut count = redact_keys(redactor, object);
+pub(super) fn redact_object(
+    redactor: &Redactor,
+    object: &mut Map<String, Value>,
+    memory: &mut Memory,
+) -> usize {
+    let mut count = redact_keys(redactor, object, memory);
     let item = named_by_sibling(object);
     for (key, value) in object.iter_mut() {
         let named = meaning(key.as_bytes()).or(item.filter(|_| key.eq_ignore_ascii_case("value")));
-        count += redact_value(redactor, value, Place { named });
+        count += redact_value(redactor, value, Place { named }, memory);
     }
     count
 }
 
-fn redact_value(redactor: &Redactor, value: &mut Value, place: Place) -> usize {
+fn redact_value(redactor: &Redactor, value: &mut Value, place: Place, memory: &mut Memory) -> usize {
     match value {
-        Value::String(text) => redact_string(redactor, text, place),
-        Value::Array(items) => redact_items(redactor, items, place),
-        Value::Object(object) => redact_object(redactor, object),
+        Value::String(text) => redact_string(redactor, text, place, memory),
+        Value::Array(items) => redact_items(redactor, items, place, memory),
+        Value::Object(object) => redact_object(redactor, object, memory),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 
 /// Redacts the items of a list; after a flag comes its argument.
-fn redact_items(redactor: &Redactor, items: &mut [Value], place: Place) -> usize {
+fn redact_items(redactor: &Redactor, items: &mut [Value], place: Place, memory: &mut Memory) -> usize {
     let mut flag = None;
     let mut count = 0;
     for item in items {
@@ -43,20 +47,20 @@ fn redact_items(redactor: &Redactor, items: &mut [Value], place: Place) -> usize
         if let Value::String(text) = &*item {
             flag = text.strip_prefix('-').and_then(|name| meaning(name.trim_start_matches('-').as_bytes()));
         }
-        count += redact_value(redactor, item, Place { named });
+        count += redact_value(redactor, item, Place { named }, memory);
     }
     count
 }
 
-fn redact_string(redactor: &Redactor, text: &mut String, place: Place) -> usize {
+fn redact_string(redactor: &Redactor, text: &mut String, place: Place, memory: &mut Memory) -> usize {
     let mut count = 0;
     let by_name = place.named.and_then(|named| secret_of(named, text));
-    if let Some((redacted, found)) = by_name.and_then(|hit| redactor.replace(text, &[hit])) {
+    if let Some((redacted, found)) = by_name.and_then(|hit| redactor.replace(text, &[hit], memory)) {
         *text = redacted;
         count += found;
     }
     let in_cookies = place.named.is_some_and(|named| named.meaning == Meaning::Cookie);
-    if let Some((redacted, found)) = redactor.redact_counted(text, in_cookies) {
+    if let Some((redacted, found)) = redactor.redact_counted(text, in_cookies, memory) {
         *text = redacted;
         count += found;
     }
@@ -83,10 +87,10 @@ fn named_by_sibling(object: &Map<String, Value>) -> Option<Named> {
 }
 
 /// Redacts the keys themselves.
-fn redact_keys(redactor: &Redactor, object: &mut Map<String, Value>) -> usize {
+fn redact_keys(redactor: &Redactor, object: &mut Map<String, Value>, memory: &mut Memory) -> usize {
     let found: Vec<_> = object
         .keys()
-        .filter_map(|key| redactor.redact_counted(key, false).map(|redacted| (key.clone(), redacted)))
+        .filter_map(|key| redactor.redact_counted(key, false, memory).map(|redacted| (key.clone(), redacted)))
         .collect();
     let mut count = 0;
     for (key, (redacted, secrets)) in found {

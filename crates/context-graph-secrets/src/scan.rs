@@ -2,7 +2,7 @@
 //!
 //! Every rule looks at a bounded stretch around the place it is called at, so the pass is linear.
 
-use super::assign::element_at;
+use super::assign::{element_at, given_at, pair_at, quoted_after_name, setter_at};
 use super::blocks::{Block, block_at, body_before, key_lines_at};
 use super::bytes::{ALNUM, ANY_HEX, LETTER, QUOTE, SPACE, is, is_at, run};
 use super::commands::{Program, flag_at, program_after, spoken_after};
@@ -10,6 +10,7 @@ use super::hashes::{digest_after, hash_at};
 use super::headers::credential_of_scheme;
 use super::kind::Kind;
 use super::marker::end_of_marker;
+use super::memory::Memory;
 use super::names::Named;
 use super::unnamed::{LONG, secret_around};
 use super::url::data_source_at;
@@ -57,6 +58,9 @@ enum Step {
     Percent,
     /// The end of a tag.
     Tag,
+    Comma,
+    Open,
+    Quote,
     /// What ends a command, and the line break, which ends a header too.
     End,
     Line,
@@ -79,6 +83,9 @@ const fn steps() -> [Step; 256] {
             b'$' => Step::Dollar,
             b'%' => Step::Percent,
             b'>' => Step::Tag,
+            b',' => Step::Comma,
+            b'(' => Step::Open,
+            b'"' | b'\'' => Step::Quote,
             b';' | b'|' | b'&' => Step::End,
             b'\n' => Step::Line,
             _ => Step::Pass,
@@ -102,15 +109,28 @@ pub(super) struct Scan<'t> {
     /// A name given as a value, whose value may come as a value too.
     pub item: Option<(Named, usize)>,
     hits: Vec<Hit>,
+    key: &'t [u8; 32],
+    memory: &'t Memory,
+    /// How many bytes may still be compared with the memory for nothing.
+    budget: usize,
 }
 
 impl<'t> Scan<'t> {
     /// The secrets in this text, in their order, none over another. `in_cookies` if all of it is a line of cookies.
-    pub(super) fn of(text: &'t str, in_cookies: bool) -> Vec<Hit> {
+    pub(super) fn of(text: &'t str, in_cookies: bool, key: &'t [u8; 32], memory: &'t Memory) -> Vec<Hit> {
         let bytes = text.as_bytes();
-        let hits = Vec::new();
-        let mut scan =
-            Scan { bytes, at: 0, program: Program::Other, in_cookies, waiting: None, item: None, hits };
+        let mut scan = Scan {
+            bytes,
+            at: 0,
+            program: Program::Other,
+            in_cookies,
+            waiting: None,
+            item: None,
+            hits: Vec::new(),
+            key,
+            memory,
+            budget: 4 * bytes.len(),
+        };
         while let Some(&byte) = bytes.get(scan.at) {
             match STEPS[byte as usize] {
                 Step::Pass => scan.at += 1,
@@ -126,6 +146,9 @@ impl<'t> Scan<'t> {
                 Step::Percent => scan.at += if is_escaped(bytes, scan.at) { 3 } else { 1 },
                 Step::At => scan.look(data_source_at),
                 Step::Tag => scan.look(element_at),
+                Step::Comma => scan.look(pair_at),
+                Step::Open => scan.look(setter_at),
+                Step::Quote => scan.look(quoted_after_name),
                 Step::Tilde => scan.look(azure_client_secret_at),
                 Step::End | Step::Line => scan.end(byte),
             }
@@ -157,6 +180,12 @@ impl<'t> Scan<'t> {
         let (bytes, from) = (self.bytes, self.at);
         let to = run(bytes, from, ALNUM, usize::MAX);
         self.at = to;
+        if self.memory.may_know(to - from)
+            && let Some(hit) = self.memory.find(self.key, bytes, (from, to), &mut self.budget)
+            && hit.start >= self.floor()
+        {
+            return self.take(Some(hit));
+        }
         let token = token_at(bytes, from).or_else(|| match bytes[from] {
             b'e' => web_token_at(bytes, from),
             b'L' => wrapped_key_at(bytes, from),
@@ -166,7 +195,7 @@ impl<'t> Scan<'t> {
         let token = token.or_else(|| token_within(bytes, from, to));
         if let Some(token) = token {
             self.take(Some(token));
-            if token.kind == Kind::AwsAccessKeyId {
+            if token.kind == Kind::AWS_ACCESS_KEY_ID {
                 self.beside_access_key(token.end);
             }
             return;
@@ -223,6 +252,9 @@ impl<'t> Scan<'t> {
         }
         if let Some(hit) = body_before(bytes, at, self.floor()) {
             return self.take(Some(hit));
+        }
+        if at > 0 && bytes[at - 1] == b'<' {
+            return self.take(given_at(bytes, at));
         }
         let begins = at == 0 || is(bytes[at - 1], SPACE | QUOTE) || b"([".contains(&bytes[at - 1]);
         if begins {

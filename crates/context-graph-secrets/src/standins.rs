@@ -1,10 +1,10 @@
 //! What stands where a secret would, and is none: examples, defaults, references, types, numbers, sentences.
 
 use super::bytes::{
-    ALNUM, ANY_HEX, DASH, DIGIT, DOT, LETTER, LOWER, UNDERSCORE, UPPER, contains_any_case, count, find, is,
-    is_at,
+    ALNUM, ANY_HEX, DASH, DIGIT, DOT, LETTER, LOWER, UNDERSCORE, UPPER, all, contains_any_case, count, find,
+    is, is_at,
 };
-use super::judge::{changes, sample};
+use super::judge::{changes, is_scattered, sample};
 
 /// What gives a made-up token away wherever it stands in it.
 const TELLING: [&[u8]; 10] = [
@@ -111,9 +111,26 @@ fn word_end(value: &[u8], at: usize) -> usize {
 /// Whether the value is looked up elsewhere, or is a pattern for values: a variable, a template, a path, code.
 pub(super) fn refers(value: &[u8]) -> bool {
     let value = sample(value);
-    let opens = matches!(value.first(), Some(b'$' | b'<' | b'{' | b'[' | b'(' | b'%' | b'~' | b'\\'));
-    let path = value.starts_with(b"./") || value.starts_with(b"../");
-    opens || path || within(value)
+    let path = [&b"./"[..], b"../", b"~/"].iter().any(|&start| value.starts_with(start));
+    opens(value) || path || within(value)
+}
+
+/// Whether it begins as something that is replaced does. Passwords begin with any sign, so what follows counts too.
+fn opens(value: &[u8]) -> bool {
+    let Some((&first, rest)) = value.split_first() else { return false };
+    let named =
+        |rest: &[u8]| all(rest, ALNUM | UNDERSCORE | DOT | DASH) && !(rest.len() >= 12 && is_scattered(rest));
+    let holds = |sign: u8| rest.contains(&sign);
+    match first {
+        b'$' => named(rest) || rest.starts_with(b"{") || rest.starts_with(b"(") || rest.starts_with(b"env:"),
+        b'%' => named(rest) || holds(b'%'),
+        b'<' => holds(b'>') || named(rest),
+        b'{' => holds(b'}') || named(rest),
+        b'[' => holds(b']') || named(rest) || rest.starts_with(b"redacted:"),
+        b'(' => holds(b')') || named(rest),
+        b'\\' => true,
+        _ => false,
+    }
 }
 
 /// Whether something in it is to be replaced: `${NAME}`, `{{ name }}`, `<name>`, `.*`.

@@ -8,6 +8,7 @@ use super::bytes::{
     ALNUM, BASE64, DASH, DIGIT, DOT, EQUALS, LETTER, LOWER, NAME, PLUS_SLASH, QUOTE, SPACE, UNDERSCORE,
     UPPER, URL_SAFE, all, count, is, is_at, run, run_back,
 };
+use super::gibberish::is_gibberish;
 use super::judge::{alphabet, is_scattered, is_uuid, reads_as_words};
 use super::kind::Kind;
 use super::names::{Meaning, meaning};
@@ -43,7 +44,7 @@ pub(super) fn secret_around(bytes: &[u8], from: usize, to: usize, floor: usize) 
     let start = run_back(bytes, from, URL_SAFE, MAX_RUN).max(floor);
     let end = run(bytes, to, URL_SAFE, MAX_RUN);
     let value = bytes.get(start..end)?;
-    (is_alone(bytes, start, end) && is_drawn(value)).then_some(Hit { start, end, kind: Kind::HighEntropy })
+    (is_alone(bytes, start, end) && is_drawn(value)).then_some(Hit { start, end, kind: Kind::HIGH_ENTROPY })
 }
 
 fn trim_dots(bytes: &[u8], from: usize, to: usize) -> usize {
@@ -83,7 +84,8 @@ fn announced(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     let to = run(bytes, to, BASE64, MAX_RUN);
     let value = bytes.get(from..to)?;
     let ended = !is_at(bytes, to, ALNUM) && bytes.get(to) != Some(&b'(');
-    let kind = secret_kind(named, value, How::Loose).filter(|_| ended && is_scattered(value))?;
+    let kind = secret_kind(named, value, How::Loose)
+        .filter(|_| ended && (is_scattered(value) || is_gibberish(value)))?;
     Some(Hit { start: from, end: to, kind })
 }
 
@@ -112,7 +114,9 @@ fn is_alone(bytes: &[u8], from: usize, to: usize) -> bool {
 #[rustfmt::skip]
 const ENDINGS: &[&str] = &[
     "id", "ids", "uuid", "guid", "hash", "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "integrity",
-    "etag", "signature", "nonce", "cursor", "commit", "data", "fingerprint", "thumbprint", "h1", "challenge",
+    "etag", "signature", "nonce", "cursor", "commit", "data", "fingerprint", "thumbprint", "h1", "challenge", "pagetoken",
+    "page_token", "continuationtoken", "continuation_token", "nexttoken", "next_token", "synctoken", "sync_token",
+    "publickey", "public_key", "public-key", "public key", "pubkey",
 ];
 
 /// Whether a name before it says that it is an id, a hash or data.
@@ -120,7 +124,10 @@ fn is_identified(bytes: &[u8], from: usize) -> bool {
     let gap = |byte: u8| is(byte, SPACE | QUOTE | EQUALS) || b":\\".contains(&byte);
     let before = &bytes[from.saturating_sub(6)..from];
     let to = from - before.iter().rev().take_while(|&&byte| gap(byte)).count();
-    let name = bytes[run_back(bytes, to, NAME, 40)..to].to_ascii_lowercase();
+    // With the word before it: `public key …`.
+    let word = run_back(bytes, to, NAME, 40);
+    let word = run_back(bytes, word.saturating_sub(1), NAME, 40);
+    let name = bytes[word..to].to_ascii_lowercase();
     to < from && ENDINGS.iter().any(|ending| name.ends_with(ending.as_bytes()))
 }
 

@@ -1,9 +1,7 @@
-//! Secrets in addresses: passwords before the host, webhooks, and data source names.
+//! Secrets in addresses: passwords before the host, and data source names. Webhooks are in `kinds.toml`.
 
-use super::bytes::{
-    ALNUM, DIGIT, NAME, PLUS_SLASH, QUOTE, SPACE, URL_SAFE, all, find, is, run, run_back, starts,
-};
-use super::judge::{is_random, is_scattered};
+use super::bytes::{DIGIT, NAME, PLUS_SLASH, QUOTE, SPACE, URL_SAFE, all, find, is, run_back, starts};
+use super::judge::is_random;
 use super::kind::Kind;
 use super::marker::has_marker;
 use super::scan::Hit;
@@ -16,11 +14,9 @@ const MAX_AUTHORITY: usize = 512;
 /// What is secret in the address whose `://` is at this place.
 pub(super) fn secret_at(bytes: &[u8], colon: usize) -> Option<Hit> {
     let from = colon + 3;
-    webhook_at(bytes, from).or_else(|| {
-        let at = userinfo_end(bytes, from)?;
-        let scheme = &bytes[run_back(bytes, colon, NAME | PLUS_SLASH, 24)..colon];
-        credentials(bytes, from, at, kind_of_scheme(scheme))
-    })
+    let at = userinfo_end(bytes, from)?;
+    let scheme = &bytes[run_back(bytes, colon, NAME | PLUS_SLASH, 24)..colon];
+    credentials(bytes, from, at, kind_of_scheme(scheme))
 }
 
 /// The password in `name:password@tcp(host)/database`, whose `@` is at this place.
@@ -31,7 +27,7 @@ pub(super) fn data_source_at(bytes: &[u8], at: usize) -> Option<Hit> {
     let before = bytes.get(at.saturating_sub(128)..at)?;
     let ends = |&byte: &u8| is(byte, SPACE | QUOTE) || byte == b'/';
     let from = at - before.iter().rev().position(ends).unwrap_or(before.len());
-    credentials(bytes, from, at, Kind::DatabaseUrl)
+    credentials(bytes, from, at, Kind::DATABASE_URL)
 }
 
 /// Where the `@` before the host is. A raw `#` or `?` in a password is common, and told from a port by what it follows.
@@ -76,7 +72,7 @@ fn lone_token(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     let token = bytes.get(from..to)?;
     let random = token.len() >= 20 && all(token, URL_SAFE) && is_random(token) && !made_up(token);
     let host = &bytes[to..bytes.len().min(to + 64)];
-    let kind = if find(host, b"sentry").is_some() { Kind::SentryDsn } else { Kind::UrlPassword };
+    let kind = if find(host, b"sentry").is_some() { Kind::SENTRY_DSN } else { Kind::URL_PASSWORD };
     random.then(|| Hit { start: from, end: to, kind: kind_of(token).unwrap_or(kind) })
 }
 
@@ -105,41 +101,10 @@ fn kind_of_scheme(scheme: &[u8]) -> Kind {
     ];
     let dialect = scheme.split(|&byte| byte == b'+').next().unwrap_or_default();
     if DATABASES.contains(&scheme) || DATABASES.contains(&dialect) {
-        Kind::DatabaseUrl
+        Kind::DATABASE_URL
     } else {
-        Kind::UrlPassword
+        Kind::URL_PASSWORD
     }
-}
-
-/// The part of a webhook's address that lets anyone post to it.
-fn webhook_at(bytes: &[u8], from: usize) -> Option<Hit> {
-    const HOOKS: [(&[u8], Kind); 9] = [
-        (b"hooks.slack.com/services/", Kind::SlackWebhook),
-        (b"hooks.slack.com/workflows/", Kind::SlackWebhook),
-        (b"hooks.slack.com/triggers/", Kind::SlackWebhook),
-        (b"hooks.slack-gov.com/services/", Kind::SlackWebhook),
-        (b"discord.com/api/webhooks/", Kind::DiscordWebhook),
-        (b"discordapp.com/api/webhooks/", Kind::DiscordWebhook),
-        (b"canary.discord.com/api/webhooks/", Kind::DiscordWebhook),
-        (b"ptb.discord.com/api/webhooks/", Kind::DiscordWebhook),
-        (b"outlook.office.com/webhook/", Kind::MicrosoftWebhook),
-    ];
-    let known = HOOKS
-        .iter()
-        .find(|(hook, _)| starts(bytes, from, hook))
-        .map(|&(hook, kind)| (from + hook.len(), kind));
-    let (start, kind) = known.or_else(|| {
-        let host = run(bytes, from, NAME, 80);
-        let hook = b"/webhookb2/";
-        let teams = bytes.get(from..host)?.ends_with(b".webhook.office.com") && starts(bytes, host, hook);
-        teams.then_some((host + hook.len(), Kind::MicrosoftWebhook))
-    })?;
-    let rest = bytes.get(start..)?;
-    let within = |byte: u8| is(byte, URL_SAFE | PLUS_SLASH) || byte == b'@' && kind == Kind::MicrosoftWebhook;
-    let length = rest.iter().take(400).position(|&byte| !within(byte)).unwrap_or(rest.len().min(400));
-    let path = rest.get(..length)?;
-    let random = path.split(|&byte| !is(byte, ALNUM)).any(|part| part.len() >= 16 && is_scattered(part));
-    (random && !made_up(path)).then_some(Hit { start, end: start + length, kind })
 }
 
 #[cfg(test)]
@@ -153,10 +118,10 @@ mod tests {
 
     #[test]
     fn passwords_before_the_host_are_found() {
-        assert_eq!(found("postgres://app:pa55-w@db/x"), Some(("pa55-w", Kind::DatabaseUrl)));
-        assert_eq!(found("redis://:q8Zr@cache:6379"), Some(("q8Zr", Kind::DatabaseUrl)));
-        assert_eq!(found("https://me:q8#Zr?x@host/p"), Some(("q8#Zr?x", Kind::UrlPassword)));
-        assert_eq!(found("postgresql+asyncpg://a:s3cR@h/d"), Some(("s3cR", Kind::DatabaseUrl)));
+        assert_eq!(found("postgres://app:pa55-w@db/x"), Some(("pa55-w", Kind::DATABASE_URL)));
+        assert_eq!(found("redis://:q8Zr@cache:6379"), Some(("q8Zr", Kind::DATABASE_URL)));
+        assert_eq!(found("https://me:q8#Zr?x@host/p"), Some(("q8#Zr?x", Kind::URL_PASSWORD)));
+        assert_eq!(found("postgresql+asyncpg://a:s3cR@h/d"), Some(("s3cR", Kind::DATABASE_URL)));
     }
 
     #[test]

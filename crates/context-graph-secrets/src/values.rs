@@ -1,12 +1,15 @@
 //! The value that follows a name, and whether it is a secret.
 
 use super::bytes::{
-    DASH, DIGIT, DOT, EQUALS, LETTER, NAME, QUOTE, SPACE, UNDERSCORE, UPPER, all, is, is_at, run, starts,
+    DASH, DIGIT, DOT, EQUALS, LETTER, LOWER, NAME, QUOTE, SPACE, UNDERSCORE, UPPER, all, find, is, is_at,
+    run, starts,
 };
-use super::judge::{is_random, is_uuid};
+use super::gibberish::is_gibberish;
+use super::judge::{is_random, is_uuid, reads_as_words};
 use super::kind::Kind;
 use super::marker::has_marker;
 use super::names::{Meaning, Named};
+use super::passphrase::is_passphrase;
 use super::standins::{is_member, is_number, is_prose, made_up, only_words, refers};
 use super::vendor::{is_basic, kind_of};
 
@@ -54,6 +57,20 @@ pub(super) fn literal_at(bytes: &[u8], from: usize, ending: Ending) -> Option<Li
     quoted_at(bytes, at).or_else(|| bare_at(bytes, at, ending))
 }
 
+/// The value on the line below, as YAML has it after `name: |` and `name: >-`, and long lines after `name:`.
+pub(super) fn below_at(bytes: &[u8], from: usize) -> Option<Literal> {
+    let at = run_blank(bytes, from);
+    let sign = bytes.get(at..)?.iter().take(3).take_while(|byte| b"|>+-".contains(byte)).count();
+    let line = run(bytes, at + sign, SPACE, 64);
+    let broken = bytes.get(at + sign..line)?.contains(&b'\n');
+    let literal = literal_at(bytes, line, Ending::Usual).filter(|_| broken)?;
+    // What begins another name, a list or a comment is no value.
+    let ends = bytes
+        .get(literal.end + usize::from(literal.quoted))
+        .is_none_or(|&byte| is(byte, SPACE) || byte == b',');
+    (ends && !matches!(bytes.get(line), Some(b'-' | b'#'))).then_some(literal)
+}
+
 fn run_blank(bytes: &[u8], from: usize) -> usize {
     let blank = |&&byte: &&u8| byte == b' ' || byte == b'\t';
     from + bytes.get(from..).unwrap_or(&[]).iter().take(32).take_while(blank).count()
@@ -71,6 +88,9 @@ fn quoted_at(bytes: &[u8], at: usize) -> Option<Literal> {
     let escapes = bytes.get(at..)?.iter().take(8).take_while(|&&byte| byte == b'\\').count();
     let quote = *bytes.get(at + escapes).filter(|&&byte| is(byte, QUOTE))?;
     let start = at + escapes + 1;
+    if escapes == 0 && bytes.get(start..start + 2) == Some(&[quote, quote]) {
+        return between_three(bytes, start + 2, quote);
+    }
     let mut backslashes = 0;
     for (offset, &byte) in bytes.get(start..)?.iter().take(MAX_QUOTED).enumerate() {
         let closes = if escapes == 0 { backslashes % 2 == 0 } else { backslashes == escapes };
@@ -84,6 +104,16 @@ fn quoted_at(bytes: &[u8], at: usize) -> Option<Literal> {
         }
     }
     None
+}
+
+/// What stands between three quotes, without the blanks at its ends.
+fn between_three(bytes: &[u8], from: usize, quote: u8) -> Option<Literal> {
+    let rest = bytes.get(from..bytes.len().min(from + MAX_QUOTED))?;
+    let to = from + find(rest, &[quote; 3])?;
+    let inner = bytes.get(from..to)?;
+    let start = from + inner.iter().take_while(|&&byte| is(byte, SPACE)).count();
+    let end = to - inner.iter().rev().take_while(|&&byte| is(byte, SPACE)).count();
+    (start < end).then_some(Literal { start, end, quoted: true })
 }
 
 /// Where the quotes in `String::from("…")` and its like begin.
@@ -152,24 +182,21 @@ fn is_secret(named: Named, value: &[u8], how: How) -> bool {
                 how != How::Loose && !value.starts_with(b"/") && !value.iter().any(|&byte| is(byte, SPACE));
             written && value.len() >= 6 && signed(value) && is_password(named, value, how)
         }
-        Meaning::Secret => is_token(named, value, how) || is_chosen(named, value, how),
-        Meaning::Token => is_token(named, value, how) || named.kind == Kind::Credential && is_basic(value),
+        Meaning::Secret => is_token(value, how) || is_chosen(named, value, how),
+        Meaning::Token => is_token(value, how) || named.kind == Kind::CREDENTIAL && is_basic(value),
         Meaning::Authorization | Meaning::Cookie => false,
     }
 }
 
 /// A token, or a secret drawn by chance.
-fn is_token(named: Named, value: &[u8], how: How) -> bool {
+fn is_token(value: &[u8], how: How) -> bool {
     let signs = value.iter().all(|&byte| byte.is_ascii_graphic() && !b"(){}<>\"'`\\;".contains(&byte));
     // Letters alone without quotes are a name in code, however strange.
-    let name = how == How::Loose && all(value, LETTER | UNDERSCORE);
+    let name = how == How::Loose && all(value, LETTER | UNDERSCORE) && !is_gibberish(value);
     if !signs || name || made_up(value) || is_member(value) {
         return false;
     }
-    if is_uuid(value) {
-        return named.shouted || named.kind != Kind::Token;
-    }
-    is_random(value)
+    is_uuid(value) || is_random(value)
 }
 
 /// A secret that somebody chose: only where the name leaves no doubt.
@@ -190,18 +217,21 @@ fn is_password(named: Named, value: &[u8], how: How) -> bool {
         How::Part => true,
         How::Quoted { .. } if value.iter().any(|&byte| is(byte, SPACE)) => {
             let chosen = named.shouted && value.iter().any(|&byte| is(byte, DIGIT));
-            value.len() <= 64
-                && (chosen || !is_prose(value))
-                && !value.iter().any(|byte| b"(={&|;/<".contains(byte))
+            is_passphrase(value)
+                || value.len() <= 64
+                    && (chosen || !is_prose(value))
+                    && !value.iter().any(|byte| b"(={&|;/<".contains(byte))
         }
         How::Quoted { assigned } if worded => value.len() >= 6 && (named.shouted || assigned && one_word),
-        How::Quoted { .. } => !(value.contains(&b'|') || value.contains(&b'[')) && signed(value),
+        How::Quoted { .. } => {
+            !(value.contains(&b'|') || value.contains(&b'[')) && (signed(value) || drawn(value))
+        }
         How::Tight if named.shouted => !value.contains(&b'(') && !value.contains(&b'['),
         How::Tight | How::Loose => {
             let bare = trimmed(value);
-            let code = bare.iter().any(|byte| b"()[]{}<>|*+=/\\".contains(byte));
+            let code = bare.iter().any(|byte| b"()[]{}<>|*+=/\\".contains(byte)) && !is_strong(bare);
             let constant = all(bare, UPPER | DIGIT | UNDERSCORE) && bare.contains(&b'_');
-            bare.len() >= 6 && !code && !constant && !only_words(bare) && signed(bare)
+            bare.len() >= 6 && !code && !constant && !only_words(bare) && (signed(bare) || is_gibberish(bare))
         }
     }
 }
@@ -212,6 +242,19 @@ fn signed(value: &[u8]) -> bool {
     let digits = value.iter().any(|&byte| is(byte, DIGIT));
     let signs = value.iter().any(|byte| b"!@#$%^&*~+=?".contains(byte));
     letters && (digits || signs) || value.len() >= 6 && all(value, DIGIT) && value.len() <= 12
+}
+
+/// Whether letters of both cases are mixed as chance mixes them.
+fn drawn(value: &[u8]) -> bool {
+    value.len() >= 10 && (is_gibberish(value) || is_random(value)) && !reads_as_words(value)
+}
+
+/// Whether it has letters of both cases, digits and signs, and nothing that calls or groups: then a sign of arithmetic in it
+/// is no arithmetic.
+fn is_strong(value: &[u8]) -> bool {
+    let has = |set| value.iter().any(|&byte| is(byte, set));
+    let groups = value.iter().any(|byte| b"()[]{}<>|\\".contains(byte));
+    value.len() >= 10 && has(UPPER) && has(LOWER) && has(DIGIT) && !groups
 }
 
 /// The value without the signs that types and parameters carry.

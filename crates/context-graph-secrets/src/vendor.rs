@@ -4,18 +4,17 @@ use super::bytes::{
     ALNUM, BASE64, DASH, DIGIT, DOT, HEX, SPACE, UNDERSCORE, URL_SAFE, all, find, is, is_at, run, run_back,
     starts,
 };
-use super::judge::{is_body, is_scattered};
+use super::judge::{is_body, is_scattered, is_uuid, reads_as_words};
 use super::kind::Kind;
 use super::scan::Hit;
-use super::shapes::beginning_with;
+use super::shapes::beginning_at;
 use super::standins::made_up;
 
 /// The token that begins here. The caller has seen that a word begins here.
 pub(super) fn token_at(bytes: &[u8], at: usize) -> Option<Hit> {
-    let (&first, &second) = (bytes.get(at)?, bytes.get(at + 1)?);
-    beginning_with(first, second).iter().find_map(|shape| {
+    beginning_at(bytes, at).iter().find_map(|shape| {
         let prefix = shape.prefix.as_bytes();
-        if prefix[1] != second || !starts(bytes, at, prefix) {
+        if !starts(bytes, at, prefix) {
             return None;
         }
         let from = at + prefix.len();
@@ -27,8 +26,25 @@ pub(super) fn token_at(bytes: &[u8], at: usize) -> Option<Hit> {
         let fits = (shape.length.0..=shape.length.1).contains(&body.len());
         // A run that goes on with letters and digits is something else that happens to begin alike.
         let ends = !is_at(bytes, end, ALNUM | UNDERSCORE);
-        (fits && ends && is_body(body) && !made_up(body)).then_some(Hit { start: at, end, kind: shape.kind })
+        // After a short prefix a name in code could follow.
+        let telling = prefix.len() >= 4 && !is_at(prefix, prefix.len() - 1, ALNUM);
+        let drawn = if shape.address {
+            leads_to_secret(body)
+        } else {
+            is_body(body) && (telling || !reads_as_words(body))
+        };
+        let start = if shape.address { from } else { at };
+        (fits && ends && drawn && !made_up(body)).then_some(Hit { start, end, kind: shape.kind })
     })
+}
+
+/// Whether the path of an address has a part that nobody can guess.
+fn leads_to_secret(path: &[u8]) -> bool {
+    let drawn = |part: &[u8]| part.len() >= 16 && is_body(part) || is_uuid(part);
+    let mut parts = path.split(|&byte| !is(byte, URL_SAFE));
+    let numbered = |part: &[u8]| part.len() >= 6 && all(part, DIGIT);
+    let short = |part: &[u8]| part.len() >= 6 && all(part, ALNUM) && part.iter().any(|&byte| is(byte, DIGIT));
+    parts.clone().any(drawn) || parts.next().is_some_and(numbered) && parts.next().is_some_and(short)
 }
 
 /// The token that begins inside of the word `from..to`, right after letters that are no part of it. Only prefixes that
@@ -38,12 +54,11 @@ pub(super) fn token_within(bytes: &[u8], from: usize, to: usize) -> Option<Hit> 
         return None;
     }
     (from + 1..to).rev().take(MAX_PREFIX).find_map(|at| {
-        let (&first, &second) = (bytes.get(at)?, bytes.get(at + 1)?);
         let is_telling = |prefix: &str| {
             prefix.len() > (to - at).max(3) && !matches!(prefix, "key-" | "ico-" | "pul-" | "API-")
         };
         let fits = |prefix: &str| is_telling(prefix) && starts(bytes, at, prefix.as_bytes());
-        beginning_with(first, second).iter().any(|shape| fits(shape.prefix)).then(|| token_at(bytes, at))?
+        beginning_at(bytes, at).iter().any(|shape| fits(shape.prefix)).then(|| token_at(bytes, at))?
     })
 }
 
@@ -65,7 +80,7 @@ pub(super) fn web_token_at(bytes: &[u8], at: usize) -> Option<Hit> {
         end = run(bytes, end + 1, URL_SAFE, 16 * 1024);
         parts += 1;
     }
-    (parts >= 3 && !made_up(&bytes[at..header])).then_some(Hit { start: at, end, kind: Kind::Jwt })
+    (parts >= 3 && !made_up(&bytes[at..header])).then_some(Hit { start: at, end, kind: Kind::JWT })
 }
 
 /// A private key in Base64 on one line, as a kubeconfig has it.
@@ -75,7 +90,7 @@ pub(super) fn wrapped_key_at(bytes: &[u8], at: usize) -> Option<Hit> {
     }
     let end = run(bytes, at, BASE64, 64 * 1024);
     let head = decode(bytes.get(at..(at + 64).min(end))?);
-    find(&head, b"PRIVATE KEY").map(|_| Hit { start: at, end, kind: Kind::ClientKey })
+    find(&head, b"PRIVATE KEY").map(|_| Hit { start: at, end, kind: Kind::CLIENT_KEY })
 }
 
 /// The token of a build of its own that this long word is part of; `from..to` is the whole run around it.
@@ -87,20 +102,25 @@ pub(super) fn built(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     };
     let kind = match (lengths(b'.'), lengths(b'-')) {
         ((Some(22..=28), Some(6..=7), Some(27..=40), None), _) if matches!(whole[0], b'M' | b'N' | b'O') => {
-            Kind::Discord
+            Kind::DISCORD
         }
         ((Some(17), Some(64), None, _), _) if whole.starts_with(b"pat") && all(&whole[18..], HEX) => {
-            Kind::Airtable
+            Kind::AIRTABLE
         }
         ((Some(3), Some(20..=24), Some(24), Some(20)), _) if matches!(&whole[..3], b"pat" | b"sat") => {
-            Kind::Harness
+            Kind::HARNESS
         }
-        ((Some(14), Some(7), Some(60..), None), _) if find(whole, b".atlasv1.").is_some() => Kind::Terraform,
-        (_, (Some(32), Some(8), Some(8), None)) if all(&whole[..32], HEX) => Kind::Mailgun,
+        ((Some(14), Some(7), Some(60..), None), _) if find(whole, b".atlasv1.").is_some() => {
+            Kind::TERRAFORM_CLOUD
+        }
+        _ if whole.len() == 40 && whole.ends_with(b"NRAL") && all(&whole[..36], HEX) => Kind::NEW_RELIC,
+        _ if whole.len() == 50 && &whole[10..13] == b"msh" && &whole[36..39] == b"jsn" => Kind::RAPIDAPI,
+        _ if whole.len() == 84 && &whole[76..80] == b"AZDO" => Kind::AZURE_DEVOPS,
+        (_, (Some(32), Some(8), Some(8), None)) if all(&whole[..32], HEX) => Kind::MAILGUN,
         (_, (Some(32), Some(3..=4), None, _))
             if all(&whole[..32], HEX) && whole[33..].starts_with(b"us") && all(&whole[35..], DIGIT) =>
         {
-            Kind::Mailchimp
+            Kind::MAILCHIMP
         }
         _ => return None,
     };
@@ -119,7 +139,7 @@ pub(super) fn telegram_at(bytes: &[u8], colon: usize) -> Option<Hit> {
     (fits && begins && is_scattered(body) && !made_up(body)).then_some(Hit {
         start,
         end,
-        kind: Kind::Telegram,
+        kind: Kind::TELEGRAM,
     })
 }
 
@@ -133,7 +153,7 @@ pub(super) fn azure_client_secret_at(bytes: &[u8], tilde: usize) -> Option<Hit> 
     let fits =
         head[4] == b'Q' && is(head[3], DIGIT) && head[..3].iter().all(named) && (31..=36).contains(&length);
     let begins = start == 0 || !is(bytes[start - 1], URL_SAFE);
-    (fits && begins).then_some(Hit { start, end: tilde + 1 + length, kind: Kind::AzureAd })
+    (fits && begins).then_some(Hit { start, end: tilde + 1 + length, kind: Kind::AZURE_CLIENT_SECRET })
 }
 
 /// The secret key beside an access key id, as in a downloaded table or a listing.
@@ -144,7 +164,7 @@ pub(super) fn aws_secret_near(bytes: &[u8], after: usize) -> Option<Hit> {
         let end = run(bytes, at, BASE64, 64);
         let word = bytes.get(at..end)?;
         if word.len() == 40 && is_scattered(word) && !all(word, HEX) && !made_up(word) {
-            return Some(Hit { start: at, end, kind: Kind::AwsSecretKey });
+            return Some(Hit { start: at, end, kind: Kind::AWS_SECRET_ACCESS_KEY });
         }
         at = end + 1;
         if word.len() > 40 {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::LinkOrigin;
 use super::bound::{Bounds, Cut, bound};
 use crate::gwt::session_identity::KURAMOTO_N;
-use context_graph_secrets::Redactor;
+use context_graph_secrets::{Memory, Redactor};
 
 /// The session before, as a new one found it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,30 +78,41 @@ pub struct EventRecord {
 
 impl EventRecord {
     /// Cuts an event to a size that can be kept, takes secrets out, and gives it back beside its record: what is
-    /// remembered is exactly what the session is stepped with.
-    pub fn of(event: Event, at_ms: i64, redactor: &Redactor) -> Result<(Self, Event), DecodeError> {
-        let (record, object) = Self::and_object(event, at_ms, redactor);
+    /// remembered is exactly what the session is stepped with. Secrets that `memory` knows are taken out wherever they stand,
+    /// and it learns those that are recognised now.
+    pub fn of(
+        event: Event,
+        at_ms: i64,
+        redactor: &Redactor,
+        memory: &mut Memory,
+    ) -> Result<(Self, Event), DecodeError> {
+        let (record, object) = Self::and_object(event, at_ms, redactor, memory);
         Ok((record, Event::from_object(object)?))
     }
 
-    /// The record alone, for who does not step the session.
-    pub fn alone(event: Event, at_ms: i64, redactor: &Redactor) -> Self {
-        Self::and_object(event, at_ms, redactor).0
+    /// The record alone, for callers that do not step the session.
+    pub fn alone(event: Event, at_ms: i64, redactor: &Redactor, memory: &mut Memory) -> Self {
+        Self::and_object(event, at_ms, redactor, memory).0
     }
 
-    fn and_object(event: Event, at_ms: i64, redactor: &Redactor) -> (Self, Map<String, Value>) {
+    fn and_object(
+        event: Event,
+        at_ms: i64,
+        redactor: &Redactor,
+        memory: &mut Memory,
+    ) -> (Self, Map<String, Value>) {
         let tool_use_id = event.tool_use_id().map(str::to_owned);
         let mut object = event.into_object();
         let mut cuts = bound(&mut object, Bounds::JOURNAL);
         // Names of fields can be secrets too.
         for cut in &mut cuts {
-            if let Cow::Owned(redacted) = redactor.redact_text(&cut.at) {
+            if let Cow::Owned(redacted) = redactor.redact_text_with(&cut.at, memory) {
                 cut.at = redacted;
             }
         }
         // The id says which session this is and is no text of anyone's.
         let session_id = object.remove("session_id");
-        redactor.redact_object(&mut object);
+        redactor.redact_object(&mut object, memory);
         if let Some(id) = session_id {
             object.insert("session_id".to_owned(), id);
         }
@@ -114,13 +125,13 @@ impl EventRecord {
     /// Adds what was decided: verdict and reasons, and the input that the call is given instead. Reasons quote what
     /// they are about, so secrets are taken out of them too.
     #[must_use]
-    pub fn decided(mut self, decision: Option<Decided>, redactor: &Redactor) -> Self {
+    pub fn decided(mut self, decision: Option<Decided>, redactor: &Redactor, memory: &mut Memory) -> Self {
         let Some(Decided { mut ruling, updated_input }) = decision else { return self };
-        ruling.reason = redactor.redact_text(&ruling.reason).into_owned();
+        ruling.reason = redactor.redact_text_with(&ruling.reason, memory).into_owned();
         self.ruling = Some(ruling);
         self.updated_input = updated_input.map(|mut input| {
             bound(&mut input, Bounds::JOURNAL);
-            redactor.redact_object(&mut input);
+            redactor.redact_object(&mut input, memory);
             Value::Object(input).to_string()
         });
         self

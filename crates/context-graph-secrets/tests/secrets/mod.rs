@@ -5,7 +5,9 @@
 
 pub(crate) mod by_look;
 pub(crate) mod by_place;
+pub(crate) mod fresh;
 pub(crate) mod harmless;
+pub(crate) mod lookalikes;
 
 /// A secret, in the text it is found in.
 pub(crate) struct Positive {

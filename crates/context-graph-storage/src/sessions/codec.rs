@@ -2,6 +2,7 @@
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::{EventRecord, Link, Ruling, Session};
+use context_graph_secrets::Memory;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,8 @@ const PACKED_SESSION: u8 = 6;
 const OLDER_SESSIONS: [(u8, &[u8]); 2] = [(1, &[0, 0]), (3, &[0])];
 /// The format of a record.
 const RECORD_FORMAT: u8 = 2;
+/// What stands before a session or a record that comes with a memory of secrets: this, the memory's length and the memory.
+const REMEMBERING: u8 = 0x20;
 /// No session is larger unpacked.
 const MAX_SESSION_BYTES: usize = 64 << 20;
 
@@ -24,8 +27,31 @@ pub fn encode_session(session: &Session) -> Result<Vec<u8>> {
     encode(SESSION_FORMAT, session)
 }
 
+/// The bytes of a session or a record with a memory of secrets before them. An empty memory adds nothing.
+pub(super) fn remembering(memory: &[u8], bytes: Vec<u8>) -> Vec<u8> {
+    match u16::try_from(memory.len()) {
+        Ok(length @ 1..) => [&[REMEMBERING], &length.to_le_bytes()[..], memory, &bytes].concat(),
+        _ => bytes,
+    }
+}
+
+/// The memory of secrets before a session or a record, and the rest.
+fn split_memory(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let split = || {
+        let (length, rest) = bytes.strip_prefix(&[REMEMBERING])?.split_first_chunk()?;
+        rest.split_at_checked(u16::from_le_bytes(*length).into())
+    };
+    split().unwrap_or((&[], bytes))
+}
+
+/// The secrets that were recognised up to here, or with this record.
+pub(super) fn memory_of(bytes: &[u8]) -> Memory {
+    Memory::from_bytes(split_memory(bytes).0)
+}
+
 /// A session from bytes, packed or not.
 pub fn decode_session(bytes: &[u8]) -> Result<Session> {
+    let (_, bytes) = split_memory(bytes);
     match bytes.split_first() {
         Some((found, _)) if *found > PACKED_SESSION => decode("session", PACKED_SESSION, bytes),
         Some((found, packed)) if *found > 0 && found % 2 == 0 => decode_unpacked(&unpack(packed)?),
@@ -60,6 +86,7 @@ fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
 
 /// Only the snapshot of a session from bytes: it stands first, and the rest is twenty times as large.
 pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
+    let (_, bytes) = split_memory(bytes);
     let (found, rest) = bytes.split_first()?;
     if *found != SESSION_FORMAT && OLDER_SESSIONS.iter().all(|(older, _)| older != found) {
         return None;
@@ -74,6 +101,7 @@ pub fn encode_record(record: &EventRecord) -> Result<Vec<u8>> {
 
 /// A record from bytes.
 pub fn decode_record(bytes: &[u8]) -> Result<EventRecord> {
+    let (_, bytes) = split_memory(bytes);
     match bytes.first() {
         Some(1) => decode::<FirstRecord>("record", 1, bytes).map(EventRecord::from),
         _ => decode("record", RECORD_FORMAT, bytes),
@@ -146,6 +174,22 @@ mod tests {
             assert_eq!(decode_session(&packed).unwrap(), session);
             assert_eq!(decode_snapshot(&older), Some(session.snapshot.clone()));
         }
+    }
+
+    #[test]
+    fn a_memory_of_secrets_stands_before_the_session() {
+        let session = Session::new("s", "/p", 7);
+        let mut memory = Memory::default();
+        let redactor = context_graph_secrets::Redactor::new([3; 32]);
+        let _ = redactor.redact_text_with("DEPLOY_TOKEN=k9Xw27LqPz41RtYv", &mut memory);
+        let bytes = remembering(&memory.to_bytes(), encode_session(&session).unwrap());
+        assert_eq!(memory_of(&bytes).to_bytes(), memory.to_bytes());
+        assert_eq!(decode_session(&bytes).unwrap(), session);
+        assert_eq!(decode_snapshot(&bytes), Some(session.snapshot.clone()));
+        for end in 0..bytes.len() {
+            assert!(decode_session(&bytes[..end]).is_err());
+        }
+        assert_eq!(remembering(&[], vec![3]), [3]);
     }
 
     #[test]

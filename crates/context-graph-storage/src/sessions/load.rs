@@ -1,13 +1,14 @@
 //! A session in hand: from its cache, else from the store, and then every entry of its journal.
 
 use context_graph_core::session::Session;
+use context_graph_secrets::Memory;
 
 use super::Sessions;
-use super::codec::{decode_record, decode_session};
+use super::codec::{decode_record, decode_session, encode_session, memory_of, remembering};
 use super::lost::Ahead;
 use super::reach::Reach;
 use crate::error::{Result, StorageError};
-use crate::live::{Entry, Position, SessionGuard};
+use crate::live::{Entry, LiveState, Position, SessionGuard};
 use crate::store::Store;
 
 impl Sessions {
@@ -32,15 +33,31 @@ impl Sessions {
         at_ms: i64,
         ask_store: impl FnOnce() -> Result<Option<(Session, Option<Position>)>>,
     ) -> Result<Loaded> {
-        if let Some(state) = guard.read_state()?
+        let known = guard.read_state()?;
+        self.load_from(guard, known, session_id, at_ms, ask_store)
+    }
+
+    /// The same, with the state file read already.
+    pub(super) fn load_from(
+        &self,
+        guard: &mut SessionGuard<'_>,
+        known: Option<LiveState>,
+        session_id: &str,
+        at_ms: i64,
+        ask_store: impl FnOnce() -> Result<Option<(Session, Option<Position>)>>,
+    ) -> Result<Loaded> {
+        if let Some(state) = known
             && let Ok(session) = decode_session(state.payload())
         {
-            return Ok(Loaded { session, applied: Some(state.applied), unread: None, ahead: None });
+            let memory = memory_of(state.payload());
+            return Ok(Loaded { session, applied: Some(state.applied), unread: None, ahead: None, memory });
         }
+        let memory = Memory::default();
         let unfit = guard.take_unfit();
         let unread = match ask_store() {
             Ok(Some((session, applied))) => {
-                return Ok(Loaded { session, applied, unread: None, ahead: Ahead::of(unfit, applied) });
+                let ahead = Ahead::of(unfit, applied);
+                return Ok(Loaded { session, applied, unread: None, ahead, memory });
             }
             Ok(None) => None,
             Err(error) if error.can_wait() => Some(error),
@@ -48,7 +65,7 @@ impl Sessions {
         };
         let session = Session::new(session_id, self.project(), at_ms);
         let ahead = if unread.is_none() { Ahead::of(unfit, None) } else { None };
-        Ok(Loaded { session, applied: None, unread, ahead })
+        Ok(Loaded { session, applied: None, unread, ahead, memory })
     }
 }
 
@@ -61,14 +78,22 @@ pub(super) struct Loaded {
     pub(super) unread: Option<StorageError>,
     /// A cache that knows of more than there is.
     pub(super) ahead: Option<Ahead>,
+    /// The secrets that were recognised in it. They go no further than its live files.
+    pub(super) memory: Memory,
 }
 
 impl Loaded {
-    /// Takes in an entry of somebody else's.
+    /// Takes in an entry of somebody else's, and the secrets that were recognised with it.
     pub(super) fn take_in(&mut self, entry: &Entry<'_>) {
+        self.memory.merge(&memory_of(entry.payload));
         if let Some(at_ms) = take_in(&mut self.session, entry) {
             self.saw(at_ms);
         }
+    }
+
+    /// The session as its live files have it.
+    pub(super) fn live_bytes(&self) -> Result<Vec<u8>> {
+        Ok(remembering(&self.memory.to_bytes(), encode_session(&self.session)?))
     }
 
     pub(super) fn saw(&mut self, at_ms: i64) {

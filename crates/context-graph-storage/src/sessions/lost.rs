@@ -3,7 +3,7 @@
 use context_graph_core::session::{EVENTS_LOST, EventsLost, LOSS_ACKNOWLEDGED, Session, loss_acknowledged};
 use context_graph_events::Event;
 
-use super::codec::{decode_record, decode_session, encode_record, encode_session};
+use super::codec::{decode_record, decode_session, encode_record};
 use super::load::{Loaded, stored};
 use super::reach::Reach;
 use super::{Sessions, note_loss};
@@ -214,7 +214,7 @@ impl Sessions {
         let mut store = Reach::new(self, Patience::Hook, now_ms, &mut opened);
         let state = self.load_whole(&mut guard, session_id, now_ms, &mut store, damage, 1)?;
         match state.applied {
-            Some(applied) => guard.write_state(applied, &encode_session(&state.session)?),
+            Some(applied) => guard.write_state(applied, &state.live_bytes()?),
             None => Ok(()),
         }
     }

@@ -21,7 +21,7 @@ use std::cell::OnceCell;
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::{Decided, EventRecord, Session};
 use context_graph_events::Event;
-use context_graph_secrets::Redactor;
+use context_graph_secrets::{Memory, Redactor};
 
 use crate::error::{Result, StorageError};
 use crate::live::{Damage, LiveSession};
@@ -87,8 +87,19 @@ impl Sessions {
 
     /// An event as it will be remembered: cut to size, secrets taken out.
     pub fn record(&self, event: Event, at_ms: i64, decision: Option<Decided>) -> EventRecord {
+        self.record_knowing(event, at_ms, decision, &mut Memory::default())
+    }
+
+    /// The same, with the secrets that the session remembers.
+    fn record_knowing(
+        &self,
+        event: Event,
+        at_ms: i64,
+        decision: Option<Decided>,
+        memory: &mut Memory,
+    ) -> EventRecord {
         let redactor = self.redactor();
-        EventRecord::alone(event, at_ms, redactor).decided(decision, redactor)
+        EventRecord::alone(event, at_ms, redactor, memory).decided(decision, redactor, memory)
     }
 
     /// The same, beside the event that a session is stepped with.
@@ -97,11 +108,12 @@ impl Sessions {
         event: Event,
         at_ms: i64,
         decision: Option<Decided>,
+        memory: &mut Memory,
     ) -> Result<(EventRecord, Event)> {
         let redactor = self.redactor();
-        let (record, event) = EventRecord::of(event, at_ms, redactor)
+        let (record, event) = EventRecord::of(event, at_ms, redactor, memory)
             .map_err(|error| StorageError::InvalidData(error.to_string()))?;
-        Ok((record.decided(decision, redactor), event))
+        Ok((record.decided(decision, redactor, memory), event))
     }
 
     /// What takes secrets out. Its key is that of the state folder, so that equal secrets look equal.
@@ -112,11 +124,12 @@ impl Sessions {
     /// Remembers an event without stepping its session: the fast path. The next one who steps it takes it in.
     pub fn append(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
         let live = self.folder.session(session_id)?.durable(self.durable);
-        self.append_to(&live, record)
+        self.append_to(&live, record, &Memory::default())
     }
 
-    fn append_to(&self, live: &LiveSession, record: &EventRecord) -> Result<Vec<Damage>> {
-        let damage = live.append_only(&encode_record(record)?)?;
+    fn append_to(&self, live: &LiveSession, record: &EventRecord, memory: &Memory) -> Result<Vec<Damage>> {
+        let bytes = codec::remembering(&memory.fresh_bytes(), encode_record(record)?);
+        let damage = live.append_only(&bytes)?;
         if damage.iter().any(|damage| damage.is_loss) {
             // If that fails, whoever steps the session next finds it out again.
             let _ = self.settle_loss(live.id(), damage.clone(), record.at_ms);
@@ -124,17 +137,26 @@ impl Sessions {
         Ok(damage)
     }
 
-    /// The same, and the session's identity as its last step left it. Waits for nobody and opens no database, unless what
-    /// it appends to has lost something.
-    pub fn append_and_peek(
+    /// Remembers an event without stepping its session, knowing the secrets that the session remembers. Says what was found
+    /// damaged, and the session's identity as its last step left it. Waits for nobody and opens no database, unless what it
+    /// appends to has lost something.
+    pub fn note(
         &self,
         session_id: &str,
-        record: &EventRecord,
+        event: Event,
+        at_ms: i64,
+        decision: Option<Decided>,
+        took_us: impl FnOnce() -> u32,
     ) -> Result<(Vec<Damage>, Option<SessionIdentitySnapshot>)> {
         let live = self.folder.session(session_id)?.durable(self.durable);
-        let damage = self.append_to(&live, record)?;
-        let state = live.read_state_unlocked()?.state;
-        Ok((damage, state.and_then(|state| codec::decode_snapshot(state.payload()))))
+        // A state that cannot be read keeps no event from being remembered.
+        let reading = live.read_state_unlocked();
+        let state = reading.as_ref().ok().and_then(|reading| reading.state.as_ref());
+        let mut memory = state.map(|state| codec::memory_of(state.payload())).unwrap_or_default();
+        let mut record = self.record_knowing(event, at_ms, decision, &mut memory);
+        record.took_us = took_us();
+        let damage = self.append_to(&live, &record, &memory)?;
+        Ok((damage, reading?.state.and_then(|state| codec::decode_snapshot(state.payload()))))
     }
 
     /// The session as its last step left it, without waiting for anyone and without the database.

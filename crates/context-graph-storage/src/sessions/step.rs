@@ -5,8 +5,8 @@ use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
 
 use super::Sessions;
-use super::codec::{decode_record, encode_record, encode_session, pack_session};
-use super::load::{Loaded, stored, take_in};
+use super::codec::{decode_record, encode_record, encode_session, memory_of, pack_session, remembering};
+use super::load::{Loaded, stored};
 use super::lost;
 use super::reach::Reach;
 use crate::error::{Result, StorageError};
@@ -109,20 +109,27 @@ impl Sessions {
         let mut opened = None;
         let mut store = Reach::new(self, Patience::Hook, at_ms, &mut opened);
 
-        let (mut record, event) = self.record_and_event(event, at_ms, decision)?;
+        // What was recognised before is looked for first; a state that cannot be read is told of once the event is safe.
+        let known = guard.read_state();
+        let known_payload = known.as_ref().ok().and_then(|state| Some(state.as_ref()?.payload()));
+        let mut memory = known_payload.map(memory_of).unwrap_or_default();
+        let (mut record, event) = self.record_and_event(event, at_ms, decision, &mut memory)?;
         record.took_us = took_us;
         let mut linked = Linked::default();
         if let Event::SessionStart(start) = &event {
             linked = self.link(&mut store, session_id, &start.source, previous_session_id, &mut record)?;
         }
         let Linked { previous, refused_previous, postponed } = linked;
-        let written = guard.append_own(&encode_record(&record)?)?;
+        let written = guard.append_own(&remembering(&memory.fresh_bytes(), encode_record(&record)?))?;
         let own = written.end;
         if durability == Durability::Journal {
             guard.begin_sync();
         }
 
-        let mut state = self.load(&mut guard, session_id, at_ms, &mut store)?;
+        let mut state = self.load_from(&mut guard, known?, session_id, at_ms, || {
+            store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)))
+        })?;
+        state.memory = memory;
         state.session.snapshot.crisis_threshold = crisis_threshold;
         let reopenings = state.session.state.counters.reopenings;
         let (mut report, mut lost) = (None, None);
@@ -157,7 +164,7 @@ impl Sessions {
             }
             // A dream is an entry of its own. Others may have appended before it, so what is there is read again.
             let Some(dream) = state.session.dream_to_log() else { break };
-            let record = self.record(dream, at_ms, None);
+            let record = self.record_knowing(dream, at_ms, None, &mut state.memory);
             guard.append(&encode_record(&record)?)?;
         }
         let mut report = report.unwrap_or_else(|| state.session.report());
@@ -190,7 +197,7 @@ impl Sessions {
         let session_id = guard.session_id().to_owned();
         let waits_for_turn = matches!(durability, Durability::Process | Durability::Journal);
         if waits_for_turn && own.offset < FOLD_ABOVE_BYTES {
-            guard.write_state(state.applied.unwrap_or(own), &encode_session(&state.session)?)?;
+            guard.write_state(state.applied.unwrap_or(own), &state.live_bytes()?)?;
             if durability == Durability::Journal {
                 guard.sync()?;
                 self.note_head(None, &session_id, Some(own));
@@ -288,24 +295,23 @@ impl Sessions {
     ) -> Result<Folded> {
         let project = self.project();
         let applied = state.applied;
-        let session = &mut state.session;
         fold(guard, store, applied, |entries, fresh, damage| {
             lost::retain_untold(damage, || entries.iter().copied());
             for entry in fresh {
-                take_in(session, entry);
+                state.take_in(entry);
             }
             if over {
-                session.saved();
+                state.session.saved();
             }
-            let live = encode_session(session)?;
+            let session = &state.session;
             let batch = FoldBatch {
-                state: Some(pack_session(&live)),
+                state: Some(pack_session(&encode_session(session)?)),
                 records: entries.iter().map(log_record).collect::<Result<_>>()?,
                 project: Some(project),
                 about: Some(About::of(session)),
                 ..FoldBatch::ended(session.snapshot.clone(), session.lasted_ms())
             };
-            Ok(FoldPlan { batch, live })
+            Ok(FoldPlan { batch, live: state.live_bytes()? })
         })
     }
 

@@ -80,9 +80,8 @@ fn append(
 ) -> Result<Remembered, HookError> {
     let sessions = context.sessions()?;
     let session_id = incoming.event.session_id().to_owned();
-    let mut record = sessions.record(incoming.event, at_ms, judged.decided());
-    record.took_us = context.took_us(Duration::ZERO);
-    let (damage, snapshot) = sessions.append_and_peek(&session_id, &record)?;
+    let took_us = || context.took_us(Duration::ZERO);
+    let (damage, snapshot) = sessions.note(&session_id, incoming.event, at_ms, judged.decided(), took_us)?;
     context.timings.passed("commit");
     let notices = damage.iter().map(ToString::to_string).chain(context.complaint()).collect();
     Ok(Remembered { snapshot, notices, ..Remembered::default() })

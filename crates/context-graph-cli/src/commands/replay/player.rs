@@ -5,7 +5,7 @@ use std::io::{BufWriter, Stdout, Write as _};
 
 use context_graph_core::session::{EventRecord, Session};
 use context_graph_events::{DecodeError, Event};
-use context_graph_secrets::Redactor;
+use context_graph_secrets::{Memory, Redactor};
 use serde_json::{Value, json};
 
 use super::curve::Curve;
@@ -27,12 +27,20 @@ pub(super) struct Player {
     out: Option<BufWriter<Stdout>>,
     bad: usize,
     redactor: Redactor,
+    memory: Memory,
 }
 
 impl Player {
     pub(super) fn new(line_by_line: bool) -> Self {
         let out = line_by_line.then(|| BufWriter::with_capacity(1 << 16, std::io::stdout()));
-        Self { sessions: BTreeMap::new(), order: Vec::new(), out, bad: 0, redactor: Redactor::new([0; 32]) }
+        Self {
+            sessions: BTreeMap::new(),
+            order: Vec::new(),
+            out,
+            bad: 0,
+            redactor: Redactor::new([0; 32]),
+            memory: Memory::default(),
+        }
     }
 
     /// Says the rest. How many lines could not be understood?
@@ -64,7 +72,7 @@ impl EventSink for Player {
     fn take(&mut self, line: usize, event: Event, at_ms: i64) -> Result<(), DecodeError> {
         let id = event.session_id().to_owned();
         let name = event.name().to_owned();
-        let (record, event) = EventRecord::of(event, at_ms, &self.redactor)?;
+        let (record, event) = EventRecord::of(event, at_ms, &self.redactor, &mut self.memory)?;
         let (session, curve) = self.sessions.entry(id.clone()).or_insert_with(|| {
             self.order.push(id.clone());
             (Session::new(&id, "", at_ms), Curve::default())
