@@ -69,7 +69,12 @@ impl Bounding {
         for (name, value) in map {
             let length = self.at.len();
             self.at.push('/');
-            self.at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            // Most names are plain.
+            if name.contains(['~', '/']) {
+                self.at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            } else {
+                self.at.push_str(name);
+            }
             self.value(value);
             self.at.truncate(length);
         }

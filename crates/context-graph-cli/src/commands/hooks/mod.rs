@@ -62,6 +62,8 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
         terminal::note(&told);
     }
     context.start_what_comes_after();
+    // The process ends now. Taking everything apart first would be for nobody.
+    std::mem::forget(context);
     status
 }
 
