@@ -162,6 +162,7 @@ impl Tables {
             })
             .collect();
         let forms = self.list("Form", &forms);
+        let variables = self.strings(&row.variables);
         let (recursive, quiet) = (self.conditions(&row.recursive), self.conditions(&row.quiet));
         let stops: Vec<String> = row.stops.iter().map(|stop| self.stop(stop)).collect();
         let stops = self.list("Stop", &stops);
@@ -172,7 +173,7 @@ impl Tables {
         let operands = operands.map_or("None".to_owned(), |operands| format!("Some({operands})"));
         format!(
             "Row{{name:{},source:{},also:{also},dialect:{dialect},options:{options},operands:{operands},forms:{forms},\
-             early:{},bundle:{},fold:{},recursive:{recursive},quiet:{quiet},reach:{reach},stops:{stops},sub:{sub}}}",
+             early:{},bundle:{},fold:{},recursive:{recursive},quiet:{quiet},variables:{variables},reach:{reach},stops:{stops},sub:{sub}}}",
             string(&row.name),
             string(&row.source),
             row.early,

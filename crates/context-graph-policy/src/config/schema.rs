@@ -95,6 +95,7 @@ fn program() -> Value {
             "fold": flag("Upper and lower case are the same"),
             "recursive": conditions("When folders go with all they hold"),
             "quiet": conditions("When nothing is changed: `--dry-run`"),
+            "variables": {"type": "array", "items": {"$ref": "#/$defs/text"}, "description": "Variables that hold options of it"},
             "reach": {"enum": ["local", "outside"],
                 "description": "Where what it removes can be; `outside`: verbs that destroy ask, `local`: they do not"},
             "stops": {"type": "array", "description": "What is not done unasked", "items": {

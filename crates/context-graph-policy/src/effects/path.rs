@@ -329,6 +329,18 @@ pub(crate) fn fits(glob: &Text, name: &str) -> bool {
     super::glob::matches(&pattern, name)
 }
 
+/// The home of somebody else, which lies beside this one: `~name/x`. Only a shell on that machine knows whether there is one.
+pub(crate) fn other_home_of<'t>(text: &'t str, home: &str) -> Option<(String, &'t str)> {
+    let rest = text.strip_prefix('~')?;
+    let end = rest.find('/').unwrap_or(rest.len());
+    let user = &rest[..end];
+    let is_name = user.starts_with(|c: char| c.is_ascii_alphabetic())
+        && user.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-".contains(&c));
+    let homes = home.rsplit_once('/').map_or("", |(homes, _)| homes);
+    let homes = if homes.is_empty() { "/home" } else { homes };
+    is_name.then(|| (format!("{homes}/{user}"), &rest[end..]))
+}
+
 /// `~` and `~/…` at the start of a word. Another user's home is not ours to know.
 pub(crate) fn home_of<'t>(text: &'t str, home: &str) -> Option<(String, &'t str)> {
     let rest = text.strip_prefix('~')?;

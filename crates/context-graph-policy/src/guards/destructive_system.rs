@@ -152,7 +152,10 @@ fn kills_everything(run: &Run) -> bool {
                     && (*at == 0 || words.get(at - 1).is_some_and(|before| before == "-s" || before == "-n")))
             });
             let only_minus_one = words.len() == 1 && words[0] == "-1";
-            only_minus_one || targets.into_iter().any(|(_, word)| word == "-1" || word == "1")
+            let hard = words.iter().any(|word| matches!(word.as_str(), "-9" | "-KILL" | "-SIGKILL"));
+            // A group that is asked to end is its own shell's; one that is killed takes along what runs this.
+            let own_group = hard && words.iter().any(|word| word == "0");
+            only_minus_one || own_group || targets.into_iter().any(|(_, word)| word == "-1" || word == "1")
         }
         "pkill" | "killall" => {
             words.iter().any(|word| matches!(word.as_str(), "." | ".*" | "-u" | "-U" | "" | "[a-z]*" | "-v"))

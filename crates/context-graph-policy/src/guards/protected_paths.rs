@@ -2,7 +2,7 @@
 
 use context_graph_events::told;
 
-use super::places::{hits, hits_configured, holds_configured, is_configured_folder, is_passing};
+use super::places::{hits, hits_configured, holds_configured, is_configured_folder, is_passing, is_within};
 use super::secrets::{is_key, is_secret_file};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
@@ -254,8 +254,9 @@ fn known_part(target: &Target) -> Option<&str> {
 
 fn is_own(case: &Case<'_>, path: Option<&str>) -> bool {
     // Root's home is a home like any other where root is the user.
+    let in_roots_home = |path: &str| is_within(path, "/root") && is_within(case.ctx.project, "/root");
     path.is_some_and(|path| {
-        [case.ctx.project, case.ctx.home].iter().any(|own| super::places::is_within(path, own))
+        in_roots_home(path) || [case.ctx.project, case.ctx.home].iter().any(|own| is_within(path, own))
     })
 }
 

@@ -63,6 +63,7 @@ impl Row {
             ("fold", self.fold),
             ("recursive", !self.recursive.is_empty()),
             ("quiet", !self.quiet.is_empty()),
+            ("variables", !self.variables.is_empty()),
             ("reach", self.reach.is_some()),
             ("sub", !self.sub.is_empty()),
         ];

@@ -221,6 +221,9 @@ pub struct Row {
     /// When nothing is changed: `--dry-run`.
     #[serde(skip_serializing_if = "is_empty")]
     pub quiet: List<Terms>,
+    /// Variables that hold options of it.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub variables: List<Str>,
     /// Where what it removes can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,

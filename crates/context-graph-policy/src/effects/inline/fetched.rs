@@ -41,19 +41,19 @@ pub(super) fn evaluates(bare: &str) -> bool {
 
 /// Modules are named like paths.
 pub(super) fn is_module(text: &str) -> bool {
-    let name = text.strip_prefix("node:").unwrap_or(text);
-    matches!(
-        name,
-        "fs" | "fs/promises"
-            | "child_process"
-            | "os"
-            | "path"
-            | "fileutils"
-            | "fs-extra"
-            | "net"
-            | "https"
-            | "http"
-    )
+    text.starts_with("node:")
+        || matches!(
+            text,
+            "fs" | "fs/promises"
+                | "child_process"
+                | "os"
+                | "path"
+                | "fileutils"
+                | "fs-extra"
+                | "net"
+                | "https"
+                | "http"
+        )
 }
 
 /// Whether the name of something that acts is put together from pieces: `global["ev" + "al"]`.

@@ -9,6 +9,7 @@ mod fetched;
 mod kits;
 mod literals;
 mod names;
+mod plain;
 mod queries;
 mod reaches;
 mod uses;
@@ -36,6 +37,7 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
         shell.unknown(Unknown::TooLarge);
         return;
     }
+    let code = &*plain::plain(language, code);
     let scan = Scan::new(language, code, args);
     scan.whole(shell);
     let folder = shell.cwd().clone();
@@ -245,7 +247,11 @@ impl<'c> Scan<'c> {
         if let (true, Some(from)) = (has(low, &moves), targets.first()) {
             shell.touch_all(Access::Delete, from, "inline code", true);
         }
-        if has(low, WRITES) || opens_for_writing(low, &statement.operands) {
+        let copies = ["shutil.copy", "copyfile", "copy_file", "fileutils.cp", "copysync"];
+        if has(low, &copies) && targets.len() > 1 {
+            // The last is written, the others are read.
+            shell.touch(Access::Write, &targets[targets.len() - 1], "inline code");
+        } else if has(low, WRITES) || opens_for_writing(text, low, &statement.operands) {
             for target in targets {
                 shell.touch(Access::Write, target, "inline code");
             }
@@ -381,6 +387,7 @@ fn bare_commands(shell: &mut Shell<'_>, code: &str) {
 
 fn scan_nested(shell: &mut Shell<'_>, language: &str, text: &str) {
     // Code in a string of code: one level is enough to see through, deeper ones ask.
+    let text = &*plain::plain(language, text);
     if text.contains('(') && text.len() < 20_000 {
         let low = text.to_ascii_lowercase();
         if RUNS.iter().chain(DELETES).chain(WRITES).any(|word| low.contains(word)) {
@@ -441,8 +448,16 @@ fn quiet_script(shell: &mut Shell<'_>, text: &str) {
 }
 
 /// `open(path, "w")` and its kin.
-fn opens_for_writing(low: &str, operands: &[String]) -> bool {
+fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> bool {
     if !low.contains("open") && !low.contains("file") {
+        return false;
+    }
+    // Where it is said that it is opened to be read, what else stands there is no mode.
+    let reads = |rest: &str| {
+        let within = string_literals(rest.split(')').next().unwrap_or(rest));
+        within.iter().skip(1).any(|mode| matches!(mode.as_str(), "r" | "rb" | "rt"))
+    };
+    if text.split("open(").skip(1).take(8).any(reads) {
         return false;
     }
     operands.iter().any(|text| {

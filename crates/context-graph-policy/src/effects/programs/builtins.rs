@@ -177,6 +177,8 @@ impl Shell<'_> {
     fn change_folder(&mut self, call: &Invocation<'_>) {
         let to = match call.operands().first() {
             Some(to) if to.literal() == Some("-") => Text::hole(Origin::Output),
+            // What lies above an unknown place is unknown.
+            Some(to) if climbs(to) => Text::hole(Origin::Variable),
             Some(to) => absolute(to, self.cwd()),
             None if call.run.has("-") => Text::hole(Origin::Output),
             None => Text::lit(self.places.home),
@@ -262,6 +264,7 @@ impl Shell<'_> {
             path == "-"
                 || path == "/dev/stdin"
                 || path.starts_with("/proc/self/fd/")
+                || path.starts_with("/proc/thread-self/fd/")
                 || path.starts_with("/dev/fd/")
         };
         if file.literal().is_some_and(open) {
@@ -280,8 +283,13 @@ impl Shell<'_> {
 
     /// What a process substitution behind this path writes.
     pub(crate) fn descriptor(&self, path: &Text) -> Option<Flow> {
-        let number: usize = path.literal()?.strip_prefix("/dev/fd/")?.parse().ok()?;
-        self.descriptors.get(number.checked_sub(63)?).cloned()
+        let path = path.literal()?;
+        let folders = ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"];
+        let number: u32 = folders.iter().find_map(|folder| path.strip_prefix(folder))?.parse().ok()?;
+        if let Some((_, flow)) = self.opened.iter().rev().find(|(known, _)| *known == number) {
+            return Some(flow.clone());
+        }
+        self.descriptors.get(usize::try_from(number).ok()?.checked_sub(63)?).cloned()
     }
 
     /// Text from a pipe that is run as a script.
@@ -303,6 +311,12 @@ impl Shell<'_> {
         }
         Flow { piped: true, from: by.to_owned(), ..Flow::default() }
     }
+}
+
+/// Whether a path goes up again from a place that is not known.
+fn climbs(path: &Text) -> bool {
+    let after = path.0.iter().skip_while(|piece| !matches!(piece, crate::effects::Piece::Hole(_)));
+    after.skip(1).any(|piece| matches!(piece, crate::effects::Piece::Lit(text) if text.contains("/..")))
 }
 
 /// Programs that make something else of a file: what comes out is not what stands there.

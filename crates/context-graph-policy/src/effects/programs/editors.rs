@@ -89,6 +89,12 @@ impl Shell<'_> {
             self.touch(Access::Read, &Text::from(file.trim()), "vim");
         } else if command.prefix().contains('!') {
             self.quietly(|shell| shell.script(text));
+        } else if let Some((_, arguments)) = text.split_once("delete(") {
+            let words = inline::string_literals(arguments);
+            let recursive = words.get(1).is_some_and(|flags| flags.contains("rf"));
+            if let Some(file) = words.first() {
+                self.delete(&Text::lit(file.as_str()), "vim", recursive);
+            }
         } else if text.contains('(') {
             inline::scan(self, "lua", text, &[]);
         }

@@ -135,7 +135,8 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
         match pair[0].known() {
             // What is left out says nothing about what is taken.
             _ if is_left_out(run, at) => {}
-            "-name" | "-iname" => names.push(pair[1].known().to_owned()),
+            // Unquoted, the pattern is the shell's first, and most often nothing here fits it.
+            "-name" | "-iname" => names.push(pair[1].to_string()),
             "-regex" | "-iregex" if by_ending(pair[1].known()).is_some() => {
                 names.extend(by_ending(pair[1].known()));
             }

@@ -250,6 +250,9 @@ impl Shell<'_> {
                 .any(|end| name.ends_with(end));
         if let Some(script) = text.strip_prefix('!') {
             self.script(script);
+        } else if name.starts_with("filter.") && text.contains(' ') {
+            // It is fed the files.
+            self.script_fed(text, &Flow { file: true, piped: true, ..Flow::default() });
         } else if runs && text != "true" && text != "false" && text.contains(' ') {
             self.script(text);
         } else if runs && ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|folder| text.starts_with(folder)) {

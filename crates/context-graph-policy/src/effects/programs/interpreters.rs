@@ -68,6 +68,10 @@ impl Shell<'_> {
             self.unknown(Unknown::Decoded);
             return Flow::default();
         }
+        for file in call.values("-File") {
+            self.touch(Access::Execute, file, &call.run.name);
+            self.run_tainted(file, &call.run.name);
+        }
         // All that follows `-Command`, in any spelling, is its value.
         let at = args.iter().position(|arg| {
             let option = arg.known().to_ascii_lowercase();
@@ -104,6 +108,10 @@ impl Shell<'_> {
 
     fn shell(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         let run = call.run;
+        // A shell that runs a script reads this file before anything else.
+        if let Some(file) = self.variable("BASH_ENV").filter(|file| !file.is_empty()) {
+            self.run_file(&file, &[], &Flow::default(), &run.name);
+        }
         for file in call.values("--rcfile") {
             self.run_file(file, &run.args, stdin, &run.name);
         }

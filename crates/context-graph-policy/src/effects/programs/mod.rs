@@ -63,6 +63,7 @@ impl Shell<'_> {
         for (variable, value) in &assigns {
             self.variable_for_program(&name, variable, value);
         }
+        let args = self.with_set_options(&name, args, &assigns);
         let run = Run {
             name: name.clone(),
             args,
@@ -77,6 +78,19 @@ impl Shell<'_> {
         self.shallower();
         self.out.runs.push(run);
         flow
+    }
+
+    /// The arguments with the options before them that a variable of the program's holds: `TAR_OPTIONS`.
+    fn with_set_options(&mut self, name: &str, args: Vec<Text>, assigns: &[(String, Text)]) -> Vec<Text> {
+        let variables = self.known.row(name).map_or(&[][..], |row| &row.variables);
+        let mut set = Vec::new();
+        for variable in variables {
+            let given =
+                assigns.iter().rev().find(|(name, _)| name == variable).map(|(_, value)| value.clone());
+            let value = given.or_else(|| self.variable(variable)).unwrap_or_default();
+            set.extend(value.known().split_whitespace().map(Text::lit));
+        }
+        if set.is_empty() { args } else { set.into_iter().chain(args).collect() }
     }
 
     /// The name without folder, or nothing where it cannot be seen; that is noted.
@@ -116,6 +130,10 @@ impl Shell<'_> {
 
     fn dispatch(&mut self, word: &Text, run: &Run, stdin: &Flow) -> Flow {
         self.subscripts(run);
+        if word.known().contains('/') {
+            // Whatever it is called, it is the file that was fetched.
+            self.run_tainted(word, &run.name);
+        }
         let call = self.known.read(run);
         if let Some(flow) = self.builtin(&call, stdin) {
             return flow;
@@ -166,7 +184,7 @@ impl Shell<'_> {
         }
         self.unpacked |=
             stdin.network && matches!(run.name.as_str(), "tar" | "bsdtar" | "gtar" | "unzip" | "cpio");
-        flow_of(call, text, stdin, done, self.project)
+        flow_of(call, text, stdin, done || !call.rows.is_empty(), self.project)
     }
 
     /// A program of which we know nothing but its name.
@@ -179,8 +197,13 @@ impl Shell<'_> {
         } else {
             // A file of that name that this very command fetched may be what is found.
             self.run_tainted(word, &run.name);
+            if call.rows.is_empty() {
+                let words = std::iter::once(word.clone()).chain(run.args.iter().cloned()).collect();
+                self.call_missing(words, stdin);
+            }
         }
-        if !is_built_here(word.known()) {
+        // No program is called like an option.
+        if !is_built_here(word.known()) && !word.prefix().starts_with('-') {
             self.handed(run, stdin);
         }
         self.handed_code(run);
@@ -264,7 +287,9 @@ fn flow_of(call: &Invocation<'_>, text: Option<Flow>, stdin: &Flow, known: bool,
         | "socat" | "ftp" => {
             // What lies on this machine is no download.
             let local = |url: &&Text| url.prefix().starts_with("file://");
-            flow.network = call.operands().is_empty() || !call.operands().iter().all(local);
+            let all_local = !call.operands().is_empty() && call.operands().iter().all(local);
+            flow.network = !all_local;
+            flow.file = all_local;
         }
         "tar" | "zip" | "7z" | "gzip" | "bzip2" | "cpio" | "pax" | "ar" | "zstd" | "xz" | "git"
         | "pg_dump" | "mysqldump" | "mongodump" | "docker" => {

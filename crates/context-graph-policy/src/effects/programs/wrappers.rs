@@ -229,7 +229,8 @@ impl Shell<'_> {
             }
             return self.script_text(&line, stdin, "env");
         }
-        let rest: Vec<&Text> = call.command().iter().collect();
+        // A lone dash is `-i`.
+        let rest: Vec<&Text> = call.command().iter().skip_while(|arg| arg.known() == "-").collect();
         if rest.iter().any(|arg| arg.split_once('=').is_none()) {
             // `env $(grep -v '^#' .env) program`: what a file of settings says is set, not run.
             let set = rest.len() > 1

@@ -24,6 +24,8 @@ pub(crate) enum Node {
     Branches(Vec<Node>),
     /// `for name in words; do body; done`; without words it takes the positional parameters.
     For { name: String, words: Option<Vec<Word>>, body: Box<Node>, redirects: Vec<Redirect> },
+    /// A loop whose condition always holds.
+    Endless(Box<Node>),
     /// `name() body`.
     Function { name: String, body: Rc<Node> },
     /// Words that are looked at but name no command, as in `[[ … ]]` and `(( … ))`.

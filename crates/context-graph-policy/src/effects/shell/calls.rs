@@ -19,11 +19,30 @@ impl Shell<'_> {
         self.calls.push(name);
         self.nesting += 1;
         let positional = std::mem::replace(&mut self.frame.positional, fields);
+        self.locals.push(std::collections::BTreeMap::new());
         let flow = self.node(body, stdin);
+        for (name, value) in self.locals.pop().unwrap_or_default() {
+            match value {
+                Some(value) => self.frame.vars.insert(name, value),
+                None => self.frame.vars.remove(&name),
+            };
+        }
         self.frame.positional = positional;
         self.nesting -= 1;
         self.calls.pop();
         flow
+    }
+
+    /// What a shell does with a program that is not there, where this very command says so.
+    pub(crate) fn call_missing(&mut self, words: Vec<Text>, stdin: &Flow) -> bool {
+        let name = "command_not_found_handle";
+        let Some(body) = self.functions.get(name).filter(|_| !self.calls.iter().any(|call| call == name))
+        else {
+            return false;
+        };
+        let body = Rc::clone(body);
+        self.call(&body, std::iter::once(Text::lit(name)).chain(words).collect(), stdin);
+        true
     }
 
     /// Gives a command another name.

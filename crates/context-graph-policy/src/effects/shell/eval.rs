@@ -64,7 +64,17 @@ pub(crate) struct Shell<'a> {
     /// What process substitutions write, by number.
     pub(crate) descriptors: Vec<Flow>,
     /// What can be read from open files, by their number.
-    pub(super) opened: Vec<(u32, Flow)>,
+    pub(crate) opened: Vec<(u32, Flow)>,
+    /// Files that are open for writing, by their number.
+    pub(super) outputs: Vec<(u32, Text)>,
+    /// Variables that stand for others, by `declare -n`.
+    pub(super) references: BTreeMap<String, String>,
+    /// Variables whose letters are all made small, or large.
+    pub(super) cases: BTreeMap<String, bool>,
+    /// What variables were before the functions under way took them for their own.
+    pub(super) locals: Vec<BTreeMap<String, Option<Vec<Text>>>>,
+    /// No variable is set but those of this command.
+    pub(crate) bare: bool,
     /// The commands of those substitutions, for when they are written to.
     pub(super) substitutions: Vec<Rc<Node>>,
     /// Which of a variable's possible values is looked at.
@@ -104,6 +114,11 @@ impl<'a> Shell<'a> {
             mounts: Vec::new(),
             descriptors: Vec::new(),
             opened: Vec::new(),
+            outputs: Vec::new(),
+            references: BTreeMap::new(),
+            cases: BTreeMap::new(),
+            locals: Vec::new(),
+            bare: false,
             substitutions: Vec::new(),
             choice: 0,
             most_choices: 1,
@@ -253,9 +268,16 @@ impl<'a> Shell<'a> {
                 let mut merged = Flow::default();
                 let values = few_numbers(values);
                 let many = values.len() > MAX_TURNS;
+                // Where a loop can be left, what any of its turns has set may be what stays.
+                let leaves = super::loops::leaves(body);
                 for value in values.into_iter().take(MAX_TURNS) {
+                    let before = leaves.then(|| self.frame.vars.clone());
                     self.frame.vars.insert(name.clone(), vec![value]);
                     merged = merge(merged, self.node(body, &input));
+                    if let Some(mut before) = before {
+                        before.remove(name);
+                        self.keep_alternatives(&before);
+                    }
                 }
                 if many {
                     self.frame.vars.insert(name.clone(), vec![Text::hole(Origin::Output)]);
@@ -263,6 +285,10 @@ impl<'a> Shell<'a> {
                 }
                 self.redirect_out(redirects, &mut merged, ">");
                 merged
+            }
+            Node::Endless(inner) => {
+                self.out.fork_bomb |= super::loops::piles_up(inner);
+                self.node(inner, stdin)
             }
             Node::Function { name, body } => {
                 self.functions.insert(name.clone(), Rc::clone(body));
@@ -351,14 +377,27 @@ impl<'a> Shell<'a> {
             Some("declare" | "typeset" | "local" | "export" | "readonly")
         );
         let mut assigns = Vec::new();
+        let mut given = Vec::new();
         for assign in &simple.assigns {
             let value = self.assigned(assign);
-            if fields.is_empty() || declares {
+            if fields.is_empty() {
                 self.assign(assign, value.clone());
             }
-            assigns.push((assign.name.clone(), value.into_iter().next().unwrap_or_default()));
+            assigns.push((assign.name.clone(), value.first().cloned().unwrap_or_default()));
+            given.push((assign, value));
+        }
+        // All words are expanded before the first of them is set.
+        if declares {
+            self.declare_all(&fields, given);
         }
         let input = self.redirected(&simple.redirects, stdin);
+        if let [exec, name] = fields.as_slice()
+            && exec.known() == "exec"
+            && let Some(name) = name.known().strip_prefix('{').and_then(|name| name.strip_suffix('}'))
+        {
+            self.open_named(name, input);
+            return Flow::default();
+        }
         let empties = writes_nothing(&fields) && !stdin.piped && simple.redirects.len() == 1;
         let mut flow = if fields.is_empty() {
             if assigns.is_empty() { input } else { Flow::default() }
@@ -396,7 +435,9 @@ impl<'a> Shell<'a> {
     /// Walks something that gets none of the variables set here.
     pub(crate) fn without_variables(&mut self, walk: impl FnOnce(&mut Self) -> Flow) -> Flow {
         let vars = std::mem::take(&mut self.frame.vars);
+        let bare = std::mem::replace(&mut self.bare, true);
         let flow = walk(self);
+        self.bare = bare;
         self.frame.vars = vars;
         flow
     }

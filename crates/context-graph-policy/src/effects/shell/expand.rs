@@ -234,6 +234,9 @@ impl Shell<'_> {
             ":-" | "-" | ":=" | "=" => {
                 if unset || unknown {
                     let fallback = self.joined(&param.arg);
+                    if unset && param.op.ends_with('=') {
+                        self.set(&name, fallback.clone());
+                    }
                     if unset || fallback.literal().is_some() { vec![fallback] } else { values }
                 } else {
                     values
@@ -258,6 +261,8 @@ impl Shell<'_> {
     }
 
     fn lookup(&mut self, name: &str) -> Vec<Text> {
+        let meant = if self.references.is_empty() { None } else { Some(self.meant(name)) };
+        let name = meant.as_deref().unwrap_or(name);
         match name {
             "@" | "*" => return self.positional().get(1..).unwrap_or_default().to_vec(),
             "0" => return vec![self.positional().first().cloned().unwrap_or_else(|| Text::lit("bash"))],
@@ -276,6 +281,9 @@ impl Shell<'_> {
         }
         if let Some(items) = self.array(name) {
             return items.first().cloned().into_iter().collect();
+        }
+        if self.bare && name != "PWD" {
+            return Vec::new();
         }
         vec![match name {
             "HOME" => Text::lit(self.places.home),
@@ -296,6 +304,8 @@ impl Shell<'_> {
             "NODE" => Text::lit("node"),
             "MAKE" => Text::lit("make"),
             "CC" | "CXX" => Text::lit("cc"),
+            // Folders that runners of jobs give for what need not last.
+            _ if ["TEMP", "TMP"].iter().any(|end| name.ends_with(end)) => Text::hole(Origin::Temporary),
             _ if context_graph_secrets::names_credential(name) => Text::hole(Origin::Credential),
             _ => Text::hole(Origin::Variable),
         }]

@@ -235,6 +235,14 @@ fn unescape(text: &str) -> String {
                 chars.next();
                 out.extend(number(&mut chars, 16, 2));
             }
+            Some('u') => {
+                chars.next();
+                out.extend(number(&mut chars, 16, 4));
+            }
+            Some('U') => {
+                chars.next();
+                out.extend(number(&mut chars, 16, 8));
+            }
             Some('0'..='7') => out.extend(number(&mut chars, 8, 4)),
             _ => out.push('\\'),
         }

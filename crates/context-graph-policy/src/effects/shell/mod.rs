@@ -7,6 +7,7 @@ mod eval;
 mod expand;
 mod filters;
 mod flow;
+mod loops;
 mod notes;
 mod parse;
 mod redirect;

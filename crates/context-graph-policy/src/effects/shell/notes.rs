@@ -13,6 +13,10 @@ const KEPT_ELSEWHERE: &[&str] = &[
     "/etc",
     "/var/lib",
     "/var/www",
+    "/var/log",
+    "/var/spool",
+    "/var/db",
+    "/var/mail",
     "/srv",
     "/opt",
     "/usr",
@@ -49,6 +53,13 @@ impl Shell<'_> {
 
     pub(crate) fn touch_all(&mut self, access: Access, written: &Text, by: &str, recursive: bool) {
         let mut text = self.home_expanded(written);
+        if text.prefix().starts_with('~')
+            && let Some((home, rest)) = crate::effects::path::other_home_of(text.prefix(), self.places.home)
+        {
+            let mut theirs = Text::lit(format!("{home}{rest}"));
+            text.0.iter().skip(1).for_each(|piece| theirs.push(piece.clone()));
+            text = theirs;
+        }
         if self.remote > 0 && !text.is_empty() {
             match self.mounted(&text) {
                 Some(ours) => {

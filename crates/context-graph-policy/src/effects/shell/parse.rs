@@ -216,12 +216,17 @@ impl Parser<'_> {
                     p.group(body)
                 }
                 "if" => p.conditional(),
-                "while" | "until" => {
+                keyword @ ("while" | "until") => {
+                    let until = keyword == "until";
                     p.pos += 5;
                     let test = p.list()?;
                     p.reserved("do")?;
                     let body = p.list()?;
                     p.reserved("done")?;
+                    if super::loops::always(&test, until) {
+                        let body = p.group(body)?;
+                        return Ok(Node::Endless(Box::new(body)));
+                    }
                     p.group(Node::Seq(vec![test, body]))
                 }
                 "for" => p.for_loop(3),

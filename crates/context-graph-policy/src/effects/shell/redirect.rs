@@ -67,6 +67,13 @@ impl Shell<'_> {
         }
     }
 
+    /// `exec {name}<file`: the shell picks a number and sets the variable to it.
+    pub(super) fn open_named(&mut self, name: &str, flow: Flow) {
+        let number = 10 + u32::try_from(self.opened.len()).unwrap_or(0);
+        self.open(number, flow);
+        self.set(name, Text::lit(number.to_string()));
+    }
+
     /// Remembers what stands behind a number. With more of them than anybody uses, nothing is sure any more.
     fn open(&mut self, number: u32, flow: Flow) {
         if let Some(known) = self.opened.iter_mut().find(|(known, _)| *known == number) {
@@ -86,9 +93,15 @@ impl Shell<'_> {
                 RedirectKind::Append(word) => (word, true),
                 RedirectKind::Duplicate(word) => {
                     let plain = super::word::plain_text(word);
-                    if plain
-                        .is_some_and(|text| text.trim_end_matches('-').bytes().all(|c| c.is_ascii_digit()))
+                    if let Some(text) = &plain
+                        && text.trim_end_matches('-').bytes().all(|c| c.is_ascii_digit())
                     {
+                        let number = text.parse::<u32>().ok();
+                        let file = self.outputs.iter().rev().find(|(known, _)| Some(*known) == number);
+                        if let (Some((_, file)), true) = (file.cloned(), redirect.fd.is_none_or(|fd| fd == 1))
+                        {
+                            self.pour(&file, flow, true);
+                        }
                         continue;
                     }
                     (word, false)
@@ -101,6 +114,11 @@ impl Shell<'_> {
             }
             self.feed(&path, flow);
             self.touch(Access::Write, &path, if append { ">" } else { by });
+            if let Some(number) = redirect.fd.filter(|number| *number > 2)
+                && self.outputs.len() < MAX_OPENED
+            {
+                self.outputs.push((number, path.clone()));
+            }
             if redirect.fd.is_none_or(|fd| fd == 1) {
                 self.pour(&path, flow, append);
                 if flow.environment && path.literal() != Some("/dev/null") {

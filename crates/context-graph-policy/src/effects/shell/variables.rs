@@ -52,7 +52,56 @@ impl Shell<'_> {
         self.set(name, value);
     }
 
+    /// `declare`, `local` and their like, with the options that change what a variable is.
+    pub(super) fn declare_all(&mut self, fields: &[Text], declared: Vec<(&Assign, Vec<Text>)>) {
+        let verb = fields.first().map_or("", Text::known);
+        let letters: String = fields[1..]
+            .iter()
+            .map(Text::known)
+            .filter(|word| word.starts_with('-') && !word.starts_with("--"))
+            .collect();
+        let is_local = matches!(verb, "local" | "declare" | "typeset") && !letters.contains('g');
+        let bare = fields[1..].iter().map(Text::known).filter(|word| !word.starts_with(['-', '+']));
+        let named = declared.iter().map(|(assign, _)| assign.name.as_str()).chain(bare);
+        for name in named.filter(|_| is_local).map(str::to_owned).collect::<Vec<_>>() {
+            let before = self.frame.vars.get(&name).cloned();
+            if let Some(own) = self.locals.last_mut() {
+                own.entry(name).or_insert(before);
+            }
+        }
+        for (assign, value) in declared {
+            if letters.contains('n') && self.references.len() < MAX_VARIABLES {
+                let meant = value.first().map_or("", Text::known).to_owned();
+                self.references.insert(assign.name.clone(), meant);
+                continue;
+            }
+            if letters.contains(['l', 'u']) && self.cases.len() < MAX_VARIABLES {
+                self.cases.insert(assign.name.clone(), letters.contains('u'));
+            }
+            self.assign(assign, value);
+        }
+    }
+
+    /// The variable that a name stands for.
+    pub(super) fn meant(&self, name: &str) -> String {
+        let mut name = name.to_owned();
+        for _ in 0..8 {
+            match self.references.get(&name) {
+                Some(meant) if !meant.is_empty() => name.clone_from(meant),
+                _ => break,
+            }
+        }
+        name
+    }
+
     pub(crate) fn set(&mut self, name: &str, value: Text) {
+        let meant = if self.references.is_empty() { None } else { Some(self.meant(name)) };
+        let name = meant.as_deref().unwrap_or(name);
+        let value = match (self.cases.get(name), value.literal()) {
+            (Some(true), Some(text)) => Text::lit(text.to_uppercase()),
+            (Some(false), Some(text)) => Text::lit(text.to_lowercase()),
+            _ => value,
+        };
         if name == "IFS" {
             self.split_at = value.literal().map(str::to_owned);
         }

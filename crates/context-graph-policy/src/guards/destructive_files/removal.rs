@@ -44,6 +44,25 @@ const HISTORY_PARTS: &[&str] = &[
     "**/.git/packed-refs",
     "**/.git/worktrees",
     "**/.git/index",
+    "**/.git/logs",
+    "**/.git/logs/**",
+];
+
+/// Folders at home that hold what people keep: not one file of them is made again.
+const PERSONAL: &[&str] = &[
+    "Desktop",
+    "Documents",
+    "Downloads",
+    "Movies",
+    "Music",
+    "Pictures",
+    "Videos",
+    "Public",
+    "Dropbox",
+    "OneDrive",
+    "Library/Mobile Documents",
+    "Library/Messages",
+    "Library/Mail",
 ];
 
 pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
@@ -89,7 +108,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         std::iter::once(folder.as_str()).chain(target.real.iter().map(String::as_str)).collect();
     for place in places {
         let contents = whole && place == folder;
-        if !effect.recursive && !contents && !is_root_like(place) {
+        if !effect.recursive && !contents && !is_root_like(place) && !is_personal(case, place) {
             continue;
         }
         if is_root_like(place) || is_system(place) {
@@ -110,7 +129,9 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
                 shown.as_str(),
                 told!("`{}` would remove the whole project (`{}`).", by, shown),
             );
-        } else if effect.recursive && !by.ends_with("mv") && is_foreign(case, place) {
+        } else if !by.ends_with("mv")
+            && (effect.recursive && is_foreign(case, place) || is_personal(case, place))
+        {
             found.add_at(
                 &OUTSIDE,
                 shown.as_str(),
@@ -127,6 +148,19 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
 pub(super) fn is_history(case: &Case<'_>, effect: &PathEffect) -> bool {
     effect.target.literal().is_some()
         && HISTORY_PARTS.iter().any(|pattern| hits(&effect.target, pattern, case.ctx))
+}
+
+/// Whether a file lies among what people keep for themselves, and not in the folder that is worked in.
+fn is_personal(case: &Case<'_>, place: &str) -> bool {
+    let ctx = case.ctx;
+    let Some(below) =
+        place.strip_prefix(ctx.home.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'))
+    else {
+        return false;
+    };
+    PERSONAL.iter().any(|folder| is_within(below, folder))
+        && !is_within(place, ctx.project)
+        && !is_within(place, ctx.cwd)
 }
 
 /// Whether what `find` looks for by name can be the project itself.
@@ -162,9 +196,13 @@ fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
         ".ruff_cache",
     ];
     let folder = path.prefix().trim_end_matches('/');
+    let around = is_within(case.ctx.project, folder) && folder != case.ctx.project;
+    let kept = ["/etc", "/var", "/usr", "/opt", "/srv"].iter().any(|kept| is_within(folder, kept))
+        && !is_passing(folder, case.ctx)
+        && !is_within(folder, case.ctx.project)
+        && !is_within(folder, "/var/cache");
     path.0.get(1) == Some(&Piece::Hole(Origin::Below))
-        && is_within(case.ctx.project, folder)
-        && folder != case.ctx.project
+        && (around || kept)
         && !REMADE.contains(&path.file_name().to_string().as_str())
 }
 
@@ -216,8 +254,19 @@ pub(super) fn folder_of(path: &Text) -> Option<(String, bool)> {
 /// `$x`, `$x/` and `$x/*`: with nothing known before or after, it may be anything.
 pub(super) fn begins_unknown(path: &Text) -> bool {
     let Some(Piece::Hole(origin)) = path.0.first() else { return false };
+    // Above a place that is not known anything may lie.
+    if path.0[1..].iter().any(|piece| matches!(piece, Piece::Lit(text) if text.contains("/.."))) {
+        return true;
+    }
     if matches!(origin, Origin::Temporary | Origin::Below) {
         return false;
+    }
+    // Where a variable is not set, what follows it hangs on the root: `${OUT}/dist`.
+    if let (Origin::Variable, [Piece::Lit(rest)]) = (origin, &path.0[1..])
+        && rest.starts_with('/')
+        && rest.trim_matches('/').split('/').count() <= 2
+    {
+        return true;
     }
     path.0[1..].iter().all(|piece| match piece {
         Piece::Lit(text) => text.trim_matches(['/', '.']).is_empty(),

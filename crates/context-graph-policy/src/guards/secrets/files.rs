@@ -10,7 +10,7 @@ pub(in crate::guards) fn is_key(target: &Target, case: &Case<'_>) -> bool {
     let name = target.path.file_name().to_string();
     // The public half is public.
     if has_extension(&name, &["pub"])
-        || ["known_hosts", "authorized_keys", "config"].iter().any(|open| name.starts_with(open))
+        || ["known_hosts", "authorized_keys", "config", "README"].iter().any(|open| name.starts_with(open))
     {
         return KEY_FILES.iter().any(|pattern| *pattern != "~/.ssh/*" && hits(target, pattern, case.ctx))
             && !has_extension(&name, &["pub"]);

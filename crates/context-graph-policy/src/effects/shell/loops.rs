@@ -1,0 +1,68 @@
+//! Loops: which never end, which can be left, and which pile up what they start.
+
+use super::ast::{Node, Simple};
+use super::word::plain_text;
+
+/// Whether a condition always holds: `while true`, `until false`.
+pub(super) fn always(test: &Node, until: bool) -> bool {
+    let wanted: &[&str] = if until { &["false"] } else { &["true", ":"] };
+    match test {
+        Node::Seq(items) => matches!(items.as_slice(), [only] if always(only, until)),
+        Node::Simple(simple) => {
+            simple.words.len() == 1 && name_of(simple).is_some_and(|name| wanted.contains(&name.as_str()))
+        }
+        _ => false,
+    }
+}
+
+fn name_of(simple: &Simple) -> Option<String> {
+    simple.words.first().and_then(|word| plain_text(word))
+}
+
+/// Whether a body starts something beside itself at every turn and neither waits for it nor pauses nor ends. What is sure to
+/// run between the last thing started and the first of the next turn decides; what is disowned is waited for by nobody.
+pub(super) fn piles_up(body: &Node) -> bool {
+    let items = match body {
+        Node::Group(inner, _) => return piles_up(inner),
+        Node::Seq(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let (Some(first), Some(last)) = (items.iter().position(starts), items.iter().rposition(starts)) else {
+        return false;
+    };
+    let is_disowned = items.iter().any(|item| is_named(item, &["disown"]));
+    let before = items[..first].iter().any(holds_up) && !is_disowned;
+    !before && !items[last + 1..].iter().any(holds_up)
+}
+
+fn is_named(node: &Node, names: &[&str]) -> bool {
+    matches!(node, Node::Simple(simple) if name_of(simple).is_some_and(|name| names.contains(&name.as_str())))
+}
+
+fn starts(node: &Node) -> bool {
+    match node {
+        Node::Background(_) => true,
+        Node::Seq(items) => items.iter().any(starts),
+        Node::Group(inner, _) | Node::Maybe(inner) => starts(inner),
+        _ => false,
+    }
+}
+
+fn holds_up(node: &Node) -> bool {
+    match node {
+        Node::Simple(_) => is_named(node, &["wait", "break", "exit", "return", "sleep", "read"]),
+        Node::Seq(items) => items.iter().any(holds_up),
+        Node::Group(inner, _) => holds_up(inner),
+        _ => false,
+    }
+}
+
+/// Whether a loop can be left before its end.
+pub(super) fn leaves(body: &Node) -> bool {
+    match body {
+        Node::Simple(simple) => name_of(simple).is_some_and(|name| name == "break"),
+        Node::Seq(items) | Node::Branches(items) => items.iter().any(leaves),
+        Node::Group(inner, _) | Node::Maybe(inner) | Node::Endless(inner) => leaves(inner),
+        _ => false,
+    }
+}
