@@ -157,8 +157,10 @@ fn a_flag_that_stdin_contradicts_is_an_error_and_the_call_is_on_record_as_stdin_
         ("false", older, "success"),
     ] {
         let place = Place::new();
-        let error = post(&place, &["--success", flag], &event).failed("validation");
+        let run = post(&place, &["--success", flag], &event);
+        let error = run.failed("validation");
         assert!(error.contains("--success") && error.contains("on record"), "{error}");
+        assert!(!run.stderr.contains("send the event again"), "it would be there twice: {run:?}");
         assert_eq!(outcomes(&place), [outcome], "{event}");
     }
 }
@@ -211,6 +213,67 @@ add_context contains "the call failed" if input.tool_response.success == false
         place.run(&flags).succeeded().to_string().contains("the call failed")
     };
     assert!(told("false") && !told("true"));
+}
+
+#[test]
+fn what_was_decided_about_a_result_is_in_the_log_and_found() {
+    let place = Place::new();
+    place.rego(
+        "after.rego",
+        r#"# METADATA
+# scope: package
+# custom:
+#   routing:
+#     required_events: ["PreToolUse", "PostToolUse"]
+package cupcake.policies.after
+
+import rego.v1
+
+ask contains {"rule_id": "BEFORE", "reason": "look", "severity": "LOW"} if {
+    input.hook_event_name == "PreToolUse"
+    contains(input.tool_input.command, "both")
+}
+
+block contains {"rule_id": "AFTER", "reason": "not that result", "severity": "HIGH"} if {
+    input.hook_event_name == "PostToolUse"
+    contains(input.tool_input.command, "seen")
+}
+"#,
+    );
+    let send = |name: &str, more: Value| {
+        let mut event = json!({"hook_event_name": name, "session_id": "s", "transcript_path": "", "cwd": ""});
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        place.send(&["hooks", "event"], event.to_string()).succeeded();
+    };
+    for (id, command) in [("none", "echo"), ("after", "echo seen"), ("both", "echo both seen")] {
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": id,
+            "tool_response": {"stdout": "x"}});
+        send("PreToolUse", call.clone());
+        send("PostToolUse", call);
+    }
+    let log = |more: &[&str]| {
+        let run = place.run(&[&["audit", "log", "--json", "--tool", "*"], more].concat());
+        serde_json::from_str::<Vec<Value>>(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+    };
+    let ids = |more: &[&str]| log(more).iter().map(|call| call["tool_use_id"].clone()).collect::<Vec<_>>();
+    let shown = place.run(&["audit", "show", "both", "--json"]).json();
+    let [before, after] = [0, 1].map(|at: usize| shown["decided"][at]["rules"][0].as_str().unwrap());
+    for folded in [false, true] {
+        assert_eq!(ids(&["--verdict", "block"]), ["after", "both"], "folded: {folded}");
+        assert_eq!(ids(&["--rule", after]), ["after", "both"]);
+        assert_eq!(ids(&["--verdict", "ask"]), ["both"]);
+        assert_eq!(ids(&["--rule", before]), ["both"]);
+        assert_eq!(ids(&["--verdict", "ask,block"]), ["after", "both"]);
+        let all = log(&[]);
+        assert!(all.len() == 3 && all[0].get("verdict").is_none(), "{all:#?}");
+        for call in &all[1..] {
+            assert_eq!((&call["verdict"], &call["rules"]), (&json!("block"), &json!([after])), "{call}");
+        }
+        let text = place.run(&["audit", "log"]).stdout;
+        assert_eq!(text.matches(&format!("[block: {after}]")).count(), 2, "{text}");
+        send("SessionEnd", json!({"reason": "other"}));
+    }
+    assert_eq!(place.run(&["audit", "verify"]).code, 0);
 }
 
 #[test]

@@ -145,12 +145,10 @@ pub struct Decided {
     pub updated_input: Option<Value>,
 }
 
-impl Decided {
-    /// How strict the verdict is; the larger, the stricter.
-    fn strictness(&self) -> usize {
-        let order = ["allow", "modify", "ask", "defer", "block", "deny", "halt"];
-        order.iter().position(|verdict| *verdict == self.verdict).map_or(0, |at| at + 1)
-    }
+/// How strict a verdict is; the larger, the stricter.
+pub fn strictness(verdict: &str) -> usize {
+    let order = ["allow", "modify", "ask", "defer", "block", "deny", "halt"];
+    order.iter().position(|known| *known == verdict).map_or(0, |at| at + 1)
 }
 
 /// One record of a call.
@@ -244,6 +242,6 @@ impl Call {
     pub fn ruling(&self) -> Option<&Decided> {
         let before = self.decided.iter().filter(|decided| !decided.event.starts_with("Post"));
         // The first of equals: it is what the client acted on.
-        before.rev().max_by_key(|decided| decided.strictness())
+        before.rev().max_by_key(|decided| strictness(&decided.verdict))
     }
 }

@@ -16,7 +16,7 @@ mod turns;
 
 use serde::Serialize;
 
-pub use call::{Agent, Call, Decided, Evidence, Outcome, Part};
+pub use call::{Agent, Call, Decided, Evidence, Outcome, Part, strictness};
 pub use correlate::{Origin, correlate};
 pub use places::{EDITORS, edits_files};
 pub use text::{Needle, visit_texts};

@@ -1,10 +1,12 @@
 //! Calls and other events that fit a question, newest first.
 
+mod row;
+
 use std::fmt::Write as _;
 
 use context_graph_core::audit::{Evidence, Needle, Outcome};
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
 use super::ledger::not_ours;
 use super::{Store, search};
@@ -138,7 +140,7 @@ impl Store {
             };
             newest(&mut found, limit);
             for entry in &mut found {
-                complete(connection, entry)?;
+                row::complete(connection, entry)?;
             }
             Ok(found)
         })
@@ -200,7 +202,7 @@ pub(super) fn select(
     for is_call in [true, false] {
         let Some(asked) = Asked::new(filter, scope, is_call, limit) else { continue };
         let mut statement = connection.prepare_cached(&asked.sql)?;
-        let rows = statement.query_map(params_from_iter(&asked.given), |row| read(row, is_call))?;
+        let rows = statement.query_map(params_from_iter(&asked.given), |row| row::read(row, is_call))?;
         for row in rows {
             found.push(row?);
         }
@@ -280,7 +282,11 @@ impl Asked {
         let is_one_of =
             |column: &'static str| move |wanted: &str| (format!("{column} = ?"), wanted.to_owned());
         self.any(&filter.tools, |tool| ("x.tool GLOB ?".to_owned(), name_pattern(tool)));
-        self.any(&filter.verdicts, is_one_of("x.verdict"));
+        if is_call {
+            self.decided(&filter.verdicts);
+        } else {
+            self.any(&filter.verdicts, is_one_of("x.verdict"));
+        }
         let outcomes: Vec<String> =
             filter.outcomes.iter().map(|outcome| outcome.as_str().to_owned()).collect();
         self.any(&outcomes, is_one_of("x.outcome"));
@@ -299,7 +305,7 @@ impl Asked {
         }
         let place = if is_call { "x.place" } else { "0" };
         let own = format!("y WHERE y.session = x.session AND y.seq = x.seq AND y.place = {place}");
-        self.exists(&format!("decisions {own} AND y.counted = 1"), &filter.rules, |rule| {
+        self.exists(&format!("decisions {own}"), &filter.rules, |rule| {
             let group = format!("{}/*", literal(rule));
             (format!("(y.rule GLOB ? OR y.rule GLOB '{}')", group.replace('\'', "''")), name_pattern(rule))
         });
@@ -312,6 +318,20 @@ impl Asked {
                 ("instr(y.path, ?) > 0".to_owned(), path.to_owned())
             }
         });
+    }
+
+    /// Calls about which one of these was decided, before they ran or after. The verdict in a call's own row is only from
+    /// before. Decisions are far fewer than calls: they are read once, not call by call.
+    fn decided(&mut self, verdicts: &[String]) {
+        if verdicts.is_empty() {
+            return;
+        }
+        let _ = write!(
+            self.sql,
+            " AND (x.session, x.seq, x.place) IN (SELECT session, seq, place FROM decisions WHERE verdict IN ({}))",
+            vec!["?"; verdicts.len()].join(", ")
+        );
+        self.given.extend(verdicts.iter().cloned().map(Value::from));
     }
 
     fn any(&mut self, wanted: &[String], condition: impl Fn(&str) -> (String, String)) {
@@ -349,59 +369,4 @@ fn literal(text: &str) -> String {
         }
     }
     pattern
-}
-
-fn read(row: &Row<'_>, is_call: bool) -> rusqlite::Result<EntryRow> {
-    let word = |at: usize| row.get::<_, Option<String>>(at);
-    Ok(EntryRow {
-        session: row.get(0)?,
-        session_id: row.get(1)?,
-        seq: row.get::<_, i64>(2)?.cast_unsigned(),
-        at_ms: row.get(3)?,
-        agent_id: row.get(4)?,
-        agent_kind: row.get(5)?,
-        verdict: row.get(6)?,
-        subject: word(7)?.unwrap_or_default(),
-        tool_use_id: word(8)?.filter(|_| is_call).unwrap_or_default(),
-        place: row.get(9)?,
-        last_seq: row.get(10)?,
-        name: row.get(11)?,
-        outcome: word(12)?.and_then(|name| Outcome::parse(&name)),
-        evidence: word(13)?.and_then(|name| Evidence::parse(&name)),
-        duration_ms: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
-        between_ms: row.get::<_, Option<i64>>(15)?.map(i64::cast_unsigned),
-        permission_asked: row.get(16)?,
-        deferrals: row.get(17)?,
-        is_call,
-        rules: Vec::new(),
-        paths: Vec::new(),
-        seqs: Vec::new(),
-    })
-}
-
-/// Adds rules, paths and records.
-fn complete(connection: &Connection, entry: &mut EntryRow) -> rusqlite::Result<()> {
-    let key = params![entry.session, entry.seq.cast_signed(), entry.place];
-    if entry.verdict.is_some() {
-        let mut statement = connection.prepare_cached(
-            "SELECT rule FROM decisions WHERE session = ? AND seq = ? AND place = ? AND counted = 1
-                AND rule IS NOT NULL ORDER BY position",
-        )?;
-        entry.rules = statement.query_map(key, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    }
-    let mut statement = connection.prepare_cached(
-        "SELECT path FROM files WHERE session = ? AND seq = ? AND place = ? ORDER BY position",
-    )?;
-    entry.paths = statement.query_map(key, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    if !entry.is_call {
-        entry.seqs = vec![entry.seq];
-    } else if entry.place == 0 {
-        let mut statement = connection.prepare_cached(
-            "SELECT seq FROM events WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND call = ?2 ORDER BY seq",
-        )?;
-        let key = params![entry.session, entry.seq.cast_signed(), entry.last_seq];
-        let seqs = statement.query_map(key, |row| row.get::<_, i64>(0).map(i64::cast_unsigned))?;
-        entry.seqs = seqs.collect::<rusqlite::Result<_>>()?;
-    }
-    Ok(())
 }
