@@ -212,6 +212,10 @@ fn a_loss_that_no_event_has_met_can_be_acknowledged_too() {
         let run = place.run(&["audit", "verify", "--acknowledge"]);
         assert_eq!(run.code, 0, "{run:?}");
         assert!(run.stdout.contains("known loss"), "{run:?}");
+        // Who knows is not told again.
+        done(&place, "t").succeeded();
+        end(&place).succeeded();
+        assert_eq!(place.run(&["audit", "verify"]).code, 0);
     }
     for with_cache in [true, false] {
         let place = Place::new();
@@ -228,7 +232,28 @@ fn a_loss_that_no_event_has_met_can_be_acknowledged_too() {
             assert_eq!(run.code, 0, "{run:?}");
             assert!(run.stdout.contains("known loss: session s: at least 1 event lost"), "{run:?}");
         }
+        done(&place, "t").succeeded();
     }
+}
+
+#[test]
+fn a_loss_that_was_noticed_and_acknowledged_is_not_told_again_and_a_new_one_is() {
+    let (place, size) = four_prompts();
+    cut(&place, size);
+    let told = prompt(&place, "five").succeeded();
+    assert!(told["notices"].to_string().contains("2 events lost"), "{told}");
+    // Another session's waits to be told, too.
+    let untold = place.project().join(".context-graph/live/untold");
+    let both = std::fs::read_to_string(&untold).unwrap() + "session other: 1 event lost\n";
+    std::fs::write(&untold, both).unwrap();
+    assert_eq!(place.run(&["audit", "verify", "--acknowledge"]).code, 0);
+    let run = done(&place, "t");
+    is_corruption(&run);
+    let error = run.json()["error"].to_string();
+    assert!(error.contains("session other") && !error.contains("session s:"), "{error}");
+    done(&place, "u").succeeded();
+    std::fs::remove_file(journal(&place)).unwrap();
+    is_corruption(&done(&place, "v"));
 }
 
 #[test]

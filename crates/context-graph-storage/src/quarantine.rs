@@ -140,6 +140,13 @@ pub(crate) fn take_losses(live: &Path) -> Vec<String> {
     String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
 }
 
+/// Takes it that somebody knows of the losses whose line begins so. What else is yet to be told stays.
+pub(crate) fn forget_losses(live: &Path, beginning: &str) {
+    for line in take_losses(live).iter().filter(|line| !line.starts_with(beginning)) {
+        note_loss(live, line.as_ref());
+    }
+}
+
 /// Creates `folder`, for its owner alone, unless it is there.
 pub(crate) fn create_folder(folder: &Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();

@@ -6,7 +6,7 @@ use context_graph_events::Event;
 use super::codec::{decode_record, decode_session, encode_record};
 use super::load::{Loaded, stored};
 use super::reach::Reach;
-use super::{Sessions, note_loss};
+use super::{Sessions, forget_losses, note_loss};
 use crate::error::{IoContext, Result};
 use crate::live::{Damage, Entry, LiveState, Position, SessionGuard, Tail};
 use crate::session_key::SessionKey;
@@ -170,8 +170,8 @@ impl Sessions {
         let session_id = guard.session_id().to_owned();
         let record = self.record(lost.to_event(&session_id), at_ms, None);
         let end = guard.append(&encode_record(&record)?)?;
-        let key = SessionKey::new(&session_id)?;
-        note_loss(&self.folder.live_folder(), format!("session {key}: {lost}").as_ref());
+        let told = format!("{}{lost}", whose(&session_id)?);
+        note_loss(&self.folder.live_folder(), told.as_ref());
         Ok(end)
     }
 
@@ -249,9 +249,11 @@ impl Sessions {
         folded.afterwards.map_or(Ok(()), Err)
     }
 
-    /// Puts it on record that the user knows of a session's losses.
+    /// Puts it on record that the user knows of a session's losses. No hook tells of them any more.
     pub fn acknowledge_losses(&self, session_id: &str, now_ms: i64) -> Result<()> {
-        self.log_own(session_id, now_ms, |_| loss_acknowledged(session_id))
+        self.log_own(session_id, now_ms, |_| loss_acknowledged(session_id))?;
+        forget_losses(&self.folder.live_folder(), &whose(session_id)?);
+        Ok(())
     }
 
     /// Reads every journal: how many records wait in them to be stored, and what was lost from them, on record or not,
@@ -299,6 +301,11 @@ impl Sessions {
         let own = |id: &&str| SessionKey::new(id).is_ok_and(|key| key.as_str() == *id);
         Ok(ids.filter(own).filter(|id| !live.has(format!("{id}.journal"))).map(str::to_owned).collect())
     }
+}
+
+/// How a line begins that tells of a session's loss.
+fn whose(session_id: &str) -> Result<String> {
+    SessionKey::new(session_id).map(|key| format!("session {key}: "))
 }
 
 /// A session as the store has it, if there is one.

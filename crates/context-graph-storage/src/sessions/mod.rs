@@ -26,7 +26,7 @@ use context_graph_secrets::{Memory, Redactor};
 use crate::error::{Result, StorageError};
 use crate::live::{Damage, LiveSession};
 use crate::paths::StateFolder;
-use crate::quarantine::{has_losses, note_loss, take_losses};
+use crate::quarantine::{forget_losses, has_losses, note_loss, take_losses};
 use crate::session_key::SessionKey;
 
 pub use codec::{decode_record, decode_session, encode_record, encode_session};
