@@ -154,6 +154,19 @@ fn the_place_that_is_the_default_is_the_default() {
 }
 
 #[test]
+fn a_place_that_cannot_be_used_is_named_with_what_to_do_instead() {
+    let place = Place::new();
+    let far = place.home().join("a/../b");
+    let far = far.to_str().unwrap();
+    for (named, fix) in [("../out", "name a folder inside, or an absolute path"), (far, "without `..`")] {
+        let run = place.send(&["hooks", "prompt-submit", "--db-path", named], prompt("s", "hello"));
+        let error = run.failed("storage");
+        assert!(error.contains(named) && error.contains(fix), "{error}");
+        assert!(run.stderr.trim_end().ends_with(&error), "nothing else is advised: {run:?}");
+    }
+}
+
+#[test]
 fn doctor_looks_at_the_place_that_is_named() {
     let place = Place::new();
     place.send(&["hooks", "session-start", "--db-path", "elsewhere"], start("s")).succeeded();

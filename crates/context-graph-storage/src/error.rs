@@ -141,6 +141,19 @@ impl StorageError {
         )
     }
 
+    /// Whether its own words say what to do about it.
+    pub const fn says_what_to_do(&self) -> bool {
+        matches!(
+            self,
+            Self::Path { .. }
+                | Self::DiskFull { .. }
+                | Self::NewerStore { .. }
+                | Self::TooNew { .. }
+                | Self::Changed { .. }
+                | Self::Busy { .. }
+        )
+    }
+
     pub(crate) fn database(cause: impl Into<Cause>) -> Self {
         Self::Database(cause.into())
     }

@@ -81,8 +81,8 @@ impl fmt::Display for Failure {
 
 impl From<HookError> for Failure {
     fn from(error: HookError) -> Self {
-        let code = error.error_code();
-        Self::new(code, error.to_string()).with_next_step(code.hint())
+        let next_step = error.hint().map(str::to_owned);
+        Self { next_step, ..Self::new(error.error_code(), error.to_string()) }
     }
 }
 

@@ -61,6 +61,8 @@ pub struct Answer {
     pub reply: ReplyBody,
     /// How the process ends.
     pub status: ExitStatus,
+    /// What people are told beside the error.
+    pub hint: Option<&'static str>,
 }
 
 impl Answer {
@@ -75,6 +77,7 @@ impl Answer {
             output: HookOutput { success: true, ..HookOutput::default() },
             reply,
             status: ExitStatus::Success,
+            hint: None,
         }
     }
 
@@ -90,6 +93,7 @@ impl Answer {
         self.output.error = Some(error.to_string());
         self.output.error_code = Some(error.error_code());
         self.status = error.exit_status();
+        self.hint = error.hint();
         self
     }
 
@@ -241,8 +245,11 @@ pub(super) fn give(mut answer: Answer, format: OutputFormat, started: Instant) -
         *notice = tame(notice, NOTICE);
     }
     let written = terminal::print(&answer.render(format, std::io::stdout().is_terminal()));
-    if let (Some(error), Some(code)) = (&answer.output.error, answer.output.error_code) {
-        terminal::complain(&format!("{error} ({})", code.hint()));
+    if let Some(error) = &answer.output.error {
+        match answer.hint {
+            Some(hint) => terminal::complain(&format!("{error} ({hint})")),
+            None => terminal::complain(error),
+        }
     }
     if written { answer.status } else { ExitStatus::Error }
 }

@@ -100,6 +100,9 @@ pub enum HookError {
     /// Well-formed input that makes no sense.
     #[error("Invalid input: {0}")]
     InvalidInput(String),
+    /// A flag that stdin contradicts, of an event that is on record all the same: it must not be sent again.
+    #[error("Invalid input: {0}")]
+    Contradicted(String),
     /// Input that is not what was expected, or could not be read.
     #[error("Parse error: {0}")]
     Serialization(#[from] DecodeError),
@@ -179,7 +182,7 @@ impl HookError {
     pub const fn error_code(&self) -> ErrorCode {
         match self {
             Self::Timeout(_) => ErrorCode::Timeout,
-            Self::InvalidInput(_) => ErrorCode::Validation,
+            Self::InvalidInput(_) | Self::Contradicted(_) => ErrorCode::Validation,
             Self::CrisisTriggered(_) => ErrorCode::Crisis,
             Self::PutAside { .. } | Self::Storage(StorageError::Corrupted { .. }) => ErrorCode::Corruption,
             Self::Storage(_) => ErrorCode::Storage,
@@ -188,6 +191,15 @@ impl HookError {
             Self::Usage(_) => ErrorCode::Usage,
             Self::Policy => ErrorCode::Policy,
             Self::OutOfResources | Self::Internal(_) => ErrorCode::Internal,
+        }
+    }
+
+    /// What the user can do about it, where the error's own words do not say so.
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Contradicted(_) => None,
+            Self::Storage(error) if error.says_what_to_do() => None,
+            _ => Some(self.error_code().hint()),
         }
     }
 

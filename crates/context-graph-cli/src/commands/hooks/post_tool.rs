@@ -44,7 +44,7 @@ fn take_word(incoming: &mut Incoming, success: bool) -> Option<HookError> {
         CallOutcome::Interrupted => return None,
     };
     (stdin != success.to_string()).then(|| {
-        HookError::InvalidInput(format!(
+        HookError::Contradicted(format!(
             "--success is `{success}`, but stdin says `{stdin}`: the call is on record as stdin tells it; leave the \
              flag out or make them agree"
         ))
