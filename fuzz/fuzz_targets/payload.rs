@@ -15,6 +15,6 @@ fuzz_target!(|bytes: &[u8]| {
         let mut session = Session::new("s", "/p", 0);
         session.step(&record, &event);
         assert!(session.snapshot.is_sane());
-        let _ = session.tell_digest(2000);
+        let _ = session.tell_digest(2000, "");
     }
 });

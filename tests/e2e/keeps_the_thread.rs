@@ -10,7 +10,7 @@ pub fn all() -> Vec<Test> {
     tests![
         "keeps the thread":
         a_healthy_session_carries_nothing,
-        a_drifted_session_gets_a_hint_with_the_next_prompt,
+        a_young_session_that_drifts_measures_low_and_is_told_nothing,
         after_compaction_the_digest_comes_back,
         the_next_session_gets_the_digest_of_the_one_before,
         a_loop_is_noticed_and_told_once,
@@ -82,7 +82,7 @@ fn a_healthy_session_carries_nothing() {
     assert!(!saw.contains("Recent tool calls have little in common"));
 }
 
-fn a_drifted_session_gets_a_hint_with_the_next_prompt() {
+fn a_young_session_that_drifts_measures_low_and_is_told_nothing() {
     let turns = parser_work().into_iter().chain(ending(other_work())).chain([Turn::text("Sure.")]);
     let lab = Lab::new(turns);
     lab.prompt(ASK, &[&TOOLS[..], &["--session-id", SESSION]].concat()).assert_clean();
@@ -90,8 +90,7 @@ fn a_drifted_session_gets_a_hint_with_the_next_prompt() {
     assert!(status["ic"]["value"].as_f64().unwrap() < 0.7, "{status}");
     lab.prompt("go on", &[&TOOLS[..], &["--resume", SESSION]].concat()).assert_clean();
     let saw = lab.model_saw_last();
-    assert!(saw.contains("The user first asked:") && saw.contains("Fix operator precedence"), "{saw}");
-    assert!(saw.contains("little in common"), "{saw}");
+    assert!(!saw.contains("little in common"), "a session this young is not told of drift: {saw}");
 }
 
 fn after_compaction_the_digest_comes_back() {
@@ -110,7 +109,7 @@ fn after_compaction_the_digest_comes_back() {
     lab.prompt("go on", &[&TOOLS[..], &["--resume", SESSION]].concat()).assert_clean();
     let saw = lab.model_saw_last();
     assert!(saw.contains("facts about this session"), "{saw}");
-    assert!(saw.contains("The user asked:") && saw.contains("Last actions:"), "{saw}");
+    assert!(saw.contains("The user asked:") && saw.contains("Files in work"), "{saw}");
 }
 
 fn the_next_session_gets_the_digest_of_the_one_before() {
@@ -151,7 +150,7 @@ fn what_tools_say_never_gets_through_raw() {
     lab.prompt("go on", &["--resume", SESSION]).assert_clean();
     let saw = lab.model_saw_last();
     let ours: &str = &saw[saw.find("facts about this session").unwrap()..];
-    let ours = &ours[..ours.find("Last actions").unwrap()];
+    let ours = &ours[..ours.len().min(2000)];
     assert!(!ours.contains("</system-reminder>") && !ours.contains("\\u001b"), "{ours}");
     assert!(ours.contains("‹/system-reminder›"), "quoted as data: {ours}");
 }

@@ -36,6 +36,7 @@ fn step(sessions: &Sessions, bytes: &[u8]) {
         took_us: 0,
         decision: None,
         crisis_threshold: 0.5,
+        told_below: 0.5,
     };
     black_box(sessions.step("bench", arrival, durability).unwrap());
 }

@@ -96,7 +96,7 @@ pub(crate) struct Inject {
     /// At most this many characters at a time.
     #[serde(deserialize_with = "characters")]
     pub(crate) max_characters: usize,
-    /// A prompt carries a hint while continuity is below this.
+    /// The model is told of drift after three calls in a row below this.
     #[serde(deserialize_with = "share")]
     pub(crate) hint_below: f32,
     /// At the start of a session: what the one before came to.
@@ -105,9 +105,9 @@ pub(crate) struct Inject {
     pub(crate) after_compaction: bool,
     /// On resume and fork: one line of state.
     pub(crate) resume: bool,
-    /// With a prompt: the purpose, while continuity is low.
+    /// With the first prompt: the files that its words point to, of those that the last sessions worked on.
     pub(crate) prompt: bool,
-    /// After a tool call: the digest, when a crisis begins.
+    /// After a tool call: one line, when the work has left what was asked or repeats itself.
     pub(crate) crisis: bool,
     /// Before compaction: what the summary must keep.
     pub(crate) pre_compact: bool,
@@ -118,7 +118,7 @@ impl Default for Inject {
         Self {
             enabled: true,
             max_characters: DIGEST_MAX,
-            hint_below: 0.7,
+            hint_below: IC_CRITICAL_THRESHOLD,
             session_start: true,
             after_compaction: true,
             resume: true,
@@ -217,13 +217,13 @@ impl Config {
                         "enabled": flag("Put anything at all in front of the model", d.enabled),
                         "max_characters": {"type": "integer", "minimum": 200, "maximum": 9000, "default": d.max_characters,
                             "description": "At most this many characters at a time"},
-                        "hint_below": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.7,
-                            "description": "A prompt carries a hint while continuity is below this"},
+                        "hint_below": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5,
+                            "description": "The model is told of drift after three calls in a row below this"},
                         "session_start": flag("At the start of a session: what the one before came to", d.session_start),
                         "after_compaction": flag("After compaction: what it lost", d.after_compaction),
                         "resume": flag("On resume and fork: one line of state", d.resume),
-                        "prompt": flag("With a prompt: the purpose, while continuity is low", d.prompt),
-                        "crisis": flag("After a tool call: the digest, when a crisis begins", d.crisis),
+                        "prompt": flag("With the first prompt: the files that its words point to, of those that the last sessions worked on", d.prompt),
+                        "crisis": flag("After a tool call: one line, when the work has left what was asked or repeats itself", d.crisis),
                         "pre_compact": flag("Before compaction: what the summary must keep", d.pre_compact),
                     },
                 },

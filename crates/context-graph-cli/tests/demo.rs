@@ -28,10 +28,9 @@ fn the_story_is_what_the_hooks_answered() {
     for words in [
         "[destructive-files/git-folder]",
         "The same thing has now happened 3 times with the same outcome",
-        "The user first asked: \"Fix operator precedence",
-        "Recent tool calls have little in common with that",
-        "The user asked: \"Fix operator precedence",
-        "Last actions:",
+        "The first request was: \"Fix operator precedence",
+        "Files in work, the most present first (* changed): `src/parser/{expression.rs*, token.rs}",
+        "Commands in use:",
         "hooks,",
         "context-graph init",
     ] {

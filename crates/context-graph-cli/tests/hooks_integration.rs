@@ -447,11 +447,14 @@ const ELSEWHERE: [&str; 14] = [
     "vault kv get secret/billing/stripe",
 ];
 
+/// So many calls have much in common with the prompt: a session is settled then, and drift is told of.
+const ON: usize = 44;
+
 /// Calls that have much in common with a prompt about the parser, then some that have nothing.
 fn drift(place: &Place, session: &str) -> Vec<Value> {
     prompt(place, session, "fix operator precedence in the expression parser in src/parser/expression.rs");
     let on = ["cargo test parser precedence", "grep -n precedence src/parser/expression.rs"];
-    let commands = on.iter().cycle().take(14).chain(&ELSEWHERE);
+    let commands = on.iter().cycle().take(ON).chain(&ELSEWHERE);
     commands
         .enumerate()
         .map(|(i, command)| {
@@ -469,18 +472,25 @@ fn a_drifting_session_falls_dreams_and_the_hooks_go_on_succeeding() {
     let answers = drift(&place, "s");
     let ic = |answer: &Value| answer["ic_classification"]["value"].as_f64().unwrap();
     assert!(
-        answers[5..14].iter().all(|answer| ic(answer) >= 0.7),
+        answers[5..ON].iter().all(|answer| ic(answer) >= 0.7),
         "{:?}",
         answers.iter().map(ic).collect::<Vec<_>>()
     );
     let crisis = answers.iter().position(|answer| ic(answer) < 0.5).expect("no crisis");
-    assert!(crisis > 14);
+    assert!(crisis > ON);
     assert_eq!(answers[crisis]["ic_classification"]["crisis_triggered"], true);
-    let told = answers[crisis]["context_injection"].as_str().expect("nothing was said at the crisis");
-    assert!(told.contains("fix operator precedence") && told.chars().count() <= 2000, "{told}");
-    assert_eq!(answers[crisis]["hookSpecificOutput"]["additionalContext"], told);
-    let said = answers.iter().filter(|answer| answer.get("context_injection").is_some()).count();
-    assert_eq!(said, 1, "once per cooldown");
+    let said: Vec<usize> =
+        (0..answers.len()).filter(|&at| answers[at].get("context_injection").is_some()).collect();
+    assert_eq!(
+        said,
+        [crisis + 2],
+        "once, at the third call in a row: {:?}",
+        answers.iter().map(ic).collect::<Vec<_>>()
+    );
+    let told = answers[crisis + 2]["context_injection"].as_str().unwrap();
+    assert!(told.contains("little in common with what the user asked: \"fix operator precedence"), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert_eq!(answers[crisis + 2]["hookSpecificOutput"]["additionalContext"], told);
     let why = place.run(&["consciousness", "explain", "--json"]);
     let why: Value = serde_json::from_str(&why.stdout).unwrap();
     let evidence = why["pulls"].to_string();

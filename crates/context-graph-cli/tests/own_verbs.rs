@@ -85,7 +85,7 @@ fn a_prompt_from_a_process_of_another_session_is_marked_and_is_not_the_users() {
     {
         let (told, record) = told_after(client, transcript, flags);
         assert!(!told.contains("The user asked"), "{told}");
-        assert!(told.contains("a process of another session said: \"make the tests"), "{told}");
+        assert!(told.contains("A process of another session said: \"make the tests"), "{told}");
         assert!(record.contains("\\\"foreign\\\":true") || record.contains("\"foreign\":true"), "{record}");
     }
     for (client, transcript, flags) in [

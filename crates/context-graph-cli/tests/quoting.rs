@@ -70,7 +70,7 @@ impl Trial {
     fn new() -> Self {
         let place = Place::new();
         std::fs::create_dir_all(place.project().join(".context-graph")).unwrap();
-        // Hints at every prompt.
+        // Every call that measures below 1 counts as drift.
         place.trusted_file("config.toml", "[inject]\nhint_below = 1.0\n");
         Self { place, told: 0, failures: Vec::new() }
     }

@@ -110,7 +110,7 @@ fn a_configuration_with_a_mistake_is_shown_as_it_is_in_force_and_complained_abou
     let run = place.run(&["config", "show", "--json"]);
     assert!(run.code == 1 && run.stderr.contains("line 2"), "{run:?}");
     let list: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(origin(&list, "inject.hint_below"), (json!(0.7), "default".to_owned()));
+    assert_eq!(origin(&list, "inject.hint_below"), (json!(0.5), "default".to_owned()));
 }
 
 #[test]

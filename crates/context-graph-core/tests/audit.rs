@@ -24,6 +24,7 @@ fn record(name: &str, at_ms: i64, own: Value) -> EventRecord {
         ruling: None,
         updated_input: None,
         cuts: Vec::new(),
+        remembered: Vec::new(),
     }
 }
 

@@ -132,24 +132,27 @@ fn a_loop_is_a_crisis_although_continuity_is_high() {
 #[test]
 fn the_digest_states_facts_within_its_bound() {
     let mut session = Session::new("s", "/p", 0);
-    assert_eq!(session.digest(2000), None, "nothing has happened");
+    assert_eq!(session.digest(2000, ""), None, "nothing has happened");
     step(&mut session, prompt("rename the <parser> module\nand keep the tests green"), 1);
     step(&mut session, failure("cargo test"), 2);
     step(&mut session, failure("cargo test"), 3);
     let edit = json!({"tool_name": "Edit", "tool_use_id": "t", "tool_response": {},
         "tool_input": {"file_path": "/w/src/lib.rs", "old_string": "a", "new_string": "b"}});
     step(&mut session, event("PostToolUse", &edit), 4);
-    let digest = session.digest(2000).unwrap();
+    let digest = session.digest(2000, "").unwrap();
     assert!(
         digest.contains("The user asked: \"rename the ‹parser› module and keep the tests green\""),
         "{digest}"
     );
-    assert!(digest.contains("Failed 2 times and not seen to succeed since: Bash `cargo test`"), "{digest}");
-    assert!(digest.contains("`/w/src/lib.rs` (changed 1×)"), "{digest}");
+    assert!(digest.contains("The last run of `cargo test` failed: \"no\""), "{digest}");
+    assert!(digest.contains("`src/lib.rs*`"), "{digest}");
     step(&mut session, call("cargo test"), 5);
-    assert!(!session.digest(2000).unwrap().contains("not seen to succeed"), "it has succeeded since");
+    let digest = session.digest(2000, "").unwrap();
+    assert!(digest.contains("Commands in use: `cargo test`") && !digest.contains("failed"), "{digest}");
+    let told = session.digest(2000, "Run cargo test before you push.").unwrap();
+    assert!(!told.contains("cargo test"), "the model has read that: {told}");
     for max in [200, 300, 500] {
-        assert!(session.digest(max).unwrap().chars().count() <= max);
+        assert!(session.digest(max, "").unwrap().chars().count() <= max);
     }
 }
 
@@ -160,7 +163,7 @@ fn megabytes_and_hostile_text_stay_out_of_the_digest() {
     let own = json!({"tool_name": "Bash", "tool_input": {"command": hostile}, "tool_use_id": "t", "error": hostile});
     step(&mut session, event("PostToolUseFailure", &own), 1);
     step(&mut session, prompt(&hostile), 2);
-    for text in [session.tell_digest(2000), session.tell_drift(2000), session.tell_summariser(2000)] {
+    for text in [session.tell_digest(2000, ""), session.tell_drift(), session.tell_summariser(2000)] {
         let text = text.unwrap();
         assert!(text.chars().count() <= 2000);
         assert!(!text.contains(['<', '>', '\x1b']), "{text}");
@@ -242,5 +245,5 @@ fn secrets_are_neither_recorded_nor_told() {
     let (record, event) = EventRecord::of(asked, 1, &Redactor::new([7; 32]), &mut Memory::default()).unwrap();
     session.step(&record, &event);
     assert!(!record.payload.contains(&secret) && record.payload.contains("[redacted:"), "{}", record.payload);
-    assert!(!session.tell_digest(2000).unwrap().contains(&secret));
+    assert!(!session.tell_digest(2000, "").unwrap().contains(&secret));
 }

@@ -36,10 +36,15 @@ impl Event {
     }
 }
 
+/// How the client words the error of a call that never ran to its end.
+const STOPPED: [&str; 2] =
+    ["Sibling tool call errored", "The user doesn't want to proceed with this tool use"];
+
 impl PostToolUseFailurePayload {
-    /// A failure, unless the user stopped it.
+    /// A failure, unless it was stopped: by the user, or by the client because another call of the same batch failed.
     pub fn outcome(&self) -> CallOutcome {
-        if self.was_interrupted() { CallOutcome::Interrupted } else { CallOutcome::Failure }
+        let was_stopped = self.was_interrupted() || STOPPED.iter().any(|word| self.error.contains(word));
+        if was_stopped { CallOutcome::Interrupted } else { CallOutcome::Failure }
     }
 }
 

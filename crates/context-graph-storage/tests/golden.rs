@@ -32,9 +32,19 @@ fn records(session: &str) -> Vec<EventRecord> {
         payload["hook_event_name"] = json!(event);
         payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
         let tool_use_id = own["tool_use_id"].as_str().map(str::to_owned);
-        let (link, updated_input, cuts) = (None, None, Vec::new());
+        let (link, updated_input, cuts, remembered) = (None, None, Vec::new(), Vec::new());
         let payload = payload.to_string();
-        EventRecord { at_ms, tool_use_id, payload, took_us: 600, link, ruling, updated_input, cuts }
+        EventRecord {
+            at_ms,
+            tool_use_id,
+            payload,
+            took_us: 600,
+            link,
+            ruling,
+            updated_input,
+            cuts,
+            remembered,
+        }
     };
     let call = |number: u32| {
         json!({"tool_name": "Bash", "tool_use_id": format!("toolu_{session}_{number}"),
@@ -101,9 +111,9 @@ fn write(format: u32) {
 #[test]
 fn stores_and_journals_of_every_format_are_read() {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        write(1);
+        write(2);
     }
-    for format in [1] {
+    for format in [1, 2] {
         let place = Place::new();
         fs::create_dir_all(place.data()).unwrap();
         fs::create_dir_all(place.live()).unwrap();

@@ -31,6 +31,7 @@ fn record(at_ms: i64, event: &str, own: serde_json::Value, ruling: Option<Ruling
         ruling,
         updated_input: None,
         cuts: Vec::new(),
+        remembered: Vec::new(),
     }
 }
 

@@ -169,6 +169,7 @@ impl Teller {
             ruling: None,
             updated_input: None,
             cuts: Vec::new(),
+            remembered: Vec::new(),
         });
     }
 

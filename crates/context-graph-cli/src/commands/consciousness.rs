@@ -120,7 +120,7 @@ fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
     table::print_lines(explain::lines(&session))
 }
 
-/// What the model would be told if its context were lost now; while continuity is low, why it is.
+/// What the model would be told if its context were lost now.
 fn inject(args: &WhichArgs, environment: &Environment) -> Outcome {
     let shelf = Shelf::open(&args.place, environment)?;
     let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
@@ -128,8 +128,7 @@ fn inject(args: &WhichArgs, environment: &Environment) -> Outcome {
     let config = Config::in_force(&ProjectFiles::of(&environment))
         .map_err(|error| Failure::usage(error.to_string()))?;
     let max = config.inject.max_characters;
-    let hint = session.is_below(config.inject.hint_below).then(|| session.tell_drift(max)).flatten();
-    let text = hint.or_else(|| session.tell_digest(max)).unwrap_or_else(|| session.tell_state());
+    let text = session.tell_digest(max, "").unwrap_or_else(|| session.tell_state());
     if args.place.json {
         return table::print_json(&json!({"context_injection": text}));
     }

@@ -178,6 +178,7 @@ mod tests {
             ruling: Some(ruling),
             updated_input: None,
             cuts: Vec::new(),
+            remembered: Vec::new(),
         }
     }
 

@@ -1,8 +1,9 @@
-//! Loops: the same call failing the same way, two calls in turn that change nothing, an edit undone and redone.
+//! Loops: the same call failing the same way, the same failure whatever is tried, two calls in turn that change nothing, an
+//! edit undone and redone.
 //!
 //! Repetition alone is no loop. Asking again whether a build is done, running the tests after each change and
 //! reading file after file all repeat; what they share is that something differs: the answer, the files or
-//! the call. So a loop needs the same call *and* the same outcome, and a failure or a reversal among them.
+//! the call. So a loop needs the same outcome, and a failure or a reversal among them; and where the calls differ, more of it.
 
 use std::collections::VecDeque;
 
@@ -16,6 +17,10 @@ const WINDOW: usize = 16;
 const FAILURES: u32 = 3;
 /// and at this many if something was: each change may have been a try.
 const FAILURES_WITH_CHANGES: u32 = 5;
+/// Calls that differ and fail alike are a loop at this many,
+const ALIKE: u32 = 5;
+/// among so many: a folder that is not the one they take it for, a file that nobody has read.
+const AMONG: usize = 8;
 /// Two calls in turn are a loop after this many rounds, if one of them fails,
 const ROUNDS: usize = 3;
 /// and after this many if both only look and see the same each time. Commands are not counted: they may wait.
@@ -24,6 +29,9 @@ const IDLE_ROUNDS: usize = 4;
 const FLIPS: u32 = 4;
 /// After this many events that are no part of it, a loop is over.
 const PATIENCE: u8 = 3;
+
+/// How a loop of calls that differ is told: what stands behind it differs with each.
+const WHATEVER: &str = "the same failure, whatever is tried";
 
 /// What repeats, and how often.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +95,7 @@ impl Loops {
             result: call.result,
             failed: call.failed,
             act: call.act,
-            telling: !call.output.trim().is_empty(),
+            telling: if call.failed { says_why(&call.output) } else { !call.output.trim().is_empty() },
             edit: call.edit.filter(|_| !call.failed),
         };
         let broken = self
@@ -104,6 +112,9 @@ impl Loops {
             .failing()
             .map(|times| Loop { what: format!("the same failure of {}", call.title), times })
             .or_else(|| {
+                self.erring().map(|times| Loop { what: format!("{WHATEVER}: {}", call.title), times })
+            })
+            .or_else(|| {
                 self.flipping().map(|times| Loop {
                     what: format!("the same edit undone and redone: {}", call.title),
                     times,
@@ -116,7 +127,8 @@ impl Loops {
         if let Some(mut found) = found {
             // The window forgets; a loop that goes on is counted on.
             if let Some(before) = self.current.take()
-                && before.what == found.what
+                && (before.what == found.what
+                    || [&before, &found].iter().all(|it| it.what.starts_with(WHATEVER)))
             {
                 found.times = found.times.max(before.times.saturating_add(1));
             }
@@ -151,6 +163,15 @@ impl Loops {
         (times >= if changed { FAILURES_WITH_CHANGES } else { FAILURES }).then_some(times)
     }
 
+    /// How many of the newest calls have failed as the newest did, whatever they asked for.
+    fn erring(&self) -> Option<u32> {
+        let newest = *self.recent.back().filter(|step| step.failed && step.telling)?;
+        let alike = |step: &&Step| step.failed && step.result == newest.result;
+        let times = self.recent.iter().rev().take(AMONG).filter(alike).count();
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        (times >= ALIKE).then_some(times)
+    }
+
     /// How often the newest edit was applied or taken back, in turn.
     fn flipping(&self) -> Option<u32> {
         let (mut old, mut new) = self.recent.back()?.edit?;
@@ -181,4 +202,11 @@ impl Loops {
         (rounds >= IDLE_ROUNDS && idle || rounds >= ROUNDS && stuck)
             .then(|| u32::try_from(rounds).unwrap_or(u32::MAX))
     }
+}
+
+/// Whether a failure says more than that it is one: a search that found nothing fails with a bare status.
+fn says_why(error: &str) -> bool {
+    let rest = error.trim_start();
+    let rest = rest.strip_prefix("Exit code").unwrap_or(rest);
+    rest.chars().filter(|c| c.is_alphabetic()).take(12).count() >= 12
 }

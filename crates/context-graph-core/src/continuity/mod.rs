@@ -47,8 +47,7 @@ use explain::Story;
 use loops::Loops;
 use memory::{Memory, Trace};
 use observation::Observation;
-pub(crate) use purpose::asked_before;
-use purpose::is_asked_by_a_person;
+pub(crate) use purpose::{asked_before, is_asked_by_a_person};
 use terms::{Kind, term};
 use view::Views;
 

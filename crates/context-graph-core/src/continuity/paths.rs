@@ -121,6 +121,13 @@ fn runs(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a path ends like a file.
+pub(crate) fn is_file(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.rsplit_once('.')
+        .is_some_and(|(_, ending)| EXTENSIONS.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok())
+}
+
 /// Whether a run of path characters names a file or folder: it ends like a file, or has folders and is not just
 /// `this/that`.
 fn looks_like_path(run: &str) -> bool {
@@ -131,10 +138,7 @@ fn looks_like_path(run: &str) -> bool {
         return false;
     }
     let is_separator = |c: char| matches!(c, '/' | '\\');
-    let name = run.rsplit(is_separator).next().unwrap_or(run);
-    let is_file = name
-        .rsplit_once('.')
-        .is_some_and(|(_, ending)| EXTENSIONS.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok());
+    let is_file = is_file(run);
     let rooted = run.starts_with(['/', '\\', '~', '.']);
     let folders = run.trim_start_matches(['.', '/', '\\', '~']).matches(is_separator).count();
     let port = run

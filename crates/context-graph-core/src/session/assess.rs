@@ -2,16 +2,17 @@
 
 use context_graph_events::Event;
 
-use super::Session;
-use crate::continuity::Asked;
+use super::{Alarm, Session};
+use crate::continuity::{Asked, is_asked_by_a_person};
 use crate::gwt::consciousness::{consciousness, differentiation, reflection};
 use crate::gwt::kuramoto::{advance, order_parameter};
 use crate::gwt::numeric::narrow;
 
 impl Session {
     /// Lets the views look at an event. A tool's result moves the measures for good; a prompt says what they are worth
-    /// until the next one.
-    pub(super) fn assess(&mut self, event: &Event, at_ms: i64) {
+    /// until the next one. Gives the alarm that is due.
+    pub(super) fn assess(&mut self, event: &Event, at_ms: i64) -> Option<Alarm> {
+        let is_prompt = matches!(event, Event::UserPromptSubmit(prompt) if is_asked_by_a_person(prompt));
         let assessment = self.state.continuity.observe(event, at_ms);
         self.state.looping = assessment.looping;
         if assessment.scored {
@@ -19,10 +20,17 @@ impl Session {
             self.measure();
             self.state.forecaster = self.state.forecaster.observe(assessment.ic);
             self.compare_with_previous();
-        } else if let Some(Asked { purpose_vector, ic }) = assessment.asked {
+            let is_looping = self.state.looping.is_some();
+            return self.state.watch.observe(assessment.ic, is_looping);
+        }
+        if is_prompt {
+            self.state.watch.asked();
+        }
+        if let Some(Asked { purpose_vector, ic }) = assessment.asked {
             self.snapshot.align(purpose_vector, ic);
             self.measure();
         }
+        None
     }
 
     /// Moves every measure by the newest purpose vector.

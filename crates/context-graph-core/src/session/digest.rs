@@ -1,95 +1,246 @@
 //! What a session would need to be told to go on where it was: facts, in few words.
+//!
+//! Each part has a room of its own, so that none pushes another out. What the parts leave free goes to the files.
 
-use context_graph_events::words::shortened;
+use context_graph_events::words::{shortened, tame};
 
 use super::Session;
-use super::work::{FileTouched, Work, call};
+use super::remembered::{Remembered, named};
+use super::work::Work;
 
-/// The longest digest, in characters.
+/// The most that may be injected at once, in characters.
 pub const DIGEST_MAX: usize = 2000;
 
-/// How many files, failures and actions a digest names.
-const FILES: usize = 10;
-const FAILURES: usize = 5;
+/// How long a digest is at most where more is allowed: what comes after this was not needed in real sessions.
+const WHOLE: usize = 1_320;
+
+/// The rooms of the parts, in characters, and how many things of a kind are named.
+const NEWEST_REQUEST: usize = 180;
+const FIRST_REQUEST: usize = 80;
+const RULES: usize = 150;
+const COMMANDS: (usize, usize) = (260, 8);
+const FAILURE: usize = 90;
+const TASKS: usize = 120;
+const REFUSAL: usize = 150;
+const MESSAGE: usize = 120;
+const FILES: usize = 20;
+
+/// A file that was touched less than this is not in work any more: once, more than so many calls ago.
+const LEAST_PRESENCE: f64 = 1.0 / 130.0;
+/// A failure is told for so many calls.
+const FAILS_FOR: u32 = 25;
 
 impl Session {
-    /// The session in at most `max` characters, or nothing if there is nothing to tell.
-    pub fn digest(&self, max: usize) -> Option<String> {
+    /// The session in at most `max` characters, or nothing if there is nothing to tell. Commands that `instructions` name,
+    /// which the model has anyway, are not told again.
+    pub fn digest(&self, max: usize, instructions: &str) -> Option<String> {
+        self.digest_with(max, instructions, |room| self.files(room))
+    }
+
+    /// The same for the session that comes after: with the files of the last sessions instead of its own.
+    pub(super) fn digest_for_next(
+        &self,
+        max: usize,
+        instructions: &str,
+        files: &[Remembered],
+    ) -> Option<String> {
+        let files: Vec<(String, bool)> = named(files).map(|path| (path.to_owned(), false)).collect();
+        if files.is_empty() {
+            return self.digest(max, instructions);
+        }
+        let title = "Files of the last sessions, the most used first: ";
+        self.digest_with(max, instructions, |room| listed(title, &files, room))
+    }
+
+    fn digest_with(
+        &self,
+        max: usize,
+        instructions: &str,
+        files: impl FnOnce(usize) -> Option<String>,
+    ) -> Option<String> {
         let work = &self.state.work;
-        if work.purpose.is_empty() && work.last_actions.is_empty() {
-            return None;
-        }
-        let mut lines = Lines { text: String::new(), left: max };
-        if !work.purpose.is_empty() {
-            lines.add(&format!("The user asked: \"{}\"", work.purpose));
-        }
-        if !work.asked_since.is_empty() {
-            lines.add(&format!("Then: \"{}\"", work.asked_since.join("\"; \"")));
-        }
-        if let Some(files) = files(work) {
-            lines.add(&format!("Files touched: {files}"));
-        }
-        for failing in work.failing.iter().rev().take(FAILURES) {
-            let times = if failing.times > 1 { format!(" {} times", failing.times) } else { String::new() };
-            let call = call(&failing.tool, &failing.what);
-            lines.add(&format!(
-                "Failed{times} and not seen to succeed since: {call}, with \"{}\"",
-                failing.how
-            ));
-        }
-        if !work.decisions.is_empty() {
-            lines.add(&format!("Decided: {}", work.decisions.join("; ")));
-        }
-        if !work.last_actions.is_empty() {
-            let told: Vec<String> =
-                work.last_actions.iter().map(|(action, times)| repeated(action, *times)).collect();
-            lines.add(&format!("Last actions: {}", told.join(", ")));
-        }
-        (!lines.text.is_empty()).then_some(lines.text)
+        let whole = max.min(WHOLE);
+        let rooms = Rooms { whole };
+        let mut before = requests(work, rooms);
+        before.extend(rules(work, rooms.of(RULES)));
+        let mut after: Vec<String> = commands(work, instructions, rooms.of(COMMANDS.0)).into_iter().collect();
+        after.extend(failure(work, rooms.of(FAILURE)));
+        after.extend(tasks(work, rooms.of(TASKS)));
+        after.extend(refusal(work, rooms.of(REFUSAL)));
+        after.extend(work.messages.last().map(|message| {
+            format!("A process of another session said: {}", quoted(message, rooms.of(MESSAGE)))
+        }));
+        let used: usize = before.iter().chain(&after).map(|line| line.chars().count() + 1).sum();
+        let files = files(whole.saturating_sub(used));
+        let lines: Vec<String> = before.into_iter().chain(files).chain(after).collect();
+        (!lines.is_empty()).then(|| shortened(&lines.join("\n"), max))
+    }
+
+    /// The files in work, folder by folder, as many as fit.
+    fn files(&self, room: usize) -> Option<String> {
+        let work = &self.state.work;
+        let present = work.files.by_presence(work.calls).into_iter();
+        let files: Vec<(String, bool)> = present
+            .filter(|(_, presence)| *presence >= LEAST_PRESENCE)
+            .take(FILES)
+            .map(|(file, _)| (shown(&file.path, &self.state.project, &work.folder), file.writes > 0))
+            .collect();
+        listed("Files in work, the most present first (* changed): ", &files, room)
     }
 }
 
-/// The files that tell most: those changed, then those read, most often first.
-fn files(work: &Work) -> Option<String> {
-    let mut files: Vec<&FileTouched> = work.files.iter().collect();
-    files.sort_by(|a, b| (b.writes, b.reads, b.last, &a.path).cmp(&(a.writes, a.reads, a.last, &b.path)));
-    let told: Vec<String> = files.iter().take(FILES).map(|file| describe(file)).collect();
-    (!told.is_empty()).then(|| told.join(", "))
+/// A path as it is shown: from the project, or from the folder that the session began in.
+pub(super) fn shown(path: &str, project: &str, folder: &str) -> String {
+    let below = |folder: &str| {
+        let folder = folder.trim_end_matches(['/', '\\']);
+        let rest = path.strip_prefix(folder).filter(|_| !folder.is_empty())?;
+        rest.strip_prefix(['/', '\\']).filter(|rest| !rest.is_empty())
+    };
+    let shown = below(project).or_else(|| below(folder)).unwrap_or(path);
+    if shown.contains('/') { shown.to_owned() } else { shown.replace('\\', "/") }
 }
 
-fn describe(file: &FileTouched) -> String {
-    match (file.writes, file.reads) {
-        (0, reads) => format!("`{}` (read {reads}×)", file.path),
-        (writes, 0) => format!("`{}` (changed {writes}×)", file.path),
-        (writes, reads) => format!("`{}` (changed {writes}×, read {reads}×)", file.path),
+/// As many files as fit, each folder named once: `src/{a.rs*, b.rs}; README.md`.
+pub(super) fn listed(title: &str, files: &[(String, bool)], room: usize) -> Option<String> {
+    let room = room.checked_sub(title.chars().count() + 2)?;
+    // From all of them downwards: folders make the length of a list hard to foresee, and it is short.
+    let list = (1..=files.len())
+        .rev()
+        .map(|count| grouped(&files[..count]))
+        .find(|list| list.chars().count() <= room)?;
+    Some(format!("{title}`{list}`"))
+}
+
+fn grouped(files: &[(String, bool)]) -> String {
+    let name = |path: &str| path.rsplit_once('/').map_or(path.to_owned(), |(_, name)| name.to_owned());
+    let mut folders: Vec<(&str, Vec<String>)> = Vec::new();
+    for (path, is_changed) in files {
+        let mark = if *is_changed { "*" } else { "" };
+        let is_common = files.iter().filter(|(other, _)| name(other) == name(path)).count() > 1;
+        match path.rsplit_once('/') {
+            // A name that several files have says little inside of braces.
+            Some((folder, name)) if !is_common => {
+                let name = format!("{name}{mark}");
+                match folders.iter_mut().find(|(known, _)| *known == folder) {
+                    Some((_, names)) => names.push(name),
+                    None => folders.push((folder, vec![name])),
+                }
+            }
+            _ => folders.push(("", vec![format!("{path}{mark}")])),
+        }
+    }
+    let told = folders.iter().map(|(folder, names)| match names.as_slice() {
+        [name] if folder.is_empty() => name.clone(),
+        [name] => format!("{folder}/{name}"),
+        names => format!("{folder}/{{{}}}", names.join(", ")),
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// How much room each part has: less of all, where there is less in all.
+#[derive(Clone, Copy)]
+struct Rooms {
+    whole: usize,
+}
+
+impl Rooms {
+    fn of(self, room: usize) -> usize {
+        room * self.whole / WHOLE
     }
 }
 
-fn repeated(action: &str, times: u32) -> String {
-    if times > 1 { format!("{action} {times}×") } else { action.to_owned() }
+fn requests(work: &Work, rooms: Rooms) -> Vec<String> {
+    let requests = &work.requests;
+    let mut lines = Vec::new();
+    if !requests.last().is_empty() {
+        lines.push(format!("The user asked: {}", quoted(requests.last(), rooms.of(NEWEST_REQUEST))));
+    }
+    if !requests.newest.is_empty() {
+        lines.push(format!("The first request was: {}", quoted(&requests.first, rooms.of(FIRST_REQUEST))));
+    }
+    lines
 }
 
-/// Lines that fit. One that does not is cut at the end of what is left.
-struct Lines {
-    text: String,
-    left: usize,
+fn rules(work: &Work, room: usize) -> Option<String> {
+    // What the newest request says is not said twice.
+    let request = work.requests.last();
+    let rules = work.requests.rules_by_weight().into_iter().filter(|rule| !request.contains(&rule.text));
+    joined("The user said: ", rules.map(|rule| quoted(&rule.text, room)), room, "; ")
 }
 
-impl Lines {
-    fn add(&mut self, line: &str) {
-        let length = line.chars().count() + usize::from(!self.text.is_empty());
-        if self.left < 40 {
-            return;
+fn commands(work: &Work, instructions: &str, room: usize) -> Option<String> {
+    let used = work.commands.by_presence(work.calls).into_iter();
+    let used = used.filter(|used| instructions.is_empty() || !instructions.contains(&used.key));
+    let told = used.take(COMMANDS.1).map(|used| {
+        let failed = if used.error.is_empty() { "" } else { " (failed)" };
+        format!("`{}`{failed}", used.form)
+    });
+    joined("Commands in use: ", told, room, ", ")
+}
+
+fn failure(work: &Work, room: usize) -> Option<String> {
+    let failing = work.commands.failing(work.calls, FAILS_FOR)?;
+    Some(format!(
+        "The last run of `{}` failed: {}",
+        tame(&failing.form, room / 2),
+        quoted(&failing.error, room)
+    ))
+}
+
+fn tasks(work: &Work, room: usize) -> Option<String> {
+    joined("Open tasks: ", work.tasks.open().map(|task| quoted(task, room)), room, "; ")
+}
+
+/// A refusal stays out unless the agent tried again.
+fn refusal(work: &Work, room: usize) -> Option<String> {
+    let refused = work.refused.iter().rev().find(|refused| refused.times > 1)?;
+    let call = shortened(&refused.call, room / 2);
+    Some(format!("Refused {} times: {call}, because {}", refused.times, quoted(&refused.why, room / 2)))
+}
+
+/// As many of these as fit, after a title; what does not fit is passed over for what does.
+fn joined(title: &str, items: impl Iterator<Item = String>, room: usize, between: &str) -> Option<String> {
+    let mut line = String::new();
+    for item in items {
+        let length = line.chars().count() + item.chars().count() + between.len();
+        if line.is_empty() {
+            if length <= room + between.len() + 3 {
+                line = item;
+            }
+        } else if length <= room {
+            line.push_str(between);
+            line.push_str(&item);
         }
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
-        if length <= self.left {
-            self.text.push_str(line);
-            self.left -= length;
-        } else {
-            self.text.push_str(&shortened(line, self.left - 1));
-            self.left = 0;
-        }
+    }
+    (!line.is_empty()).then(|| format!("{title}{line}"))
+}
+
+fn quoted(text: &str, room: usize) -> String {
+    format!("\"{}\"", tame(text, room))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(paths: &[&str]) -> Vec<(String, bool)> {
+        paths.iter().map(|path| (path.trim_end_matches('*').to_owned(), path.ends_with('*'))).collect()
+    }
+
+    #[test]
+    fn each_folder_is_named_once() {
+        assert_eq!(
+            grouped(&files(&["src/a.rs*", "README.md", "src/b.rs", "docs/c.md"])),
+            "src/{a.rs*, b.rs}; README.md; docs/c.md"
+        );
+        assert_eq!(grouped(&files(&["x/mod.rs", "x/a.rs", "y/mod.rs*"])), "x/mod.rs; x/a.rs; y/mod.rs*");
+    }
+
+    #[test]
+    fn as_many_files_are_named_as_fit() {
+        let all = files(&["src/one.rs", "src/two.rs", "docs/three.md"]);
+        assert_eq!(listed("F: ", &all, 99).unwrap(), "F: `src/{one.rs, two.rs}; docs/three.md`");
+        assert_eq!(listed("F: ", &all, 30).unwrap(), "F: `src/{one.rs, two.rs}`");
+        assert_eq!(listed("F: ", &all, 9), None);
     }
 }

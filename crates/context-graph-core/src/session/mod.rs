@@ -4,14 +4,18 @@
 //! crash, or years later from the log.
 
 mod action;
+mod alarm;
 mod assess;
 mod bound;
 mod counters;
 mod digest;
 mod dream;
+mod earlier;
+mod head;
 mod own;
 mod recent;
 mod record;
+mod remembered;
 mod step;
 mod voice;
 mod work;
@@ -21,18 +25,22 @@ pub(crate) use own::changed_identity;
 use serde::{Deserialize, Serialize};
 
 pub use action::{ACTION_FAILED, ActionFailure};
+pub use alarm::{Alarm, Watch};
 pub use bound::{Bounds, Cut, bound};
 pub use counters::Counters;
 pub use digest::DIGEST_MAX;
 pub use dream::{DREAM_COOLDOWN_MS, DREAM_EVENT, Dream, DreamCause, dream_of};
+pub use earlier::EarlierSession;
+pub use head::SessionHead;
 pub use own::{
     EVENTS_LOST, EventsLost, IDENTITY_SAVED, LOSS_ACKNOWLEDGED, identity_saved, is_own_entry,
     loss_acknowledged,
 };
 use recent::RecentCalls;
 pub use record::{Decided, EventRecord, Link, Ruling};
+pub use remembered::{REMEMBERED_SESSIONS, Remembered, remember};
 pub use step::StepReport;
-pub use work::{Failing, FileTouched, Work};
+pub use work::{CommandUsed, Commands, FileTouched, Files, Refused, Requests, Rule, Tasks, Uses, Work};
 
 use crate::continuity::{Continuity, Loop};
 use crate::gwt::forecast::Forecaster;
@@ -90,12 +98,14 @@ pub struct SessionState {
     pub last_dream: Option<Dream>,
     /// A dream that is not in the log yet.
     pub unlogged_dream: Option<Dream>,
-    /// How it ended, if it has. Sessions of the first format end before this field.
-    #[serde(default)]
+    /// How it ended, if it has.
     pub end: Option<SessionEnd>,
-    /// Its calls of late. Sessions of the second format end before this field.
-    #[serde(default)]
+    /// Its calls of late.
     recent_calls: RecentCalls,
+    /// What is remembered to tell of drift and loops once.
+    pub watch: Watch,
+    /// Files of the sessions before, until the first prompt has chosen from them.
+    pub remembered: Vec<Remembered>,
 }
 
 /// How a session ended, as far as its sender said.

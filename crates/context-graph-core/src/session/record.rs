@@ -6,8 +6,8 @@ use context_graph_events::{DecodeError, Event, decode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::LinkOrigin;
 use super::bound::{Bounds, Cut, bound};
+use super::{LinkOrigin, Remembered};
 use crate::gwt::session_identity::KURAMOTO_N;
 use context_graph_secrets::{Memory, Redactor};
 
@@ -74,6 +74,9 @@ pub struct EventRecord {
     /// The values of which the payload has only the beginning and the end.
     #[serde(default)]
     pub cuts: Vec<Cut>,
+    /// The files that the sessions before worked on, on the event that found the one before.
+    #[serde(default)]
+    pub remembered: Vec<Remembered>,
 }
 
 impl EventRecord {
@@ -118,8 +121,8 @@ impl EventRecord {
         }
         // Only a map with keys that are not strings cannot be written, and there is none.
         let payload = serde_json::to_string(&object).unwrap_or_default();
-        let (took_us, link, ruling, updated_input) = (0, None, None, None);
-        (Self { at_ms, tool_use_id, payload, took_us, link, ruling, updated_input, cuts }, object)
+        let (took_us, link, ruling, updated_input, remembered) = (0, None, None, None, Vec::new());
+        (Self { at_ms, tool_use_id, payload, took_us, link, ruling, updated_input, cuts, remembered }, object)
     }
 
     /// Adds what was decided: verdict and reasons, and the input that the call is given instead. Reasons quote what

@@ -2,7 +2,9 @@
 
 use context_graph_events::Event;
 
-use super::{Dream, EventRecord, Session, SessionEnd, dream_of, is_own_entry};
+use super::remembered::pointed_to;
+use super::{Alarm, Dream, EventRecord, Session, SessionEnd, dream_of, is_own_entry};
+use crate::continuity::is_asked_by_a_person;
 use crate::gwt::consciousness::ConsciousnessState;
 use crate::gwt::ic_monitor::{ICClassification, ICLevel, ICMonitor};
 use crate::gwt::lifecycle::{Lifecycle, Transition};
@@ -20,6 +22,10 @@ pub struct StepReport {
     pub crisis_began: bool,
     /// The dream that this event brought on.
     pub dream: Option<Dream>,
+    /// What the model is to be told of, if anything.
+    pub alarm: Option<Alarm>,
+    /// Files of earlier sessions that a first prompt points to.
+    pub pointed: Vec<String>,
 }
 
 impl Session {
@@ -44,17 +50,19 @@ impl Session {
         let reopened = self.reopen(event);
         if let Some(link) = &record.link {
             self.link(link);
+            self.state.remembered.clone_from(&record.remembered);
         }
+        let pointed = self.pointed(event);
         self.note(event, at_ms);
         let refusal = record.ruling.as_ref().filter(|ruling| ruling.refuses());
         let known = self.state.recent_calls.note(event, refusal.is_some());
         self.state.counters.count(event, known);
-        self.state.work.observe(event, self.state.counters.events);
+        self.state.work.observe(event);
         if let (Some(ruling), Event::PreToolUse(call)) = (refusal, event) {
             self.state.counters.calls_denied += u64::from(!known.is_refused);
-            self.state.work.refused(&call.tool_name, &ruling.reason);
+            self.state.work.refused(&call.tool_name, &call.tool_input, &ruling.reason);
         }
-        self.assess(event, at_ms);
+        let alarm = self.assess(event, at_ms);
         let ic = monitor.observe(self.snapshot.last_ic);
         let crisis_began = monitor.is_crisis() && !was_below;
         self.state.counters.crises += u64::from(crisis_began);
@@ -62,7 +70,7 @@ impl Session {
         let last_dream = if ends { self.dream_if_due(self.state.updated_ms, true) } else { None };
         self.follow(event, ic.level);
         let dream = if ends { last_dream } else { self.dream_if_due(self.state.updated_ms, false) };
-        StepReport { reopened, crisis_began, dream, ..self.report() }
+        StepReport { reopened, crisis_began, dream, alarm, pointed, ..self.report() }
     }
 
     /// How it stands, with nothing new.
@@ -73,6 +81,8 @@ impl Session {
             reopened: false,
             crisis_began: false,
             dream: None,
+            alarm: None,
+            pointed: Vec::new(),
         }
     }
 
@@ -128,6 +138,16 @@ impl Session {
                 });
             }
             _ => {}
+        }
+    }
+
+    /// The files that a session's first prompt points to. Later ones speak of what this session has done.
+    fn pointed(&mut self, event: &Event) -> Vec<String> {
+        match event {
+            Event::UserPromptSubmit(prompt) if is_asked_by_a_person(prompt) => {
+                pointed_to(&std::mem::take(&mut self.state.remembered), &prompt.prompt)
+            }
+            _ => Vec::new(),
         }
     }
 

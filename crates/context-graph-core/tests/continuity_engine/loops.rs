@@ -75,6 +75,21 @@ fn what_the_user_interrupts_is_no_failure() {
 }
 
 #[test]
+fn one_failure_over_changing_inputs_is_a_loop() {
+    let read =
+        |at: u32| failed("Read", json!({"file_path": format!("/wrong/{at}.rs")}), "File does not exist.");
+    let seen = loops((0..9).map(read));
+    assert!(seen[3].is_none());
+    let told = seen[4].as_ref().unwrap();
+    assert!(told.what.starts_with("the same failure, whatever is tried: Read: /wrong/4.rs"), "{told:?}");
+    assert_eq!(seen[8].as_ref().unwrap().times, 9);
+    // A search that finds nothing fails, too, and says nothing by it.
+    assert!(none((0..9).map(|at| failed("Bash", run(&format!("rg word{at}")), "Exit code 1"))));
+    let sibling = "<tool_use_error>Sibling tool call errored</tool_use_error>";
+    assert!(none((0..9).map(|at| failed("Read", json!({"file_path": format!("/p/{at}")}), sibling))));
+}
+
+#[test]
 fn an_edit_undone_and_redone_twice_is_a_loop_and_once_is_practice() {
     let flips = || (0..6).map(|at| if at % 2 == 0 { edit("old", "new") } else { edit("new", "old") });
     let seen = loops(flips());

@@ -1,7 +1,7 @@
 //! Sessions and records as bytes. Checksums are added by whoever writes them; here is only the format's version.
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::{EventRecord, Link, Ruling, Session};
+use context_graph_core::session::{EarlierSession, EventRecord, Link, Ruling, Session, SessionHead, Work};
 use context_graph_secrets::Memory;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -9,14 +9,18 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, StorageError};
 
 /// The format of a session beside its snapshot.
-const SESSION_FORMAT: u8 = 5;
+const SESSION_FORMAT: u8 = 7;
 /// A session of that format, compressed: the store keeps it for years, and nobody waits for it there.
-const PACKED_SESSION: u8 = 6;
-/// Older formats, each with the fields that came behind it as they are where there is nothing. The number behind each
-/// is the same, compressed.
-const OLDER_SESSIONS: [(u8, &[u8]); 2] = [(1, &[0, 0]), (3, &[0])];
+const PACKED_SESSION: u8 = 8;
+/// Older formats, each with the fields that came behind it as they are where there is nothing, up to the last of those
+/// formats. The number behind each is the same, compressed.
+const OLDER_SESSIONS: [(u8, &[u8]); 3] = [(1, &[0, 0]), (3, &[0]), (EARLIER_SESSION, &[])];
+/// The last format before a session knew when it used what.
+const EARLIER_SESSION: u8 = 5;
 /// The format of a record.
-const RECORD_FORMAT: u8 = 2;
+const RECORD_FORMAT: u8 = 3;
+/// The same without the last field, which is a list.
+const SECOND_RECORD: u8 = 2;
 /// What stands before a session or a record that comes with a memory of secrets: this, the memory's length and the memory.
 const REMEMBERING: u8 = 0x20;
 /// No session is larger unpacked.
@@ -62,7 +66,10 @@ pub fn decode_session(bytes: &[u8]) -> Result<Session> {
 fn decode_unpacked(bytes: &[u8]) -> Result<Session> {
     let (found, rest) = bytes.split_first().unwrap_or((&0, &[]));
     match OLDER_SESSIONS.iter().find(|(older, _)| older == found) {
-        Some((_, missing)) => decode("session", SESSION_FORMAT, &[&[SESSION_FORMAT], rest, missing].concat()),
+        Some((_, missing)) => {
+            let whole = [&[EARLIER_SESSION], rest, missing].concat();
+            decode::<EarlierSession>("session", EARLIER_SESSION, &whole).map(Session::from)
+        }
         None => decode("session", SESSION_FORMAT, bytes),
     }
 }
@@ -94,6 +101,22 @@ pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
     postcard::take_from_bytes(rest).ok().map(|(snapshot, _)| snapshot)
 }
 
+/// What a stored session worked on, and in which project. The memory of its views, ten times as large, is passed over.
+pub(super) fn decode_work(bytes: &[u8]) -> Option<(Work, String)> {
+    let (_, bytes) = split_memory(bytes);
+    let unpacked = match bytes.split_first()? {
+        (&PACKED_SESSION, packed) => unpack(packed).ok()?,
+        _ => bytes.to_vec(),
+    };
+    match unpacked.split_first()? {
+        (&SESSION_FORMAT, rest) => {
+            let (head, _) = postcard::take_from_bytes::<SessionHead>(rest).ok()?;
+            Some((head.work, head.project))
+        }
+        _ => decode_session(bytes).ok().map(|session| (session.state.work, session.state.project)),
+    }
+}
+
 /// A record as bytes.
 pub fn encode_record(record: &EventRecord) -> Result<Vec<u8>> {
     encode(RECORD_FORMAT, record)
@@ -104,6 +127,10 @@ pub fn decode_record(bytes: &[u8]) -> Result<EventRecord> {
     let (_, bytes) = split_memory(bytes);
     match bytes.first() {
         Some(1) => decode::<FirstRecord>("record", 1, bytes).map(EventRecord::from),
+        Some(&SECOND_RECORD) => {
+            let nothing_remembered = [0];
+            decode("record", RECORD_FORMAT, &[&[RECORD_FORMAT], &bytes[1..], &nothing_remembered].concat())
+        }
         _ => decode("record", RECORD_FORMAT, bytes),
     }
 }
@@ -122,8 +149,8 @@ struct FirstRecord {
 impl From<FirstRecord> for EventRecord {
     fn from(first: FirstRecord) -> Self {
         let FirstRecord { at_ms, tool_use_id, payload, took_us, link, ruling } = first;
-        let (updated_input, cuts) = (None, Vec::new());
-        Self { at_ms, tool_use_id, payload, took_us, link, ruling, updated_input, cuts }
+        let (updated_input, cuts, remembered) = (None, Vec::new(), Vec::new());
+        Self { at_ms, tool_use_id, payload, took_us, link, ruling, updated_input, cuts, remembered }
     }
 }
 
@@ -157,22 +184,50 @@ mod tests {
         assert_eq!(decode_session(&bytes).unwrap(), session);
         let packed = pack_session(&bytes);
         assert_eq!(decode_session(&packed).unwrap(), session);
+        assert_eq!(decode_work(&packed), Some((session.state.work.clone(), "/p".to_owned())));
         for end in 0..packed.len() {
             assert!(decode_session(&packed[..end]).is_err());
         }
     }
 
+    /// A session as the formats before had it. Postcard writes a tuple as it writes a structure.
+    fn earlier(session: &Session) -> Vec<u8> {
+        let state = &session.state;
+        let file = ("/w/a.rs", 2u32, 1u32, 4u64);
+        let failing: Vec<(&str, &str, &str, u32)> = vec![("Bash", "make", "no rule", 2)];
+        let work =
+            ("mend it", vec!["and this"], vec![file], failing, vec![("Bash `make`", 2u32)], vec!["a plan"]);
+        let head = (state.lifecycle, &state.project, &state.transcript_path, &state.cwd, &state.model);
+        let times = (state.started_ms, state.updated_ms, state.ended_ms, &state.end_reason);
+        let link = (&state.link_origin, &state.previous_purpose, &state.counters, state.forecaster);
+        let rest = (&state.continuity, &state.looping, &state.last_dream, &state.unlogged_dream, &state.end);
+        let no_recent_calls = 0u8;
+        postcard::to_stdvec(&(&session.snapshot, head, times, link, work, rest, no_recent_calls)).unwrap()
+    }
+
     #[test]
-    fn a_session_of_an_older_format_is_still_read() {
-        let session = Session::new("s", "/p", 7);
-        let bytes = encode_session(&session).unwrap();
+    fn sessions_of_earlier_formats_are_still_read() {
+        let mut session = Session::new("s", "/p", 7);
+        session.state.counters.events = 4;
+        session.state.counters.calls_succeeded = 3;
+        let whole = earlier(&session);
         for (format, missing) in OLDER_SESSIONS {
-            let older = [&[format], &bytes[1..bytes.len() - missing.len()]].concat();
-            let mut packed = pack_session(&older);
+            let bytes = [&[format][..], &whole[..whole.len() - missing.len()]].concat();
+            let mut packed = pack_session(&bytes);
             packed[0] = format + 1;
-            assert_eq!(decode_session(&older).unwrap(), session);
-            assert_eq!(decode_session(&packed).unwrap(), session);
-            assert_eq!(decode_snapshot(&older), Some(session.snapshot.clone()));
+            for read in [decode_session(&bytes).unwrap(), decode_session(&packed).unwrap()] {
+                let work = &read.state.work;
+                assert_eq!((work.requests.first.as_str(), work.requests.last()), ("mend it", "and this"));
+                let file = work.files.iter().next().unwrap();
+                assert_eq!(
+                    (file.path.as_str(), file.writes, file.uses.count(), work.calls),
+                    ("/w/a.rs", 1, 3, 3)
+                );
+                assert_eq!(read.state.counters, session.state.counters);
+                assert_eq!(decode_session(&encode_session(&read).unwrap()).unwrap(), read);
+            }
+            assert_eq!(decode_snapshot(&bytes), Some(session.snapshot.clone()));
+            assert_eq!(decode_work(&packed).unwrap().0.requests.first, "mend it");
         }
     }
 

@@ -1,11 +1,14 @@
 //! One event taken in: appended, folded into the session, and at a sync point into the store.
 
-use context_graph_core::session::{Decided, EventRecord, EventsLost, Link, LinkOrigin, Session, StepReport};
+use context_graph_core::session::{
+    Decided, EventRecord, EventsLost, Link, LinkOrigin, REMEMBERED_SESSIONS, Remembered, Session, StepReport,
+    Work, remember,
+};
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
 
 use super::Sessions;
-use super::codec::{decode_record, encode_record, encode_session, memory_of, pack_session, remembering};
+use super::codec::{decode_record, decode_work, encode_record, encode_session, memory_of, pack_session, remembering};
 use super::load::{Loaded, stored};
 use super::lost;
 use super::reach::Reach;
@@ -54,6 +57,8 @@ pub struct Arrival {
     pub decision: Option<Decided>,
     /// Below which continuity the session is in a crisis, as the user wants it.
     pub crisis_threshold: f32,
+    /// Below which continuity the model is told of drift, as the user wants it.
+    pub told_below: f32,
 }
 
 /// Why a session that was named as the one before is not.
@@ -103,7 +108,8 @@ struct Kept {
 impl Sessions {
     /// Takes an event in.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
-        let Arrival { event, at_ms, previous_session_id, took_us, decision, crisis_threshold } = arrival;
+        let Arrival { event, at_ms, previous_session_id, took_us, decision, crisis_threshold, told_below } =
+            arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut guard = live.lock()?;
         let mut opened = None;
@@ -131,6 +137,7 @@ impl Sessions {
         })?;
         state.memory = memory;
         state.session.snapshot.crisis_threshold = crisis_threshold;
+        state.session.state.watch.below = told_below;
         let reopenings = state.session.state.counters.reopenings;
         let (mut report, mut lost) = (None, None);
         let mut damage = Vec::new();
@@ -226,6 +233,14 @@ impl Sessions {
         Ok(kept)
     }
 
+    /// The files that the last sessions of the project worked on. What cannot be read of them is passed over: nobody is
+    /// kept from beginning by it.
+    fn remembered(&self, store: &Store, session_id: &str) -> Result<Vec<Remembered>> {
+        let states = store.newest_states(&self.project(), session_id, REMEMBERED_SESSIONS)?;
+        let works: Vec<(Work, String)> = states.iter().filter_map(|state| decode_work(state)).collect();
+        Ok(remember(works.iter().map(|(work, project)| (work, project.as_str()))))
+    }
+
     /// Links a session that starts to the one before it: the link goes into the record of the start.
     fn link(
         &self,
@@ -245,7 +260,8 @@ impl Sessions {
                 None => self.peek(&id)?,
             };
             let leads_back = self.leads_back(store, &id, session_id)?;
-            Ok(Some((id, origin, session, leads_back)))
+            let remembered = store.map(|store| self.remembered(store, session_id)).transpose()?;
+            Ok(Some((id, origin, session, leads_back, remembered.unwrap_or_default())))
         });
         // A store that cannot be read at the moment keeps nobody from beginning.
         let found = match found {
@@ -256,12 +272,15 @@ impl Sessions {
             found => found?,
         };
         match found {
-            Some((id, LinkOrigin::Named, _, true)) => linked.refused_previous = Some(NotBefore::Circle(id)),
-            Some((.., true)) | None => {}
-            Some((id, _, None, _)) if !self.is_live(&id)? => {
+            Some((id, LinkOrigin::Named, _, true, _)) => {
+                linked.refused_previous = Some(NotBefore::Circle(id));
+            }
+            Some((.., true, _)) | None => {}
+            Some((id, _, None, ..)) if !self.is_live(&id)? => {
                 linked.refused_previous = Some(NotBefore::Unknown(id));
             }
-            Some((id, origin, session, _)) => {
+            Some((id, origin, session, _, remembered)) => {
+                record.remembered = remembered;
                 let purpose_vector = session.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
                 record.link = Some(Link { session_id: id, origin, purpose_vector });
                 linked.previous = session;

@@ -198,6 +198,7 @@ pub(super) fn read(ledger: &Ledger, tool_use_id: Option<&str>, bytes: &[u8]) -> 
         ruling: None,
         updated_input: None,
         cuts: Vec::new(),
+        remembered: Vec::new(),
     }
 }
 

@@ -130,6 +130,23 @@ impl Store {
         })
     }
 
+    /// The states of the newest sessions of a project, newest first, passing over one id and what does not check out.
+    pub fn newest_states(&self, project: &str, excluding: &str, most: usize) -> Result<Vec<Vec<u8>>> {
+        self.settle(|store| {
+            let asked =
+                "SELECT session_id, state FROM sessions JOIN states ON states.session = sessions.number
+                WHERE project = ? AND session_id <> ? AND state IS NOT NULL
+                ORDER BY updated_ms DESC, session_id DESC LIMIT ?";
+            let mut statement = store.connection.prepare_cached(asked)?;
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            let rows = statement.query_map(params![project, excluding, most], |row| {
+                let (id, state): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
+                Ok(store.seal.disclose(STATE, &id, &state).map(<[u8]>::to_vec))
+            })?;
+            rows.filter_map(rusqlite::Result::transpose).collect()
+        })
+    }
+
     /// The ids of the sessions that continue `session_id`.
     pub fn successors(&self, id: &str) -> Result<Vec<String>> {
         self.ids("SELECT session_id FROM sessions WHERE previous_id = ? ORDER BY session_id", &[&id])

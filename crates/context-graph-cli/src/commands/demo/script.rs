@@ -72,9 +72,8 @@ pub(super) fn play(stage: &mut Stage<'_>, story: &mut Story) -> Outcome {
         &[Edit("src/parser/expression.rs", "next > current", "next >= current"), Runs(TEST, "1 passed")],
     )?;
 
-    story.scene("The work drifts away from what was asked.");
+    story.scene("The work drifts away. The measure shows it; only long work is told of it.");
     calls(stage, story, DRIFTING)?;
-    prompt(stage, story, "go on")?;
 
     story.scene("The conversation is compacted. What was lost comes back.");
     stage.event("PreCompact", json!({"trigger": "auto", "custom_instructions": null}))?;

@@ -1,9 +1,10 @@
 //! What is put in front of the model, at which moment. Nothing while all is well.
 
 use context_graph_core::gwt::lifecycle::Lifecycle;
-use context_graph_core::session::{DreamCause, Session, StepReport};
+use context_graph_core::session::{Session, StepReport};
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
+use context_graph_events::words::shortened;
 
 use crate::config::Inject;
 
@@ -14,7 +15,7 @@ pub(super) enum Moment {
     Start(SessionSource),
     /// A prompt arrives.
     Prompt,
-    /// A tool has run, or several.
+    /// A tool has run.
     AfterTool,
     /// The conversation is about to be summarised.
     PreCompact,
@@ -28,54 +29,44 @@ impl Moment {
         match event {
             Event::SessionStart(start) => Self::Start(start.source.clone()),
             Event::UserPromptSubmit(_) => Self::Prompt,
-            Event::PostToolUse(_) | Event::PostToolUseFailure(_) | Event::PostToolBatch(_) => Self::AfterTool,
+            Event::PostToolUse(_) | Event::PostToolUseFailure(_) => Self::AfterTool,
             Event::PreCompact(_) => Self::PreCompact,
             _ => Self::Other,
         }
     }
 
-    /// What to say, if anything.
+    /// What to say, if anything. `instructions` reads what the model has read of the project by itself.
     pub(super) fn words(
         &self,
         session: &Session,
         previous: Option<&Session>,
         report: &StepReport,
         settings: &Inject,
+        instructions: impl Fn() -> String,
     ) -> Option<String> {
         if !settings.enabled {
             return None;
         }
         let max = settings.max_characters;
         match self {
-            Self::Start(SessionSource::Startup | SessionSource::Clear) if settings.session_start => previous
-                .filter(|previous| previous.state.lifecycle == Lifecycle::Ended)
-                .and_then(|previous| previous.tell_successor(max)),
-            Self::Start(SessionSource::Compact) if settings.after_compaction => session.tell_digest(max),
+            Self::Start(SessionSource::Startup | SessionSource::Clear) if settings.session_start => {
+                previous.filter(|previous| previous.state.lifecycle == Lifecycle::Ended).and_then(
+                    |previous| previous.tell_successor(max, &instructions(), &session.state.remembered),
+                )
+            }
+            Self::Start(SessionSource::Compact) if settings.after_compaction => {
+                session.tell_digest(max, &instructions())
+            }
             Self::Start(SessionSource::Resume | SessionSource::Fork) if settings.resume => {
                 let told = if session.state.counters.prompts > 0 { Some(session) } else { previous };
                 told.map(Session::tell_state)
             }
-            Self::Prompt if settings.prompt && session.is_below(settings.hint_below) => {
-                session.tell_drift(max)
+            Self::Prompt if settings.prompt => Session::tell_pointed(&report.pointed, max),
+            Self::AfterTool if settings.crisis => {
+                report.alarm.and_then(|alarm| session.tell_alarm(alarm)).map(|line| shortened(&line, max))
             }
-            Self::AfterTool if settings.crisis => crisis(session, report, max),
             Self::PreCompact if settings.pre_compact => session.tell_summariser(max),
             _ => None,
         }
     }
-}
-
-/// At a crisis, once per dream: what repeats or what drifted, and then the digest.
-fn crisis(session: &Session, report: &StepReport, max: usize) -> Option<String> {
-    let dream = report.dream?;
-    let first = match dream.cause {
-        DreamCause::Loop => session.tell_loop(),
-        DreamCause::Drift => {
-            Some(format!("Continuity with the session's purpose has fallen to {:.2}.", dream.ic))
-        }
-        DreamCause::End => return None,
-    };
-    let first = first?;
-    let digest = session.tell_digest(max.checked_sub(first.chars().count() + 1)?)?;
-    Some(format!("{digest}\n{first}"))
 }

@@ -1,10 +1,12 @@
 //! Having a session remember an event, and what there is to say about the session then.
 
+use std::path::Path;
 use std::time::Duration;
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::Session;
 use context_graph_events::Event;
+use context_graph_storage::safe_open::read_regular;
 use context_graph_storage::sessions::{Arrival, Durability, NotBefore, Sessions, Stepped};
 use context_graph_storage::{Patience, StorageError};
 
@@ -115,13 +117,15 @@ fn step(
         took_us: context.took_us(judged.waited),
         decision: judged.decided(),
         crisis_threshold: config.continuity.crisis_below,
+        told_below: config.inject.hint_below,
     };
     let stepped = sessions.step(&session_id, arrival, durability)?;
     context.timings.passed("step, commit");
     let unwritten = write_down_head(context, sessions, &session_id, at_ms, durability);
 
     let Stepped { session, report, previous, refused_previous, damage, lost, postponed } = stepped;
-    let words = moment.words(&session, previous.as_ref(), &report, &config.inject);
+    let instructions = || instructions(context.environment.project_root());
+    let words = moment.words(&session, previous.as_ref(), &report, &config.inject, instructions);
     let is_stored = postponed.is_none();
     let summary = ends.then(|| summary::of(&session, calls(sessions, &session, at_ms, is_stored)));
     // Others were quicker: that is nothing to tell, the next turn stores it.
@@ -145,6 +149,16 @@ fn step(
     let lost = (!pieces.is_empty()).then(|| HookError::PutAside { folder: folder(), pieces });
     let (snapshot, told) = (Some(session.snapshot), was_open.then_some(UNIGNORED));
     Ok(Remembered { snapshot, words, notices, told, summary, refused_previous, lost })
+}
+
+/// How much of a file of instructions is read.
+const MAX_INSTRUCTIONS: u64 = 64 * 1024;
+
+/// What the project tells every model, which the client puts before it. What cannot be read is not known to be told.
+fn instructions(root: &Path) -> String {
+    let read = |name: &str| read_regular(&root.join(name), MAX_INSTRUCTIONS).ok();
+    let texts = ["CLAUDE.md", "AGENTS.md"].into_iter().filter_map(read);
+    texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// What became of the calls of a session that ended: as the record has it, which tells of calls that got no answer.

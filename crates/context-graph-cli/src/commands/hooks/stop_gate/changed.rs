@@ -30,7 +30,7 @@ impl Changes {
     /// What the session itself knows, if it is known.
     pub(in super::super) fn of(session: Option<&Session>, root: &Path) -> Self {
         let roots = Roots::of(root);
-        let files = session.into_iter().flat_map(|session| &session.state.work.files);
+        let files = session.into_iter().flat_map(|session| session.state.work.files.iter());
         let written = files.filter(|file| file.writes > 0);
         let edited = written.map(|file| roots.followed_below(&file.path)).collect();
         Self { roots, edited, ..Self::default() }

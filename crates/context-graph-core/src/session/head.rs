@@ -1,0 +1,25 @@
+//! The beginning of a stored session: what it worked on, without the much larger memory of its views.
+
+use serde::Deserialize;
+
+use super::{Counters, LinkOrigin, Work};
+use crate::gwt::forecast::Forecaster;
+use crate::gwt::lifecycle::Lifecycle;
+use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
+
+/// The first fields of a [`Session`](super::Session), in their order.
+#[derive(Debug, Deserialize)]
+pub struct SessionHead {
+    _snapshot: SessionIdentitySnapshot,
+    _lifecycle: Lifecycle,
+    /// The project's root.
+    pub project: String,
+    _texts: (String, String, String),
+    _times: (i64, i64, Option<i64>),
+    _end_reason: Option<String>,
+    _link: (Option<LinkOrigin>, Option<[f32; KURAMOTO_N]>),
+    _counters: Counters,
+    _forecaster: Forecaster,
+    /// What it has done.
+    pub work: Work,
+}
