@@ -29,6 +29,7 @@ fn records(id: &str) -> Vec<EventRecord> {
             ruling,
             updated_input,
             cuts,
+            remembered: Vec::new(),
         }
     };
     let call = json!({"tool_name": "Read", "tool_use_id": format!("toolu_{id}"), "tool_input": {"file_path": "/w/f"}});

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use context_graph_core::gwt::consciousness::ConsciousnessState;
+use context_graph_core::gwt::johari::JohariQuadrant;
 use context_graph_core::session::Session;
 use serde_json::json;
 
@@ -16,8 +17,8 @@ use crate::{Environment, explain, table};
 pub(crate) enum ConsciousnessCommands {
     /// One line, from the cache alone
     Brief(WhichArgs),
-    /// All measures and what they mean
-    Status(WhichArgs),
+    /// The measures and what they mean
+    Status(StatusArgs),
     /// Why continuity is what it is: which views pulled, since when, on what evidence
     Explain(WhichArgs),
     /// The lines that would be put in front of the model
@@ -31,6 +32,16 @@ pub(crate) struct WhichArgs {
 
     /// Which session, or the beginning of its id [default: the newest]
     session_id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    which: WhichArgs,
+
+    /// Those, too, that tell nothing by themselves
+    #[arg(long)]
+    all: bool,
 }
 
 pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) -> Outcome {
@@ -78,7 +89,7 @@ fn newest_open(args: &WhichArgs, environment: &Environment) -> Result<Option<Ses
     Ok(newest)
 }
 
-fn status(args: &WhichArgs, environment: &Environment) -> Outcome {
+fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environment) -> Outcome {
     let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };
@@ -92,19 +103,39 @@ fn status(args: &WhichArgs, environment: &Environment) -> Outcome {
         format!("session            {} ({})", session.snapshot.session_id, session.state.lifecycle),
         format!("continuity (IC)    {:.2}  {}: alignment with what the session is for", ic.value, ic.level),
         format!("integration        {:.2}  synchrony of the thirteen views", state.integration),
-        format!("reflection         {:.2}  how well the last forecast of IC was borne out", state.reflection),
         format!(
-            "differentiation    {:.2}  how evenly alignment is spread over the views",
-            state.differentiation
+            "reflection         {:.2}  how much better the next call is foreseen than by guessing",
+            state.reflection
         ),
-        format!("consciousness      {:.2}  the geometric mean of the last three", state.consciousness),
-        format!("Johari quadrant    {}", state.johari_quadrant),
+        format!("Johari quadrant    {}  {}", state.johari_quadrant, meaning(state.johari_quadrant)),
     ];
-    if session.snapshot.previous_session_id.is_some() {
+    if *all {
+        lines.extend([
+            format!(
+                "differentiation    {:.2}  how evenly alignment is spread over the views",
+                state.differentiation
+            ),
+            format!(
+                "consciousness      {:.2}  the geometric mean of integration, reflection and differentiation",
+                state.consciousness
+            ),
+        ]);
+    }
+    if *all && session.snapshot.previous_session_id.is_some() {
         let likeness = session.snapshot.cross_session_ic;
         lines.push(format!("cross-session IC   {likeness:.2}  likeness to the session before"));
     }
     table::print_lines(lines)
+}
+
+/// What a quadrant says of the work.
+fn meaning(quadrant: JohariQuadrant) -> &'static str {
+    match quadrant {
+        JohariQuadrant::Open => "usual work that goes on as foreseen",
+        JohariQuadrant::Blind => "usual work that takes unforeseen turns",
+        JohariQuadrant::Hidden => "unusual work that goes on as foreseen",
+        JohariQuadrant::Unknown => "unusual work that takes unforeseen turns",
+    }
 }
 
 fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
@@ -148,11 +179,10 @@ fn measures(session: &Session) -> serde_json::Value {
 fn line(session: &Session) -> String {
     let state = ConsciousnessState::from_snapshot(&session.snapshot);
     format!(
-        "continuity {:.2} ({}), integration {:.2}, consciousness {:.2}, {} ({})",
+        "continuity {:.2} ({}), integration {:.2}, {} ({})",
         session.snapshot.last_ic,
         session.classification().level,
         state.integration,
-        state.consciousness,
         state.johari_quadrant,
         session.state.lifecycle,
     )

@@ -7,6 +7,7 @@ use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 
 use super::terms::fingerprint;
+use crate::gwt::forecast::Kind;
 
 /// Bytes of the head and of the tail that are read of one string: of a call's input,
 const INPUT_WINDOW: (usize, usize) = (2_000, 400);
@@ -159,6 +160,19 @@ impl Call {
             edit: edit.0.zip(edit.1),
             title: if title.1.is_empty() { name } else { format!("{name}: {}", title.1) },
         })
+    }
+}
+
+impl Call {
+    /// What it was, for a forecast of the next.
+    pub(crate) fn kind(&self) -> Kind {
+        match self.act {
+            _ if self.failed => Kind::Failed,
+            Act::Look => Kind::Look,
+            Act::Change => Kind::Change,
+            Act::Run => Kind::Run,
+            Act::Other => Kind::Other,
+        }
     }
 }
 

@@ -39,9 +39,11 @@ pub use loops::Loop;
 pub use purpose::Purpose;
 pub use view::VIEW_NAMES;
 
+use crate::gwt::forecast::Kind as CallKind;
 use crate::gwt::ic_monitor::IC_WARNING_THRESHOLD;
 use crate::gwt::session_identity::KURAMOTO_N;
 use alignment::Alignments;
+pub(crate) use alignment::USUAL_ALIGNMENT;
 use call::Call;
 use explain::Story;
 use loops::Loops;
@@ -60,6 +62,8 @@ pub struct Assessment {
     pub ic: f32,
     /// The loop that the session is in.
     pub looping: Option<Loop>,
+    /// What kind of call it was a result of, if it was one.
+    pub kind: Option<CallKind>,
     /// Whether this event was a tool's result and so moved the IC.
     pub scored: bool,
     /// What a prompt makes of the work so far, or of the prompts where there was none; nothing for the first.
@@ -94,7 +98,7 @@ pub struct Continuity {
 impl Continuity {
     /// Takes an event in. Tool results are scored, prompts renew the purpose, other events change nothing.
     pub fn observe(&mut self, event: &Event, at_ms: i64) -> Assessment {
-        let mut asked = None;
+        let (mut asked, mut kind) = (None, None);
         let mut purpose_vector = self.alignments.vector;
         let scored = match event {
             Event::UserPromptSubmit(prompt) if is_asked_by_a_person(prompt) => {
@@ -105,6 +109,7 @@ impl Continuity {
             _ => match Call::of(event) {
                 Some(call) => {
                     self.loops.observe(&call);
+                    kind = Some(call.kind());
                     let cwd = event.common().map_or("", |common| common.cwd.as_str());
                     purpose_vector = self.score(Observation::of_call(&call, cwd), at_ms);
                     true
@@ -112,7 +117,14 @@ impl Continuity {
                 None => false,
             },
         };
-        Assessment { purpose_vector, ic: self.ic(), looping: self.loops.current().cloned(), scored, asked }
+        Assessment {
+            purpose_vector,
+            ic: self.ic(),
+            looping: self.loops.current().cloned(),
+            kind,
+            scored,
+            asked,
+        }
     }
 
     /// The IC after the last event; 1 before any was scored.

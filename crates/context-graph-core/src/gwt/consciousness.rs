@@ -49,9 +49,14 @@ pub fn differentiation(pv: &[f32; KURAMOTO_N]) -> f32 {
     unit(narrow(entropy / ln(13.0)))
 }
 
-/// How well a forecast of the IC was borne out: 1 less the distance between the two.
-pub fn reflection(previous_forecast: f32, observed_ic: f32) -> f32 {
-    1.0 - (unit(previous_forecast) - unit(observed_ic)).abs()
+/// A forecast's skill against a naive one, from the errors of both: 1 where it made none, 0.5 where it made the same, 0
+/// where only the naive one made none. An error that is not a positive number counts as none.
+pub fn reflection(own_error: f32, naive_error: f32) -> f32 {
+    let [own, naive] = [own_error, naive_error].map(|error| {
+        let error = if error.is_finite() { f64::from(error.max(0.0)) } else { 0.0 };
+        error * error
+    });
+    if own + naive > 0.0 { unit(narrow(naive / (own + naive))) } else { 0.5 }
 }
 
 /// Integration, reflection and differentiation in one number: the cube root of their product.
@@ -81,9 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn a_forecast_that_came_true_reflects_fully() {
-        assert_eq!(reflection(0.8, 0.8).to_bits(), 1.0f32.to_bits());
+    fn a_forecast_without_error_reflects_fully() {
+        assert_eq!(reflection(0.0, 0.8).to_bits(), 1.0f32.to_bits());
         assert_eq!(reflection(1.0, 0.0).to_bits(), 0.0f32.to_bits());
+        assert_eq!(reflection(0.4, 0.4).to_bits(), 0.5f32.to_bits());
     }
 
     #[test]

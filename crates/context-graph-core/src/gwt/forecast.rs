@@ -1,57 +1,86 @@
-//! The monitor's expectation of the next IC.
+//! What a session expects its next call to be, and how much better that is than guessing.
+//!
+//! The forecast goes by what came after the last call before; the naive one by how often each kind came at all. Work in a
+//! rhythm (change, run, change, run) is foreseen, and what breaks it is not.
 
 use serde::{Deserialize, Serialize};
 
-use super::numeric::unit;
+use super::consciousness::reflection;
 
-/// The share of the forecast's error that moves the level.
-const LEVEL_GAIN: f32 = 0.5;
+/// What a call was, as far as the forecast tells calls apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// It looked at something.
+    Look,
+    /// It changed a file.
+    Change,
+    /// It ran a command.
+    Run,
+    /// Anything else.
+    Other,
+    /// It failed, whatever it was.
+    Failed,
+}
 
-/// The share of the forecast's error that moves the trend.
-const TREND_GAIN: f32 = 0.15;
+const KINDS: usize = 5;
 
-/// How much of the trend is left after an event. Below 1, because an IC cannot rise or fall for ever, and a trend
-/// that met the end of the range would otherwise outlive its cause.
-const TREND_DAMPING: f32 = 0.8;
+/// How much an error about each kind counts. A failure is rare, and foreseeing it is worth most.
+const WEIGHTS: [f32; KINDS] = [1.0, 1.0, 1.0, 1.0, 20.0];
+/// So many calls of each kind are taken to have come before the first, and so many of them to have been followed by the
+/// same again.
+const BEFORE: f32 = 0.5;
+const SAME_AGAIN: f32 = 3.0;
+const CAME_BEFORE: f32 = 1.0;
+/// The newest call's share in either error.
+const GAIN: f32 = 0.2;
 
-/// Exponential smoothing of level and damped trend.
-///
-/// A pure value: [`Self::observe`] gives the next one. It starts by expecting 1, the IC of a session that has not
-/// drifted.
+/// The forecast of the next call's kind. A pure value: [`Self::observe`] gives the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Forecaster {
-    level: f32,
-    trend: f32,
+    /// How often each kind came after each.
+    after: [[u16; KINDS]; KINDS],
+    /// How often each kind came.
+    came: [u16; KINDS],
+    last: Kind,
+    /// The errors of the forecast and of the naive one, smoothed.
+    own: f32,
+    naive: f32,
 }
 
 impl Forecaster {
-    /// The IC expected next, in `[0, 1]`.
-    pub fn forecast(self) -> f32 {
-        let Self { level, trend } = self.usable();
-        unit(level + trend)
-    }
-
-    /// The forecaster after an IC was observed. One that is not finite counts as 0.
+    /// The forecaster after a call.
     #[must_use]
-    pub fn observe(self, ic: f32) -> Self {
-        let expected = self.forecast();
-        let error = unit(ic) - expected;
-        Self {
-            level: unit(expected + LEVEL_GAIN * error),
-            trend: TREND_DAMPING * self.usable().trend + TREND_GAIN * error,
-        }
+    pub fn observe(mut self, kind: Kind) -> Self {
+        let (last, now) = (self.last as usize, kind as usize);
+        let own = std::array::from_fn(|at| {
+            f32::from(self.after[last][at]) + if at == last { SAME_AGAIN } else { BEFORE }
+        });
+        let naive = self.came.map(|count| f32::from(count) + CAME_BEFORE);
+        self.own += GAIN * (error(&own, now) - self.own);
+        self.naive += GAIN * (error(&naive, now) - self.naive);
+        self.after[last][now] = self.after[last][now].saturating_add(1);
+        self.came[now] = self.came[now].saturating_add(1);
+        self.last = kind;
+        self
     }
 
-    /// What was read from disk may hold anything.
-    fn usable(self) -> Self {
-        let trend = if self.trend.is_finite() { self.trend.clamp(-1.0, 1.0) } else { 0.0 };
-        Self { level: unit(self.level), trend }
+    /// How much better the forecast was of late than the naive one, in `[0, 1]`: 0.5 where both are as good.
+    pub fn skill(&self) -> f32 {
+        reflection(self.own, self.naive)
     }
+}
+
+/// The squared distance between a forecast, given as counts, and what came.
+fn error(counts: &[f32; KINDS], came: usize) -> f32 {
+    let total: f32 = counts.iter().sum();
+    let of = |at: usize| counts[at] / total - if at == came { 1.0 } else { 0.0 };
+    (0..KINDS).map(|at| WEIGHTS[at] * of(at) * of(at)).sum()
 }
 
 impl Default for Forecaster {
     fn default() -> Self {
-        Self { level: 1.0, trend: 0.0 }
+        let start = 0.3;
+        Self { after: [[0; KINDS]; KINDS], came: [0; KINDS], last: Kind::Look, own: start, naive: start }
     }
 }
 
@@ -60,40 +89,28 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::gwt::testing::any_f32;
 
-    fn after(ics: impl IntoIterator<Item = f32>) -> Forecaster {
-        ics.into_iter().fold(Forecaster::default(), Forecaster::observe)
+    const ALL: [Kind; KINDS] = [Kind::Look, Kind::Change, Kind::Run, Kind::Other, Kind::Failed];
+
+    fn after(kinds: impl IntoIterator<Item = Kind>) -> Forecaster {
+        kinds.into_iter().fold(Forecaster::default(), Forecaster::observe)
     }
 
     #[test]
-    fn a_session_that_has_not_drifted_is_expected_to_stay() {
-        assert_eq!(Forecaster::default().forecast().to_bits(), 1.0f32.to_bits());
-        assert_eq!(after([1.0; 50]).forecast().to_bits(), 1.0f32.to_bits());
-    }
-
-    #[test]
-    fn a_steady_fall_is_expected_to_go_on() {
-        let falling = after((0..10u8).map(|n| 1.0 - 0.05 * f32::from(n)));
-        assert!(falling.trend < -0.02);
-        assert!(falling.forecast() < falling.level);
+    fn a_rhythm_is_foreseen_and_its_break_is_not() {
+        let rhythm = || [Kind::Change, Kind::Run].into_iter().cycle().take(40);
+        let steady = after(rhythm()).skill();
+        assert!(steady > 0.9, "{steady}");
+        let broken = after(rhythm().chain([Kind::Run, Kind::Look, Kind::Failed, Kind::Other])).skill();
+        assert!(broken < 0.6, "{broken}");
+        assert!((Forecaster::default().skill() - 0.5).abs() < 1e-6);
     }
 
     proptest! {
         #[test]
-        fn a_steady_ic_is_soon_foreseen(ic in 0.0..=1.0f32, before in prop::collection::vec(0.0..=1.0f32, 0..20)) {
-            let forecaster = after(before.into_iter().chain([ic; 40]));
-            prop_assert!((forecaster.forecast() - ic).abs() < 1e-3);
-        }
-
-        #[test]
-        fn any_state_and_any_ic_give_a_forecast_in_range(
-            level in any_f32(),
-            trend in any_f32(),
-            ics in prop::collection::vec(any_f32(), 0..40),
-        ) {
-            let forecaster = ics.into_iter().fold(Forecaster { level, trend }, Forecaster::observe);
-            prop_assert!((0.0..=1.0).contains(&forecaster.forecast()));
+        fn any_calls_give_a_skill_in_range(kinds in prop::collection::vec(0..KINDS, 0..200)) {
+            let skill = after(kinds.into_iter().map(|at| ALL[at])).skill();
+            prop_assert!((0.0..=1.0).contains(&skill));
         }
     }
 }

@@ -57,6 +57,15 @@ const fn evenly_spread() -> [f64; KURAMOTO_N] {
     phases
 }
 
+/// Alignments as the oscillators are fed with them: what is usual stays, and what is not lies further from it, so that
+/// synchrony tells usual work from other work and not only from none.
+pub fn sharpened(alignments: &[f32; KURAMOTO_N], usual: f32) -> [f32; KURAMOTO_N] {
+    alignments.map(|alignment| {
+        let share = unit(alignment) / usual;
+        unit(usual * share * share * share.sqrt())
+    })
+}
+
 /// The phases after one event whose views returned `alignments`.
 pub fn advance(
     phases: &[f64; KURAMOTO_N],

@@ -3,10 +3,10 @@
 use context_graph_events::Event;
 
 use super::{Alarm, Session};
-use crate::continuity::{Asked, is_asked_by_a_person};
-use crate::gwt::consciousness::{consciousness, differentiation, reflection};
-use crate::gwt::kuramoto::{advance, order_parameter};
-use crate::gwt::numeric::narrow;
+use crate::continuity::{Asked, USUAL_ALIGNMENT, is_asked_by_a_person};
+use crate::gwt::consciousness::{consciousness, differentiation};
+use crate::gwt::kuramoto::{advance, order_parameter, sharpened};
+use crate::gwt::numeric::{narrow, unit};
 
 impl Session {
     /// Lets the views look at an event. A tool's result moves the measures for good; a prompt says what they are worth
@@ -17,8 +17,10 @@ impl Session {
         self.state.looping = assessment.looping;
         if assessment.scored {
             self.snapshot.update_ic_and_trajectory(assessment.purpose_vector, assessment.ic);
-            self.measure();
-            self.state.forecaster = self.state.forecaster.observe(assessment.ic);
+            if let Some(kind) = assessment.kind {
+                self.state.forecaster = self.state.forecaster.observe(kind);
+            }
+            self.measure(1.0);
             self.compare_with_previous();
             let is_looping = self.state.looping.is_some();
             return self.state.watch.observe(assessment.ic, is_looping);
@@ -27,20 +29,23 @@ impl Session {
             self.state.watch.asked();
         }
         if let Some(Asked { purpose_vector, ic }) = assessment.asked {
+            // A prompt that turns away from the work was not foreseen either.
+            let kept = unit(ic / self.snapshot.last_ic.max(f32::MIN_POSITIVE));
             self.snapshot.align(purpose_vector, ic);
-            self.measure();
+            self.measure(kept);
         }
         None
     }
 
-    /// Moves every measure by the newest purpose vector.
-    fn measure(&mut self) {
+    /// Moves every measure by the newest purpose vector; so much is kept of what was foreseen.
+    fn measure(&mut self, kept: f32) {
         let snapshot = &mut self.snapshot;
         let alignments = &snapshot.purpose_vector;
-        snapshot.kuramoto_phases = advance(&snapshot.kuramoto_phases, alignments, snapshot.coupling);
+        snapshot.kuramoto_phases =
+            advance(&snapshot.kuramoto_phases, &sharpened(alignments, USUAL_ALIGNMENT), snapshot.coupling);
         snapshot.integration = narrow(order_parameter(&snapshot.kuramoto_phases));
         snapshot.differentiation = differentiation(alignments);
-        snapshot.reflection = reflection(self.state.forecaster.forecast(), snapshot.last_ic);
+        snapshot.reflection = self.state.forecaster.skill() * kept;
         snapshot.consciousness =
             consciousness(snapshot.integration, snapshot.reflection, snapshot.differentiation);
     }

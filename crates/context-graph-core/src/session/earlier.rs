@@ -6,7 +6,6 @@ use super::recent::RecentCalls;
 use super::work::{FileTouched, Files, Requests, Uses, Work};
 use super::{Counters, Dream, LinkOrigin, Session, SessionEnd, SessionState};
 use crate::continuity::{Continuity, Loop};
-use crate::gwt::forecast::Forecaster;
 use crate::gwt::lifecycle::Lifecycle;
 use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
 
@@ -31,7 +30,8 @@ struct EarlierState {
     link_origin: Option<LinkOrigin>,
     previous_purpose: Option<[f32; KURAMOTO_N]>,
     counters: Counters,
-    forecaster: Forecaster,
+    /// What continuity was expected to be.
+    _forecaster: (f32, f32),
     work: EarlierWork,
     continuity: Continuity,
     looping: Option<Loop>,
@@ -95,7 +95,6 @@ impl From<EarlierSession> for Session {
             link_origin: state.link_origin,
             previous_purpose: state.previous_purpose,
             counters: state.counters,
-            forecaster: state.forecaster,
             work,
             continuity: state.continuity,
             looping: state.looping,

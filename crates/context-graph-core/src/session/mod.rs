@@ -86,7 +86,7 @@ pub struct SessionState {
     pub previous_purpose: Option<[f32; KURAMOTO_N]>,
     /// What was counted.
     pub counters: Counters,
-    /// What the next continuity is expected to be.
+    /// What the next call is expected to be.
     pub forecaster: Forecaster,
     /// What it has done.
     pub work: Work,

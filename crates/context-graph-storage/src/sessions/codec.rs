@@ -199,7 +199,7 @@ mod tests {
             ("mend it", vec!["and this"], vec![file], failing, vec![("Bash `make`", 2u32)], vec!["a plan"]);
         let head = (state.lifecycle, &state.project, &state.transcript_path, &state.cwd, &state.model);
         let times = (state.started_ms, state.updated_ms, state.ended_ms, &state.end_reason);
-        let link = (&state.link_origin, &state.previous_purpose, &state.counters, state.forecaster);
+        let link = (&state.link_origin, &state.previous_purpose, &state.counters, (1.0f32, 0.0f32));
         let rest = (&state.continuity, &state.looping, &state.last_dream, &state.unlogged_dream, &state.end);
         let no_recent_calls = 0u8;
         postcard::to_stdvec(&(&session.snapshot, head, times, link, work, rest, no_recent_calls)).unwrap()

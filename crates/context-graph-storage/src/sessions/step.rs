@@ -8,7 +8,9 @@ use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
 
 use super::Sessions;
-use super::codec::{decode_record, decode_work, encode_record, encode_session, memory_of, pack_session, remembering};
+use super::codec::{
+    decode_record, decode_work, encode_record, encode_session, memory_of, pack_session, remembering,
+};
 use super::load::{Loaded, stored};
 use super::lost;
 use super::reach::Reach;
