@@ -1,12 +1,19 @@
-//! Advisory locks that wait, and go on waiting when a signal comes. They end with the file, also when the process is
-//! killed.
+//! Locks that wait, and go on waiting when a signal comes. They end with the file, also when the process is killed, and
+//! keep nobody from reading or writing who does not ask for them.
 
 use std::fs::File;
 use std::io;
 
+use crate::system;
+
 /// Waits until no one else holds `file`.
 pub(crate) fn alone(file: &File) -> io::Result<()> {
-    uninterrupted(|| file.lock())
+    uninterrupted(|| system::lock(file))
+}
+
+/// Lets others hold `file`.
+pub(crate) fn release(file: &File) -> io::Result<()> {
+    system::unlock(file)
 }
 
 fn uninterrupted(mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {

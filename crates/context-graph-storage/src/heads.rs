@@ -9,13 +9,14 @@ mod places;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::os::unix::fs::FileExt;
 
+use crate::file_lock;
 use crate::live::Position;
 use crate::mark::Spot;
 use crate::safe_open::{Access, Folder};
 use crate::seal::{Seal, TAG_BYTES};
 use crate::secret::UserFolder;
+use crate::system::FileExt as _;
 
 pub(crate) use places::{Known, known_at};
 
@@ -149,7 +150,7 @@ impl Heads {
 
     fn append(&self, said: &str) -> io::Result<()> {
         let mut file = self.folder()?.file(&self.name, Access::AppendOrCreate)?;
-        file.lock()?;
+        file_lock::alone(&file)?;
         let length = file.metadata()?.len();
         let mut before = String::new();
         if length > 0 {

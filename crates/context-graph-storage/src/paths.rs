@@ -7,7 +7,7 @@ mod database;
 mod known;
 mod settle;
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +25,7 @@ use crate::safe_open::{Access, Folder, is_ours};
 use crate::seal::Seal;
 use crate::secret::UserFolder;
 use crate::store::{DATABASE, Patience, Rebuilt, Store, StoreOptions};
+use crate::system;
 
 /// The name of the state folder.
 pub const STATE_FOLDER: &str = ".context-graph";
@@ -275,11 +276,7 @@ impl StateFolder {
 fn create(place: &Path, named: bool) -> Result<Folder> {
     let above = place.parent().unwrap_or(place);
     if named {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(above).map_err(|error| unusable(place, "created", &error))?;
+        system::create_folders(above).map_err(|error| unusable(place, "created", &error))?;
     }
     let name = place.file_name().unwrap_or_default();
     let made = Folder::open_any(above).and_then(|above| above.folder_or_create(name));

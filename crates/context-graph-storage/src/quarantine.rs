@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{IoContext, Result};
 use crate::safe_open::{Access, Folder};
+use crate::system;
 
 /// The folder of damaged bytes.
 #[derive(Debug, Clone)]
@@ -149,9 +150,5 @@ pub(crate) fn forget_losses(live: &Path, beginning: &str) {
 
 /// Creates `folder`, for its owner alone, unless it is there.
 pub(crate) fn create_folder(folder: &Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).context("create", folder)
+    system::create_folders(folder).context("create", folder)
 }

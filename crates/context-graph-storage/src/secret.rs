@@ -1,6 +1,5 @@
 //! The secret of this user on this machine: random, made once, in the user's own folder, readable by its owner alone.
 
-use std::fs::DirBuilder;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -38,17 +37,14 @@ impl UserFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.create()?,
             read => read.map_err(|error| self.unusable(&error))?,
         };
-        Ok(Seal::new(secret).derive("user", &[&system::user_id().to_le_bytes()]))
+        let user = system::user_id().map_err(|error| self.unusable(&error))?;
+        Ok(Seal::new(secret).derive("user", &[&user[..]]))
     }
 
     /// The folder itself, made where it is missing.
     pub fn open(&self) -> Result<Folder> {
         let above = self.path.parent().unwrap_or(&self.path);
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        let opened = builder.create(above).and_then(|()| {
+        let opened = system::create_folders(above).and_then(|()| {
             let name = self.path.file_name().unwrap_or_default();
             let (folder, is_new) = Folder::open_any(above)?.folder_or_create(name)?;
             folder.close_to_others()?;

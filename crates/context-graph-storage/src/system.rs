@@ -1,10 +1,18 @@
 //! What differs between operating systems: how files are opened without following links, who owns them, and who may
-//! read them. Everything else in this crate is the same everywhere.
+//! read them, how they are locked, appended to and brought to the disk. Everything else in this crate is the same
+//! everywhere, but for the tests of modes and links, which are Unix's own.
+//!
+//! Both sides have the same functions. That of Windows is written by what Microsoft and the standard library document; it
+//! has not been compiled or run.
 
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
 pub(crate) use unix::*;
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub(crate) use windows::*;
 
 /// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

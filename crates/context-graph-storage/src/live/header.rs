@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::Position;
@@ -10,6 +9,7 @@ use super::frame::{self, Kind, PREFIX, SUFFIX};
 use crate::error::{IoContext, Result, StorageError};
 use crate::seal::Seal;
 use crate::session_key::MAX_SESSION_ID_BYTES;
+use crate::system::FileExt as _;
 
 /// Newest journal format this program reads, and the one it writes.
 const FORMAT: u16 = 2;

@@ -5,8 +5,7 @@
 //! journal that was just created, folded, or removed, and finds out which.
 
 use std::fs::File;
-use std::io::{self, IoSlice, Write};
-use std::os::unix::fs::FileExt;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ use crate::quarantine::Quarantine;
 use crate::safe_open::{Access, Folder};
 use crate::seal::Seal;
 use crate::session_key::SessionKey;
-use crate::system;
+use crate::system::{self, FileExt as _};
 
 /// Where a session's journal is, open or not.
 #[derive(Debug)]
@@ -63,7 +62,7 @@ impl JournalFile {
                 self.write_entry(&file, header.generation, payload)?;
                 if self.durable {
                     // Others need not wait for the disk as well.
-                    file.unlock().context("unlock", &self.path)?;
+                    file_lock::release(&file).context("unlock", &self.path)?;
                     file.sync_data().context("sync", &self.path)?;
                 }
                 return Ok(damage);
@@ -80,7 +79,7 @@ impl JournalFile {
                 Found::Empty | Found::Damaged => {
                     file_lock::alone(&file).context("lock", &self.path)?;
                     let header = self.settle(&file, damage)?;
-                    file.unlock().context("unlock", &self.path)?;
+                    file_lock::release(&file).context("unlock", &self.path)?;
                     header
                 }
             };
@@ -119,7 +118,7 @@ impl JournalFile {
     }
 
     /// One frame by one `write`, behind what is there; the caller is alone.
-    fn write_entry(&self, mut file: &File, generation: u64, payload: &[u8]) -> Result<Written> {
+    fn write_entry(&self, file: &File, generation: u64, payload: &[u8]) -> Result<Written> {
         if payload.len() > MAX_PAYLOAD_BYTES {
             let problem = format!("entry of {} bytes, the limit is {MAX_PAYLOAD_BYTES}", payload.len());
             return Err(StorageError::InvalidData(problem));
@@ -130,17 +129,12 @@ impl JournalFile {
         let before = u64::from_le_bytes(before);
         let start = Position { generation, offset: end, check: before };
         let (prefix, suffix) = frame::enclose(&self.seal, Kind::Entry, generation, before, payload);
-        let parts = [IoSlice::new(&prefix), IoSlice::new(payload), IoSlice::new(&suffix)];
         let whole = prefix.len() + payload.len() + suffix.len();
-        let written = loop {
-            match file.write_vectored(&parts) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other.context("append to", &self.path)?,
-            }
-        };
+        let written =
+            system::write_once(file, &[&prefix, payload, &suffix]).context("append to", &self.path)?;
         if written < whole {
             // The start of an entry is taken back: nobody else can have written behind it.
-            file.set_len(end).context("shorten", &self.path)?;
+            system::set_length(file, end).context("shorten", &self.path)?;
             return Err(StorageError::DiskFull { action: "append to", path: self.path.clone() });
         }
         let check = u64::from_le_bytes(suffix);
@@ -161,7 +155,7 @@ impl Journal<'_> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
         let written = self.place.write_entry(&self.file, self.header.generation, payload);
-        self.file.unlock().context("unlock", path)?;
+        file_lock::release(&self.file).context("unlock", path)?;
         if self.place.durable {
             self.sync()?;
         }
@@ -170,7 +164,7 @@ impl Journal<'_> {
 
     /// Has the disk begin with what was appended, so that there is less to wait for when it is to be safe.
     pub(crate) fn begin_sync(&self) {
-        begin_sync(&self.file);
+        system::begin_sync(&self.file);
     }
 
     /// Makes what was read so far survive a power cut.
@@ -184,10 +178,10 @@ impl Journal<'_> {
         file_lock::alone(&self.file).context("lock", path)?;
         let done = self.ends_at(folded)?;
         if done && folded != self.header.start {
-            self.file.set_len(0).context("shorten", path)?;
+            system::set_length(&self.file, 0).context("shorten", path)?;
             self.header = self.place.write_header(&self.file, Some(folded))?;
         }
-        self.file.unlock().context("unlock", path)?;
+        file_lock::release(&self.file).context("unlock", path)?;
         Ok(done)
     }
 
@@ -198,10 +192,10 @@ impl Journal<'_> {
         let done = !only_empty || self.ends_at(self.header.start)?;
         if done {
             // Emptied first: an appender that already holds the file open notices, and opens the next one.
-            self.file.set_len(0).context("shorten", path)?;
+            system::set_length(&self.file, 0).context("shorten", path)?;
             self.place.folder.remove(&self.place.name).context("remove", path)?;
         }
-        self.file.unlock().context("unlock", path)?;
+        file_lock::release(&self.file).context("unlock", path)?;
         Ok(done)
     }
 
@@ -210,17 +204,3 @@ impl Journal<'_> {
         Ok(position.generation == self.header.generation && position.offset == length)
     }
 }
-
-#[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "only libc has this call")]
-fn begin_sync(file: &File) {
-    use std::os::fd::AsRawFd as _;
-    // SAFETY: it touches no memory of ours, and the file is open. That it may fail costs nothing but time.
-    unsafe {
-        libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
-    }
-}
-
-/// Elsewhere the disk begins when it is waited for.
-#[cfg(not(target_os = "linux"))]
-fn begin_sync(_file: &File) {}

@@ -1,7 +1,6 @@
 //! What an exclusive holder does about a damaged journal: save the bytes, keep every entry that checks out.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,6 +13,7 @@ use crate::error::{IoContext, Result};
 use crate::file_lock;
 use crate::quarantine::LOST;
 use crate::safe_open::{Access, random_name};
+use crate::system::FileExt as _;
 
 impl JournalFile {
     /// Rebuilds a journal whose header does not check out. The generation is taken from what is left, so that
@@ -140,7 +140,7 @@ impl Journal<'_> {
         let (saved_to, _) = self.place.save(&bytes, 0, false)?;
         let old = self.header.generation;
         self.header = self.place.rewrite(&bytes, |found| found == old, header::new_generation(), None)?;
-        self.file.unlock().context("unlock", path)?;
+        file_lock::release(&self.file).context("unlock", path)?;
         Ok(self.place.damage(DamageKind::Discontinuity, 0, bytes.len(), Some(saved_to), false))
     }
 }

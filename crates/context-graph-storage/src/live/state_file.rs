@@ -12,13 +12,13 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::Position;
 use super::frame::u64_at;
 use crate::error::{IoContext, Result, StorageError};
 use crate::seal::Seal;
+use crate::system::FileExt as _;
 
 const MAGIC: &[u8; 8] = b"CGstate\x02";
 const SLOT: usize = 128;

@@ -4,7 +4,6 @@
 //! holder judges it: it saves the bytes, cuts a torn tail off, and passes over damage between whole entries.
 
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 
 use super::frame::{self, Kind, SUFFIX};
 use super::journal::Journal;
@@ -12,6 +11,7 @@ use super::{Damage, DamageKind, Position};
 use crate::error::{IoContext, Result};
 use crate::file_lock;
 use crate::seal::Seal;
+use crate::system::{self, FileExt as _};
 
 /// One appended payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,14 +143,14 @@ impl Journal<'_> {
             let (saved_to, new) = self.place.save(&bytes[flaw.clone()], offset, is_loss)?;
             let torn = flaw.end == bytes.len();
             if torn {
-                self.file.set_len(offset).context("shorten", path)?;
+                system::set_length(&self.file, offset).context("shorten", path)?;
             }
             if new || is_loss {
                 let kind = if torn { DamageKind::TornTail } else { DamageKind::BadEntry };
                 damage.push(self.place.damage(kind, offset, flaw.len(), Some(saved_to), is_loss));
             }
         }
-        self.file.unlock().context("unlock", path)?;
+        file_lock::release(&self.file).context("unlock", path)?;
         Ok(Tail { end: entries.last().map_or(start, |last| last.1), bytes, entries, damage })
     }
 }

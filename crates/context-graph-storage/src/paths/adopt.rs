@@ -80,8 +80,11 @@ impl StateFolder {
         let _ = folder.remove(mark::MARK);
         if let Ok(inner) = folder.folder(apart) {
             let _ = inner.remove(super::IGNORE);
+            drop(inner);
             let _ = folder.remove_folder(apart);
         }
+        // Where a folder that is held cannot be removed, it would stay.
+        drop(folder);
         match self.marked.remove_folder(aside) {
             Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
             _ => Ok(()),

@@ -4,7 +4,7 @@
 //! measured, a rollback journal costs half as much. A fold is durable when it has been committed.
 
 use std::fmt;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -277,14 +277,7 @@ fn begin_rollback(folder: &Path) -> Result<()> {
 
 /// Makes an empty file for its owner alone, unless it is there.
 fn make(path: &Path) -> Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    match options.open(path) {
+    match system::create_own_file(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error).context("create", path),
         _ => Ok(()),
     }

@@ -1,15 +1,19 @@
-//! Unix: handles of folders, `openat` and its relatives.
+//! Unix: handles of folders, `openat` and its relatives, modes, advisory locks.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, IoSlice, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 
 use super::{About, Access, Share};
+
+/// Reading and writing at a place.
+pub(crate) use std::os::unix::fs::FileExt;
 
 /// An open folder.
 pub(crate) type Handle = OwnedFd;
@@ -40,6 +44,16 @@ pub(crate) fn open_folder_in(folder: &Handle, name: &OsStr) -> io::Result<Handle
 pub(crate) fn create_folder_in(folder: &Handle, name: &OsStr, share: Share) -> io::Result<()> {
     let mode = if share == Share::Nobody { OWNER_ALL } else { Mode::RWXU | Mode::RWXG | Mode::RWXO };
     retried(|| rustix::fs::mkdirat(folder, name, mode)).map_err(Into::into)
+}
+
+/// Makes a folder and those above it that are missing, for their owner alone.
+pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(OWNER_ALL.as_raw_mode() as _).create(path)
+}
+
+/// Makes an empty file for its owner alone. It must not be there yet.
+pub(crate) fn create_own_file(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(OWNER_FILE.as_raw_mode() as _).open(path).map(drop)
 }
 
 /// Gives a new file to those whom it is for.
@@ -148,7 +162,7 @@ fn about_stat(stat: &Stat) -> About {
     let mode = Mode::from_raw_mode(stat.st_mode);
     About {
         is_file: kind == FileType::RegularFile,
-        is_ours: stat.st_uid == 0 || stat.st_uid == user_id(),
+        is_ours: stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw(),
         is_open_to_others: mode.intersects(Mode::RWXG | Mode::RWXO),
         identity: Some((stat.st_dev as u64, stat.st_ino as u64)),
         size: stat.st_size as u64,
@@ -168,10 +182,52 @@ pub(crate) fn close_file(file: &File) -> io::Result<()> {
     rustix::fs::fchmod(file, OWNER_FILE).map_err(Into::into)
 }
 
-/// The number of the user whose rights this process has.
-pub(crate) fn user_id() -> u32 {
-    rustix::process::geteuid().as_raw()
+/// What the system knows the user by whose rights this process has.
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere the system may refuse to say")]
+pub(crate) fn user_id() -> io::Result<[u8; 4]> {
+    Ok(rustix::process::geteuid().as_raw().to_le_bytes())
 }
+
+/// Waits until no one else holds a file.
+pub(crate) fn lock(file: &File) -> io::Result<()> {
+    file.lock()
+}
+
+/// Lets others hold it.
+pub(crate) fn unlock(file: &File) -> io::Result<()> {
+    file.unlock()
+}
+
+/// Shortens a file that may be open for appending.
+pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
+    file.set_len(length)
+}
+
+/// Writes parts behind each other by one call, and says how many bytes were written.
+pub(crate) fn write_once(mut file: &File, parts: &[&[u8]; 3]) -> io::Result<usize> {
+    let parts = parts.map(IoSlice::new);
+    loop {
+        match file.write_vectored(&parts) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+/// Has the disk begin with what was written, so that there is less to wait for when it is to be safe.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "only libc has this call")]
+pub(crate) fn begin_sync(file: &File) {
+    use std::os::fd::AsRawFd as _;
+    // SAFETY: it touches no memory of ours, and the file is open. That it may fail costs nothing but time.
+    unsafe {
+        libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
+    }
+}
+
+/// Elsewhere the disk begins when it is waited for.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn begin_sync(_file: &File) {}
 
 /// A link where a file or a folder is wanted has a name of its own here, and others elsewhere.
 fn not_a_link(error: rustix::io::Errno) -> io::Error {

@@ -1,0 +1,316 @@
+//! Windows: folders that are held so that nobody can move them, access lists instead of modes, locks beside the content.
+//!
+//! There is no `openat` in the documented interface. A folder is held without `FILE_SHARE_DELETE` instead: while that lasts
+//! nobody may rename or remove it, or what it is in, so its real path stays true. Paths are used in the form that
+//! `GetFinalPathNameByHandleW` gives, `\\?\`, in which no name stands for a device.
+//!
+//! A file is made with the rights that its folder hands down, and closed to others right after that, while it is empty.
+//! File systems without owners (FAT) are refused: what lies there belongs to everybody.
+
+mod calls;
+mod rights;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::windows::ffi::OsStrExt as _;
+use std::os::windows::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::windows::io::{AsHandle, BorrowedHandle};
+use std::path::{Path, PathBuf};
+
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_DEVICE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
+    FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
+    FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE,
+    FILE_WRITE_DATA, READ_CONTROL, SECURITY_IDENTIFICATION, SYNCHRONIZE, WRITE_DAC,
+};
+
+use super::{About, Access, Share};
+use rights::For;
+
+pub(crate) use calls::{lock, unlock};
+
+/// An open folder.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    file: File,
+    /// Where it really is, for as long as it is held.
+    path: PathBuf,
+}
+
+impl AsHandle for Handle {
+    fn as_handle(&self) -> BorrowedHandle<'_> {
+        self.file.as_handle()
+    }
+}
+
+impl From<Handle> for File {
+    fn from(handle: Handle) -> Self {
+        handle.file
+    }
+}
+
+/// To look at something, and at who may do what with it.
+const LOOK: u32 = FILE_READ_ATTRIBUTES | READ_CONTROL | SYNCHRONIZE;
+/// Only who may list a folder keeps others from renaming it.
+const FOLDER: u32 = LOOK | FILE_LIST_DIRECTORY | FILE_TRAVERSE;
+/// To write at any place, and to say who may.
+const WRITE: u32 = FILE_GENERIC_READ | FILE_GENERIC_WRITE | WRITE_DAC;
+/// Without the right to write anywhere, each write goes to the end.
+const APPEND: u32 = WRITE & !FILE_WRITE_DATA;
+
+/// Opens a folder by its path. Links on the way are followed, one at the end is not.
+pub(crate) fn open_folder(path: &Path) -> io::Result<Handle> {
+    hold(path, FILE_FLAG_OPEN_REPARSE_POINT)
+}
+
+/// Opens a folder by its path, links followed.
+pub(crate) fn open_any_folder(path: &Path) -> io::Result<Handle> {
+    hold(path, 0)
+}
+
+/// Opens a folder in another one.
+pub(crate) fn open_folder_in(folder: &Handle, name: &OsStr) -> io::Result<Handle> {
+    open_folder(&inside(folder, name)?)
+}
+
+/// Makes a folder in another one, for its owner alone or with the rights that the other one hands down.
+pub(crate) fn create_folder_in(folder: &Handle, name: &OsStr, share: Share) -> io::Result<()> {
+    fs::create_dir(inside(folder, name)?)?;
+    if share == Share::Nobody {
+        close_folder(&open_folder_in(folder, name)?)?;
+    }
+    Ok(())
+}
+
+/// Makes a folder and those above it that are missing. The last one is closed to others if it is new.
+pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
+    let is_there = path.is_dir();
+    DirBuilder::new().recursive(true).create(path)?;
+    if is_there { Ok(()) } else { close_folder(&open_folder(path)?) }
+}
+
+/// Makes an empty file for its owner alone. It must not be there yet.
+pub(crate) fn create_own_file(path: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().read(true).write(true).create_new(true).access_mode(WRITE).open(path)?;
+    close_file(&file)
+}
+
+/// Gives a new file to those whom it is for. What may be read may be run as well: that goes by its name here.
+pub(crate) fn share(file: &File, share: Share) -> io::Result<()> {
+    match share {
+        Share::Nobody => Ok(()),
+        Share::Readers | Share::Runners => rights::set(file.as_handle(), For::Readers),
+    }
+}
+
+/// Opens a file in a folder. New ones get the rights that the folder hands down.
+pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+    match access {
+        Access::Read => &mut options,
+        Access::Write => options.write(true).access_mode(WRITE),
+        Access::WriteOrCreate => options.write(true).create(true).access_mode(WRITE),
+        Access::AppendOrCreate => options.append(true).create(true).access_mode(APPEND),
+        Access::CreateNew => options.write(true).create_new(true).access_mode(WRITE),
+    };
+    not_a_link(options.open(inside(folder, name)?)?)
+}
+
+/// Opens a file by its path, links followed, to be read. A pipe is not waited for, and may not act for us.
+pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).security_qos_flags(SECURITY_IDENTIFICATION).open(path)
+}
+
+/// Opens a file of this user's that nobody else may read, by its path.
+pub(crate) fn open_own_file(path: &Path) -> io::Result<File> {
+    let file = open_file_unlinked(path)?;
+    let about = about(&file)?;
+    if !about.is_file || !about.is_ours || about.is_open_to_others {
+        let problem = "it is no file, another user's, or open to others";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+    }
+    Ok(file)
+}
+
+/// Opens a file by its path, to be read. Links on the way are followed, one at the end is not.
+pub(crate) fn open_file_unlinked(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).security_qos_flags(SECURITY_IDENTIFICATION);
+    not_a_link(options.open(path)?)
+}
+
+/// Moves a file or a folder from one folder to another.
+pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io::Result<()> {
+    fs::rename(inside(from, old)?, inside(to, new)?)
+}
+
+/// Removes a file, or a link itself.
+pub(crate) fn remove_file_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
+    let path = inside(folder, name)?;
+    // A link to a folder is removed as an empty one is.
+    if fs::symlink_metadata(&path)?.file_type().is_symlink_dir() {
+        return fs::remove_dir(path);
+    }
+    fs::remove_file(path)
+}
+
+/// Removes an empty folder.
+pub(crate) fn remove_folder_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
+    let path = inside(folder, name)?;
+    if !fs::symlink_metadata(&path)?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    fs::remove_dir(path)
+}
+
+/// Has the names of what is in a folder survive a power cut. There is no call for that here; NTFS keeps names in a journal
+/// of its own.
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere the disk may fail")]
+pub(crate) fn sync_folder(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The names of what is in a folder.
+pub(crate) fn names(folder: &Handle) -> io::Result<Vec<OsString>> {
+    fs::read_dir(&folder.path)?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+/// Whether something of that name is in a folder, be it a link.
+pub(crate) fn is_there(folder: &Handle, name: &OsStr) -> bool {
+    inside(folder, name).is_ok_and(|path| fs::symlink_metadata(path).is_ok())
+}
+
+/// What is to be known of something open. What is no file or folder of a disk is an error.
+pub(crate) fn about(handle: impl AsHandle) -> io::Result<About> {
+    let handle = handle.as_handle();
+    let found = calls::look(handle)?;
+    let rights = rights::of(handle)?;
+    Ok(About {
+        is_file: found.attributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_DEVICE) == 0,
+        is_ours: rights.is_ours,
+        is_open_to_others: rights.is_open_to_others,
+        identity: Some(found.identity),
+        size: found.size,
+        links: found.links,
+        is_writable_by_all: rights.is_writable_by_all,
+        is_writable_by_others: rights.is_writable_by_others,
+    })
+}
+
+/// The same of something by its path; a link is not followed.
+pub(crate) fn about_path(path: &Path) -> io::Result<About> {
+    let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
+    about(OpenOptions::new().access_mode(LOOK).custom_flags(flags).open(path)?)
+}
+
+/// Takes a folder, and what will be made in it, from everybody but its owner.
+pub(crate) fn close_folder(folder: &Handle) -> io::Result<()> {
+    // Most folders are held by those who need not change them.
+    let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
+    let file = OpenOptions::new().access_mode(LOOK | WRITE_DAC).custom_flags(flags).open(&folder.path)?;
+    rights::set(not_a_link(file)?.as_handle(), For::OwnerAndBelow)
+}
+
+/// Takes a file from everybody but its owner.
+pub(crate) fn close_file(file: &File) -> io::Result<()> {
+    rights::set(file.as_handle(), For::Owner)
+}
+
+/// What the system knows the user by whose rights this process has.
+pub(crate) fn user_id() -> io::Result<Vec<u8>> {
+    rights::user_id()
+}
+
+/// Shortens a file that may be open for appending, which does not include the right to.
+pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
+    calls::reopen(file, FILE_GENERIC_WRITE)?.set_len(length)
+}
+
+/// Writes parts behind each other by one call, and says how many bytes were written.
+pub(crate) fn write_once(mut file: &File, parts: &[&[u8]; 3]) -> io::Result<usize> {
+    // A vectored write would stop after the first part.
+    file.write(&parts.concat())
+}
+
+/// The disk begins when it is waited for.
+pub(crate) fn begin_sync(_file: &File) {}
+
+/// Reading and writing at a place. The file's own place moves with it, which nobody relies on.
+pub(crate) trait FileExt {
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize>;
+    fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()>;
+    fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
+}
+
+impl FileExt for File {
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+        self.seek_read(bytes, at)
+    }
+
+    fn read_exact_at(&self, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.seek_read(bytes, at)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => {
+                    bytes = &mut bytes[read..];
+                    at += read as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_all_at(&self, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.seek_write(bytes, at)? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => {
+                    bytes = &bytes[written..];
+                    at += written as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Opens a folder so that nobody can move it until it is closed.
+fn hold(path: &Path, flags: u32) -> io::Result<Handle> {
+    let mut options = OpenOptions::new();
+    options.access_mode(FOLDER).share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
+    let file = options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS | flags).open(path)?;
+    let found = file.metadata()?;
+    // What a link led to may be kept in some way of its own.
+    if flags & FILE_FLAG_OPEN_REPARSE_POINT != 0 {
+        refuse_link(&found)?;
+    }
+    if found.file_attributes() & FILE_ATTRIBUTE_DIRECTORY == 0 {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    let path = calls::real_path(&file)?;
+    Ok(Handle { file, path })
+}
+
+/// Where something in a folder is.
+fn inside(folder: &Handle, name: &OsStr) -> io::Result<PathBuf> {
+    // Behind a colon would be the name of a stream, which no listing shows.
+    if name.encode_wide().any(|unit| unit == u16::from(b':')) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is a colon in its name"));
+    }
+    Ok(folder.path.join(name))
+}
+
+fn not_a_link(file: File) -> io::Result<File> {
+    refuse_link(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Refuses links of every kind, and files whose content is elsewhere: opened as it is, such a one reads as something else.
+fn refuse_link(found: &Metadata) -> io::Result<()> {
+    if found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT == 0 {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link, and links are not followed here"))
+}

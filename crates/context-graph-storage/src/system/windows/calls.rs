@@ -1,0 +1,117 @@
+//! What the standard library has no call for, or not the one that is needed.
+#![expect(unsafe_code, reason = "the calls of the system are")]
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::windows::ffi::OsStringExt as _;
+use std::os::windows::io::{AsRawHandle as _, BorrowedHandle, FromRawHandle as _};
+use std::path::PathBuf;
+
+use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, FILE_NAME_NORMALIZED, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
+    FILE_STANDARD_INFO, FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx,
+    GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LockFileEx, ReOpenFile, UnlockFileEx,
+};
+use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
+
+/// No content comes so far. A lock is binding here: whoever has not got it can neither read nor write what is locked, also
+/// through another handle of the same process. So one byte is locked that nobody reads or writes, and not the whole file
+/// as the standard library would.
+const LOCKED: u64 = 1 << 62;
+
+/// Waits until no one else holds a file.
+pub(crate) fn lock(file: &File) -> io::Result<()> {
+    // What this handle has locked already, as after a failure, it would wait for as others do, and forever.
+    let _ = unlock(file);
+    let mut place = locked();
+    // SAFETY: the handle is open, and `place` outlives the call, which waits: no file here is opened for overlapped work.
+    succeeded(unsafe { LockFileEx(file.as_raw_handle(), LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, &raw mut place) })
+}
+
+/// Lets others hold it.
+pub(crate) fn unlock(file: &File) -> io::Result<()> {
+    let mut place = locked();
+    // SAFETY: as above.
+    succeeded(unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &raw mut place) })
+}
+
+fn locked() -> OVERLAPPED {
+    let (low, high) = halves(LOCKED);
+    let place = OVERLAPPED_0 { Anonymous: OVERLAPPED_0_0 { Offset: low, OffsetHigh: high } };
+    OVERLAPPED { Anonymous: place, ..OVERLAPPED::default() }
+}
+
+/// The same file for something else.
+pub(super) fn reopen(file: &File, access: u32) -> io::Result<File> {
+    let share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+    // SAFETY: the handle is open.
+    let handle = unsafe { ReOpenFile(file.as_raw_handle(), access, share, 0) };
+    if handle == INVALID_HANDLE_VALUE {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the handle is new, and nobody else has it.
+    Ok(unsafe { File::from_raw_handle(handle) })
+}
+
+/// What the system knows of something open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    pub(super) attributes: u32,
+    /// The volume, and the number in it.
+    pub(super) identity: (u64, u64),
+    pub(super) size: u64,
+    /// None are left when it is removed and only held open.
+    pub(super) links: u64,
+}
+
+pub(super) fn look(handle: BorrowedHandle<'_>) -> io::Result<Found> {
+    let mut about = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the handle is open, and `about` is what the call fills.
+    succeeded(unsafe { GetFileInformationByHandle(handle.as_raw_handle(), &raw mut about) })?;
+    let mut standard = FILE_STANDARD_INFO::default();
+    let size = u32::try_from(size_of::<FILE_STANDARD_INFO>()).map_err(io::Error::other)?;
+    let place = (&raw mut standard).cast();
+    // SAFETY: the handle is open, and `standard` is of the kind that is asked for, and of that size.
+    succeeded(unsafe {
+        GetFileInformationByHandleEx(handle.as_raw_handle(), FileStandardInfo, place, size)
+    })?;
+    Ok(Found {
+        attributes: about.dwFileAttributes,
+        identity: (about.dwVolumeSerialNumber.into(), whole(about.nFileIndexLow, about.nFileIndexHigh)),
+        size: whole(about.nFileSizeLow, about.nFileSizeHigh),
+        links: if standard.DeletePending { 0 } else { standard.NumberOfLinks.into() },
+    })
+}
+
+/// Where something open really is.
+pub(super) fn real_path(file: &File) -> io::Result<PathBuf> {
+    let mut units = vec![0u16; 512];
+    loop {
+        let room = u32::try_from(units.len()).map_err(io::Error::other)?;
+        // SAFETY: the handle is open, and there is room for as many units as is said.
+        let length = unsafe {
+            GetFinalPathNameByHandleW(file.as_raw_handle(), units.as_mut_ptr(), room, FILE_NAME_NORMALIZED)
+        };
+        match length as usize {
+            0 => return Err(io::Error::last_os_error()),
+            // With its end in it, a path that does not fit needs this much.
+            length if length >= units.len() => units.resize(length + 1, 0),
+            length => return Ok(OsString::from_wide(&units[..length]).into()),
+        }
+    }
+}
+
+pub(super) fn succeeded(answer: i32) -> io::Result<()> {
+    if answer == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn whole(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
+const fn halves(whole: u64) -> (u32, u32) {
+    (whole as u32, (whole >> 32) as u32)
+}
