@@ -2,16 +2,17 @@
 #![no_main]
 
 use context_graph_cli::commands::hooks::input;
-use context_graph_secrets::Redactor;
 use context_graph_core::session::{EventRecord, Session};
 use context_graph_events::Event;
+use context_graph_secrets::{Memory, Redactor};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(incoming) = input::decode(bytes) else { return };
     let object = incoming.event.clone().into_object();
     assert_eq!(Event::from_object(object).as_ref(), Ok(&incoming.event));
-    if let Ok((record, event)) = EventRecord::of(incoming.event, 1_700_000_000_000, &Redactor::new([1; 32])) {
+    let (redactor, mut memory) = (Redactor::new([1; 32]), Memory::default());
+    if let Ok((record, event)) = EventRecord::of(incoming.event, 1_700_000_000_000, &redactor, &mut memory) {
         let mut session = Session::new("s", "/p", 0);
         session.step(&record, &event);
         assert!(session.snapshot.is_sane());
