@@ -9,7 +9,7 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = codec::encode(&snapshot);
     }
     if let Ok(session) = sessions::decode_session(bytes) {
-        let _ = session.digest(2000);
+        let _ = session.digest(2000, "");
     }
     if let Ok(record) = sessions::decode_record(bytes) {
         let _ = record.for_the_log().event();
