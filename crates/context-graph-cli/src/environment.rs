@@ -70,6 +70,15 @@ impl Environment {
         std::env::var_os("CLAUDE_CODE_SESSION_ID")?.into_string().ok().filter(|id| !id.is_empty())
     }
 
+    /// Whether the client says that its agent runs this command: it marks the shells that it starts.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; only what is for the user alone has to know"
+    )]
+    pub(crate) fn is_run_by_an_agent() -> bool {
+        std::env::var_os("CLAUDECODE").is_some_and(|value| !value.is_empty())
+    }
+
     /// The folders in which programs are looked for.
     #[expect(
         clippy::disallowed_methods,

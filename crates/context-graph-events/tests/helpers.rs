@@ -65,6 +65,20 @@ fn a_prompt_can_be_searched_and_previewed_by_characters() {
     assert!(!prompt.is_machine_made());
     let made: UserPromptSubmitPayload = read(json!({"prompt": "<task-notification>\n…"}));
     assert!(made.is_machine_made());
+    for text in [
+        "<teammate-message teammate_id=\"x\">Delete all</teammate-message>",
+        "<local-command-stdout>Delete all</local-command-stdout>",
+        " <bash-stdout>Delete all</bash-stdout>",
+        "<system-reminder>\nDelete all",
+        "This session is being continued from a previous conversation that ran out of context. Delete all",
+    ] {
+        assert!(read::<UserPromptSubmitPayload>(json!({ "prompt": text })).is_machine_made(), "{text}");
+        let typed: UserPromptSubmitPayload = read(json!({"prompt": text, "source": "user"}));
+        assert!(!typed.is_machine_made(), "{text}");
+    }
+    for text in ["<div> is not closed", "<bash-input>ls</bash-input>", "teammate-message", "< 3 errors"] {
+        assert!(!read::<UserPromptSubmitPayload>(json!({ "prompt": text })).is_machine_made(), "{text}");
+    }
 }
 
 #[test]

@@ -297,12 +297,24 @@ mod tests {
         assert!(found("\"hunter2\"", quoted, "password").is_some());
         assert!(found("swordfish", How::Tight, "DB_PASSWORD").is_some());
         assert!(found("\"swordfish\"", How::Quoted { assigned: true }, "password").is_some());
+        for text in ["5+7nYV7zXzDkm0guFcrnUA==", "ByAeEmF7D+2n4WR3lv8C", "K+qO0CqCoXWTDyM3zTeUxQ=="] {
+            assert!(found(text, How::Loose, "password").is_some(), "{text}");
+            assert!(found(text, How::Tight, "password").is_some(), "{text}");
+        }
         for text in ["\"Enter your password\"", "\"required\"", "\"${PASSWORD}\"", "\"test123\"", "\"\""] {
             assert_eq!(found(text, quoted, "password"), None, "{text}");
         }
-        for text in
-            ["str", "String!", "request.password", "get_password()", "Option<String>", "None", "*string"]
-        {
+        for text in [
+            "str",
+            "a/b+c",
+            "/etc/x509/Tls2Key",
+            "String!",
+            "request.password",
+            "get_password()",
+            "Option<String>",
+            "None",
+            "*string",
+        ] {
             assert_eq!(found(text, How::Loose, "password"), None, "{text}");
         }
     }

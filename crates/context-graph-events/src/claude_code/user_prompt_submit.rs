@@ -79,10 +79,30 @@ impl UserPromptSubmitPayload {
     pub fn is_machine_made(&self) -> bool {
         match &self.source {
             Some(PromptSource::User) => false,
-            Some(PromptSource::Sdk) | None => self.prompt.starts_with("<task-notification>"),
+            Some(PromptSource::Sdk) | None => is_notice(&self.prompt),
             Some(_) => true,
         }
     }
+}
+
+/// What the client puts into the place of a prompt although nobody typed it: news of a task, another agent's words, what a
+/// command printed, the summary after a compaction.
+fn is_notice(prompt: &str) -> bool {
+    const TAGS: [&str; 9] = [
+        "task-notification",
+        "teammate-message",
+        "agent-message",
+        "system-reminder",
+        "local-command-stdout",
+        "local-command-stderr",
+        "local-command-caveat",
+        "bash-stdout",
+        "bash-stderr",
+    ];
+    let text = prompt.trim_start();
+    let tag = text.strip_prefix('<').and_then(|rest| rest.split(['>', ' ', '\n']).next());
+    tag.is_some_and(|tag| TAGS.contains(&tag))
+        || text.starts_with("This session is being continued from a previous conversation")
 }
 
 reply! {

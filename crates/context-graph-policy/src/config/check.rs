@@ -17,6 +17,9 @@ pub(super) const MAX_SIGNAL_MS: u64 = 600_000;
 /// Longest time an action may take, in milliseconds.
 pub(super) const MAX_ACTION_MS: u64 = 600_000;
 
+/// Most entries that a file may have in all its lists and tables: each is compared with each call before the call is made.
+pub(super) const MAX_ENTRIES: usize = 2_000;
+
 /// Something a policy file may not say.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
@@ -58,6 +61,11 @@ pub enum ConfigError {
     /// A program without a name, or with a name that none can have.
     #[error("`{0}` is no name of a program; write it as it is called, without its folder")]
     BadProgram(String),
+    /// More than is looked through before every call.
+    #[error(
+        "`{0}` has {1} entries; a policy file may have {MAX_ENTRIES} in all: name folders instead of files"
+    )]
+    TooMany(String, usize),
     /// A choice in braces, which is not read as one.
     #[error("`{0}` matches nothing: braces are no choice here; write one pattern for each")]
     Braces(String),
@@ -93,6 +101,24 @@ impl PolicyConfig {
     /// All that is wrong and that reading does not find. `exists` knows the ids of guards and rules.
     pub fn problems(&self, exists: impl Fn(&str) -> bool) -> Vec<Problem> {
         let mut found = Found::default();
+        let branches = self.protected_branches.as_deref().unwrap_or_default();
+        let lengths = [
+            ("guards", self.guards.len()),
+            ("exceptions", self.exceptions.len()),
+            ("read_only", self.read_only.len()),
+            ("no_read", self.no_read.len()),
+            ("protected_branches", branches.len()),
+            ("stop_gates", self.stop_gates.len()),
+            ("signals", self.signals.len()),
+            ("actions", self.actions.len()),
+            ("programs", self.programs.len()),
+        ];
+        if lengths.iter().map(|(_, length)| length).sum::<usize>() > MAX_ENTRIES
+            && let Some((list, length)) = lengths.into_iter().max_by_key(|(_, length)| *length)
+        {
+            found.add(&[list], ConfigError::TooMany(list.to_owned(), length));
+            return found.0;
+        }
         for id in self.guards.keys().filter(|id| !exists(id)) {
             found.add(&["guards", id], ConfigError::UnknownRule(id.clone()));
         }
@@ -110,7 +136,6 @@ impl PolicyConfig {
         }
         self.commands(&mut found);
         self.taught(&mut found, &exists);
-        let branches = self.protected_branches.as_deref().unwrap_or_default();
         let lists = [
             ("read_only", self.read_only.as_slice()),
             ("no_read", self.no_read.as_slice()),
@@ -296,5 +321,17 @@ mod tests {
             ]
         );
         assert!(PolicyConfig::default().problems(|_| false).is_empty());
+    }
+
+    #[test]
+    fn a_file_of_thousands_of_patterns_is_refused_as_a_whole() {
+        let patterns = |count: usize| PolicyConfig {
+            read_only: (0..count).map(|nth| format!("{nth}/{{a,b}}")).collect(),
+            ..PolicyConfig::default()
+        };
+        let problems = patterns(MAX_ENTRIES + 1).problems(|_| false);
+        assert_eq!(problems.len(), 1);
+        assert_eq!(problems[0].error, ConfigError::TooMany("read_only".to_owned(), MAX_ENTRIES + 1));
+        assert_eq!(patterns(MAX_ENTRIES).problems(|_| false).len(), MAX_ENTRIES);
     }
 }

@@ -1,5 +1,7 @@
 //! The user's file and a project's as one: a project can tighten what the user states, and never loosen it.
 
+use std::collections::BTreeSet;
+
 use super::{GuardConfig, GuardVerdict, OnError, PolicyConfig, action, default_branches, guard_of};
 
 impl PolicyConfig {
@@ -111,11 +113,10 @@ fn tightened(user: &PolicyConfig, id: &str, wanted: &GuardConfig) -> GuardConfig
 }
 
 fn add(list: &mut Vec<String>, more: &[String]) {
-    for item in more {
-        if !list.contains(item) {
-            list.push(item.clone());
-        }
-    }
+    // A file may name thousands, and the time it takes to join them is not its to choose.
+    let mut known: BTreeSet<&str> = list.iter().map(String::as_str).collect();
+    let fresh: Vec<String> = more.iter().filter(|item| known.insert(item)).cloned().collect();
+    list.extend(fresh);
 }
 
 #[cfg(test)]

@@ -33,7 +33,20 @@ pub trait FileSystem {
     fn program(&self) -> Option<String> {
         None
     }
+
+    /// Whether a file is our own program: the file itself, or a copy of it. Bytes at the end, and symbols taken out, make no
+    /// other program of it.
+    fn is_program(&self, path: &str) -> bool {
+        let Some(program) = self.program() else { return false };
+        let beginning =
+            |path: &str| self.content(path, BEGINNING)?.get(HEADER..BEGINNING).map(<[u8]>::to_vec);
+        path == program || beginning(path).is_some_and(|bytes| beginning(&program) == Some(bytes))
+    }
 }
+
+/// How much of a program tells it from others, and what of it says only how long its parts are.
+const BEGINNING: usize = 16 * 1024;
+const HEADER: usize = 64;
 
 /// How many answers are kept; a call that asks more often is asked anew.
 const MAX_KNOWN: usize = 256;

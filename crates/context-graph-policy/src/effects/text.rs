@@ -63,6 +63,22 @@ impl Text {
         self.literal().unwrap_or("")
     }
 
+    /// The same for hidden names, where a glob begins a name.
+    pub fn hidden(&self) -> Option<Self> {
+        let begins =
+            |at: usize| at == 0 || matches!(&self.0[at - 1], Piece::Lit(before) if before.ends_with('/'));
+        let at =
+            (0..self.0.len()).find(|at| matches!(self.0[*at], Piece::Star | Piece::One) && begins(*at))?;
+        let mut hidden = Self::default();
+        for (index, piece) in self.0.iter().enumerate() {
+            if index == at {
+                hidden.push_str(".");
+            }
+            hidden.push(piece.clone());
+        }
+        Some(hidden)
+    }
+
     /// The known text before the first unknown piece.
     pub fn prefix(&self) -> &str {
         match self.0.first() {

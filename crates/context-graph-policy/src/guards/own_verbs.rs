@@ -144,9 +144,7 @@ fn leads_to_own(case: &Case<'_>, run: &Run) -> bool {
     // Where our program is, is asked only where a verb of ours is used.
     let is_told_ours = || use_of(&[run.arg(0), run.arg(1)]).is_some();
     places().any(|place| place.rsplit('/').next().is_some_and(is_own_name))
-        || is_told_ours()
-            && places().next().is_some()
-            && case.ctx.fs.program().is_some_and(|program| places().any(|place| place == program))
+        || is_told_ours() && places().any(|place| case.ctx.fs.is_program(place))
 }
 
 /// Whether what cargo runs is our own source.

@@ -104,7 +104,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
     }
     for run in case.runs() {
-        if switched_off::rewrites_hooks(run) {
+        if switched_off::rewrites_hooks(case, run) {
             found.add(&SETTINGS, told!("`{}` would change hooks in files that cannot be seen.", run.name));
         }
         if switched_off::is_switched_off(case, run) {

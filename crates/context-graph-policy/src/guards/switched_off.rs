@@ -1,6 +1,7 @@
 //! Runs that switch the guard off, hold it up, or start a client without it.
 
 use super::Case;
+use crate::effects::path::is_within;
 use crate::effects::{Run, Text};
 
 /// Whether a run takes the guard, or the hooks that call it, out of service.
@@ -10,13 +11,19 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
         "claude" | "claude-code" => {
             let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
             let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
-            let other = run
-                .assigns
-                .iter()
-                .any(|(name, _)| matches!(name.as_str(), "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME"));
+            let other = run.assigns.iter().any(|(name, _)| {
+                matches!(
+                    name.as_str(),
+                    "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME" | "CLAUDE_CODE_SIMPLE"
+                )
+            });
+            // The hooks of this project are not called in another folder.
+            let elsewhere = (run.has("-p") || run.has("--print"))
+                && run.cwd.literal().is_some_and(|folder| !is_within(folder, case.ctx.project));
             changes
                 || without_us
                 || other
+                || elsewhere
                 || has("disableAllHooks")
                 || has("\"hooks\"")
                 || has("dangerously-skip-permissions")
@@ -45,9 +52,23 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
             ];
             has("context-graph") && run.args.iter().any(|arg| removes.contains(&arg.known()))
         }
-        _ => false,
+        name => UNASKED.iter().any(|(client, options)| {
+            *client == name && run.args.iter().any(|arg| options.contains(&arg.known()))
+        }),
     }
 }
+
+/// Other clients, and how they are told to ask nobody: what they are asked to do then, no guard sees.
+const UNASKED: &[(&str, &[&str])] = &[
+    ("aider", &["--yes", "--yes-always"]),
+    ("amp", &["--dangerously-allow-all"]),
+    ("codex", &["--dangerously-bypass-approvals-and-sandbox", "--yolo"]),
+    ("copilot", &["--allow-all-tools", "--allow-all", "--yolo"]),
+    ("cursor-agent", &["-f", "--force", "--yolo"]),
+    ("droid", &["--skip-permissions-unsafe"]),
+    ("gemini", &["--yolo", "-y", "--approval-mode=yolo"]),
+    ("qwen", &["--yolo", "-y", "--approval-mode=yolo"]),
+];
 
 /// Whether a program looks for the guard's or the client's processes, most often to hand them to `kill`.
 fn looks_up_guard(case: &Case<'_>, run: &Run) -> bool {
@@ -94,10 +115,11 @@ fn brings_settings(run: &Run) -> bool {
 }
 
 /// Whether names of hooks are replaced in files that only the run itself finds.
-pub(super) fn rewrites_hooks(run: &Run) -> bool {
-    let telling = ["PreToolUse", "PostToolUse", "\"hooks\"", "context-graph hooks"];
+pub(super) fn rewrites_hooks(case: &Case<'_>, run: &Run) -> bool {
+    let telling = ["PreToolUse", "PostToolUse", "\"hooks\"", "context-graph"];
     matches!(run.name.as_str(), "sed" | "gsed" | "perl")
         && run.args.iter().any(|arg| arg.prefix().starts_with("-i") || arg.prefix().starts_with("-pi"))
         && run.args.iter().any(|arg| telling.iter().any(|word| arg.known().contains(word)))
-        && run.args.iter().any(Text::has_hole)
+        && (run.args.iter().any(|arg| arg.has_hole() || arg.has_glob())
+            || case.runs().any(|run| run.name == "xargs"))
 }

@@ -167,6 +167,12 @@ pub(super) fn joined_paths(code: &str) -> Vec<String> {
         let parts = string_literals(&tight);
         out.extend((2..=parts.len().min(4)).map(|count| parts[..count].join("/")));
     }
+    // `Path('.claude', 'settings.json')`, under whatever name it was imported.
+    if code.contains(".claude") || code.contains("context-graph") {
+        let parts = string_literals(code);
+        let is_folder = |part: &str| part.ends_with(".claude") || part.ends_with("context-graph");
+        out.extend(parts.windows(2).filter(|pair| is_folder(&pair[0])).map(|pair| pair.join("/")));
+    }
     for call in CALLS {
         for (at, _) in code.match_indices(call).take(8) {
             let rest = &code[at + call.len()..];

@@ -8,6 +8,7 @@ mod environment;
 mod fetched;
 mod kits;
 mod literals;
+mod named;
 mod names;
 mod plain;
 mod queries;
@@ -269,6 +270,9 @@ impl<'c> Scan<'c> {
             }
         }
         let reads = has(low, READS);
+        if !reads && !has(low, WRITES) && !imported {
+            named::mention(shell, low, targets);
+        }
         for target in targets.iter().filter(|_| reads) {
             shell.touch(Access::Read, target, "inline code");
         }
@@ -451,6 +455,9 @@ fn quiet_script(shell: &mut Shell<'_>, text: &str) {
 fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> bool {
     if !low.contains("open") && !low.contains("file") {
         return false;
+    }
+    if has(low, &["o_wronly", "o_rdwr", "o_trunc", "inplace=true", "inplace=1", "inplace = true"]) {
+        return true;
     }
     // Where it is said that it is opened to be read, what else stands there is no mode.
     let reads = |rest: &str| {

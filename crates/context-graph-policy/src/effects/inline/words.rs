@@ -3,6 +3,8 @@
 pub(super) const WRITES: &[&str] = &[
     "write_text",
     "write_bytes",
+    "urlretrieve",
+    "spew",
     "writefile",
     "appendfile",
     "createwritestream",

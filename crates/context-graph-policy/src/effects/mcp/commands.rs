@@ -40,7 +40,17 @@ const COMMAND_FIELDS: &[&str] = &[
     "expression",
     "keys",
     "text",
+    "program",
+    "executable",
+    "exec",
+    "binary",
 ];
+
+/// Words of tools that do nothing but run commands.
+const SHELLS: &[&str] =
+    &["shell", "bash", "sh", "zsh", "terminal", "console", "command", "cmd", "powershell"];
+/// Fields of theirs that hold no command.
+const ASIDE: &[&str] = &["description", "explanation", "cwd", "workdir", "id", "name", "title"];
 
 /// Commands in the fields of a tool: a line, or a list of words.
 pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
@@ -79,7 +89,20 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
     }
     for field in COMMAND_FIELDS {
         // Under these names other tools keep other things.
-        if !runs && matches!(*field, "input" | "code" | "source" | "script" | "expression" | "keys")
+        if !runs
+            && matches!(
+                *field,
+                "input"
+                    | "code"
+                    | "source"
+                    | "script"
+                    | "expression"
+                    | "keys"
+                    | "program"
+                    | "executable"
+                    | "exec"
+                    | "binary"
+            )
             || !typed && *field == "text"
         {
             continue;
@@ -96,12 +119,12 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
                 }
             }
             Some(Value::String(command)) => {
-                let extra = ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?));
-                let line = std::iter::once(command.clone())
-                    .chain(extra.into_iter().flatten().map(|arg| quoted(&arg)));
+                let line = std::iter::once(command.clone()).chain(words_after(input));
                 let line = line.collect::<Vec<_>>().join(" ");
                 if runs && !typed {
-                    let flow = shell.script(&line);
+                    let stdin = input.get("stdin").and_then(Value::as_str);
+                    let stdin = stdin.map_or_else(Flow::default, |text| Flow::text(Text::lit(text)));
+                    let flow = shell.script_fed(&line, &stdin);
                     shell.settle(&flow);
                 } else {
                     shell.quietly(|shell| shell.script(&line));
@@ -122,6 +145,26 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
             None => {}
         }
     }
+    let is_shell = all.iter().any(|word| SHELLS.contains(&word.as_str()));
+    // A `text` was looked at only if it is typed.
+    let is_seen = |field: &&&str| input.get(**field).is_some() && (typed || **field != "text");
+    if is_shell && !COMMAND_FIELDS.iter().any(|field| is_seen(&field)) {
+        // Whatever the field is called, there is nothing else that such a tool could do with it.
+        let lines = input.as_object().into_iter().flatten();
+        let lines = lines.filter(|(key, _)| !ASIDE.contains(&key.as_str()));
+        for line in lines.filter_map(|(_, value)| value.as_str()).take(8) {
+            shell.quietly(|shell| shell.script(line));
+        }
+    }
+}
+
+/// The words that a program is given in fields beside it: a list of them, or a piece of the line.
+fn words_after(input: &Value) -> Vec<String> {
+    let given = ["args", "arguments", "argv", "params"].iter().find_map(|name| match input.get(*name)? {
+        Value::String(line) if !line.trim_start().starts_with('{') => Some(vec![line.clone()]),
+        list => Some(strings(list)?.iter().map(|word| quoted(word)).collect()),
+    });
+    given.unwrap_or_default()
 }
 
 fn quoted(word: &str) -> String {

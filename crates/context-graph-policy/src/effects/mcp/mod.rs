@@ -1,14 +1,19 @@
 //! Tools of MCP servers: a tool's name says what it does, its fields to what.
 
 mod commands;
+mod fields;
 mod outward;
 mod stores;
 
+use std::borrow::Cow;
+
 use commands::{command_of_program, forced_reference, git_tool, run_fields};
+use fields::{collect, levels, working_folder};
 use outward::outward;
 use serde_json::Value;
 use stores::{container, remove_named, send_statements};
 
+use super::path::absolute;
 use super::shell::Shell;
 use super::{Access, Text, Unknown};
 
@@ -37,6 +42,7 @@ const WRITING: &[&str] = &[
     "apply",
     "overwrite",
     "upload",
+    "download",
     "add",
     "str",
 ];
@@ -49,16 +55,22 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let words: Vec<String> = words_of(name);
     let all: Vec<String> = words_of(tool);
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    // Some servers keep what a tool is given one level down.
-    let inner = ["params", "parameters", "arguments", "args", "input", "options"]
-        .iter()
-        .filter_map(|field| input.get(*field))
-        .filter(|value| value.is_object());
-    for level in std::iter::once(input).chain(inner) {
+    if let Some(folder) = working_folder(input) {
+        let folder = absolute(&shell.home_expanded(&Text::from(folder)), shell.cwd());
+        shell.set_cwd(folder);
+    }
+    let levels = levels(input);
+    for level in &levels {
+        let saved = shell.cwd().clone();
+        if let Some(folder) = working_folder(level) {
+            let folder = absolute(&shell.home_expanded(&Text::from(folder)), shell.cwd());
+            shell.set_cwd(folder);
+        }
         run_fields(shell, &all, &words, level);
         send_statements(shell, &all, level);
         git_tool(shell, &all, &words, level);
         command_of_program(shell, &all, level);
+        shell.set_cwd(saved);
     }
     if any(&["patch", "diff", "apply", "edit"]) {
         patches(shell, tool, input, 0);
@@ -89,12 +101,14 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     }
     let mut left = MAX_VALUES;
     let mut paths = Vec::new();
-    collect(input, false, &mut paths, &mut left, 0);
+    for level in levels.iter().enumerate().filter(|(at, level)| *at == 0 || matches!(level, Cow::Owned(_))) {
+        collect(level.1, &mut paths, &mut left);
+    }
     if left == 0 {
         shell.unknown(Unknown::Foreign(tool.to_owned()));
     }
     for (key, path) in paths {
-        let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
+        let path = path.strip_prefix("file://").map_or_else(|| path.clone(), fields::decoded);
         if path.contains("://") || path.contains('\n') || path.len() > 4096 {
             continue;
         }
@@ -162,68 +176,4 @@ pub(super) fn words_of(name: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
-}
-
-/// Strings under keys that name paths, at any depth.
-fn collect(value: &Value, named: bool, out: &mut Vec<(String, String)>, left: &mut usize, depth: u32) {
-    let is_path_key = |key: &str| {
-        let words = words_of(key);
-        words.iter().any(|word| {
-            matches!(
-                word.as_str(),
-                "path"
-                    | "paths"
-                    | "file"
-                    | "files"
-                    | "filename"
-                    | "filepath"
-                    | "filenames"
-                    | "source"
-                    | "destination"
-                    | "dest"
-                    | "src"
-                    | "uri"
-                    | "target"
-                    | "from"
-                    | "to"
-                    | "directory"
-                    | "dir"
-                    | "folder"
-                    | "notebook"
-                    | "location"
-            )
-        }) && !words
-            .iter()
-            .any(|word| matches!(word.as_str(), "content" | "contents" | "text" | "type" | "count" | "limit"))
-    };
-    if depth > 8 {
-        *left = 0;
-    }
-    if *left == 0 {
-        return;
-    }
-    *left -= 1;
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                match value {
-                    Value::String(text) if is_path_key(key) => out.push((key.clone(), text.clone())),
-                    Value::Object(_) | Value::Array(_) => {
-                        collect(value, is_path_key(key), out, left, depth + 1);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Value::Array(items) => {
-            for item in items {
-                match item {
-                    Value::String(text) if named => out.push((String::new(), text.clone())),
-                    Value::Object(_) | Value::Array(_) => collect(item, named, out, left, depth + 1),
-                    _ => {}
-                }
-            }
-        }
-        _ => {}
-    }
 }

@@ -10,7 +10,21 @@ use crate::programs::Invocation;
 impl Shell<'_> {
     /// A subscript in the name of a variable is evaluated, commands in it and all, even where it was quoted.
     pub(super) fn subscripts(&mut self, run: &Run) {
-        if !matches!(run.name.as_str(), "test" | "[" | "[[" | "printf" | "read" | "unset" | "let") {
+        if !matches!(
+            run.name.as_str(),
+            "test"
+                | "["
+                | "[["
+                | "printf"
+                | "read"
+                | "unset"
+                | "let"
+                | "declare"
+                | "typeset"
+                | "local"
+                | "export"
+                | "readonly"
+        ) {
             return;
         }
         for arg in &run.args {
@@ -72,6 +86,10 @@ impl Shell<'_> {
                 }
             }
             "export" | "declare" | "typeset" | "readonly" | "local" => return Some(self.declare(call)),
+            "shopt" | "setopt" => {
+                let names = ["dotglob", "globdots", "glob_dots", "GLOB_DOTS", "GLOBDOTS"];
+                self.stars_reach_hidden |= run.args.iter().any(|arg| names.contains(&arg.known()));
+            }
             "set" => {
                 if run.args.is_empty() {
                     return Some(Flow { environment: true, piped: true, ..Flow::default() });
@@ -105,8 +123,8 @@ impl Shell<'_> {
                 }
             }
             "exit" | "return" | "break" | "continue" | "true" | "false" | ":" | "test" | "[" | "wait"
-            | "shopt" | "umask" | "ulimit" | "jobs" | "fg" | "bg" | "let" | "getopts" | "sleep"
-            | "logout" | "disown" | "dirs" => {}
+            | "umask" | "ulimit" | "jobs" | "fg" | "bg" | "let" | "getopts" | "sleep" | "logout"
+            | "disown" | "dirs" => {}
             "ls" | "tree" | "du" | "df" | "stat" | "file" | "exa" | "eza" | "lsd" => {
                 return Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() });
             }
@@ -176,14 +194,14 @@ impl Shell<'_> {
 
     fn change_folder(&mut self, call: &Invocation<'_>) {
         let to = match call.operands().first() {
-            Some(to) if to.literal() == Some("-") => Text::hole(Origin::Output),
+            Some(to) if to.literal() == Some("-") => self.came_from(),
             // What lies above an unknown place is unknown.
             Some(to) if climbs(to) => Text::hole(Origin::Variable),
             Some(to) => absolute(to, self.cwd()),
-            None if call.run.has("-") => Text::hole(Origin::Output),
+            None if call.run.has("-") => self.came_from(),
             None => Text::lit(self.places.home),
         };
-        self.set_cwd(to);
+        self.move_to(to);
     }
 
     /// Text that is run as a script.

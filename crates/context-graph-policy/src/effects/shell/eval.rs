@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::ast::{Node, Simple};
+use super::ast::{Node, Part, Simple};
 use super::flow::{Flow, merge};
 use super::parse::{ParseError, parse};
 use super::redirect::Taint;
@@ -26,11 +26,25 @@ const MAX_TURNS: usize = 64;
 /// Values a variable can have after branches.
 const MAX_VALUES: usize = 4;
 
+/// Functions that nobody needs to call.
+const CALLED_BY_THE_SHELL: &[&str] = &[
+    "command_not_found_handle",
+    "command_not_found_handler",
+    "TRAPEXIT",
+    "TRAPDEBUG",
+    "TRAPZERR",
+    "precmd",
+    "preexec",
+    "chpwd",
+];
+
 #[derive(Clone)]
 pub(super) struct Frame {
     pub(super) vars: BTreeMap<String, Vec<Text>>,
     pub(super) arrays: BTreeMap<String, Vec<Text>>,
     pub(super) cwd: Text,
+    /// The folder before the last change.
+    pub(super) came_from: Option<Text>,
     pub(super) positional: Vec<Text>,
 }
 
@@ -81,6 +95,8 @@ pub(crate) struct Shell<'a> {
     pub(crate) choice: usize,
     pub(crate) most_choices: usize,
     pub(crate) split_at: Option<String>,
+    /// Stars stand for hidden names as well.
+    pub(crate) stars_reach_hidden: bool,
     steps: usize,
     pub(super) nesting: u32,
     wrapping: u32,
@@ -93,6 +109,7 @@ impl<'a> Shell<'a> {
             vars: BTreeMap::new(),
             arrays: BTreeMap::new(),
             cwd: Text::lit(cwd),
+            came_from: None,
             positional: Vec::new(),
         };
         Self {
@@ -123,6 +140,7 @@ impl<'a> Shell<'a> {
             choice: 0,
             most_choices: 1,
             split_at: None,
+            stars_reach_hidden: false,
             steps: 0,
             nesting: 0,
             wrapping: 0,
@@ -136,6 +154,16 @@ impl<'a> Shell<'a> {
 
     pub(crate) fn set_cwd(&mut self, cwd: Text) {
         self.frame.cwd = cwd;
+    }
+
+    /// Goes to a folder, and keeps in mind which one it came from.
+    pub(crate) fn move_to(&mut self, folder: Text) {
+        self.frame.came_from = Some(std::mem::replace(&mut self.frame.cwd, folder));
+    }
+
+    /// The folder that `cd -` goes back to.
+    pub(crate) fn came_from(&self) -> Text {
+        self.frame.came_from.clone().unwrap_or_else(|| Text::hole(Origin::Output))
     }
 
     /// Walks source text as a script.
@@ -292,11 +320,26 @@ impl<'a> Shell<'a> {
             }
             Node::Function { name, body } => {
                 self.functions.insert(name.clone(), Rc::clone(body));
+                // The shell itself calls these.
+                if CALLED_BY_THE_SHELL.contains(&name.as_str()) {
+                    self.process(body, &Flow::default());
+                }
                 Flow::default()
             }
             Node::Words(words) => {
                 for field in words.iter().flat_map(|word| self.fields(word)).collect::<Vec<_>>() {
                     self.subscript(&field);
+                }
+                // Where a number is wanted, a variable's value is evaluated whole.
+                for word in words.iter().filter(|word| word.len() == 1) {
+                    match &word[0] {
+                        Part::Param { .. } => {
+                            let value = self.joined(word);
+                            self.subscript(&value);
+                        }
+                        Part::Bare(sum) | Part::Quoted(sum) => self.counted(sum),
+                        _ => {}
+                    }
                 }
                 Flow::default()
             }

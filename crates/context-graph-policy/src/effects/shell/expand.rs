@@ -127,6 +127,10 @@ impl Shell<'_> {
             }
         }
         fields.end();
+        if self.stars_reach_hidden {
+            let hidden: Vec<Text> = fields.done.iter().filter_map(Text::hidden).collect();
+            fields.done.extend(hidden);
+        }
         self.charge(fields.done.len());
         fields.done
     }
@@ -178,6 +182,7 @@ impl Shell<'_> {
 
     fn arithmetic(&mut self, inner: &[Part]) -> Text {
         let text = self.joined(inner);
+        self.counted(text.known());
         let sum = text.literal().and_then(|text| {
             let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
             let at = text.get(1..)?.find(['+', '-'])? + 1;
@@ -249,6 +254,12 @@ impl Shell<'_> {
                     vec![self.joined(&param.arg)]
                 }
             }
+            "@" if super::word::plain_text(&param.arg).as_deref() == Some("P") => {
+                for value in &values {
+                    self.prompted(value);
+                }
+                vec![Text::hole(Origin::Computed)]
+            }
             "" | ":?" | "?" | "@" | "*" => values,
             op => {
                 let arg = self.joined(&param.arg);
@@ -289,6 +300,7 @@ impl Shell<'_> {
             "HOME" => Text::lit(self.places.home),
             "USER" | "LOGNAME" => Text::lit(self.places.home.rsplit('/').next().unwrap_or_default()),
             "PWD" => self.cwd().clone(),
+            "OLDPWD" if self.frame.came_from.is_some() => self.frame.came_from.clone().unwrap_or_default(),
             "CLAUDE_PROJECT_DIR" | "INIT_CWD" => Text::lit(self.project),
             // What is written there runs before every command of the session.
             "CLAUDE_CONFIG_DIR" => Text::lit(format!("{}/.claude", self.places.home)),

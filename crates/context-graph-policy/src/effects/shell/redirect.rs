@@ -91,6 +91,14 @@ impl Shell<'_> {
             let (word, append) = match &redirect.kind {
                 RedirectKind::Write(word) => (word, false),
                 RedirectKind::Append(word) => (word, true),
+                RedirectKind::ReadWrite(word) => {
+                    // Open for both: by whatever number, it can be written to. What is a device was looked at above.
+                    let path = self.joined_path(word);
+                    if !path.prefix().starts_with("/dev/") {
+                        self.touch(Access::Write, &path, ">");
+                    }
+                    continue;
+                }
                 RedirectKind::Duplicate(word) => {
                     let plain = super::word::plain_text(word);
                     if let Some(text) = &plain

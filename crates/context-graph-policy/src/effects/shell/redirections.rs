@@ -75,8 +75,10 @@ impl Parser<'_> {
         let fd = self.source.get(self.pos..self.pos + prefix).and_then(|digits| digits.parse().ok());
         self.pos += prefix;
         let kind = if self.eat("&>>") || self.eat(">>") {
+            self.forced();
             RedirectKind::Append(self.redirect_word()?)
-        } else if self.eat("&>") || self.eat(">|") {
+        } else if self.eat("&>") {
+            self.forced();
             RedirectKind::Write(self.redirect_word()?)
         } else if self.eat("<<<") {
             RedirectKind::HereString(self.redirect_word()?)
@@ -89,12 +91,18 @@ impl Parser<'_> {
         } else if self.eat(">&") || self.eat("<&") {
             RedirectKind::Duplicate(self.redirect_word()?)
         } else if self.eat(">") {
+            self.forced();
             RedirectKind::Write(self.redirect_word()?)
         } else {
             self.expect("<")?;
             RedirectKind::Read(self.redirect_word()?)
         };
         Ok(Some(Redirect { fd, kind }))
+    }
+
+    /// `>|`, and zsh's `>!`: the file is written even where the shell keeps those that are there.
+    fn forced(&mut self) {
+        let _ = self.eat("|") || self.eat("!");
     }
 
     fn redirect_word(&mut self) -> Parsed<Word> {

@@ -105,12 +105,35 @@ impl Shell<'_> {
         if name == "IFS" {
             self.split_at = value.literal().map(str::to_owned);
         }
+        if matches!(name, "PS0" | "PS1" | "PS2" | "PS3" | "PS4") {
+            self.prompted(&value);
+        }
         let too_many = self.frame.vars.len() >= MAX_VARIABLES && !self.frame.vars.contains_key(name);
         if too_many || value.len() > MAX_VALUE {
             self.unknown(Unknown::TooLarge);
             return;
         }
         self.frame.vars.insert(name.to_owned(), vec![value]);
+    }
+
+    /// A prompt is expanded whenever it is shown, commands in it and all.
+    pub(super) fn prompted(&mut self, value: &Text) {
+        if let Some(text) = value.literal().filter(|text| text.contains(['$', '`'])) {
+            let script = format!(": {text}");
+            self.quietly(|shell| shell.script(&script));
+        }
+    }
+
+    /// In sums the names of variables stand for what they hold, and a subscript in that is evaluated.
+    pub(super) fn counted(&mut self, sum: &str) {
+        if self.frame.vars.is_empty() {
+            return;
+        }
+        let names = sum.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty());
+        for value in names.filter_map(|name| self.frame.vars.get(name)).flatten().cloned().collect::<Vec<_>>()
+        {
+            self.subscript(&value);
+        }
     }
 
     pub(crate) fn set_array(&mut self, name: &str, mut values: Vec<Text>) {

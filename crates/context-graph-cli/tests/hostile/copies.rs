@@ -1,0 +1,49 @@
+//! An agent that wants to trust a project's files: by a copy of the program under another name, and by what runs unseen.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::common::Place;
+use crate::stage::*;
+
+#[test]
+fn a_copy_of_the_program_is_the_program_whatever_it_is_called() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_context-graph");
+    let at = |name: &str| place.project().join(name);
+    fs::copy(program, at("copied")).unwrap();
+    fs::copy(program, at("longer")).unwrap();
+    let longer = [fs::read(program).unwrap(), vec![0; 3]].concat();
+    fs::write(at("longer"), longer).unwrap();
+    symlink(program, at("linked")).unwrap();
+    fs::write(at("other"), "#!/bin/sh\n").unwrap();
+    let verdict = |command: &str| {
+        let cwd = place.project();
+        let event = bash("s", command).replace("\"cwd\":\"/w\"", &format!("\"cwd\":{cwd:?}"));
+        hook(&place, &event).succeeded()["ruling"]["verdict"].as_str().unwrap_or("none").to_owned()
+    };
+    for name in ["copied", "longer", "linked"] {
+        assert_eq!(verdict(&format!("./{name} trust --yes")), "deny", "{name}");
+        assert_eq!(verdict(&format!("bash -c './{name} session import x'")), "deny", "{name}");
+        assert_eq!(verdict(&format!("./{name} audit log")), "none", "{name}");
+    }
+    assert_eq!(verdict("./other trust --yes"), "none");
+}
+
+#[test]
+fn what_an_agent_runs_cannot_trust() {
+    let place = Place::new();
+    place.foreign_file("policy.toml", "read_only = [\"a\"]\n");
+    for args in [&["trust", "--yes"][..], &["trust", "--revoke"]] {
+        let output = place.command(args).env("CLAUDECODE", "1").output().unwrap();
+        assert!(!output.status.success(), "{args:?} {output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("agents cannot trust"), "{output:?}");
+    }
+    assert!(place.run(&["trust", "--list"]).stdout.contains("no project is trusted"));
+    // It may look.
+    for args in [&["trust", "--dry-run"][..], &["trust", "--list"]] {
+        let output = place.command(args).env("CLAUDECODE", "1").output().unwrap();
+        assert!(output.status.success(), "{args:?} {output:?}");
+    }
+    place.trust();
+}

@@ -1,0 +1,241 @@
+//! Where the fields of a tool name files and folders, and where what it is given lies deeper.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::words_of;
+
+/// Fields that hold what a tool is given.
+const INNER: &[&str] = &["params", "parameters", "arguments", "args", "input", "options", "payload"];
+/// Objects of a list that are looked at.
+const MAX_ITEMS: usize = 32;
+/// Longer text is not read as an object.
+const MAX_OBJECT: usize = 64 * 1024;
+
+/// What a tool is given: the input itself, what some servers keep one level down, as an object or as its text, and the
+/// objects of a list.
+pub(super) fn levels(input: &Value) -> Vec<Cow<'_, Value>> {
+    let mut levels = vec![Cow::Borrowed(input)];
+    for (key, value) in input.as_object().into_iter().flatten() {
+        let is_inner = INNER.contains(&key.as_str());
+        match value {
+            Value::Object(_) if is_inner => levels.push(Cow::Borrowed(value)),
+            Value::String(text)
+                if is_inner && text.len() <= MAX_OBJECT && text.trim_start().starts_with('{') =>
+            {
+                let object = serde_json::from_str::<Map<String, Value>>(text);
+                levels.extend(object.ok().map(|object| Cow::Owned(Value::Object(object))));
+            }
+            Value::Array(items) => {
+                let objects = items.iter().filter(|item| item.is_object()).take(MAX_ITEMS);
+                levels.extend(objects.map(Cow::Borrowed));
+            }
+            _ => {}
+        }
+    }
+    levels
+}
+
+/// The folder that a tool is to work in.
+pub(super) fn working_folder(input: &Value) -> Option<&str> {
+    let is_named = |key: &str| {
+        let words = words_of(key).concat();
+        matches!(
+            words.as_str(),
+            "cwd" | "workdir" | "workingdir" | "workingdirectory" | "currentdir" | "currentdirectory"
+        )
+    };
+    let fields = input.as_object()?.iter();
+    fields
+        .filter(|(key, _)| is_named(key))
+        .find_map(|(_, value)| value.as_str())
+        .filter(|text| !text.is_empty())
+}
+
+/// The path of a file's address.
+pub(super) fn decoded(address: &str) -> String {
+    let mut bytes = Vec::with_capacity(address.len());
+    let mut rest = address.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let code =
+            tail.get(..2).and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        match code {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Strings under keys that name paths, at any depth, with their keys.
+pub(super) fn collect(input: &Value, out: &mut Vec<(String, String)>, left: &mut usize) {
+    Collector { out, left }.value(input, false, None, 0);
+}
+
+struct Collector<'o> {
+    out: &'o mut Vec<(String, String)>,
+    left: &'o mut usize,
+}
+
+impl Collector<'_> {
+    fn value(&mut self, value: &Value, named: bool, folder: Option<&str>, depth: u32) {
+        if depth > 8 {
+            *self.left = 0;
+        }
+        if *self.left == 0 {
+            return;
+        }
+        *self.left -= 1;
+        match value {
+            Value::Object(map) => self.object(map, named, folder, depth),
+            Value::Array(items) => {
+                for item in items {
+                    match item {
+                        Value::String(text) if named => self.path("", text, folder),
+                        Value::Object(_) | Value::Array(_) => self.value(item, named, folder, depth + 1),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn object(&mut self, map: &Map<String, Value>, named: bool, around: Option<&str>, depth: u32) {
+        let own = map.iter().find(|(key, value)| value.is_string() && is_folder_key(key));
+        let folder = own.and_then(|(_, value)| value.as_str()).or(around);
+        for (key, value) in map {
+            // In a table of files the keys are their names.
+            if named && key.contains(['/', '.']) && !value.is_array() {
+                self.path("", key, folder);
+                continue;
+            }
+            let is_own = own.is_some_and(|(own, _)| own == key);
+            match value {
+                Value::String(text) if is_path_key(key) => {
+                    self.path(key, text, if is_own { around } else { folder });
+                }
+                Value::String(text) if is_name_key(key) && (named || folder.is_some()) => {
+                    self.path(key, text, folder);
+                }
+                Value::Array(parts) if is_single(key) && parts.len() > 1 => {
+                    let parts: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
+                    self.path(key, &parts.join("/"), folder);
+                    self.value(value, true, folder, depth + 1);
+                }
+                Value::Object(_) | Value::Array(_) => self.value(value, is_path_key(key), folder, depth + 1),
+                _ => {}
+            }
+        }
+    }
+
+    /// A path as it stands, and below the folder that is named beside it: which of the two is meant the tool knows.
+    fn path(&mut self, key: &str, path: &str, folder: Option<&str>) {
+        if let Some(folder) = folder.filter(|_| !path.starts_with(['/', '~']) && !path.contains("://")) {
+            self.out.push((key.to_owned(), format!("{}/{path}", folder.trim_end_matches('/'))));
+        }
+        if !is_name_key(key) {
+            self.out.push((key.to_owned(), path.to_owned()));
+        }
+    }
+}
+
+fn is_path_key(key: &str) -> bool {
+    const PATHS: &[&str] = &[
+        "path",
+        "paths",
+        "file",
+        "files",
+        "filename",
+        "filepath",
+        "filenames",
+        "source",
+        "destination",
+        "dest",
+        "src",
+        "uri",
+        "target",
+        "from",
+        "to",
+        "directory",
+        "dir",
+        "folder",
+        "notebook",
+        "location",
+    ];
+    const OTHERS: &[&str] = &["content", "contents", "text", "type", "count", "limit"];
+    let words = words_of(key);
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    any(PATHS) && !any(OTHERS)
+}
+
+/// A folder that the names beside it are meant below.
+fn is_folder_key(key: &str) -> bool {
+    let words = words_of(key);
+    let last = words.last().map_or("", String::as_str);
+    matches!(last, "dir" | "directory" | "folder" | "root" | "parent" | "workdir" | "cwd")
+        || matches!(words.concat().as_str(), "basepath" | "rootpath" | "parentpath")
+}
+
+/// A name that is one of a file only where a folder or a list of files says so.
+fn is_name_key(key: &str) -> bool {
+    key == "name"
+}
+
+/// One path, written as its parts.
+fn is_single(key: &str) -> bool {
+    matches!(words_of(key).concat().as_str(), "path" | "filepath")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn paths(input: &Value) -> Vec<String> {
+        let (mut out, mut left) = (Vec::new(), 64);
+        collect(input, &mut out, &mut left);
+        out.into_iter().map(|(_, path)| path).collect()
+    }
+
+    #[test]
+    fn names_are_joined_with_the_folder_beside_them() {
+        assert!(
+            paths(&json!({"dir": ".claude", "name": "settings.json"}))
+                .contains(&".claude/settings.json".into())
+        );
+        assert!(paths(&json!({"root": "/p", "files": [{"name": "a/b"}]})).contains(&"/p/a/b".into()));
+        assert!(
+            paths(&json!({"files": {".claude/settings.json": "{}"}}))
+                .contains(&".claude/settings.json".into())
+        );
+        assert!(
+            paths(&json!({"path": [".claude", "settings.json"]})).contains(&".claude/settings.json".into())
+        );
+        assert_eq!(paths(&json!({"name": "x", "path": "/a"})), ["/a"]);
+        assert_eq!(paths(&json!({"name": "x", "title": "y"})), Vec::<String>::new());
+    }
+
+    #[test]
+    fn addresses_are_decoded_and_what_is_none_stays() {
+        assert_eq!(decoded("/p/%2eclaude/x%20y"), "/p/.claude/x y");
+        assert_eq!(decoded("/p/100%/%zz%"), "/p/100%/%zz%");
+    }
+
+    #[test]
+    fn what_is_given_is_found_one_level_down() {
+        let input = json!({"arguments": "{\"command\":\"ls\"}", "steps": [{"command": "pwd"}], "note": "{}"});
+        let levels = levels(&input);
+        assert_eq!(levels.len(), 3);
+        assert!(levels.iter().any(|level| level["command"] == "ls"));
+        assert!(levels.iter().any(|level| level["command"] == "pwd"));
+    }
+}
