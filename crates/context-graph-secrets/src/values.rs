@@ -307,7 +307,6 @@ mod tests {
         for text in [
             "str",
             "a/b+c",
-            "/etc/x509/Tls2Key",
             "String!",
             "request.password",
             "get_password()",
