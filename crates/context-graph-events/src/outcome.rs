@@ -36,14 +36,13 @@ impl Event {
     }
 }
 
-/// How the client words the error of a call that never ran to its end.
-const STOPPED: [&str; 2] =
-    ["Sibling tool call errored", "The user doesn't want to proceed with this tool use"];
+/// How the client words the error of a call that it stopped because another of the same batch failed.
+const STOPPED: &str = "Sibling tool call errored";
 
 impl PostToolUseFailurePayload {
     /// A failure, unless it was stopped: by the user, or by the client because another call of the same batch failed.
     pub fn outcome(&self) -> CallOutcome {
-        let was_stopped = self.was_interrupted() || STOPPED.iter().any(|word| self.error.contains(word));
+        let was_stopped = self.was_interrupted() || self.error.contains(STOPPED);
         if was_stopped { CallOutcome::Interrupted } else { CallOutcome::Failure }
     }
 }

@@ -85,6 +85,9 @@ fn one_failure_over_changing_inputs_is_a_loop() {
     assert_eq!(seen[8].as_ref().unwrap().times, 9);
     // A search that finds nothing fails, too, and says nothing by it.
     assert!(none((0..9).map(|at| failed("Bash", run(&format!("rg word{at}")), "Exit code 1"))));
+    // What the user turns down again and again is a loop; what the client stopped because of another call is none.
+    let refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    assert!(loops((0..3).map(|_| failed("Bash", run("make"), refusal)))[2].is_some());
     let sibling = "<tool_use_error>Sibling tool call errored</tool_use_error>";
     assert!(none((0..9).map(|at| failed("Read", json!({"file_path": format!("/p/{at}")}), sibling))));
 }

@@ -23,6 +23,9 @@ pub use uses::Uses;
 use crate::audit::edits_files;
 use crate::continuity::{asked_before, is_asked_by_a_person};
 
+/// How the client words the error of a call that the user turned down.
+const TURNED_DOWN: &str = "The user doesn't want to proceed with this tool use";
+
 const REFUSALS: usize = 4;
 const MESSAGES: usize = 2;
 const WHAT: usize = 120;
@@ -114,7 +117,9 @@ impl Work {
         let is_change = edits_files(tool) && outcome == CallOutcome::Success;
         self.files.touched(input, &folder, is_change, self.calls);
         if let Some(line) = input.get("command").and_then(Value::as_str) {
-            let error = (outcome == CallOutcome::Failure).then_some(error);
+            // What the user turned down says nothing about the command. That it is tried again and again is a loop.
+            let is_failure = outcome == CallOutcome::Failure && !error.contains(TURNED_DOWN);
+            let error = is_failure.then_some(error);
             self.commands.ran(line, error, self.calls);
         }
         self.tasks.listed(tool, input);
