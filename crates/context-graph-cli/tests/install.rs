@@ -272,7 +272,14 @@ fn a_binary_of_another_name_finds_its_own_hooks() {
     let run = |args: &[&str]| {
         let mut command = std::process::Command::new(&copy);
         command.args(args).env_clear().env("HOME", place.project()).current_dir(place.project());
-        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+        command.stdin(std::process::Stdio::null());
+        // A process that another test starts at this moment may still hold the copy open for writing.
+        let output = loop {
+            match command.output() {
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => continue,
+                output => break output.unwrap(),
+            }
+        };
         String::from_utf8(output.stdout).unwrap()
     };
     run(&["init", "--yes", "."]);

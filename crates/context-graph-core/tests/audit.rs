@@ -203,6 +203,8 @@ fn what_comes_under_the_id_of_a_call_that_is_over_is_another_call() {
     assert_eq!(seqs(&[ask(1), stop(2), ask(3), answer(4)]), [(vec![1, 3, 4], None)]);
     let twice = [ask(1), answer(2), batch(3), stop(4), ask(5), answer(6), batch(7), stop(8), answer(9)];
     assert_eq!(seqs(&twice), [(vec![1, 2], Some(3)), (vec![5, 6], Some(7)), (vec![9], None)]);
+    // The batch of a subagent in the background comes when the turn is over.
+    assert_eq!(seqs(&[ask(1), answer(2), stop(3), batch(4)]), [(vec![1, 2], Some(4))]);
 }
 
 #[test]

@@ -99,14 +99,16 @@ impl<'a> Gathering<'a> {
         (!is_over).then_some(at)
     }
 
-    /// The call of this id that a batch tells of: the newest that had begun by then and was not over, else the first that
-    /// began later.
+    /// The call of this id that a batch tells of: the newest that had begun by then, else the first that began later. A
+    /// batch of a subagent in the background may come after the turn; only a call that has its batch already is over for it.
     fn draft_of_report(&self, id: &str, seq: u64) -> Option<usize> {
         let calls = self.by_id.get(id)?;
         let begun =
             calls.partition_point(|at| self.drafts[*at].first_seq().is_some_and(|first| first <= seq));
         let before = begun.checked_sub(1).map(|at| calls[at]).filter(|at| {
-            !self.drafts[*at].answered.is_some_and(|(answer, _)| self.turns.ended_between(answer, seq))
+            let draft = &self.drafts[*at];
+            let is_over = draft.answered.is_some_and(|(answer, _)| self.turns.ended_between(answer, seq));
+            !draft.has_batch() || !is_over
         });
         before.or_else(|| calls.get(begun).copied())
     }

@@ -119,6 +119,11 @@ impl Draft {
         self.records.iter().map(|part| part.seq).min().or(batch)
     }
 
+    /// Whether a batch has reported it.
+    pub(super) fn has_batch(&self) -> bool {
+        self.batch.is_some()
+    }
+
     /// Takes in what a batch says of it.
     pub(super) fn report(&mut self, seq: u64, response: Option<Value>) {
         self.batch = Some(Reported { seq, response });

@@ -88,8 +88,9 @@ fn reaches_back(
         return Ok(None);
     }
     // The newest call of the id. One that was answered in a turn that is over is over: what comes later is another call.
+    // Only its batch may come later still, if it had none.
     let mut statement = connection.prepare_cached(
-        "SELECT c.seq, c.ended_ms IS NOT NULL AND EXISTS (SELECT 1 FROM events e
+        "SELECT c.seq, c.ended_ms IS NOT NULL AND (c.batch_seq IS NOT NULL OR NOT ?5) AND EXISTS (SELECT 1 FROM events e
             WHERE e.session = c.session AND e.seq > c.last_seq AND e.seq <= ?4
                 AND (e.event IN ('UserPromptSubmit', 'Stop', 'StopFailure', 'SessionEnd')
                     OR e.event = 'SessionStart' AND e.subject <> 'compact'))
@@ -102,7 +103,9 @@ fn reaches_back(
             Entry::Event(event) => (event.event == "PermissionRequest").then_some(1),
             Entry::Call(call) if call.tool_use_id.is_empty() => call.asked.is_none().then_some(1),
             Entry::Call(call) => {
-                let key = params![call.tool_use_id, ledger.number, number(settled), number(before)];
+                let only_batch = call.records.is_empty();
+                let key =
+                    params![call.tool_use_id, ledger.number, number(settled), number(before), only_batch];
                 let known = statement.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
                 known.and_then(|(seq, is_over): (i64, bool)| (!is_over).then_some(seq.cast_unsigned()))
             }
