@@ -276,7 +276,7 @@ fn a_binary_of_another_name_finds_its_own_hooks() {
         // A process that another test starts at this moment may still hold the copy open for writing.
         let output = loop {
             match command.output() {
-                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => continue,
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
                 output => break output.unwrap(),
             }
         };
