@@ -20,6 +20,7 @@ pub mod programs;
 pub mod rego;
 pub mod reply;
 pub mod trust;
+mod wildcard;
 pub mod words;
 
 use context_graph_events::{Event, words::tame};

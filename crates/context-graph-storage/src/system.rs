@@ -5,6 +5,10 @@
 //! Both sides have the same functions. That of Windows is written by what Microsoft and the standard library document; it
 //! has not been compiled or run.
 
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
@@ -58,4 +62,15 @@ pub(crate) struct About {
     pub(crate) is_writable_by_all: bool,
     /// Whether anybody but its owner may, be it a group.
     pub(crate) is_writable_by_others: bool,
+}
+
+/// Opens a file of this user's that nobody else may read, by its path.
+pub(crate) fn open_own_file(path: &Path) -> io::Result<File> {
+    let file = open_file_unlinked(path)?;
+    let about = about(&file)?;
+    if !about.is_file || !about.is_ours || about.is_open_to_others {
+        let problem = "it is no file, another user's, or open to others";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+    }
+    Ok(file)
 }

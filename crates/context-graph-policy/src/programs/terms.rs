@@ -3,6 +3,7 @@
 use super::read::Invocation;
 use super::row::{Stop, Term, Terms, Want};
 use crate::effects::Text;
+use crate::wildcard;
 
 impl Invocation<'_> {
     /// Whether all parts of a condition hold.
@@ -64,33 +65,5 @@ fn fits_any(pattern: &str, text: &str, fold: bool) -> bool {
     if !pattern.contains(['|', '*', '?']) {
         return pattern == text || fold && pattern.eq_ignore_ascii_case(text);
     }
-    pattern.split('|').any(|one| fits(one.as_bytes(), text.as_bytes(), fold))
-}
-
-/// `*` is any run of characters, `?` one of them.
-fn fits(pattern: &[u8], text: &[u8], fold: bool) -> bool {
-    let same = |a: u8, b: u8| a == b || fold && a.eq_ignore_ascii_case(&b);
-    let (mut p, mut t) = (0, 0);
-    let mut retry = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                retry = Some((p, t));
-                p += 1;
-            }
-            Some(c) if *c == b'?' || same(*c, text[t]) => {
-                p += 1;
-                t += 1;
-            }
-            _ => match retry {
-                Some((star, taken)) => {
-                    p = star + 1;
-                    t = taken + 1;
-                    retry = Some((star, taken + 1));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == b'*')
+    pattern.split('|').any(|one| wildcard::fits(one, text, fold))
 }

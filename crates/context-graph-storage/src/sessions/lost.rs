@@ -240,12 +240,7 @@ impl Sessions {
         let record = self.record(entry, now_ms, None);
         guard.append(&encode_record(&record)?)?;
         let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
-        let is_put_away = !was_live && folded.emptied;
-        let journal = (!is_put_away).then(|| guard.journal_start());
-        self.note_head(Some(&folded.entry), session_id, journal);
-        if is_put_away {
-            guard.retire()?;
-        }
+        self.folded(guard, &folded, !was_live)?;
         folded.afterwards.map_or(Ok(()), Err)
     }
 

@@ -216,14 +216,9 @@ impl Sessions {
         let over = durability == Durability::End;
         match store.opened().and_then(|store| self.fold(&mut guard, store, state, over)) {
             Ok(folded) => {
+                self.folded(guard, &folded, over)?;
                 kept.lost = lost::by_damage(&folded.damage);
                 kept.damage = folded.damage;
-                let is_put_away = over && folded.emptied;
-                let journal = (!is_put_away).then(|| guard.journal_start());
-                self.note_head(Some(&folded.entry), &session_id, journal);
-                if is_put_away {
-                    guard.retire()?;
-                }
             }
             // The journal keeps what could not be stored; the state file stays behind it and catches up.
             Err(error) if error.can_wait() => {
@@ -233,6 +228,17 @@ impl Sessions {
             Err(error) => return Err(error),
         }
         Ok(kept)
+    }
+
+    /// Writes down how far a session has come by a fold. Its live files go if it is over and nothing has arrived since.
+    pub(super) fn folded(&self, guard: SessionGuard<'_>, folded: &Folded, over: bool) -> Result<()> {
+        let is_put_away = over && folded.emptied;
+        let journal = (!is_put_away).then(|| guard.journal_start());
+        self.note_head(Some(&folded.entry), guard.session_id(), journal);
+        if is_put_away {
+            guard.retire()?;
+        }
+        Ok(())
     }
 
     /// The files that the last sessions of the project worked on. What cannot be read of them is passed over: nobody is

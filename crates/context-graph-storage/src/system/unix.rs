@@ -87,17 +87,6 @@ pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
     Ok(File::from(opened))
 }
 
-/// Opens a file of this user's that nobody else may read, by its path.
-pub(crate) fn open_own_file(path: &Path) -> io::Result<File> {
-    let file = open_file_unlinked(path)?;
-    let about = about(&file)?;
-    if !about.is_file || !about.is_ours || about.is_open_to_others {
-        let problem = "it is no file, another user's, or open to others";
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
-    }
-    Ok(file)
-}
-
 /// Opens a file by its path, to be read. Links on the way are followed, one at the end is not.
 pub(crate) fn open_file_unlinked(path: &Path) -> io::Result<File> {
     let opened = retried(|| rustix::fs::openat(CWD, path, FILE | OFlags::RDONLY, Mode::empty()))

@@ -19,9 +19,9 @@ use super::read::Road;
 use crate::summary::Calls;
 use crate::{heads, summary};
 
-/// What is said where git would have taken what is remembered.
-const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git would have taken what is remembered: it is mended; look at \
-                         what was committed since";
+/// What the user is told where git could have committed our state.
+const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git could have committed session data. It is restored; check \
+                         your recent commits";
 
 /// How long the full road of a tool call may take, counted from the start of the process.
 const FULL_ROAD: Duration = Duration::from_millis(2700);

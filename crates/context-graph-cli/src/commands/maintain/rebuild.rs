@@ -22,7 +22,7 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
             "left": rebuilt.left,
         }));
     }
-    let mut lines: Vec<String> = rebuilt.mended.iter().map(|what| format!("put right {what}")).collect();
+    let mut lines: Vec<String> = rebuilt.mended.iter().map(|what| format!("repaired {what}")).collect();
     lines.push(format!(
         "told {} of {} again",
         counted(rebuilt.records, "record", "records"),
@@ -35,7 +35,7 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         ));
     }
     let left = rebuilt.left.iter().map(|id| {
-        format!("left {} as it is: its records do not hold, or are not yours", terminal::plain(id, false))
+        format!("left {} unchanged: its records are damaged or not yours", terminal::plain(id, false))
     });
     lines.extend(left);
     table::print_lines(lines)

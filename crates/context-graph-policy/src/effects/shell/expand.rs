@@ -8,6 +8,7 @@ use super::eval::Shell;
 use super::flow::Flow;
 use crate::effects::path::home_of;
 use crate::effects::{Origin, Piece, Text, Unknown};
+use crate::wildcard;
 
 /// Fields under construction.
 #[derive(Default)]
@@ -367,7 +368,7 @@ fn trimmed(text: &str, op: &str, pattern: &str) -> String {
     let cuts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     let mut found = cuts.filter(|at| {
         let piece = if op.starts_with('#') { &text[..*at] } else { &text[*at..] };
-        wild(pattern.as_bytes(), piece.as_bytes())
+        wildcard::fits(pattern, piece, false)
     });
     let cut = match op {
         "#" | "%%" => found.next(),
@@ -378,31 +379,4 @@ fn trimmed(text: &str, op: &str, pattern: &str) -> String {
         Some(at) => text[..at].to_owned(),
         None => text.to_owned(),
     }
-}
-
-/// Whether a pattern matches a whole text. Here `*` and `?` reach across slashes.
-fn wild(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut retry = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                retry = Some((p, t));
-                p += 1;
-            }
-            Some(c) if *c == b'?' || *c == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => match retry {
-                Some((star, taken)) => {
-                    p = star + 1;
-                    t = taken + 1;
-                    retry = Some((star, taken + 1));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == b'*')
 }
