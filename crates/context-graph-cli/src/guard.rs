@@ -60,7 +60,7 @@ impl fmt::Display for Failed {
 
 /// What the rules said about an event.
 #[derive(Debug)]
-pub(crate) struct Judgement {
+pub(crate) struct RulesDecision {
     /// What is to happen.
     pub(crate) decision: Decision,
     /// What the policies took.
@@ -167,27 +167,31 @@ impl Guard {
 
     /// What is to happen with an event. `session` is asked for only where a policy may want to know.
     pub(crate) fn decide(&self, event: &Event, session: impl FnOnce() -> Option<Session>) -> Decision {
-        self.judge(event, session).decision
+        self.decide_in_full(event, session).decision
     }
 
     /// The same, with what the policies took and which could not be heard.
-    pub(crate) fn judge(&self, event: &Event, session: impl FnOnce() -> Option<Session>) -> Judgement {
-        self.hear_policies(self.judge_by_guards(event), event, session)
+    pub(crate) fn decide_in_full(
+        &self,
+        event: &Event,
+        session: impl FnOnce() -> Option<Session>,
+    ) -> RulesDecision {
+        self.hear_policies(self.decide_by_guards(event), event, session)
     }
 
     /// What the built-in guards say, and files that cannot be used.
-    pub(crate) fn judge_by_guards(&self, event: &Event) -> Judgement {
+    pub(crate) fn decide_by_guards(&self, event: &Event) -> RulesDecision {
         self.with_broken_files(self.policy.decide(event, &self.context()), event)
     }
 
     /// The same of a call whose input nobody gave. The built-in guards judge inputs and are not asked.
-    pub(crate) fn judge_without_input(&self, event: &Event) -> Judgement {
+    pub(crate) fn decide_without_input(&self, event: &Event) -> RulesDecision {
         self.with_broken_files(Decision::none(), event)
     }
 
     /// A broken file does not mean "no guard" or "no gate": what it says is unknown, so its errors are decided on as
     /// errors, once for an agent that wants to stop.
-    fn with_broken_files(&self, mut decision: Decision, event: &Event) -> Judgement {
+    fn with_broken_files(&self, mut decision: Decision, event: &Event) -> RulesDecision {
         let mut troubles = Vec::new();
         let concerned = match event {
             Event::PreToolUse(_) => true,
@@ -203,17 +207,17 @@ impl Guard {
             decision = decision.join(self.on_broken_file(event, &failed));
             troubles.push(tame(&failed.0, TROUBLE));
         }
-        Judgement { decision, timings: Vec::new(), troubles }
+        RulesDecision { decision, timings: Vec::new(), troubles }
     }
 
     /// Adds what the policies say to what was decided without them.
     pub(crate) fn hear_policies(
         &self,
-        judgement: Judgement,
+        by_rules: RulesDecision,
         event: &Event,
         session: impl FnOnce() -> Option<Session>,
-    ) -> Judgement {
-        let Judgement { mut decision, mut timings, mut troubles } = judgement;
+    ) -> RulesDecision {
+        let RulesDecision { mut decision, mut timings, mut troubles } = by_rules;
         if let Some(outcome) = self.consult(event, session) {
             decision = decision.join(outcome.decision);
             for error in &outcome.errors {
@@ -224,7 +228,7 @@ impl Guard {
             troubles.dedup();
             timings = outcome.timings;
         }
-        Judgement { decision: legality::settle(event, decision), timings, troubles }
+        RulesDecision { decision: legality::settle(event, decision), timings, troubles }
     }
 
     /// What a file's trouble is called where the model reads along: an error repeats what the file says, so that of a

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use context_graph_core::audit::{Call, Entry, Evidence, Origin, Outcome, correlate};
+use context_graph_core::audit::{Call, Entry, Evidence, Outcome, SessionRef, correlate};
 use context_graph_core::session::{EventRecord, Ruling};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const ORIGIN: Origin<'_> = Origin { session_id: "s", project: "/p" };
+const SESSION: SessionRef<'_> = SessionRef { session_id: "s", project: "/p" };
 
 fn record(name: &str, at_ms: i64, own: Value) -> EventRecord {
     let mut payload = json!({"hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": "/w",
@@ -57,7 +57,7 @@ fn ruled(mut record: EventRecord, verdict: &str) -> EventRecord {
 }
 
 fn tell(records: &[EventRecord]) -> Vec<Entry> {
-    correlate(ORIGIN, (1..).zip(records))
+    correlate(SESSION, (1..).zip(records))
 }
 
 fn calls(entries: &[Entry]) -> Vec<&Call> {

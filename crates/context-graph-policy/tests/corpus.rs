@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
 
 use context_graph_events::Event;
-use context_graph_policy::effects::Entry;
+use context_graph_policy::effects::FileKind;
 use context_graph_policy::{Context, Decision, ListedFileSystem, Policy, PolicyConfig};
 use serde_json::{Value, json};
 
@@ -25,10 +25,10 @@ fn decide_in(home: &str, call: &str) -> Decision {
         _ => ("Bash".to_owned(), json!({ "command": call })),
     };
     let fs = ListedFileSystem::default()
-        .with("/home", Entry::Folder)
-        .with(home, Entry::Folder)
-        .with(&format!("{home}/proj"), Entry::Folder)
-        .with(project, Entry::Folder);
+        .with("/home", FileKind::Folder)
+        .with(home, FileKind::Folder)
+        .with(&format!("{home}/proj"), FileKind::Folder)
+        .with(project, FileKind::Folder);
     let event = event(project, &tool, &input);
     Policy::new(PolicyConfig::default()).decide(&event, &Context { home, project, cwd: project, fs: &fs })
 }

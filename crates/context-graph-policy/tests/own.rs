@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
 
 use context_graph_events::Event;
-use context_graph_policy::effects::Entry;
+use context_graph_policy::effects::FileKind;
 use context_graph_policy::{Context, Decision, ListedFileSystem, Policy, PolicyConfig};
 use serde_json::{Value, json};
 
@@ -63,8 +63,8 @@ fn files() -> ListedFileSystem {
         "/home/dev/.config/context-graph/private/secret",
     ];
     let head = br#"{"at_ms":1,"project":"p","session_id":"s","seq":1,"head":"ab"}"#;
-    let fs = folders.iter().fold(ListedFileSystem::default(), |fs, path| fs.with(path, Entry::Folder));
-    let fs = files.iter().fold(fs, |fs, path| fs.with(path, Entry::File));
+    let fs = folders.iter().fold(ListedFileSystem::default(), |fs, path| fs.with(path, FileKind::Folder));
+    let fs = files.iter().fold(fs, |fs, path| fs.with(path, FileKind::File));
     let own = |name: &str| format!("{PROJECT}/{name}");
     fs.with_content(&own("evil.patch"), patch_of(".claude/settings.local.json").as_bytes())
         .with_content(&own("good.patch"), patch_of("src/main.rs").as_bytes())
@@ -113,7 +113,7 @@ fn what_is_ours_is_met_and_what_only_looks_like_it_is_not() {
 fn settings_that_git_does_not_know_are_taken_along_by_what_takes_such_files() {
     let stops = |index: &[u8], ignored: &[u8], command: &str| {
         let fs = ListedFileSystem::default()
-            .with("/home/dev/proj/app/.claude/settings.json", Entry::File)
+            .with("/home/dev/proj/app/.claude/settings.json", FileKind::File)
             .with_content("/home/dev/proj/app/.git/index", index)
             .with_content("/home/dev/proj/app/.gitignore", ignored);
         let decision = decide(&fs, command);

@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use context_graph_policy::effects::Entry;
+use context_graph_policy::effects::FileKind;
 use context_graph_policy::rego::{
     Input, PolicyFile, PolicySet, Surroundings, affected_directories, effects_view, read_folder,
 };
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 fn world() -> ListedFileSystem {
     ListedFileSystem::default()
-        .with("/proj", Entry::Folder)
-        .with("/proj/link.txt", Entry::Link("/etc/passwd".into()))
-        .with("/proj/inner", Entry::Link("src".into()))
-        .with("/proj/src", Entry::Folder)
+        .with("/proj", FileKind::Folder)
+        .with("/proj/link.txt", FileKind::Link("/etc/passwd".into()))
+        .with("/proj/inner", FileKind::Link("src".into()))
+        .with("/proj/src", FileKind::Folder)
 }
 
 fn enriched(event: &Value) -> Value {

@@ -11,7 +11,7 @@ use crate::json::node::{Hop, Kind, Node};
 use crate::json::parse::{bom_len, is_blank};
 use crate::ours::{self, Found, every_or, in_usual_folder};
 use crate::plan::{Plan, PlannedHook, StatusLine};
-use crate::undo::{Fingerprint, Origin, Undo};
+use crate::undo::{Before, Fingerprint, Undo};
 use crate::uninstall::take_out;
 
 /// Merges a plan into the text of a settings file, or into none if there is no file.
@@ -34,7 +34,7 @@ pub fn install_where(
     let mut changes = Vec::new();
     let mut notes = Vec::new();
     let (origin, begun, steps) = begin(text);
-    if origin != Origin::Settings {
+    if origin != Before::Settings {
         if plan.hooks.is_empty() && plan.status_line.is_none() {
             // An empty plan makes no file.
             let undo = undo_of(origin, before, before, Vec::new(), BTreeMap::new());
@@ -65,7 +65,7 @@ pub fn install_where(
 }
 
 fn undo_of(
-    origin: Origin,
+    origin: Before,
     before: &str,
     after: &str,
     steps: Vec<Step>,
@@ -75,11 +75,11 @@ fn undo_of(
 }
 
 /// The text to begin with: an empty object where there is nothing.
-fn begin(text: Option<&str>) -> (Origin, String, Vec<Step>) {
+fn begin(text: Option<&str>) -> (Before, String, Vec<Step>) {
     let origin = match text {
-        None => Origin::Missing,
-        Some(text) if is_blank(text) => Origin::Blank(text.to_owned()),
-        Some(text) => return (Origin::Settings, text.to_owned(), Vec::new()),
+        None => Before::Missing,
+        Some(text) if is_blank(text) => Before::Blank(text.to_owned()),
+        Some(text) => return (Before::Settings, text.to_owned(), Vec::new()),
     };
     let mut text = text.unwrap_or("").to_owned();
     let object = format!("{{}}{}", newline_of(&text));

@@ -14,7 +14,7 @@ const VERSION: u64 = 1;
 /// The way back from an installation. It goes through JSON as [`Undo::to_json`] and [`Undo::from_json`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undo {
-    pub(crate) origin: Origin,
+    pub(crate) origin: Before,
     /// The text before.
     pub(crate) from: Fingerprint,
     /// The text after.
@@ -26,7 +26,7 @@ pub struct Undo {
 
 /// What there was before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum Before {
     /// No file.
     Missing,
     /// A file with nothing but white space.
@@ -61,7 +61,7 @@ impl Undo {
             self.empty.clone_from(&earlier.empty);
         } else {
             // Somebody has edited the file in between. The bytes are lost, what was empty or missing is not.
-            if self.origin == Origin::Settings {
+            if self.origin == Before::Settings {
                 self.origin = earlier.origin.clone();
             }
             self.empty.extend(earlier.empty.clone());
@@ -88,9 +88,9 @@ impl Undo {
         json!({
             "version": VERSION,
             "origin": match &self.origin {
-                Origin::Missing => json!("missing"),
-                Origin::Blank(text) => json!({"blank": text}),
-                Origin::Settings => json!("settings"),
+                Before::Missing => json!("missing"),
+                Before::Blank(text) => json!({"blank": text}),
+                Before::Settings => json!("settings"),
             },
             "from": print(self.from),
             "result": print(self.result),
@@ -113,9 +113,9 @@ impl Undo {
 
 fn read(value: &Value) -> Option<Undo> {
     let origin = match value.get("origin")? {
-        Value::String(word) if word == "missing" => Origin::Missing,
-        Value::String(word) if word == "settings" => Origin::Settings,
-        other => Origin::Blank(other.get("blank")?.as_str()?.to_owned()),
+        Value::String(word) if word == "missing" => Before::Missing,
+        Value::String(word) if word == "settings" => Before::Settings,
+        other => Before::Blank(other.get("blank")?.as_str()?.to_owned()),
     };
     let steps = value.get("steps")?.as_array()?.iter().map(read_step).collect::<Option<_>>()?;
     let empty = value.get("empty")?.as_object()?.iter();

@@ -8,7 +8,7 @@ use crate::json::editor::Editor;
 use crate::json::node::Kind;
 use crate::json::parse::is_blank;
 use crate::ours::{self, Found, in_usual_folder};
-use crate::undo::{Origin, Undo};
+use crate::undo::{Before, Undo};
 
 /// Takes everything of ours out of the text of a settings file.
 ///
@@ -32,7 +32,7 @@ pub fn uninstall_where(
     // The text before may have had hooks of ours too, of an installation that left no record: so go on from there.
     let before = undo.and_then(|undo| undo.revert(text)).filter(|before| before != text);
     if let Some(before) = &before {
-        if undo.is_some_and(|undo| undo.origin == Origin::Missing) && before.is_empty() {
+        if undo.is_some_and(|undo| undo.origin == Before::Missing) && before.is_empty() {
             return edited(None, vec![Change::FileRemoved]);
         }
         changes.push(Change::Restored);
@@ -65,11 +65,11 @@ pub fn uninstall_where(
     let emptied = changes.len() > restored && editor.root().members().is_empty();
     let (text, _) = editor.finish();
     match undo.map(|undo| &undo.origin) {
-        Some(Origin::Missing) if emptied => {
+        Some(Before::Missing) if emptied => {
             changes.push(Change::FileRemoved);
             edited(None, changes)
         }
-        Some(Origin::Blank(blank)) if emptied => edited(Some(blank.clone()), changes),
+        Some(Before::Blank(blank)) if emptied => edited(Some(blank.clone()), changes),
         _ => edited(Some(text), changes),
     }
 }

@@ -25,7 +25,7 @@ pub mod store;
 mod system;
 
 pub use error::{Result, StorageError};
-pub use live::{LiveSession, Position, SessionGuard};
+pub use live::{LiveSession, Position, SessionLock};
 pub use paths::StateFolder;
 pub use quarantine::Quarantine;
 pub use seal::Seal;

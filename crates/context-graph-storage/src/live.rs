@@ -18,9 +18,9 @@ mod tail;
 pub use damage::{Damage, DamageKind};
 pub use fold::{FoldPlan, Folded, fold};
 pub use frame::MAX_PAYLOAD_BYTES;
-pub use session::{LiveSession, SessionGuard, StateReading, live_sessions};
+pub use session::{LiveSession, SessionLock, StateReading, live_sessions};
 pub use state_file::LiveState;
-pub use tail::{Entry, Tail};
+pub use tail::{JournalEntry, Tail};
 
 use serde::{Deserialize, Serialize};
 

@@ -197,7 +197,7 @@ fn way_to(relative: &Path) -> impl Iterator<Item = Component<'_>> {
 
 /// The content of a file that decides over others, by its path: no link at the end, a regular file of this user, and
 /// one that nobody else may write to. More than `limit` bytes are an error.
-pub fn read_guarded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub fn read_own_unlinked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = system::open_file_unlinked(path)?;
     let about = system::about(&file)?;
     refuse_other_kinds(about)?;

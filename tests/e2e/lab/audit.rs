@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Entry, Lab};
+use super::{Lab, RecordedEvent};
 use crate::model::call_id;
 
 impl Lab {
@@ -25,7 +25,7 @@ impl Lab {
         assert_eq!(told, expected);
         let record = self.record(session);
         let measured = record.of("PostToolUse").chain(record.of("PostToolUseFailure"));
-        let measured: BTreeMap<&str, &Value> = measured.filter_map(Entry::duration).collect();
+        let measured: BTreeMap<&str, &Value> = measured.filter_map(RecordedEvent::duration).collect();
         for call in calls {
             if let Some(duration) = measured.get(id(call).as_str()) {
                 assert_eq!(&&call["duration_ms"], duration, "{call:#}");

@@ -24,7 +24,7 @@ use crate::harness;
 use crate::model::{Script, ScriptedModel, Turn};
 
 pub use client::find;
-use record::Entry;
+use record::RecordedEvent;
 pub use run::Run;
 #[cfg(unix)]
 pub use terminal::key;

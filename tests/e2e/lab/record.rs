@@ -7,7 +7,7 @@ use super::Lab;
 
 /// One event on record.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct RecordedEvent {
     pub event: String,
     /// What the client sent, as it was kept.
     pub payload: Value,
@@ -17,7 +17,7 @@ pub struct Entry {
 
 /// Events on record, in their order.
 #[derive(Debug, Default)]
-pub struct Record(Vec<Entry>);
+pub struct Record(Vec<RecordedEvent>);
 
 impl Lab {
     /// The record of a session.
@@ -45,13 +45,13 @@ impl Lab {
         sessions.into_iter().map(|(_, id)| id).collect()
     }
 
-    fn entries(&self, session: &str) -> Vec<Entry> {
+    fn entries(&self, session: &str) -> Vec<RecordedEvent> {
         let text = self.ours(&["session", "export", session]);
-        text.lines().skip(1).map(|line| Entry::read(&serde_json::from_str(line).unwrap())).collect()
+        text.lines().skip(1).map(|line| RecordedEvent::read(&serde_json::from_str(line).unwrap())).collect()
     }
 }
 
-impl Entry {
+impl RecordedEvent {
     fn read(line: &Value) -> Self {
         let record = &line["record"];
         let payload: Value = serde_json::from_str(record["payload"].as_str().unwrap()).unwrap();
@@ -84,7 +84,7 @@ impl Record {
     }
 
     /// The entries of an event.
-    pub fn of<'a>(&'a self, event: &str) -> impl Iterator<Item = &'a Entry> {
+    pub fn of<'a>(&'a self, event: &str) -> impl Iterator<Item = &'a RecordedEvent> {
         self.0.iter().filter(move |entry| entry.event == event)
     }
 
@@ -93,7 +93,7 @@ impl Record {
     }
 
     /// The entry of an event that is there once.
-    pub fn only(&self, event: &str) -> &Entry {
+    pub fn only(&self, event: &str) -> &RecordedEvent {
         assert_eq!(self.count(event), 1, "{event} in {:?}", self.events());
         self.of(event).next().unwrap()
     }

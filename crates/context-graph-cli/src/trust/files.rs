@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use context_graph_policy::rego::{self, PolicyFile, RegoError, RegoErrorKind};
 use context_graph_policy::trust::{Digest, Standing};
-use context_graph_storage::safe_open::read_guarded;
+use context_graph_storage::safe_open::read_own_unlinked;
 
 use super::{TrustStore, scripts};
 use crate::{Environment, config, guard};
@@ -69,7 +69,7 @@ impl<'a> ProjectFiles<'a> {
     pub(crate) fn policies(&self) -> Option<(&[PolicyFile], &[RegoError])> {
         let read = || {
             let folder = self.folder.join(guard::POLICIES);
-            is_there(&folder).then(|| rego::read_folder(&folder, read_guarded))
+            is_there(&folder).then(|| rego::read_folder(&folder, read_own_unlinked))
         };
         self.policies.get_or_init(read).as_ref().map(|(files, errors)| (files.as_slice(), errors.as_slice()))
     }
@@ -139,7 +139,7 @@ impl<'a> ProjectFiles<'a> {
 }
 
 fn read_text(path: &Path) -> Text {
-    match read_guarded(path, MAX_FILE) {
+    match read_own_unlinked(path, MAX_FILE) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.to_string()),

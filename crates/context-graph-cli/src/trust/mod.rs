@@ -9,7 +9,7 @@ pub(crate) mod told;
 use context_graph_policy::trust::Standing;
 
 pub(crate) use files::{MAX_FILE, ProjectFiles, Text};
-pub(crate) use store::{Entry, TrustStore};
+pub(crate) use store::{TrustStore, TrustedProject};
 
 /// What the user is told about files that are not trusted, in a line; nothing where all that they say counts.
 pub(crate) fn words(standing: Standing) -> Option<&'static str> {

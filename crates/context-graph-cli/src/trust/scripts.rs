@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use context_graph_storage::safe_open::read_guarded;
+use context_graph_storage::safe_open::read_own_unlinked;
 
 /// The folders of them, below the state folder.
 const FOLDERS: [&str; 2] = ["signals", "actions"];
@@ -49,7 +49,7 @@ fn add(
         if found.len() == MAX_FILES {
             return None;
         }
-        found.push((name, read_guarded(&path, MAX_FILE).ok()?));
+        found.push((name, read_own_unlinked(&path, MAX_FILE).ok()?));
     }
     Some(())
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use context_graph_policy::trust::Digest;
-use context_graph_storage::safe_open::{Folder, is_ours, read_guarded};
+use context_graph_storage::safe_open::{Folder, is_ours, read_own_unlinked};
 use serde::{Deserialize, Serialize};
 
 use crate::Environment;
@@ -31,7 +31,7 @@ pub(crate) struct TrustStore<'a> {
 
 /// A project that the user has trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct TrustedProject {
     version: u32,
     /// The project's real path.
     pub(crate) project: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Entry {
     pub(crate) at_ms: i64,
 }
 
-impl Entry {
+impl TrustedProject {
     /// What was trusted.
     pub(crate) fn digest(&self) -> Option<Digest> {
         Digest::parse(&self.digest)
@@ -87,8 +87,12 @@ impl<'a> TrustStore<'a> {
         if let Some(trouble) = self.trouble() {
             return Err(trouble);
         }
-        let entry =
-            Entry { version: VERSION, project: place.to_path_buf(), digest: digest.to_string(), at_ms };
+        let entry = TrustedProject {
+            version: VERSION,
+            project: place.to_path_buf(),
+            digest: digest.to_string(),
+            at_ms,
+        };
         let bytes = serde_json::to_vec(&entry).map_err(|_| "the project's path is not UTF-8".to_owned())?;
         let written = fs::create_dir_all(&self.folder).and_then(|()| {
             let folder = Folder::open(&self.folder)?;
@@ -109,13 +113,13 @@ impl<'a> TrustStore<'a> {
     }
 
     /// Every project that is trusted, by path.
-    pub(crate) fn list(&self) -> Result<Vec<Entry>, String> {
+    pub(crate) fn list(&self) -> Result<Vec<TrustedProject>, String> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(format!("cannot read {}: {error}", self.folder.display())),
         };
-        let mut found: Vec<Entry> = entries
+        let mut found: Vec<TrustedProject> = entries
             .flatten()
             .filter_map(|file| {
                 let entry = read(&file.path())?;
@@ -133,9 +137,9 @@ fn name(place: &Path) -> String {
     format!("{}.json", &hash[..32])
 }
 
-fn read(file: &Path) -> Option<Entry> {
-    let bytes = read_guarded(file, MAX_FILE).ok()?;
-    serde_json::from_slice(&bytes).ok().filter(|entry: &Entry| entry.version == VERSION)
+fn read(file: &Path) -> Option<TrustedProject> {
+    let bytes = read_own_unlinked(file, MAX_FILE).ok()?;
+    serde_json::from_slice(&bytes).ok().filter(|entry: &TrustedProject| entry.version == VERSION)
 }
 
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use crate::cases::{Kind, Played, TAIL};
 pub(crate) const WARM: usize = 12;
 
 /// A case with the IC at each tool result.
-pub(crate) struct Judged {
+pub(crate) struct Measured {
     /// What the tail is.
     pub kind: Kind,
     /// The project of the beginning.
@@ -21,17 +21,22 @@ pub(crate) struct Judged {
 }
 
 /// The ICs that a model gives a case.
-pub(crate) fn judge(case: &Played, model: &Model) -> Judged {
+pub(crate) fn judge(case: &Played, model: &Model) -> Measured {
     let mut smoothed = None;
     let ic = case.vectors.iter().map(|vector| {
         let next = smooth(smoothed, model.score(vector));
         smoothed = Some(next);
         model.ic(next)
     });
-    Judged { kind: case.kind, project: case.project.clone(), ic: ic.collect(), looping: case.looping.clone() }
+    Measured {
+        kind: case.kind,
+        project: case.project.clone(),
+        ic: ic.collect(),
+        looping: case.looping.clone(),
+    }
 }
 
-impl Judged {
+impl Measured {
     /// The part of the values that belongs to the tail.
     pub(crate) fn tail(&self) -> &[f32] {
         &self.ic[self.ic.len().saturating_sub(TAIL)..]
@@ -69,7 +74,7 @@ pub(crate) struct Figures {
 }
 
 /// Figures of judged cases.
-pub(crate) fn figures(judged: &[Judged]) -> Figures {
+pub(crate) fn figures(judged: &[Measured]) -> Figures {
     let of = |kind: Kind| judged.iter().filter(move |case| case.kind == kind);
     let tails = |kind: Kind| -> Vec<f32> { of(kind).flat_map(|case| case.tail().to_vec()).collect() };
     let steady = tails(Kind::On);

@@ -131,7 +131,7 @@ impl Evidence {
 
 /// What was decided about a call or another event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Decided {
+pub struct EventRuling {
     /// The event on which it was decided.
     pub event: String,
     /// The verdict: `deny`, `ask`, `modify`, …
@@ -201,7 +201,7 @@ pub struct Call {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<Value>,
     /// What was decided about it, in the order it was.
-    pub decided: Vec<Decided>,
+    pub decided: Vec<EventRuling>,
     /// Whether the user was to be asked for permission.
     pub permission_asked: bool,
     /// The input as it was executed; none where it was not, as far as is known.
@@ -239,7 +239,7 @@ impl Call {
     }
 
     /// The strictest of what was decided before it could run.
-    pub fn ruling(&self) -> Option<&Decided> {
+    pub fn ruling(&self) -> Option<&EventRuling> {
         let before = self.decided.iter().filter(|decided| !decided.event.starts_with("Post"));
         // The first of equals: it is what the client acted on.
         before.rev().max_by_key(|decided| strictness(&decided.verdict))

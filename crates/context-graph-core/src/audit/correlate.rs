@@ -14,7 +14,7 @@ use crate::session::EventRecord;
 
 /// Whose records they are.
 #[derive(Debug, Clone, Copy)]
-pub struct Origin<'a> {
+pub struct SessionRef<'a> {
     /// The session.
     pub session_id: &'a str,
     /// The project it belongs to.
@@ -24,7 +24,7 @@ pub struct Origin<'a> {
 /// Everything that a session's records tell, in the order of the first record of each. Calls are told once, whatever
 /// lies between their records.
 pub fn correlate<'a>(
-    origin: Origin<'_>,
+    session: SessionRef<'_>,
     records: impl IntoIterator<Item = (u64, &'a EventRecord)>,
 ) -> Vec<Entry> {
     let mut gathering = Gathering::default();
@@ -34,7 +34,7 @@ pub fn correlate<'a>(
             Err(_) => gathering.entries.push(Entry::Event(Box::new(unreadable(seq, record)))),
         }
     }
-    gathering.finish(origin)
+    gathering.finish(session)
 }
 
 #[derive(Default)]
@@ -127,7 +127,7 @@ impl<'a> Gathering<'a> {
         })
     }
 
-    fn finish(mut self, origin: Origin<'_>) -> Vec<Entry> {
+    fn finish(mut self, session: SessionRef<'_>) -> Vec<Entry> {
         for (seq, record, event) in std::mem::take(&mut self.requests) {
             let matched = match &event {
                 Event::PermissionRequest(request) => self.call_of_request(seq, request),
@@ -154,7 +154,7 @@ impl<'a> Gathering<'a> {
         }
         for (at, draft) in self.drafts.into_iter().enumerate() {
             let at_ms = batch_times.get(&at).copied().unwrap_or_default();
-            self.entries.push(Entry::Call(Box::new(draft.finish(origin, &self.turns, at_ms))));
+            self.entries.push(Entry::Call(Box::new(draft.finish(session, &self.turns, at_ms))));
         }
         // A call that only its batch tells of comes right before the batch.
         self.entries.sort_by_key(|entry| (entry.first_seq(), matches!(entry, Entry::Event(_))));

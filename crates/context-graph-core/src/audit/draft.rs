@@ -4,8 +4,8 @@ use context_graph_events::claude_code::{CommonEventData, McpServerProvenance, Po
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Number, Value};
 
-use super::call::{Agent, Call, Decided, Evidence, Outcome, Part};
-use super::correlate::Origin;
+use super::call::{Agent, Call, EventRuling, Evidence, Outcome, Part};
+use super::correlate::SessionRef;
 use super::turns::Turns;
 use super::{places, subject};
 use crate::session::EventRecord;
@@ -36,7 +36,7 @@ pub(super) struct Draft {
     cwd: String,
     mcp_server: Option<String>,
     asked: Option<Value>,
-    decided: Vec<Decided>,
+    decided: Vec<EventRuling>,
     pub(super) permission_asked: bool,
     pub(super) executed: Option<Value>,
     duration_ms: Option<u64>,
@@ -158,7 +158,7 @@ impl Draft {
     }
 
     /// The call as its records tell it.
-    pub(super) fn finish(mut self, origin: Origin<'_>, turns: &Turns, batch_at_ms: i64) -> Call {
+    pub(super) fn finish(mut self, session: SessionRef<'_>, turns: &Turns, batch_at_ms: i64) -> Call {
         self.records.sort_by_key(|part| part.seq);
         self.askings.sort_unstable();
         let deferrals =
@@ -178,8 +178,8 @@ impl Draft {
         };
         Call {
             tool_use_id: self.id,
-            session_id: origin.session_id.to_owned(),
-            project: origin.project.to_owned(),
+            session_id: session.session_id.to_owned(),
+            project: session.project.to_owned(),
             subject: subject::of_call(&input, &self.cwd),
             paths: places::of_input(&input),
             tool: self.tool,
@@ -265,9 +265,9 @@ pub(super) fn agent_of(common: &CommonEventData) -> Agent {
 }
 
 /// A ruling as part of what was decided.
-pub(super) fn decided(event: &str, record: &EventRecord) -> Option<Decided> {
+pub(super) fn decided(event: &str, record: &EventRecord) -> Option<EventRuling> {
     let ruling = record.ruling.as_ref()?;
-    Some(Decided {
+    Some(EventRuling {
         event: event.to_owned(),
         verdict: ruling.verdict.clone(),
         rules: ruling.rules.clone(),

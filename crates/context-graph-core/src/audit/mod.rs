@@ -16,8 +16,8 @@ mod turns;
 
 use serde::Serialize;
 
-pub use call::{Agent, Call, Decided, Evidence, Outcome, Part, strictness};
-pub use correlate::{Origin, correlate};
+pub use call::{Agent, Call, EventRuling, Evidence, Outcome, Part, strictness};
+pub use correlate::{SessionRef, correlate};
 pub use places::{EDITORS, edits_files};
 pub use text::{Needle, visit_texts};
 
@@ -59,7 +59,7 @@ pub struct Happening {
     pub paths: Vec<String>,
     /// What was decided about it, where something was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub decided: Option<Decided>,
+    pub decided: Option<EventRuling>,
     /// How long our hook took over it, in microseconds.
     pub took_us: u32,
 }

@@ -9,7 +9,7 @@ use crate::gwt::numeric::{ln, narrow};
 
 /// One term and what is known of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
+struct TermCount {
     term: Term,
     /// How many events had it.
     events: u16,
@@ -21,7 +21,7 @@ struct Entry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Vocabulary {
     /// Sorted by term, so that lookups are quick and the order never depends on anything else.
-    entries: Vec<Entry>,
+    entries: Vec<TermCount>,
     events: u32,
     capacity: u16,
 }
@@ -64,7 +64,7 @@ impl Vocabulary {
             while let Some(entry) = old.next_if(|entry| entry.term < term) {
                 merged.push(entry);
             }
-            merged.push(Entry { term, events: 1, last: self.events });
+            merged.push(TermCount { term, events: 1, last: self.events });
         }
         merged.extend(old);
         self.entries = merged;
@@ -76,7 +76,7 @@ impl Vocabulary {
             return;
         }
         // Seen again is worth a hundred events of age.
-        let worth = |entry: &Entry| {
+        let worth = |entry: &TermCount| {
             (Reverse(u64::from(entry.last) + 100 * u64::from(entry.events.min(50))), entry.term)
         };
         self.entries.select_nth_unstable_by_key(keep, worth);

@@ -37,7 +37,7 @@ pub use own::{
     loss_acknowledged,
 };
 use recent::RecentCalls;
-pub use record::{Decided, EventRecord, Link, Ruling};
+pub use record::{EventRecord, Link, NewRuling, Ruling};
 pub use remembered::{REMEMBERED_SESSIONS, Remembered, remember};
 pub use step::StepReport;
 pub use work::{CommandUsed, Commands, FileTouched, Files, Refused, Requests, Rule, Tasks, Uses, Work};

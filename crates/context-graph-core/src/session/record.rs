@@ -45,7 +45,7 @@ impl Ruling {
 
 /// What was decided about an event that arrives.
 #[derive(Debug, Clone)]
-pub struct Decided {
+pub struct NewRuling {
     /// Verdict and reasons.
     pub ruling: Ruling,
     /// The input that the call is given instead.
@@ -128,8 +128,8 @@ impl EventRecord {
     /// Adds what was decided: verdict and reasons, and the input that the call is given instead. Reasons quote what
     /// they are about, so secrets are taken out of them too.
     #[must_use]
-    pub fn decided(mut self, decision: Option<Decided>, redactor: &Redactor, memory: &mut Memory) -> Self {
-        let Some(Decided { mut ruling, updated_input }) = decision else { return self };
+    pub fn decided(mut self, decision: Option<NewRuling>, redactor: &Redactor, memory: &mut Memory) -> Self {
+        let Some(NewRuling { mut ruling, updated_input }) = decision else { return self };
         ruling.reason = redactor.redact_text_with(&ruling.reason, memory).into_owned();
         self.ruling = Some(ruling);
         self.updated_input = updated_input.map(|mut input| {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// What a path is, without following a link at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum FileKind {
     /// A file or anything else that is neither folder nor link.
     File,
     /// A folder.
@@ -18,7 +18,7 @@ pub enum Entry {
 /// A file system as the guards see it. Names and links are read, and contents only of what says which files change.
 pub trait FileSystem {
     /// What is there, if anything is.
-    fn entry(&self, path: &str) -> Option<Entry>;
+    fn kind(&self, path: &str) -> Option<FileKind>;
 
     /// Names in a folder, at most `limit` of them; nothing where it cannot be read.
     fn names(&self, folder: &str, limit: usize) -> Vec<String>;
@@ -54,7 +54,7 @@ const MAX_KNOWN: usize = 256;
 /// The real one. It asks about a path once and keeps the answer: all rules decide about the same state of the disk.
 #[derive(Debug, Default)]
 pub struct RealFileSystem {
-    known: RefCell<Vec<(String, Option<Entry>)>>,
+    known: RefCell<Vec<(String, Option<FileKind>)>>,
 }
 
 impl RealFileSystem {
@@ -65,7 +65,7 @@ impl RealFileSystem {
 }
 
 impl FileSystem for RealFileSystem {
-    fn entry(&self, path: &str) -> Option<Entry> {
+    fn kind(&self, path: &str) -> Option<FileKind> {
         let mut known = self.known.borrow_mut();
         if let Some((_, entry)) = known.iter().find(|(asked, _)| asked == path) {
             return entry.clone();
@@ -105,25 +105,25 @@ impl FileSystem for RealFileSystem {
     }
 }
 
-fn look(path: &Path) -> Option<Entry> {
+fn look(path: &Path) -> Option<FileKind> {
     let kind = path.symlink_metadata().ok()?.file_type();
     if kind.is_symlink() {
-        return Some(Entry::Link(path.read_link().ok()?.to_string_lossy().into_owned()));
+        return Some(FileKind::Link(path.read_link().ok()?.to_string_lossy().into_owned()));
     }
-    Some(if kind.is_dir() { Entry::Folder } else { Entry::File })
+    Some(if kind.is_dir() { FileKind::Folder } else { FileKind::File })
 }
 
 /// One made of a list, for tests and for deciding without a disk.
 #[derive(Debug, Clone, Default)]
 pub struct ListedFileSystem {
-    entries: Vec<(String, Entry)>,
+    entries: Vec<(String, FileKind)>,
     contents: Vec<(String, Vec<u8>)>,
 }
 
 impl ListedFileSystem {
     /// Adds an entry.
     #[must_use]
-    pub fn with(mut self, path: &str, entry: Entry) -> Self {
+    pub fn with(mut self, path: &str, entry: FileKind) -> Self {
         self.entries.push((path.to_owned(), entry));
         self
     }
@@ -132,12 +132,12 @@ impl ListedFileSystem {
     #[must_use]
     pub fn with_content(mut self, path: &str, content: &[u8]) -> Self {
         self.contents.push((path.to_owned(), content.to_owned()));
-        self.with(path, Entry::File)
+        self.with(path, FileKind::File)
     }
 }
 
 impl FileSystem for ListedFileSystem {
-    fn entry(&self, path: &str) -> Option<Entry> {
+    fn kind(&self, path: &str) -> Option<FileKind> {
         self.entries.iter().find(|(known, _)| known == path).map(|(_, entry)| entry.clone())
     }
 

@@ -16,7 +16,7 @@ mod shell;
 pub mod text;
 mod tools;
 
-pub use fs::{Entry, FileSystem, ListedFileSystem, RealFileSystem};
+pub use fs::{FileKind, FileSystem, ListedFileSystem, RealFileSystem};
 pub use path::Target;
 pub(crate) use programs::{NARROWED, git_settings};
 pub use text::{Origin, Piece, Text};

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::fs::{Entry, FileSystem};
+use super::fs::{FileKind, FileSystem};
 use super::text::{Piece, Text};
 
 /// Links followed in one path before it is called a loop.
@@ -249,8 +249,8 @@ pub(crate) fn follow(path: &str, fs: &dyn FileSystem) -> Option<String> {
         if missing {
             continue;
         }
-        match fs.entry(&done) {
-            Some(Entry::Link(to)) => {
+        match fs.kind(&done) {
+            Some(FileKind::Link(to)) => {
                 links += 1;
                 if links > MAX_LINKS {
                     return None;
@@ -372,10 +372,10 @@ mod tests {
     #[test]
     fn links_are_followed_and_loops_end() {
         let fs = ListedFileSystem::default()
-            .with("/p", Entry::Folder)
-            .with("/p/notes", Entry::Link("secret/../.env".into()))
-            .with("/p/secret", Entry::Folder)
-            .with("/p/loop", Entry::Link("loop".into()));
+            .with("/p", FileKind::Folder)
+            .with("/p/notes", FileKind::Link("secret/../.env".into()))
+            .with("/p/secret", FileKind::Folder)
+            .with("/p/loop", FileKind::Link("loop".into()));
         assert_eq!(follow("/p/notes", &fs).as_deref(), Some("/p/.env"));
         assert_eq!(follow("/p/loop", &fs), None);
         assert_eq!(follow("/q/new", &fs).as_deref(), Some("/q/new"));
@@ -384,12 +384,12 @@ mod tests {
     #[test]
     fn dots_behind_a_link_lead_up_from_where_it_points() {
         let fs = ListedFileSystem::default()
-            .with("/dev", Entry::Folder)
-            .with("/dev/fd", Entry::Link("/proc/7/fd".into()))
-            .with("/proc", Entry::Folder)
-            .with("/proc/7", Entry::Folder)
-            .with("/proc/7/fd", Entry::Folder)
-            .with("/proc/7/root", Entry::Link("/".into()));
+            .with("/dev", FileKind::Folder)
+            .with("/dev/fd", FileKind::Link("/proc/7/fd".into()))
+            .with("/proc", FileKind::Folder)
+            .with("/proc/7", FileKind::Folder)
+            .with("/proc/7/fd", FileKind::Folder)
+            .with("/proc/7/root", FileKind::Link("/".into()));
         let places = Places { home: "/home/dev", fs: &fs };
         let target = |path: &str| Target::new(&Text::from(path), &Text::lit("/dev"), places);
         for path in ["/dev/fd/../root/etc/shadow", "fd/../root/etc/shadow"] {
@@ -402,9 +402,9 @@ mod tests {
     #[test]
     fn globs_name_what_is_there() {
         let fs = ListedFileSystem::default()
-            .with("/p", Entry::Folder)
-            .with("/p/prod.env", Entry::File)
-            .with("/p/.env", Entry::File);
+            .with("/p", FileKind::Folder)
+            .with("/p/prod.env", FileKind::File)
+            .with("/p/.env", FileKind::File);
         let mut glob = Text::default();
         glob.push_globbed("/p/*");
         assert_eq!(expand(&glob, &fs), ["/p/prod.env"]);

@@ -7,7 +7,7 @@ use super::places::{is_passing, is_within};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::path::absolute_str;
-use crate::effects::{Entry, Text, git_settings};
+use crate::effects::{FileKind, Text, git_settings};
 use crate::programs::Invocation;
 
 static RESET: Rule = Rule::ask("destructive-git/reset-hard", Severity::High);
@@ -128,7 +128,7 @@ pub(super) fn is_put_aside(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     is_passing(&place, case.ctx)
         && !is_within(case.ctx.project, &place)
         && !is_temporary_root(&place)
-        && !matches!(case.ctx.fs.entry(&place), Some(Entry::Link(_)))
+        && !matches!(case.ctx.fs.kind(&place), Some(FileKind::Link(_)))
 }
 
 fn is_temporary_root(place: &str) -> bool {
@@ -187,8 +187,8 @@ fn is_many(case: &Case<'_>, word: &str) -> bool {
     if word.contains(['*', '?']) || word.ends_with('/') || word.starts_with(":(") {
         return true;
     }
-    match case.ctx.fs.entry(&absolute_str(word, case.ctx.cwd)) {
-        Some(Entry::Folder) => true,
+    match case.ctx.fs.kind(&absolute_str(word, case.ctx.cwd)) {
+        Some(FileKind::Folder) => true,
         Some(_) => false,
         // What is not there can have been removed. Files without an extension are written in capitals.
         None => {

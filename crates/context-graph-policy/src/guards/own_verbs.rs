@@ -154,7 +154,7 @@ fn is_own_source(case: &Case<'_>, run: &Run) -> bool {
     named
         || folders.iter().any(|folder| {
             let manifest = format!("{}/crates/context-graph-cli", folder.trim_end_matches('/'));
-            !folder.is_empty() && case.ctx.fs.entry(&manifest).is_some()
+            !folder.is_empty() && case.ctx.fs.kind(&manifest).is_some()
         })
 }
 

@@ -6,7 +6,7 @@ use super::places::{hits, hits_configured, holds_configured, is_configured_folde
 use super::secrets::{is_key, is_secret_file};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Entry, PathEffect, Target};
+use crate::effects::{Access, FileKind, PathEffect, Target};
 
 static READ_ONLY: Rule = Rule::deny("protected-paths/read-only", Severity::High);
 static NO_READ: Rule = Rule::deny("protected-paths/no-read", Severity::High);
@@ -236,7 +236,7 @@ fn is_new_from_template(case: &Case<'_>, effect: &PathEffect) -> bool {
     let exists = effect
         .target
         .literal()
-        .is_some_and(|path| matches!(case.ctx.fs.entry(path), Some(Entry::File | Entry::Link(_))));
+        .is_some_and(|path| matches!(case.ctx.fs.kind(path), Some(FileKind::File | FileKind::Link(_))));
     effect.from_template && !exists && name.starts_with(".env")
 }
 

@@ -3,7 +3,7 @@
 use super::places::is_within;
 use super::{Case, untracked};
 use crate::effects::path::absolute_str;
-use crate::effects::{Access, Entry, Run, Text};
+use crate::effects::{Access, FileKind, Run, Text};
 
 /// Names looked at in a folder of ours.
 const MAX_NAMES: usize = 64;
@@ -44,8 +44,8 @@ fn ours(case: &Case<'_>) -> Vec<Ours> {
     let fs = case.ctx.fs;
     let (project, home) = (case.ctx.project.trim_end_matches('/'), case.ctx.home.trim_end_matches('/'));
     let mut found = Vec::new();
-    let mut add = |path: String| match fs.entry(&path) {
-        Some(Entry::Folder) => {
+    let mut add = |path: String| match fs.kind(&path) {
+        Some(FileKind::Folder) => {
             found.push(Ours { path, is_folder: true });
             true
         }
@@ -330,8 +330,8 @@ mod tests {
             "/home/dev/.claude/settings.json",
             "/home/dev/.config/context-graph/trust.json",
         ];
-        let fs = folders.iter().fold(ListedFileSystem::default(), |fs, path| fs.with(path, Entry::Folder));
-        let fs = files.iter().fold(fs, |fs, path| fs.with(path, Entry::File));
+        let fs = folders.iter().fold(ListedFileSystem::default(), |fs, path| fs.with(path, FileKind::Folder));
+        let fs = files.iter().fold(fs, |fs, path| fs.with(path, FileKind::File));
         let ctx = Context { home: "/home/dev", project: "/home/dev/app", cwd: "/home/dev/app", fs: &fs };
         let policy = Policy::default();
         let input = json!({ "command": command });

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::effects::{Entry, ListedFileSystem};
+use crate::effects::{FileKind, ListedFileSystem};
 use crate::{Context, Decision, Policy, PolicyConfig, guards};
 
 pub(crate) fn decide_with(config: PolicyConfig, tool: &str, input: &Value) -> Decision {
     let fs = ListedFileSystem::default()
-        .with("/proj", Entry::Folder)
-        .with("/proj/app", Entry::Folder)
-        .with("/proj/app/notes", Entry::Link(".env".into()))
-        .with("/proj/app/link", Entry::Link(".claude/settings.json".into()));
+        .with("/proj", FileKind::Folder)
+        .with("/proj/app", FileKind::Folder)
+        .with("/proj/app/notes", FileKind::Link(".env".into()))
+        .with("/proj/app/link", FileKind::Link(".claude/settings.json".into()));
     let ctx = Context { home: "/home/dev", project: "/proj/app", cwd: "/proj/app", fs: &fs };
     let policy = Policy::new(config);
     let effects = policy.effects(tool, input, &ctx).unwrap();

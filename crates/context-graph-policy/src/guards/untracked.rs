@@ -69,7 +69,7 @@ impl Untracked {
                 files.push(Ours { path: format!("{project}/{name}"), is_folder: false });
             }
         }
-        files.retain(|ours| fs.entry(&ours.path).is_some());
+        files.retain(|ours| fs.kind(&ours.path).is_some());
         let mut ignored = Vec::new();
         for list in [
             format!("{project}/.gitignore"),
@@ -108,7 +108,7 @@ fn left_out(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
     let chooses = matches!(call.word(1), "set" | "init");
     let is_in = |word: &str| word.contains(".claude") && !word.starts_with('!') || word == "/*";
     let is_named = named(call).any(is_in) && !named(call).any(|word| word.starts_with("!.claude"));
-    (chooses && !is_named && case.ctx.fs.entry(&path).is_some()).then_some(Ours { path, is_folder: false })
+    (chooses && !is_named && case.ctx.fs.kind(&path).is_some()).then_some(Ours { path, is_folder: false })
 }
 
 /// The words behind the subcommand.

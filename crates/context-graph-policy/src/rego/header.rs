@@ -146,7 +146,7 @@ impl<'a> Line<'a> {
 }
 
 /// A key's own line, what follows on it, and the lines below that belong to it.
-struct Entry<'a, 'b> {
+struct Section<'a, 'b> {
     line: Line<'a>,
     key: &'a str,
     rest: &'a str,
@@ -154,7 +154,7 @@ struct Entry<'a, 'b> {
 }
 
 /// The keys at the outermost indentation of these lines.
-fn entries<'a, 'b>(lines: &'b [Line<'a>]) -> Vec<Entry<'a, 'b>> {
+fn entries<'a, 'b>(lines: &'b [Line<'a>]) -> Vec<Section<'a, 'b>> {
     let Some(base) = lines.iter().filter(|line| !line.text.is_empty()).map(|line| line.indent).min() else {
         return Vec::new();
     };
@@ -169,7 +169,7 @@ fn entries<'a, 'b>(lines: &'b [Line<'a>]) -> Vec<Entry<'a, 'b>> {
         let end = starts.get(nth + 1).copied().unwrap_or(lines.len());
         let (key, rest) = lines[at].text.split_once(':').unwrap_or((lines[at].text, ""));
         let key = key.trim().trim_matches(['"', '\'']);
-        found.push(Entry { line: lines[at], key, rest: rest.trim(), below: &lines[at + 1..end] });
+        found.push(Section { line: lines[at], key, rest: rest.trim(), below: &lines[at + 1..end] });
     }
     found
 }
@@ -245,7 +245,7 @@ fn names(line: &Line<'_>, key: &str, value: Flow) -> Result<Vec<String>, HeaderE
         .collect()
 }
 
-impl Entry<'_, '_> {
+impl Section<'_, '_> {
     /// The value on the key's line, with the lines below where a bracket is still open.
     fn flow(&self) -> Result<Flow, HeaderError> {
         let mut text = self.rest.to_owned();

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Context;
 use crate::effects::path::{Places, Target};
-use crate::effects::{Entry, Text};
+use crate::effects::{FileKind, Text};
 
 /// What the event itself does not say.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -115,7 +115,7 @@ fn resolve(into: &mut Map<String, Value>, path: &str, cwd: &str, ctx: &Context<'
     let target = Target::new(&Text::lit(path), &Text::lit(cwd), places);
     let absolute = target.literal().unwrap_or(path);
     let resolved = target.real.first().map_or(absolute, String::as_str);
-    into.insert("is_symlink".to_owned(), json!(matches!(ctx.fs.entry(absolute), Some(Entry::Link(_)))));
+    into.insert("is_symlink".to_owned(), json!(matches!(ctx.fs.kind(absolute), Some(FileKind::Link(_)))));
     into.insert("resolved_file_path".to_owned(), json!(resolved));
     into.insert("original_file_path".to_owned(), json!(path));
 }

@@ -5,7 +5,7 @@
 //! be folded again; one after it leaves a journal whose folded part is skipped by that place. Because the journal
 //! is synced first, the place in the store never points past what a power cut leaves of the journal.
 
-use super::{Damage, Entry, Position, SessionGuard};
+use super::{Damage, JournalEntry, Position, SessionLock};
 use crate::error::{Result, StorageError};
 use crate::store::{FoldBatch, SessionEntry, Store};
 
@@ -40,10 +40,10 @@ pub struct Folded {
 /// state may be ahead of the log, and behind it after a fold that died half-way. It also gets the damage that was met,
 /// and leaves what is to be reported.
 pub fn fold(
-    guard: &mut SessionGuard<'_>,
+    guard: &mut SessionLock<'_>,
     store: &Store,
     applied: Option<Position>,
-    plan: impl FnOnce(&[Entry<'_>], &[Entry<'_>], &mut Vec<Damage>) -> Result<FoldPlan>,
+    plan: impl FnOnce(&[JournalEntry<'_>], &[JournalEntry<'_>], &mut Vec<Damage>) -> Result<FoldPlan>,
 ) -> Result<Folded> {
     let folded = store.session(guard.session_id())?.and_then(|session| session.folded_to);
     let mut unlogged = guard.entries_since(folded)?;

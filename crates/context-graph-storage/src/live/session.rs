@@ -39,7 +39,7 @@ pub struct StateReading {
 
 /// The right to step a session: one process at a time has it.
 #[derive(Debug)]
-pub struct SessionGuard<'a> {
+pub struct SessionLock<'a> {
     session: &'a LiveSession,
     /// Holds the lock; it goes with the file.
     state: File,
@@ -98,14 +98,14 @@ impl LiveSession {
     }
 
     /// Waits for the right to step the session.
-    pub fn lock(&self) -> Result<SessionGuard<'_>> {
+    pub fn lock(&self) -> Result<SessionLock<'_>> {
         let state = self.lock_state()?;
         self.guard(state)
     }
 
     /// Waits for the right to look at a session that has files; none when it has none, or none any more when its turn
     /// has come. Looking leaves no files behind that were not there.
-    pub fn lock_existing(&self) -> Result<Option<SessionGuard<'_>>> {
+    pub fn lock_existing(&self) -> Result<Option<SessionLock<'_>>> {
         let has_journal = || self.journal.folder.has(&self.journal.name);
         if !has_journal() {
             return Ok(None);
@@ -120,10 +120,10 @@ impl LiveSession {
         Ok(None)
     }
 
-    fn guard(&self, state: File) -> Result<SessionGuard<'_>> {
+    fn guard(&self, state: File) -> Result<SessionLock<'_>> {
         let mut damage = Vec::new();
         let journal = self.journal.open(&mut damage)?;
-        Ok(SessionGuard { session: self, state, current: None, journal, damage, unfit: None })
+        Ok(SessionLock { session: self, state, current: None, journal, damage, unfit: None })
     }
 
     /// The state file, locked.
@@ -165,7 +165,7 @@ impl LiveSession {
     }
 }
 
-impl SessionGuard<'_> {
+impl SessionLock<'_> {
     /// The session's id.
     pub fn session_id(&self) -> &str {
         self.session.id()

@@ -15,7 +15,7 @@ use crate::system::{self, FileExt as _};
 
 /// One appended payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct JournalEntry<'a> {
     /// The bytes, as they were appended.
     pub payload: &'a [u8],
     /// The place right behind the entry.
@@ -34,8 +34,10 @@ pub struct Tail {
 
 impl Tail {
     /// The entries, oldest first.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
-        self.entries.iter().map(|(range, end)| Entry { payload: &self.bytes[range.clone()], end: *end })
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = JournalEntry<'_>> {
+        self.entries
+            .iter()
+            .map(|(range, end)| JournalEntry { payload: &self.bytes[range.clone()], end: *end })
     }
 
     /// The place behind the last entry; where reading began when there is none.

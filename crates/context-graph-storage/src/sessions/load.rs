@@ -8,14 +8,14 @@ use super::codec::{decode_record, decode_session, encode_session, memory_of, rem
 use super::lost::Ahead;
 use super::reach::Reach;
 use crate::error::{Result, StorageError};
-use crate::live::{Entry, LiveState, Position, SessionGuard};
+use crate::live::{JournalEntry, LiveState, Position, SessionLock};
 use crate::store::Store;
 
 impl Sessions {
     /// The session as it is known: from its state file, else from the store, else a new one.
     pub(super) fn load(
         &self,
-        guard: &mut SessionGuard<'_>,
+        guard: &mut SessionLock<'_>,
         session_id: &str,
         at_ms: i64,
         store: &mut Reach<'_>,
@@ -28,7 +28,7 @@ impl Sessions {
     /// The same, with the store's word for it.
     pub(super) fn load_by(
         &self,
-        guard: &mut SessionGuard<'_>,
+        guard: &mut SessionLock<'_>,
         session_id: &str,
         at_ms: i64,
         ask_store: impl FnOnce() -> Result<Option<(Session, Option<Position>)>>,
@@ -40,7 +40,7 @@ impl Sessions {
     /// The same, with the state file read already.
     pub(super) fn load_from(
         &self,
-        guard: &mut SessionGuard<'_>,
+        guard: &mut SessionLock<'_>,
         known: Option<LiveState>,
         session_id: &str,
         at_ms: i64,
@@ -84,7 +84,7 @@ pub(super) struct Loaded {
 
 impl Loaded {
     /// Takes in an entry of somebody else's, and the secrets that were recognised with it.
-    pub(super) fn take_in(&mut self, entry: &Entry<'_>) {
+    pub(super) fn take_in(&mut self, entry: &JournalEntry<'_>) {
         self.memory.merge(&memory_of(entry.payload));
         if let Some(at_ms) = take_in(&mut self.session, entry) {
             self.saw(at_ms);
@@ -114,7 +114,7 @@ pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session,
 }
 
 /// Takes in an entry of somebody else's, and says when it came. One that cannot be read back changes nothing.
-pub(super) fn take_in(session: &mut Session, entry: &Entry<'_>) -> Option<i64> {
+pub(super) fn take_in(session: &mut Session, entry: &JournalEntry<'_>) -> Option<i64> {
     let record = decode_record(entry.payload).ok()?;
     let event = record.event().ok()?;
     session.step(&record, &event);

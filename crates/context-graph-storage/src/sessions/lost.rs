@@ -8,7 +8,7 @@ use super::load::{Loaded, stored};
 use super::reach::Reach;
 use super::{Sessions, forget_losses, note_loss};
 use crate::error::{IoContext, Result};
-use crate::live::{Damage, Entry, LiveState, Position, SessionGuard, Tail};
+use crate::live::{Damage, JournalEntry, LiveState, Position, SessionLock, Tail};
 use crate::session_key::SessionKey;
 use crate::store::{Patience, Store};
 
@@ -93,7 +93,7 @@ pub(super) fn untold_damage(tail: &mut Tail) -> Vec<Damage> {
 }
 
 /// Leaves the damage that none of `entries` tells of: each piece once.
-pub(super) fn retain_untold<'a, I: Iterator<Item = Entry<'a>>>(
+pub(super) fn retain_untold<'a, I: Iterator<Item = JournalEntry<'a>>>(
     damage: &mut Vec<Damage>,
     entries: impl Fn() -> I,
 ) {
@@ -124,7 +124,7 @@ pub(super) fn by_damage(damage: &[Damage]) -> Option<EventsLost> {
 
 /// What a session has lost that is not on record: `own` of its entries were appended just now.
 pub(super) fn found_out(
-    guard: &SessionGuard<'_>,
+    guard: &SessionLock<'_>,
     state: &Loaded,
     damage: &[Damage],
     own: u64,
@@ -147,7 +147,7 @@ impl Sessions {
     /// Puts a loss on record in the session's own journal, and writes down how far that has come: less far than before.
     pub(super) fn put_on_record(
         &self,
-        guard: &mut SessionGuard<'_>,
+        guard: &mut SessionLock<'_>,
         lost: &EventsLost,
         at_ms: i64,
         store: &mut Reach<'_>,
@@ -163,7 +163,7 @@ impl Sessions {
     /// Appends a loss to the session's own journal, and notes that somebody is to be told.
     pub(super) fn append_loss(
         &self,
-        guard: &mut SessionGuard<'_>,
+        guard: &mut SessionLock<'_>,
         lost: &EventsLost,
         at_ms: i64,
     ) -> Result<Position> {
@@ -179,7 +179,7 @@ impl Sessions {
     /// and `own` entries were appended just now.
     pub(super) fn load_whole(
         &self,
-        guard: &mut SessionGuard<'_>,
+        guard: &mut SessionLock<'_>,
         session_id: &str,
         now_ms: i64,
         store: &mut Reach<'_>,

@@ -19,7 +19,7 @@ mod trail;
 use std::cell::OnceCell;
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::{Decided, EventRecord, Session};
+use context_graph_core::session::{EventRecord, NewRuling, Session};
 use context_graph_events::Event;
 use context_graph_secrets::{Memory, Redactor};
 
@@ -86,7 +86,7 @@ impl Sessions {
     }
 
     /// An event as it will be remembered: cut to size, secrets taken out.
-    pub fn record(&self, event: Event, at_ms: i64, decision: Option<Decided>) -> EventRecord {
+    pub fn record(&self, event: Event, at_ms: i64, decision: Option<NewRuling>) -> EventRecord {
         self.record_knowing(event, at_ms, decision, &mut Memory::default())
     }
 
@@ -95,7 +95,7 @@ impl Sessions {
         &self,
         event: Event,
         at_ms: i64,
-        decision: Option<Decided>,
+        decision: Option<NewRuling>,
         memory: &mut Memory,
     ) -> EventRecord {
         let redactor = self.redactor();
@@ -107,7 +107,7 @@ impl Sessions {
         &self,
         event: Event,
         at_ms: i64,
-        decision: Option<Decided>,
+        decision: Option<NewRuling>,
         memory: &mut Memory,
     ) -> Result<(EventRecord, Event)> {
         let redactor = self.redactor();
@@ -145,7 +145,7 @@ impl Sessions {
         session_id: &str,
         event: Event,
         at_ms: i64,
-        decision: Option<Decided>,
+        decision: Option<NewRuling>,
         took_us: impl FnOnce() -> u32,
     ) -> Result<(Vec<Damage>, Option<SessionIdentitySnapshot>)> {
         let live = self.folder.session(session_id)?.durable(self.durable);

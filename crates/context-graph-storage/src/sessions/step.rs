@@ -1,8 +1,8 @@
 //! One event taken in: appended, folded into the session, and at a sync point into the store.
 
 use context_graph_core::session::{
-    Decided, EventRecord, EventsLost, Link, LinkOrigin, REMEMBERED_SESSIONS, Remembered, Session, StepReport,
-    Work, remember,
+    EventRecord, EventsLost, Link, LinkOrigin, NewRuling, REMEMBERED_SESSIONS, Remembered, Session,
+    StepReport, Work, remember,
 };
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
@@ -15,7 +15,7 @@ use super::load::{Loaded, stored};
 use super::lost;
 use super::reach::Reach;
 use crate::error::{Result, StorageError};
-use crate::live::{Damage, Entry, FOLD_ABOVE_BYTES, FoldPlan, Folded, Position, SessionGuard, fold};
+use crate::live::{Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, Position, SessionLock, fold};
 use crate::store::{About, FoldBatch, LogRecord, Patience, Store};
 
 /// How safe an event is to be when it has been taken in.
@@ -56,7 +56,7 @@ pub struct Arrival {
     /// How long our hook has taken so far, in microseconds.
     pub took_us: u32,
     /// What was decided about it, where something was.
-    pub decision: Option<Decided>,
+    pub decision: Option<NewRuling>,
     /// Below which continuity the session is in a crisis, as the user wants it.
     pub crisis_threshold: f32,
     /// Below which continuity the model is told of drift, as the user wants it.
@@ -189,7 +189,7 @@ impl Sessions {
     /// Keeps a session that was stepped, as safely as its event wants: in its cache, or folded into the store.
     fn keep(
         &self,
-        mut guard: SessionGuard<'_>,
+        mut guard: SessionLock<'_>,
         store: &mut Reach<'_>,
         state: &mut Loaded,
         own: Position,
@@ -300,7 +300,7 @@ impl Sessions {
     /// Folds what has gathered in a session's journal into the store. What turns out to be lost is on record in it.
     pub(super) fn fold(
         &self,
-        guard: &mut SessionGuard<'_>,
+        guard: &mut SessionLock<'_>,
         store: &Store,
         state: &mut Loaded,
         over: bool,
@@ -315,7 +315,7 @@ impl Sessions {
 
     fn fold_once(
         &self,
-        guard: &mut SessionGuard<'_>,
+        guard: &mut SessionLock<'_>,
         store: &Store,
         state: &mut Loaded,
         over: bool,
@@ -400,7 +400,7 @@ impl Sessions {
 /// The longest id of a call that can be looked up.
 const MAX_INDEXED_ID: usize = 1024;
 
-fn log_record(entry: &Entry<'_>) -> Result<LogRecord> {
+fn log_record(entry: &JournalEntry<'_>) -> Result<LogRecord> {
     let record = decode_record(entry.payload)?.for_the_log();
     Ok(LogRecord {
         // An absurd id is kept in the record and not looked up by.

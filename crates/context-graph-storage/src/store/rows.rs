@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use context_graph_core::audit::{Entry, Evidence, Origin, correlate};
+use context_graph_core::audit::{Entry, Evidence, SessionRef, correlate};
 use context_graph_core::session::EventRecord;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params, params_from_iter};
 
@@ -71,7 +71,7 @@ fn read_from(
 
 pub(super) fn correlated(ledger: &Ledger, records: &[(u64, EventRecord)]) -> Vec<Entry> {
     let project = ledger.entry.project.as_deref().unwrap_or_default();
-    let origin = Origin { session_id: &ledger.entry.session_id, project };
+    let origin = SessionRef { session_id: &ledger.entry.session_id, project };
     correlate(origin, records.iter().map(|(seq, record)| (*seq, record)))
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use context_graph_core::audit::{Call, Decided, Entry, Happening};
+use context_graph_core::audit::{Call, Entry, EventRuling, Happening};
 use context_graph_core::session::EventRecord;
 
 use super::field::Field;
@@ -172,8 +172,8 @@ impl Telling<'_> {
         &mut self,
         seq: u64,
         place: i64,
-        decided: &[Decided],
-        counted: Option<&Decided>,
+        decided: &[EventRuling],
+        counted: Option<&EventRuling>,
     ) -> rusqlite::Result<()> {
         let mut position = 0_i64;
         for decision in decided {
@@ -181,7 +181,7 @@ impl Telling<'_> {
             let rules = decision.rules.iter().map(Some);
             let none = decision.rules.is_empty().then_some(None);
             for rule in rules.chain(none) {
-                let Decided { event, verdict, reason, .. } = decision;
+                let EventRuling { event, verdict, reason, .. } = decision;
                 let row = [
                     self.session.into(),
                     seq.into(),

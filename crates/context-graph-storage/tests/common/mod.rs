@@ -14,11 +14,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
-use context_graph_storage::live::{self, Entry, FoldPlan, Folded};
+use context_graph_storage::live::{self, FoldPlan, Folded, JournalEntry};
 use context_graph_storage::safe_open::Folder;
 use context_graph_storage::store::SessionQuery;
 use context_graph_storage::{
-    FoldBatch, LiveSession, LogRecord, Position, Quarantine, Seal, SessionGuard, StorageError, Store,
+    FoldBatch, LiveSession, LogRecord, Position, Quarantine, Seal, SessionLock, StorageError, Store,
     StoreOptions,
 };
 
@@ -96,7 +96,7 @@ fn patiently<T>(ask: impl Fn() -> Result<T, StorageError>) -> T {
 
 /// The state to go on from, the way the hooks find it: the live one, else what the store has. It is the number of
 /// entries applied, so that an entry applied twice or never shows.
-pub fn load(guard: &mut SessionGuard<'_>, store: &Store) -> (Option<Position>, u64) {
+pub fn load(guard: &mut SessionLock<'_>, store: &Store) -> (Option<Position>, u64) {
     if let Some(state) = guard.read_state().unwrap() {
         return (Some(state.applied), number(state.payload()));
     }
@@ -110,7 +110,7 @@ pub fn load(guard: &mut SessionGuard<'_>, store: &Store) -> (Option<Position>, u
 }
 
 /// Folds the way the hooks do: what finds the store busy is folded later.
-pub fn fold(guard: &mut SessionGuard<'_>, store: &Store, now_ms: i64) -> Folded {
+pub fn fold(guard: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Folded {
     loop {
         match try_fold(guard, store, now_ms) {
             Err(StorageError::Busy { .. }) => {}
@@ -119,12 +119,12 @@ pub fn fold(guard: &mut SessionGuard<'_>, store: &Store, now_ms: i64) -> Folded 
     }
 }
 
-fn try_fold(guard: &mut SessionGuard<'_>, store: &Store, now_ms: i64) -> Result<Folded, StorageError> {
+fn try_fold(guard: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Result<Folded, StorageError> {
     let (applied, mut count) = load(guard, store);
     let id = guard.session_id().to_owned();
     live::fold(guard, store, applied, |entries, fresh, _| {
         count += fresh.len() as u64;
-        let record = |entry: &Entry<'_>| LogRecord {
+        let record = |entry: &JournalEntry<'_>| LogRecord {
             tool_use_id: Some("call".into()),
             bytes: entry.payload.to_vec(),
             source: Some(entry.end),

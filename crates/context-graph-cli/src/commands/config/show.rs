@@ -15,7 +15,7 @@ use crate::{Environment, guard, table, terminal};
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Origin {
+enum ValueSource {
     Default,
     UserFile(PathBuf),
     ProjectFile(PathBuf),
@@ -23,7 +23,7 @@ enum Origin {
     Flag(&'static str),
 }
 
-impl Origin {
+impl ValueSource {
     fn words(&self) -> String {
         match self {
             Self::Default => "default".to_owned(),
@@ -50,7 +50,7 @@ impl Origin {
 struct Setting {
     key: String,
     value: Value,
-    origin: Origin,
+    origin: ValueSource,
 }
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
@@ -102,7 +102,7 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
             let name = format!("{section}.{key}");
             let set = said.get(section).and_then(|section| section.get(key)).is_some();
             let set = set && counts(files, File::Config, &name);
-            let origin = if set { Origin::ProjectFile(file.clone()) } else { Origin::Default };
+            let origin = if set { ValueSource::ProjectFile(file.clone()) } else { ValueSource::Default };
             settings.push(Setting { key: name, value: value.clone(), origin });
         }
     }
@@ -113,12 +113,12 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
 /// only stricter than everything.
 fn policies(environment: &Environment, files: &ProjectFiles<'_>) -> Vec<Setting> {
     let user = guard::user_file(environment);
-    let project = Origin::ProjectFile(files.folder().join(guard::FILE));
+    let project = ValueSource::ProjectFile(files.folder().join(guard::FILE));
     let said = table_of(files.policy()).into_iter().filter(|(key, _)| counts(files, File::Policy, key));
     let said = said.map(|said| (project.clone(), said));
     table_of(&guard::read_users(&user))
         .into_iter()
-        .map(|said| (Origin::UserFile(user.clone()), said))
+        .map(|said| (ValueSource::UserFile(user.clone()), said))
         .chain(said)
         .map(|(origin, (key, value))| Setting {
             key: format!("policy.{key}"),
@@ -141,9 +141,9 @@ fn table_of(text: &Text) -> toml::Table {
 /// Where things are.
 fn places(args: &PlaceArgs, outer: &Environment, inner: &Environment) -> Vec<Setting> {
     let named = |flag: bool, variable: bool, names: (&'static str, &'static str)| match (flag, variable) {
-        (true, _) => Origin::Flag(names.0),
-        (false, true) => Origin::Environment(names.1),
-        (false, false) => Origin::Default,
+        (true, _) => ValueSource::Flag(names.0),
+        (false, true) => ValueSource::Environment(names.1),
+        (false, false) => ValueSource::Default,
     };
     let project =
         named(args.project.is_some(), outer.project_dir.is_some(), ("--project", "CLAUDE_PROJECT_DIR"));

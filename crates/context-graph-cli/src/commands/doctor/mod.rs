@@ -33,7 +33,7 @@ use super::init;
 use crate::Environment;
 use crate::client::{Client, words};
 use finding::{Finding, Level};
-use sources::{Origin, Ours, Source};
+use sources::{Layer, Ours, Source};
 
 /// Find out whether everything works, and what to do where it does not
 #[derive(Debug, Args)]
@@ -129,7 +129,7 @@ impl Patient {
 
 /// The folder of the plugin that a hook belongs to.
 fn plugin_root<'a>(hook: &Ours<'a>) -> Option<&'a Path> {
-    let is_plugin = matches!(hook.source.origin, Origin::Plugin(_));
+    let is_plugin = matches!(hook.source.layer, Layer::Plugin(_));
     hook.source.path.parent().and_then(Path::parent).filter(|_| is_plugin)
 }
 

@@ -8,7 +8,7 @@ use context_graph_storage::safe_open::read_regular;
 use serde_json::Value;
 
 use super::Patient;
-use super::sources::{Origin, Ours, Source};
+use super::sources::{Layer, Ours, Source};
 use crate::commands::hooks::generate::is_verbatim;
 use crate::settings_file::Scope;
 
@@ -22,7 +22,7 @@ const VERBS: [&str; 6] = ["session-start", "pre-tool", "post-tool", "prompt-subm
 
 /// Whether the user or the administrator wrote this file.
 pub(super) fn is_the_users(source: &Source) -> bool {
-    matches!(source.origin, Origin::File(Scope::User) | Origin::Managed)
+    matches!(source.layer, Layer::File(Scope::User) | Layer::Managed)
 }
 
 /// Whether a hook may be run.

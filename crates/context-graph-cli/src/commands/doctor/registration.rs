@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use context_graph_settings::{Change, install_where};
 
 use super::finding::{Finding, Mend};
-use super::sources::{Origin, Ours, Source};
+use super::sources::{Layer, Ours, Source};
 use super::{Patient, entry, listed};
 use crate::commands::init::is_generated;
 use crate::summary::counted;
@@ -130,7 +130,7 @@ fn twice(ours: &[Ours<'_>]) -> Option<Finding> {
     for hook in ours {
         let several = by_event.entry(hook.event.as_str()).or_default();
         let same = |other: &&Ours<'_>| {
-            let is_plugin = |hook: &Ours<'_>| matches!(hook.source.origin, Origin::Plugin(_));
+            let is_plugin = |hook: &Ours<'_>| matches!(hook.source.layer, Layer::Plugin(_));
             !is_plugin(hook)
                 && !is_plugin(other)
                 && other.words == hook.words

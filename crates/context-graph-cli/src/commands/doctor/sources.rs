@@ -18,7 +18,7 @@ pub(super) const SKILLS_FOLDER: &str = "@skills-dir";
 
 /// Whose settings. In the order of their strength, the weakest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum Layer {
     Plugin(String),
     File(Scope),
     Managed,
@@ -27,7 +27,7 @@ pub(super) enum Origin {
 /// One place.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
-    pub(super) origin: Origin,
+    pub(super) layer: Layer,
     pub(super) path: PathBuf,
     pub(super) text: String,
     /// What it says, or why it cannot be read.
@@ -50,30 +50,30 @@ pub(super) struct Ours<'a> {
 
 impl Source {
     /// Reads a place; none where there is nothing.
-    pub(super) fn read(origin: Origin, path: PathBuf) -> Option<Self> {
+    pub(super) fn read(layer: Layer, path: PathBuf) -> Option<Self> {
         let bytes = match safe_open::read_regular(&path, MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
             Err(error) => {
-                return Some(Self { origin, path, text: String::new(), value: Err(error.to_string()) });
+                return Some(Self { layer, path, text: String::new(), value: Err(error.to_string()) });
             }
         };
         let text = match decode(&bytes) {
             Ok(text) => text.to_owned(),
             Err(error) => {
-                return Some(Self { origin, path, text: String::new(), value: Err(error.to_string()) });
+                return Some(Self { layer, path, text: String::new(), value: Err(error.to_string()) });
             }
         };
-        Some(Self::parse(origin, path, text))
+        Some(Self::parse(layer, path, text))
     }
 
-    pub(super) fn parse(origin: Origin, path: PathBuf, text: String) -> Self {
+    pub(super) fn parse(layer: Layer, path: PathBuf, text: String) -> Self {
         let plain = text.trim_start_matches('\u{feff}').trim();
         let value = match plain {
             "" => Ok(Value::Object(serde_json::Map::new())),
             plain => serde_json::from_str(plain).map_err(|error| error.to_string()),
         };
-        Self { origin, path, text, value }
+        Self { layer, path, text, value }
     }
 
     /// A setting of this place.
@@ -83,9 +83,9 @@ impl Source {
 
     /// Which file `init` would have to be told to write; none where it is not ours to write.
     pub(super) fn scope(&self) -> Option<Scope> {
-        match self.origin {
-            Origin::File(scope) => Some(scope),
-            Origin::Plugin(_) | Origin::Managed => None,
+        match self.layer {
+            Layer::File(scope) => Some(scope),
+            Layer::Plugin(_) | Layer::Managed => None,
         }
     }
 
@@ -125,7 +125,7 @@ pub(super) fn read_all(environment: &Environment) -> Vec<Source> {
         .into_iter()
         .filter_map(|scope| {
             let path = SettingsFile::new(environment, scope).path().to_path_buf();
-            Source::read(Origin::File(scope), path)
+            Source::read(Layer::File(scope), path)
         })
         .collect();
     sources.extend(managed(&System::here().managed_settings()));
@@ -143,13 +143,13 @@ fn managed(folder: &Path) -> Vec<Source> {
         more.sort();
         files.extend(more);
     }
-    files.into_iter().filter_map(|path| Source::read(Origin::Managed, path)).collect()
+    files.into_iter().filter_map(|path| Source::read(Layer::Managed, path)).collect()
 }
 
 /// The hooks of the plugins that are switched on: installed ones, and those that lie in the user's `skills` folder.
 fn plugins(client_folder: &Path, settings: &[Source]) -> Vec<Source> {
     let installed =
-        Source::read(Origin::Managed, client_folder.join("plugins").join("installed_plugins.json"));
+        Source::read(Layer::Managed, client_folder.join("plugins").join("installed_plugins.json"));
     let list = installed.as_ref().and_then(|source| source.get("plugins")?.as_object());
     let enabled = |id: &str| {
         strongest(settings, |source| source.get("enabledPlugins")?.get(id)).is_some_and(|(_, on)| on == true)
@@ -169,7 +169,7 @@ fn plugins(client_folder: &Path, settings: &[Source]) -> Vec<Source> {
     }
     folders
         .into_iter()
-        .filter_map(|(id, folder)| Source::read(Origin::Plugin(id), folder.join("hooks").join("hooks.json")))
+        .filter_map(|(id, folder)| Source::read(Layer::Plugin(id), folder.join("hooks").join("hooks.json")))
         .collect()
 }
 

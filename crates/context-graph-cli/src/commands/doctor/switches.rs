@@ -5,19 +5,18 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::finding::Finding;
-use super::sources::{Origin, SKILLS_FOLDER, Source, strongest};
+use super::sources::{Layer, SKILLS_FOLDER, Source, strongest};
 
 const CHECK: &str = "switches";
 
 /// Looks for every switch that turns our hooks off.
 pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
-    let is_there = |wanted: fn(&Origin) -> bool| {
-        sources.iter().any(|source| wanted(&source.origin) && !source.ours(root).is_empty())
+    let is_there = |wanted: fn(&Layer) -> bool| {
+        sources.iter().any(|source| wanted(&source.layer) && !source.ours(root).is_empty())
     };
-    let managed_hooks = is_there(|origin| *origin == Origin::Managed);
+    let managed_hooks = is_there(|layer| *layer == Layer::Managed);
     // A plugin that merely lies in the user's folder is no better than settings in the organisation's eyes.
-    let plugin_hooks =
-        is_there(|origin| matches!(origin, Origin::Plugin(id) if !id.ends_with(SKILLS_FOLDER)));
+    let plugin_hooks = is_there(|layer| matches!(layer, Layer::Plugin(id) if !id.ends_with(SKILLS_FOLDER)));
     let found: Vec<Finding> = [
         all_hooks(sources, managed_hooks),
         managed_only(sources).filter(|_| !managed_hooks),
@@ -32,7 +31,7 @@ pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
 /// One value counts, that of the strongest place; one that is not managed leaves managed hooks alone.
 fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<Finding> {
     let (source, value) = strongest(sources, |source| source.get("disableAllHooks"))?;
-    if value != true || (managed_hooks && source.origin != Origin::Managed) {
+    if value != true || (managed_hooks && source.layer != Layer::Managed) {
         return None;
     }
     let file = source.path.display();
@@ -72,7 +71,7 @@ fn plugins_only(sources: &[Source]) -> Option<Finding> {
 }
 
 fn managed(sources: &[Source]) -> impl Iterator<Item = &Source> {
-    sources.iter().filter(|source| source.origin == Origin::Managed)
+    sources.iter().filter(|source| source.layer == Layer::Managed)
 }
 
 #[cfg(test)]
@@ -81,8 +80,8 @@ mod tests {
     use crate::commands::doctor::finding::Level;
     use crate::settings_file::Scope;
 
-    fn source(origin: Origin, text: &str) -> Source {
-        Source::parse(origin, "file.json".into(), text.to_owned())
+    fn source(layer: Layer, text: &str) -> Source {
+        Source::parse(layer, "file.json".into(), text.to_owned())
     }
 
     fn words(sources: &[Source]) -> Vec<String> {
@@ -93,8 +92,8 @@ mod tests {
             .collect()
     }
 
-    const USER: Origin = Origin::File(Scope::User);
-    const LOCAL: Origin = Origin::File(Scope::Local);
+    const USER: Layer = Layer::File(Scope::User);
+    const LOCAL: Layer = Layer::File(Scope::Local);
 
     #[test]
     fn the_strongest_place_decides_whether_hooks_are_disabled() {
@@ -102,7 +101,7 @@ mod tests {
         assert_eq!(words(&[source(USER, on)]).len(), 1);
         assert_eq!(words(&[source(USER, on), source(LOCAL, "{}")]).len(), 1);
         assert!(words(&[source(USER, on), source(LOCAL, off)]).is_empty());
-        assert_eq!(words(&[source(LOCAL, off), source(Origin::Managed, on)]).len(), 1);
+        assert_eq!(words(&[source(LOCAL, off), source(Layer::Managed, on)]).len(), 1);
     }
 
     #[test]
@@ -113,12 +112,12 @@ mod tests {
             r#"{"strictPluginOnlyCustomization": ["skills", "hooks"]}"#,
         ] {
             assert!(words(&[source(USER, text)]).is_empty(), "{text}");
-            assert_eq!(words(&[source(Origin::Managed, text)]).len(), 1, "{text}");
+            assert_eq!(words(&[source(Layer::Managed, text)]).len(), 1, "{text}");
         }
         let ours = r#"{"allowManagedHooksOnly": true, "hooks": {"Stop": [{"hooks": [{"type": "command",
             "command": "context-graph", "args": ["hooks", "event"]}]}]}}"#;
-        assert!(words(&[source(Origin::Managed, ours)]).is_empty(), "ours are registered where it counts");
+        assert!(words(&[source(Layer::Managed, ours)]).is_empty(), "ours are registered where it counts");
         let others = r#"{"strictPluginOnlyCustomization": ["skills"]}"#;
-        assert!(words(&[source(Origin::Managed, others)]).is_empty());
+        assert!(words(&[source(Layer::Managed, others)]).is_empty());
     }
 }

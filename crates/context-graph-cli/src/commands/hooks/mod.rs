@@ -1,19 +1,19 @@
 //! `context-graph hooks …`: one event in, one answer out.
 //!
-//! Every hook takes the same road, and this file shows it: `read` the event, decide about it (`judge`), remember it
+//! Every hook takes the same road, and this file shows it: `read` the event, decide about it (`decide`), remember it
 //! (`remember`), answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data; the client would take any other
 //! use of 2 as a refusal.
 
 pub mod answer;
 pub mod args;
 mod context;
+mod decide;
 pub mod error;
 mod event;
 pub(crate) mod fast_args;
 pub(crate) mod generate;
 mod inject;
 pub mod input;
-mod judge;
 mod post_tool;
 mod pre_tool;
 mod prompt_submit;
@@ -38,8 +38,8 @@ pub use types::{
 use answer::Answer;
 use args::{CommonArgs, HookCommand};
 use context::HookContext;
+use decide::HookDecision;
 use error::HookError;
-use judge::Judged;
 use read::Heard;
 
 use crate::{Environment, ExitStatus, crash, terminal, watchdog};
@@ -82,10 +82,10 @@ fn respond(context: &HookContext<'_>, heard: Heard) -> Answer {
     let session_id = incoming.event.session_id().to_owned();
     let starts = matches!(incoming.event, Event::SessionStart(_));
 
-    let judged = Judged::of(context, &incoming);
+    let decided = HookDecision::of(context, &incoming);
     context.timings.passed("policy");
-    let remembered = remember::event(context, incoming, &judged, road);
-    let mut answer = judged.answer_about(remembered);
+    let remembered = remember::event(context, incoming, &decided, road);
+    let mut answer = decided.answer_about(remembered);
 
     answer.tell_of_trust(context, &session_id, starts);
     answer.output.session_id = tells_id.then_some(session_id);

@@ -11,10 +11,10 @@ use context_graph_storage::sessions::{Arrival, Durability, NotBefore, Sessions, 
 use context_graph_storage::{Patience, StorageError};
 
 use super::context::HookContext;
+use super::decide::HookDecision;
 use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
-use super::judge::Judged;
 use super::read::Road;
 use crate::summary::Calls;
 use crate::{heads, summary};
@@ -49,26 +49,26 @@ pub(super) struct Remembered {
 pub(super) fn event(
     context: &HookContext<'_>,
     incoming: Incoming,
-    judged: &Judged,
+    decided: &HookDecision,
     road: Road,
 ) -> Result<Remembered, HookError> {
     let (event, at_ms) = (&incoming.event, incoming.at_ms());
     let budget = Duration::from_millis(event.budget_ms());
-    if judged.stops() {
+    if decided.stops() {
         // Gates and signals may have used up more than the event's own time.
         let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);
-        judged.stand_by(context, end);
+        decided.stand_by(context, end);
     }
-    if judged.has_action {
+    if decided.has_action {
         context.hand_on(event, at_ms);
     }
     match road {
-        Road::Fast => append(context, incoming, judged, at_ms),
+        Road::Fast => append(context, incoming, decided, at_ms),
         Road::Full => {
             if matches!(event, Event::PreToolUse(_)) {
-                context.watch_until(FULL_ROAD, |error| judged.answer(None).but_unrecorded(error));
+                context.watch_until(FULL_ROAD, |error| decided.answer(None).but_unrecorded(error));
             }
-            step(context, incoming, judged, at_ms)
+            step(context, incoming, decided, at_ms)
         }
     }
 }
@@ -77,13 +77,14 @@ pub(super) fn event(
 fn append(
     context: &HookContext<'_>,
     incoming: Incoming,
-    judged: &Judged,
+    decided: &HookDecision,
     at_ms: i64,
 ) -> Result<Remembered, HookError> {
     let sessions = context.sessions()?;
     let session_id = incoming.event.session_id().to_owned();
     let took_us = || context.took_us(Duration::ZERO);
-    let (damage, snapshot) = sessions.note(&session_id, incoming.event, at_ms, judged.decided(), took_us)?;
+    let (damage, snapshot) =
+        sessions.note(&session_id, incoming.event, at_ms, decided.new_ruling(), took_us)?;
     context.timings.passed("commit");
     let notices = damage.iter().map(ToString::to_string).chain(context.complaint()).collect();
     Ok(Remembered { snapshot, notices, ..Remembered::default() })
@@ -93,7 +94,7 @@ fn append(
 fn step(
     context: &HookContext<'_>,
     incoming: Incoming,
-    judged: &Judged,
+    decided: &HookDecision,
     at_ms: i64,
 ) -> Result<Remembered, HookError> {
     let (sessions, config) = (context.sessions()?, context.config());
@@ -114,8 +115,8 @@ fn step(
         event,
         at_ms,
         previous_session_id,
-        took_us: context.took_us(judged.waited),
-        decision: judged.decided(),
+        took_us: context.took_us(decided.waited),
+        decision: decided.new_ruling(),
         crisis_threshold: config.continuity.crisis_below,
         told_below: config.inject.hint_below,
     };

@@ -14,7 +14,7 @@ use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
-use crate::guard::Judgement;
+use crate::guard::RulesDecision;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     };
     let guard = args.place.guard(&environment);
     let started = Instant::now();
-    let Judgement { decision, timings, .. } = guard.judge(&event, || None);
+    let RulesDecision { decision, timings, .. } = guard.decide_in_full(&event, || None);
     let took = started.elapsed();
     let effects = guard.effects(&event);
     if args.place.json {

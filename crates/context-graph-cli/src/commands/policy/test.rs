@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_events::Event;
-use context_graph_storage::safe_open::{read_guarded, read_regular};
+use context_graph_storage::safe_open::{read_own_unlinked, read_regular};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -52,7 +52,7 @@ pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
     let guard = args.place.guard(&environment);
     let files = if args.files.is_empty() { default_files(&environment)? } else { args.files.clone() };
     // What comes with a checkout is no link to elsewhere.
-    let read = if args.files.is_empty() { read_guarded } else { read_regular };
+    let read = if args.files.is_empty() { read_own_unlinked } else { read_regular };
     let (mut passed, mut failures) = (0, Vec::new());
     for file in &files {
         let unreadable =
@@ -63,7 +63,7 @@ pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
             let place = format!("{}:{}", file.display(), number + 1);
             let case: Case = serde_json::from_str(line)
                 .map_err(|error| Failure::new(ErrorCode::Parse, format!("{place}: {error}")))?;
-            match judge(&case, &guard, &environment)
+            match decide(&case, &guard, &environment)
                 .map_err(|e| Failure::new(ErrorCode::Parse, format!("{place}: {e}")))?
             {
                 None => passed += 1,
@@ -98,7 +98,7 @@ fn label(case: &Case) -> String {
 }
 
 /// What is wrong with the decision, if anything.
-fn judge(case: &Case, guard: &Guard, environment: &Environment) -> Result<Option<String>, String> {
+fn decide(case: &Case, guard: &Guard, environment: &Environment) -> Result<Option<String>, String> {
     if !VERDICTS.contains(&case.expect.as_str()) {
         return Err(format!("`expect` is `{}`; it must be one of {}", case.expect, VERDICTS.join(", ")));
     }

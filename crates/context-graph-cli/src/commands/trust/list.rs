@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::trust::{Entry, ProjectFiles, TrustStore};
+use crate::trust::{ProjectFiles, TrustStore, TrustedProject};
 use crate::{Environment, table, time};
 
 pub(super) fn run(store: &TrustStore, environment: &Environment, as_json: bool) -> Outcome {
@@ -27,7 +27,7 @@ pub(super) fn run(store: &TrustStore, environment: &Environment, as_json: bool) 
 }
 
 /// How a project's files stand to what was trusted: as they were, changed, or gone.
-fn state(entry: &Entry, environment: &Environment) -> &'static str {
+fn state(entry: &TrustedProject, environment: &Environment) -> &'static str {
     let environment = environment.in_project(Some(&entry.project));
     let files = ProjectFiles::of(&environment);
     if files.place().is_none() || files.is_empty() {

@@ -44,14 +44,14 @@ impl Shell<'_> {
         for source in sources.places().take(MAX_SOURCES) {
             let name = source.rsplit('/').next().unwrap_or(source);
             // What does not exist yet takes the folder's place instead of holding it.
-            let root = if into || self.places.fs.entry(&root).is_none() {
+            let root = if into || self.places.fs.kind(&root).is_none() {
                 root.clone()
             } else {
                 absolute_str(name, &root)
             };
             for kept in self.kept().into_iter().filter(|kept| is_within(kept, &root)) {
                 let theirs = format!("{source}{}", &kept[root.trim_end_matches('/').len()..]);
-                if self.places.fs.entry(&theirs).is_some() {
+                if self.places.fs.kind(&theirs).is_some() {
                     taken.push(kept);
                 }
             }

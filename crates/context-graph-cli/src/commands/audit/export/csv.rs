@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use context_graph_core::audit::{Call, Decided, Entry, Happening};
+use context_graph_core::audit::{Call, Entry, EventRuling, Happening};
 use serde_json::Value;
 
 use super::sink::{Sink, SinkError, Told};
@@ -162,7 +162,7 @@ impl Row {
     }
 
     /// Verdict, rules and reason.
-    fn ruling(&mut self, decided: Option<&Decided>) {
+    fn ruling(&mut self, decided: Option<&EventRuling>) {
         self.maybe(decided.map(|decided| decided.verdict.as_str()));
         self.maybe(decided.map(|decided| decided.rules.join("\n")).as_deref());
         self.maybe(decided.map(|decided| decided.reason.as_str()));

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use context_graph_core::audit::{Call, Decided, Entry, Evidence, Happening, Outcome, Part};
+use context_graph_core::audit::{Call, Entry, EventRuling, Evidence, Happening, Outcome, Part};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -89,7 +89,7 @@ struct CallFields<'a> {
     paths: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a str>,
-    decided: &'a [Decided],
+    decided: &'a [EventRuling],
     permission_asked: bool,
     outcome: Outcome,
     evidence: Evidence,
@@ -124,7 +124,7 @@ struct EventFields<'a> {
     subject: &'a str,
     paths: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    decided: Option<&'a Decided>,
+    decided: Option<&'a EventRuling>,
     took_us: u32,
     payload: Value,
 }

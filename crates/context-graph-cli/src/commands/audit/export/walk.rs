@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::IsTerminal as _;
 
-use context_graph_core::audit::{Entry, Origin, correlate};
+use context_graph_core::audit::{Entry, SessionRef, correlate};
 use context_graph_storage::StorageError;
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{Filter, SessionEntry, SessionQuery};
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
         let view = self.shelf.sessions.view(self.shelf.store.as_ref(), session_id)?;
         let Some(session) = view.map(|view| view.session) else { return Ok(None) };
         let records = self.shelf.sessions.records(self.shelf.store.as_ref(), session_id)?;
-        let origin = Origin { session_id, project: &session.state.project };
+        let origin = SessionRef { session_id, project: &session.state.project };
         // Calls are told from all records, and only then chosen from: an answer may lie outside the time asked for.
         let mut entries = correlate(origin, records.iter().map(|(seq, record)| (*seq, record)));
         if !everything {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use context_graph_core::audit::{Entry, Origin, correlate};
+use context_graph_core::audit::{Entry, SessionRef, correlate};
 use context_graph_storage::sessions::Trail;
 
 use crate::commands::failure::Failure;
@@ -77,7 +77,7 @@ fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
 pub(crate) fn entries(shelf: &Shelf, session_id: &str) -> Result<Vec<Entry>, Failure> {
     let records = shelf.sessions.records(shelf.store.as_ref(), session_id)?;
     let project = shelf.view(session_id)?.session.state.project;
-    let origin = Origin { session_id, project: &project };
+    let origin = SessionRef { session_id, project: &project };
     Ok(correlate(origin, records.iter().map(|(seq, record)| (*seq, record))))
 }
 

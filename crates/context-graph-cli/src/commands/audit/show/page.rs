@@ -1,6 +1,6 @@
 //! An entry on a page, for people.
 
-use context_graph_core::audit::{Agent, Call, Decided, Entry, Evidence, Happening, Outcome};
+use context_graph_core::audit::{Agent, Call, Entry, EventRuling, Evidence, Happening, Outcome};
 use serde_json::Value;
 
 use crate::{summary, time};
@@ -102,7 +102,7 @@ impl Page {
         }
     }
 
-    fn decided(&mut self, decided: &Decided) {
+    fn decided(&mut self, decided: &EventRuling) {
         self.lines.push(String::new());
         self.lines.push(format!("decided on {}: {}", decided.event, decided.verdict));
         if !decided.rules.is_empty() {

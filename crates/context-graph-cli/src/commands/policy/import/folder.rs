@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use context_graph_policy::rego::{OTHER_AGENTS, PolicyFile, header, read_folder};
-use context_graph_storage::safe_open::read_guarded;
+use context_graph_storage::safe_open::read_own_unlinked;
 
 use super::rulebook::Left;
 
@@ -73,7 +73,8 @@ impl Folder {
     fn read_rulebook(&mut self) {
         let mut found = RULEBOOKS.iter().filter(|name| self.root.join(name).is_file());
         if let Some(name) = found.next() {
-            let read = read_guarded(&self.root.join(name), MAX_RULEBOOK).map_err(|error| error.to_string());
+            let read =
+                read_own_unlinked(&self.root.join(name), MAX_RULEBOOK).map_err(|error| error.to_string());
             let text = read.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
             match text {
                 Ok(text) => self.rulebook = Some(((*name).to_owned(), text)),
@@ -93,7 +94,7 @@ impl Folder {
     /// The files of a folder, each under a prefix.
     fn read_rego(&mut self, name: &str, prefix: &str) {
         let folder = self.root.join(name);
-        let (files, errors) = read_folder(&folder, read_guarded);
+        let (files, errors) = read_folder(&folder, read_own_unlinked);
         for error in errors {
             self.left.push(Left::policy(&format!("{prefix}{}", error.file), error.kind.to_string()));
         }
@@ -101,7 +102,7 @@ impl Folder {
             self.add(PolicyFile { path: format!("{prefix}{}", file.path), text: file.text });
         }
         for agent in OTHER_AGENTS {
-            for file in read_folder(&folder.join(agent), read_guarded).0 {
+            for file in read_folder(&folder.join(agent), read_own_unlinked).0 {
                 self.left.push(for_another(&format!("{prefix}{agent}/{}", file.path), agent));
             }
         }
@@ -167,7 +168,7 @@ impl Folder {
             if is_known {
                 continue;
             }
-            if name == "catalog" && !read_folder(&path, read_guarded).0.is_empty() {
+            if name == "catalog" && !read_folder(&path, read_own_unlinked).0.is_empty() {
                 let why = "rulebooks of a catalog: import the folder of each by itself";
                 self.left.push(Left::lost(name, why));
                 continue;

@@ -8,7 +8,7 @@ use context_graph_policy::config::GuardConfig;
 use context_graph_policy::guards::GUARDS;
 use context_graph_policy::rego::{PolicyFile, PolicySet, Remark, Signal};
 use context_graph_storage::paths::STATE_FOLDER;
-use context_graph_storage::safe_open::read_guarded;
+use context_graph_storage::safe_open::read_own_unlinked;
 
 use super::super::check;
 use super::folder::{self, Folder, Script};
@@ -97,7 +97,7 @@ impl Plan {
             self.left.push(Left::new(format!("signals/{}", script.file), why));
             return Ok(());
         }
-        let bytes = read_guarded(&script.path, MAX_SCRIPT).map_err(|error| {
+        let bytes = read_own_unlinked(&script.path, MAX_SCRIPT).map_err(|error| {
             Failure::new(ErrorCode::Storage, format!("cannot read {}: {error}", script.path.display()))
         })?;
         let path = format!("{STATE_FOLDER}/{SIGNALS}/{}", script.file);

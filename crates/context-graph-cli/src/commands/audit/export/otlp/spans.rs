@@ -1,6 +1,6 @@
 //! A session as spans.
 
-use context_graph_core::audit::{Call, Decided, Entry, Happening, Outcome};
+use context_graph_core::audit::{Call, Entry, EventRuling, Happening, Outcome};
 use serde_json::Value;
 
 use super::super::sink::Told;
@@ -148,7 +148,7 @@ fn call_attributes(call: &Call) -> Attributes {
     ruling(attributes, call.ruling())
 }
 
-fn ruling(attributes: Attributes, decided: Option<&Decided>) -> Attributes {
+fn ruling(attributes: Attributes, decided: Option<&EventRuling>) -> Attributes {
     let Some(decided) = decided else { return attributes };
     attributes
         .text("context_graph.verdict", &decided.verdict)

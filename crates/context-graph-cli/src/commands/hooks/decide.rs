@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use context_graph_core::session::{Decided, Ruling};
+use context_graph_core::session::{NewRuling, Ruling};
 use context_graph_events::words::name;
 use context_graph_events::{Event, EventName, ReplyBody};
 use context_graph_policy::reply::HELD_BEFORE;
@@ -23,14 +23,14 @@ use super::input::Incoming;
 use super::remember::Remembered;
 use super::stop_gate::{self, Changes, Passage};
 use crate::crash;
-use crate::guard::{Guard, Judgement};
+use crate::guard::{Guard, RulesDecision};
 
-/// What is said of a call that could only be judged by its name.
-const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin to have that done";
+/// What is said of a call that could only be decided by its name.
+const UNSEEN: &str = "the call was described by flags, so its input could not be decided: send the event on stdin to have that done";
 
 /// What was decided about an event.
 #[derive(Debug)]
-pub(super) struct Judged {
+pub(super) struct HookDecision {
     /// The event's name, where this version knows it.
     event: Option<EventName>,
     decision: Decision,
@@ -50,7 +50,7 @@ pub(super) struct Judged {
     error: Option<HookError>,
 }
 
-impl Judged {
+impl HookDecision {
     /// Decides about an event. Most are nobody's to decide about: then the policy files are not even read.
     pub(super) fn of(context: &HookContext<'_>, incoming: &Incoming) -> Self {
         let event = &incoming.event;
@@ -67,28 +67,28 @@ impl Judged {
             if incoming.input_unseen { guard.blind_to_input(event) } else { (guard, Vec::new()) };
         expect_collapse(&guard, is_call);
         context.wait_for_signals(&guard, event);
-        let judgement = if incoming.input_unseen {
-            guard.judge_without_input(event)
+        let by_rules = if incoming.input_unseen {
+            guard.decide_without_input(event)
         } else {
-            guard.judge_by_guards(event)
+            guard.decide_by_guards(event)
         };
         // A policy that does not end must not take back what the guards refuse.
-        if guard.policies().is_some() && judgement.decision.verdict().stops() {
-            let refused = Self::new(event, judgement.decision.clone(), judgement.troubles.clone());
+        if guard.policies().is_some() && by_rules.decision.verdict().stops() {
+            let refused = Self::new(event, by_rules.decision.clone(), by_rules.troubles.clone());
             refused.stand_by(context, time_for(&guard, event) * 9 / 10);
         }
         let known = || context.sessions().ok()?.peek(event.session_id()).ok().flatten();
-        let Judgement { decision, troubles, .. } = guard.hear_policies(judgement, event, known);
-        let mut judged = Self {
+        let RulesDecision { decision, troubles, .. } = guard.hear_policies(by_rules, event, known);
+        let mut decided = Self {
             input_unseen: incoming.input_unseen,
             unasked,
             has_action: guard.has_action_for(event),
             ..Self::new(event, decision, troubles)
         };
         if stops && guard.has_gates() {
-            judged.pass_gates(context, &guard, event.session_id(), incoming.at_ms());
+            decided.pass_gates(context, &guard, event.session_id(), incoming.at_ms());
         }
-        judged
+        decided
     }
 
     fn new(event: &Event, decision: Decision, troubles: Vec<String>) -> Self {
@@ -142,12 +142,12 @@ impl Judged {
     }
 
     /// The decision with all that is to be remembered of it.
-    pub(super) fn decided(&self) -> Option<Decided> {
+    pub(super) fn new_ruling(&self) -> Option<NewRuling> {
         let updated_input = match self.decision.verdict() {
             Verdict::Modify(input) => Some(input.clone()),
             _ => None,
         };
-        Some(Decided { ruling: ruling_of(&self.decision)?, updated_input })
+        Some(NewRuling { ruling: ruling_of(&self.decision)?, updated_input })
     }
 
     /// The answer to an event that was decided about and remembered, as far as it could be.
