@@ -231,7 +231,7 @@ impl Sessions {
     }
 
     /// Writes down how far a session has come by a fold. Its live files go if it is over and nothing has arrived since.
-    pub(super) fn folded(&self, guard: SessionGuard<'_>, folded: &Folded, over: bool) -> Result<()> {
+    pub(super) fn folded(&self, guard: SessionLock<'_>, folded: &Folded, over: bool) -> Result<()> {
         let is_put_away = over && folded.emptied;
         let journal = (!is_put_away).then(|| guard.journal_start());
         self.note_head(Some(&folded.entry), guard.session_id(), journal);
