@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use context_graph_core::continuity::fusion::{Model, smooth};
+use context_graph_core::gwt::fusion::{Model, smooth};
 
 use crate::cases::{Kind, Played, TAIL};
 

@@ -1,6 +1,6 @@
 //! Fitting weights and knots.
 
-use context_graph_core::continuity::fusion::{Model, smooth};
+use context_graph_core::gwt::fusion::{Model, smooth};
 use context_graph_core::gwt::session_identity::KURAMOTO_N;
 
 use crate::cases::{Kind, Played, TAIL};

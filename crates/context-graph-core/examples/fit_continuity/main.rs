@@ -26,7 +26,7 @@ mod report;
 use std::path::PathBuf;
 
 use cases::{Played, load};
-use context_graph_core::continuity::fusion::Model;
+use context_graph_core::gwt::fusion::Model;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::fusion::{USUAL, VIEW_WEIGHTS};
 use super::memory::Memory;
 use super::observation::Observation;
 use super::view::{VIEW_NAMES, View};
+use crate::gwt::fusion::{USUAL, VIEW_WEIGHTS};
 use crate::gwt::session_identity::KURAMOTO_N;
 
 /// A view has lost the purpose while its smoothed alignment is below this share of what is usual.

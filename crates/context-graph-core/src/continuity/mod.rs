@@ -19,7 +19,6 @@ mod asked;
 mod call;
 pub mod explain;
 mod failing;
-pub mod fusion;
 mod loops;
 mod memory;
 mod observation;
@@ -40,6 +39,7 @@ pub use purpose::Purpose;
 pub use view::VIEW_NAMES;
 
 use crate::gwt::forecast::Kind as CallKind;
+use crate::gwt::fusion;
 use crate::gwt::ic_monitor::IC_WARNING_THRESHOLD;
 use crate::gwt::session_identity::KURAMOTO_N;
 use alignment::Alignments;

@@ -4,8 +4,8 @@
 //! session. A monotone piecewise-linear map, given by knots, stretches the scores so that on-task work is healthy
 //! about half the time. Being monotone it never changes which of two moments was more on task.
 
+use super::fusion::KNOTS;
 use super::numeric::{narrow, unit};
-use crate::continuity::fusion::KNOTS;
 
 /// A score and the IC that it stands for.
 pub type Knot = (f32, f32);

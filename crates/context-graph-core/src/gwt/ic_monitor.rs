@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::fusion;
 use super::numeric::unit;
 use super::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
-use crate::continuity::fusion;
 
 /// From here up the IC is healthy.
 pub const IC_HEALTHY_THRESHOLD: f32 = 0.9;

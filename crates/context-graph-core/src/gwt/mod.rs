@@ -20,6 +20,7 @@ pub mod calibration;
 pub mod consciousness;
 pub mod cross_session;
 pub mod forecast;
+pub mod fusion;
 pub mod ic_monitor;
 pub mod johari;
 pub mod kuramoto;

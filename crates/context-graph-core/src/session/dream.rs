@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Session;
 use super::own::{content, entry};
-use crate::continuity::fusion::Model;
+use crate::gwt::fusion::Model;
 use crate::gwt::lifecycle::Transition;
 use crate::gwt::numeric::narrow;
 use crate::gwt::session_identity::KURAMOTO_N;

@@ -2,7 +2,7 @@
 
 use super::playing::{done, play, prompt, scored, session};
 use context_graph_core::continuity::Continuity;
-use context_graph_core::continuity::fusion::{Model, smooth};
+use context_graph_core::gwt::fusion::{Model, smooth};
 use serde_json::json;
 
 /// Tool results of the made-up sessions before they part.

@@ -1,8 +1,8 @@
 //! From thirteen alignments to one number: weights, smoothing, calibration.
 
-use crate::gwt::calibration::{Calibration, Knot};
-use crate::gwt::numeric::{narrow, unit};
-use crate::gwt::session_identity::KURAMOTO_N;
+use super::calibration::{Calibration, Knot};
+use super::numeric::{narrow, unit};
+use super::session_identity::KURAMOTO_N;
 
 // Written by `examples/fit_continuity`.
 include!("../../data/continuity.rs");
