@@ -2,6 +2,7 @@
 //!
 //! - [`claude_code`]: one file an event. Each holds the event's payload and the reply it may be given.
 //! - [`decode`]: bytes to a JSON value, strictly: size, depth, duplicate keys, UTF-8.
+//! - [`envelope`]: the form in which programs that wrap the client may send events.
 //! - [`outcome`]: what became of a tool call.
 //! - [`tool_input`]: the inputs of the client's common tools.
 //! - [`reply`]: the parts replies are made of.
@@ -18,6 +19,7 @@ mod macros;
 
 pub mod claude_code;
 pub mod decode;
+pub mod envelope;
 pub mod fields;
 pub mod outcome;
 pub mod reply;

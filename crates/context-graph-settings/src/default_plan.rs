@@ -105,6 +105,12 @@ fn verb(event: EventName) -> &'static str {
     }
 }
 
+/// How long the client waits for a hook. It is at least twice what the hook itself allows.
 fn timeout_seconds(event: EventName) -> u64 {
-    (2 * event.budget_ms()).div_ceil(1000).max(5)
+    match event {
+        EventName::PreToolUse | EventName::UserPromptSubmit => 5,
+        EventName::SessionStart => 10,
+        EventName::SessionEnd => 60,
+        _ => 6,
+    }
 }

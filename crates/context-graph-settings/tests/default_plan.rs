@@ -86,7 +86,6 @@ fn the_timeouts_are_behind_our_own_budgets() {
             _ => 6,
         };
         assert_eq!(hook.entry.timeout, expected, "{}", hook.event);
-        assert!(hook.entry.timeout * 1000 >= 2 * hook.event.budget_ms());
     }
 }
 

@@ -79,7 +79,7 @@ fn what_is_said_names_the_form_that_was_sent_and_counts_in_words() {
 #[test]
 fn the_types_of_the_contract_are_where_the_specification_looks_for_them() {
     use context_graph_cli::commands::hooks::{
-        ConversationMessage, HookEventType, HookInput, HookPayload, SessionEndStatus,
+        ConversationMessage, HookEventType, HookInput, HookPayload, NewEnvelope as _, SessionEndStatus,
     };
     let status = |end: &HookPayload| match end {
         HookPayload::SessionEnd { status, .. } => *status,

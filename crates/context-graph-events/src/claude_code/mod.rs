@@ -54,7 +54,7 @@ pub struct UnknownEvent {
 }
 
 macro_rules! events {
-    ($( $module:ident: $event:ident, $payload:ident, $reply:ident, $budget:literal; )*) => {
+    ($( $module:ident: $event:ident, $payload:ident, $reply:ident; )*) => {
         $( mod $module; )*
         $( pub use $module::*; )*
 
@@ -77,11 +77,6 @@ macro_rules! events {
             /// The event of this name, if it is one we know.
             pub fn parse(name: &str) -> Option<Self> {
                 match name { $( stringify!($event) => Some(Self::$event), )* _ => None }
-            }
-
-            /// How long a hook may take over this event, in milliseconds.
-            pub const fn budget_ms(self) -> u64 {
-                match self { $( Self::$event => $budget, )* }
             }
         }
 
@@ -157,47 +152,44 @@ macro_rules! events {
 }
 
 events! {
-    pre_tool_use: PreToolUse, PreToolUsePayload, PreToolUseReply, 100;
-    post_tool_use: PostToolUse, PostToolUsePayload, PostToolUseReply, 3000;
-    post_tool_use_failure: PostToolUseFailure, PostToolUseFailurePayload, PostToolUseFailureReply, 3000;
-    post_tool_batch: PostToolBatch, PostToolBatchPayload, PostToolBatchReply, 3000;
-    notification: Notification, NotificationPayload, NotificationReply, 3000;
-    user_prompt_submit: UserPromptSubmit, UserPromptSubmitPayload, UserPromptSubmitReply, 2000;
-    user_prompt_expansion: UserPromptExpansion, UserPromptExpansionPayload, UserPromptExpansionReply, 3000;
-    session_start: SessionStart, SessionStartPayload, SessionStartReply, 5000;
-    session_end: SessionEnd, SessionEndPayload, SessionEndReply, 30000;
-    stop: Stop, StopPayload, StopReply, 3000;
-    stop_failure: StopFailure, StopFailurePayload, StopFailureReply, 3000;
-    subagent_start: SubagentStart, SubagentStartPayload, SubagentStartReply, 3000;
-    subagent_stop: SubagentStop, SubagentStopPayload, SubagentStopReply, 3000;
-    pre_compact: PreCompact, PreCompactPayload, PreCompactReply, 3000;
-    post_compact: PostCompact, PostCompactPayload, PostCompactReply, 3000;
-    pre_model_switch: PreModelSwitch, PreModelSwitchPayload, PreModelSwitchReply, 3000;
-    post_model_switch: PostModelSwitch, PostModelSwitchPayload, PostModelSwitchReply, 3000;
-    permission_request: PermissionRequest, PermissionRequestPayload, PermissionRequestReply, 3000;
-    permission_denied: PermissionDenied, PermissionDeniedPayload, PermissionDeniedReply, 3000;
-    setup: Setup, SetupPayload, SetupReply, 3000;
-    teammate_idle: TeammateIdle, TeammateIdlePayload, TeammateIdleReply, 3000;
-    task_created: TaskCreated, TaskCreatedPayload, TaskCreatedReply, 3000;
-    task_completed: TaskCompleted, TaskCompletedPayload, TaskCompletedReply, 3000;
-    elicitation: Elicitation, ElicitationPayload, ElicitationReply, 3000;
-    elicitation_result: ElicitationResult, ElicitationResultPayload, ElicitationResultReply, 3000;
-    config_change: ConfigChange, ConfigChangePayload, ConfigChangeReply, 3000;
-    worktree_create: WorktreeCreate, WorktreeCreatePayload, WorktreeCreateReply, 3000;
-    worktree_remove: WorktreeRemove, WorktreeRemovePayload, WorktreeRemoveReply, 3000;
-    instructions_loaded: InstructionsLoaded, InstructionsLoadedPayload, InstructionsLoadedReply, 3000;
-    cwd_changed: CwdChanged, CwdChangedPayload, CwdChangedReply, 3000;
-    file_changed: FileChanged, FileChangedPayload, FileChangedReply, 3000;
-    directory_added: DirectoryAdded, DirectoryAddedPayload, DirectoryAddedReply, 3000;
-    message_display: MessageDisplay, MessageDisplayPayload, MessageDisplayReply, 3000;
+    pre_tool_use: PreToolUse, PreToolUsePayload, PreToolUseReply;
+    post_tool_use: PostToolUse, PostToolUsePayload, PostToolUseReply;
+    post_tool_use_failure: PostToolUseFailure, PostToolUseFailurePayload, PostToolUseFailureReply;
+    post_tool_batch: PostToolBatch, PostToolBatchPayload, PostToolBatchReply;
+    notification: Notification, NotificationPayload, NotificationReply;
+    user_prompt_submit: UserPromptSubmit, UserPromptSubmitPayload, UserPromptSubmitReply;
+    user_prompt_expansion: UserPromptExpansion, UserPromptExpansionPayload, UserPromptExpansionReply;
+    session_start: SessionStart, SessionStartPayload, SessionStartReply;
+    session_end: SessionEnd, SessionEndPayload, SessionEndReply;
+    stop: Stop, StopPayload, StopReply;
+    stop_failure: StopFailure, StopFailurePayload, StopFailureReply;
+    subagent_start: SubagentStart, SubagentStartPayload, SubagentStartReply;
+    subagent_stop: SubagentStop, SubagentStopPayload, SubagentStopReply;
+    pre_compact: PreCompact, PreCompactPayload, PreCompactReply;
+    post_compact: PostCompact, PostCompactPayload, PostCompactReply;
+    pre_model_switch: PreModelSwitch, PreModelSwitchPayload, PreModelSwitchReply;
+    post_model_switch: PostModelSwitch, PostModelSwitchPayload, PostModelSwitchReply;
+    permission_request: PermissionRequest, PermissionRequestPayload, PermissionRequestReply;
+    permission_denied: PermissionDenied, PermissionDeniedPayload, PermissionDeniedReply;
+    setup: Setup, SetupPayload, SetupReply;
+    teammate_idle: TeammateIdle, TeammateIdlePayload, TeammateIdleReply;
+    task_created: TaskCreated, TaskCreatedPayload, TaskCreatedReply;
+    task_completed: TaskCompleted, TaskCompletedPayload, TaskCompletedReply;
+    elicitation: Elicitation, ElicitationPayload, ElicitationReply;
+    elicitation_result: ElicitationResult, ElicitationResultPayload, ElicitationResultReply;
+    config_change: ConfigChange, ConfigChangePayload, ConfigChangeReply;
+    worktree_create: WorktreeCreate, WorktreeCreatePayload, WorktreeCreateReply;
+    worktree_remove: WorktreeRemove, WorktreeRemovePayload, WorktreeRemoveReply;
+    instructions_loaded: InstructionsLoaded, InstructionsLoadedPayload, InstructionsLoadedReply;
+    cwd_changed: CwdChanged, CwdChangedPayload, CwdChangedReply;
+    file_changed: FileChanged, FileChangedPayload, FileChangedReply;
+    directory_added: DirectoryAdded, DirectoryAddedPayload, DirectoryAddedReply;
+    message_display: MessageDisplay, MessageDisplayPayload, MessageDisplayReply;
 }
 
 impl InjectsContext for SessionStartPayload {}
 impl InjectsContext for UserPromptSubmitPayload {}
 impl InjectsContext for PreCompactPayload {}
-
-/// The budget of an event we do not know.
-pub const DEFAULT_BUDGET_MS: u64 = 3000;
 
 impl Event {
     /// Reads a native payload: `hook_event_name` says which event it is.
@@ -224,11 +216,6 @@ impl Event {
             Self::Unknown(unknown) => &unknown.name,
             known => known.known_name().map_or("", EventName::as_str),
         }
-    }
-
-    /// How long a hook may take over this event, in milliseconds.
-    pub fn budget_ms(&self) -> u64 {
-        self.known_name().map_or(DEFAULT_BUDGET_MS, EventName::budget_ms)
     }
 
     /// The session, or an empty string where an unknown event names none.

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Instant;
 
+use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICMonitor;
 use context_graph_core::session::Ruling;
 use context_graph_events::claude_code::PreToolUseReply;
@@ -14,8 +15,8 @@ use serde_json::{Map, Value};
 use super::args::OutputFormat;
 use super::context::HookContext;
 use super::error::HookError;
+use super::output::HookOutput;
 use super::remember::Remembered;
-use super::types::{ConsciousnessState, HookOutput};
 use crate::trust::{self, told};
 use crate::watchdog::Part;
 use crate::{ExitStatus, terminal};
@@ -260,7 +261,6 @@ pub(super) fn elapsed_ms(started: Instant) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use context_graph_events::claude_code::DEFAULT_BUDGET_MS;
 
     use super::*;
     use crate::watchdog::Late;
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(parsed(STARVED_CALL), parsed(&written(Answer::undecided(&error))));
         assert_eq!(parsed(STARVED), parsed(&written(Answer::failure(&error))));
         for (parts, is_call) in [(LATE, false), (LATE_CALL, true)] {
-            for budget_ms in [0, 7, 100, DEFAULT_BUDGET_MS, u64::MAX] {
+            for budget_ms in [0, 7, 100, super::super::budget::DEFAULT_MS, u64::MAX] {
                 let mut late = failed(&HookError::Timeout(budget_ms), is_call);
                 late.output.execution_time_ms = budget_ms / 2;
                 let told = Late::Told { parts, budget_ms, end_ms: budget_ms / 2 };

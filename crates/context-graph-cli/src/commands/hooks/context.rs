@@ -12,6 +12,7 @@ use context_graph_storage::sessions::Sessions;
 
 use super::answer::{self, Answer};
 use super::args::{CommonArgs, OutputFormat};
+use super::budget;
 use super::error::{self, HookError};
 use crate::config::{Config, Sync};
 use crate::guard::Guard;
@@ -183,7 +184,7 @@ impl<'a> HookContext<'a> {
 
 /// How long an event may take, with the signals that its policies ask for.
 pub(super) fn time_for(guard: &Guard, event: &Event) -> Duration {
-    Duration::from_millis(event.budget_ms()) + guard.longest_signal(event)
+    Duration::from_millis(budget::of_event(event)) + guard.longest_signal(event)
 }
 
 /// A test that is not about time asks for more of it.

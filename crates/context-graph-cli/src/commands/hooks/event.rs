@@ -1,8 +1,8 @@
 //! Any event, told apart by its name.
 
 use context_graph_events::Event;
-use context_graph_events::claude_code::DEFAULT_BUDGET_MS;
 
+use super::budget;
 use super::context::HookContext;
 use super::error::HookError;
 use super::input;
@@ -27,7 +27,7 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<Heard, HookError> {
     context.timings.passed("decode");
     let is_call = matches!(incoming.event, Event::PreToolUse(_));
     context.set_undecided(is_call);
-    context.watch(incoming.event.budget_ms());
+    context.watch(budget::of_event(&incoming.event));
     let road = if is_call { Road::Fast } else { Road::Full };
     Ok(Heard { road, ..incoming.into() })
 }
@@ -43,7 +43,7 @@ fn suspect(context: &HookContext<'_>, bytes: &[u8], known: usize) {
     let fresh = &bytes[known.saturating_sub(longest - 1)..];
     if !context.is_undecided() && names_a_call(fresh) {
         context.set_undecided(true);
-        context.watch(DEFAULT_BUDGET_MS);
+        context.watch(budget::DEFAULT_MS);
     }
 }
 

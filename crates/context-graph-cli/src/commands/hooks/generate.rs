@@ -9,14 +9,15 @@ use clap::{Args, ValueEnum};
 use context_graph_settings::{Change, HookEntry, OnFailure, Plan, PlannedHook};
 use context_graph_storage::safe_open::{self, Share};
 
+use super::budget;
 use super::error::ErrorCode;
-use super::types::HookEventType;
 use crate::commands::doctor;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::init::{PORTABLE, install_unasked};
 use crate::settings_file::Scope;
 use crate::summary::counted;
 use crate::{Environment, table, terminal};
+use context_graph_events::envelope::HookEventType;
 
 /// How a generated script says what it is.
 pub(crate) const SIGNATURE: &str = "Made by `context-graph hooks generate-config`";
@@ -248,7 +249,7 @@ fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType, named: impl Fn(&Path)
                     command: command.to_owned(),
                     args: Some(args),
                     // A backstop behind our own budget.
-                    timeout: (2 * event.timeout_ms() / 1000).max(5),
+                    timeout: (2 * budget::of_type(event) / 1000).max(5),
                     // A guard that could be passed by crashing it would be none.
                     on_failure: (*hook == HookType::PreToolUse).then_some(OnFailure::Block),
                     status_message: None,

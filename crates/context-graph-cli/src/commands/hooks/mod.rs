@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod args;
+mod budget;
 mod context;
 mod decide;
 pub mod error;
@@ -14,6 +15,7 @@ pub(crate) mod fast_args;
 pub(crate) mod generate;
 mod inject;
 pub mod input;
+mod output;
 mod post_tool;
 mod pre_tool;
 mod prompt_submit;
@@ -27,12 +29,11 @@ mod types;
 
 use std::time::Instant;
 
-use context_graph_events::Event;
-use context_graph_events::claude_code::DEFAULT_BUDGET_MS;
+use context_graph_events::{Event, EventName};
 
 pub use types::{
-    ConsciousnessState, ConversationMessage, HookEventType, HookInput, HookOutput, HookPayload,
-    ICClassification, ICLevel, JohariQuadrant, SessionEndStatus, StatedError,
+    ConsciousnessState, ConversationMessage, HookContract, HookEventType, HookInput, HookOutput, HookPayload,
+    ICClassification, ICLevel, JohariQuadrant, NewEnvelope, SessionEndStatus, StatedError,
 };
 
 use answer::Answer;
@@ -112,12 +113,12 @@ fn common(command: &HookCommand) -> &CommonArgs {
 
 fn budget_ms(command: &HookCommand) -> u64 {
     match command {
-        HookCommand::SessionStart(_) => HookEventType::SessionStart.timeout_ms(),
-        HookCommand::PreTool(_) => HookEventType::PreToolUse.timeout_ms(),
-        HookCommand::PostTool(_) => HookEventType::PostToolUse.timeout_ms(),
-        HookCommand::PromptSubmit(_) => HookEventType::UserPromptSubmit.timeout_ms(),
-        HookCommand::SessionEnd(_) => HookEventType::SessionEnd.timeout_ms(),
-        HookCommand::Event(_) => DEFAULT_BUDGET_MS,
+        HookCommand::SessionStart(_) => budget::of(EventName::SessionStart),
+        HookCommand::PreTool(_) => budget::of(EventName::PreToolUse),
+        HookCommand::PostTool(_) => budget::of(EventName::PostToolUse),
+        HookCommand::PromptSubmit(_) => budget::of(EventName::UserPromptSubmit),
+        HookCommand::SessionEnd(_) => budget::of(EventName::SessionEnd),
+        HookCommand::Event(_) => budget::DEFAULT_MS,
     }
 }
 

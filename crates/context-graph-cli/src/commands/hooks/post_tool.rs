@@ -1,5 +1,6 @@
 //! A tool has run.
 
+use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
@@ -8,14 +9,14 @@ use super::context::HookContext;
 use super::error::HookError;
 use super::input::Incoming;
 use super::read::{Heard, agree, incoming, needed};
-use super::types::{HookEventType, HookInput, HookPayload};
+use crate::clock;
 
 pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
     let mut incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;
         let payload = HookPayload::post_tool_use(tool, Value::Null, Value::Null, None);
-        Ok(HookInput::new(HookEventType::PostToolUse, id, payload))
+        Ok(HookInput::with_timestamp(HookEventType::PostToolUse, id, clock::now_ms(), payload))
     })?;
     incoming.expect(HookEventType::PostToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;

@@ -1,12 +1,13 @@
 //! A tool is about to run. By default no database here: the user waits for every call.
 
+use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 use serde_json::Value;
 
 use super::args::PreToolArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::read::{Heard, Road, agree, incoming, needed};
-use super::types::{HookEventType, HookInput, HookPayload};
+use crate::clock;
 
 pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
     let mut by_flags = false;
@@ -14,7 +15,12 @@ pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<Hear
         by_flags = true;
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;
-        Ok(HookInput::new(HookEventType::PreToolUse, id, HookPayload::pre_tool_use(tool, Value::Null, None)))
+        Ok(HookInput::with_timestamp(
+            HookEventType::PreToolUse,
+            id,
+            clock::now_ms(),
+            HookPayload::pre_tool_use(tool, Value::Null, None),
+        ))
     })?;
     incoming.input_unseen = by_flags;
     incoming.expect(HookEventType::PreToolUse)?;

@@ -1,18 +1,24 @@
 //! A prompt arrives.
 
 use context_graph_events::Event;
+use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 
 use super::args::PromptSubmitArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::read::{Heard, agree, incoming, needed};
-use super::types::{HookEventType, HookInput, HookPayload};
+use crate::clock;
 
 pub(super) fn read(args: &PromptSubmitArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
     let incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let prompt = needed("prompt", args.prompt.clone())?;
-        Ok(HookInput::new(HookEventType::UserPromptSubmit, id, HookPayload::user_prompt(prompt, None)))
+        Ok(HookInput::with_timestamp(
+            HookEventType::UserPromptSubmit,
+            id,
+            clock::now_ms(),
+            HookPayload::user_prompt(prompt, None),
+        ))
     })?;
     incoming.expect(HookEventType::UserPromptSubmit)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;

@@ -5,9 +5,9 @@ use super::args::HookCommand;
 use super::context::HookContext;
 use super::error::HookError;
 use super::input::{self, Incoming};
-use super::types::HookInput;
 use super::{event, post_tool, pre_tool, prompt_submit, session_end, session_start};
 use crate::Environment;
+use context_graph_events::envelope::HookInput;
 
 /// How an event is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

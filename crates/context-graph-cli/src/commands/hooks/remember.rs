@@ -10,6 +10,7 @@ use context_graph_storage::safe_open::read_regular;
 use context_graph_storage::sessions::{Arrival, Durability, NotBefore, Sessions, Stepped};
 use context_graph_storage::{Patience, StorageError};
 
+use super::budget;
 use super::context::HookContext;
 use super::decide::HookDecision;
 use super::error::HookError;
@@ -53,7 +54,7 @@ pub(super) fn event(
     road: Road,
 ) -> Result<Remembered, HookError> {
     let (event, at_ms) = (&incoming.event, incoming.at_ms());
-    let budget = Duration::from_millis(event.budget_ms());
+    let budget = Duration::from_millis(budget::of_event(event));
     if decided.stops() {
         // Gates and signals may have used up more than the event's own time.
         let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);

@@ -5,7 +5,8 @@ use context_graph_events::schema::ObjectSchema;
 use serde_json::{Value, json};
 
 use super::error::ErrorCode;
-use super::types::{HookEventType, SessionEndStatus};
+use context_graph_events::claude_code::SessionEndStatus;
+use context_graph_events::envelope::HookEventType;
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 

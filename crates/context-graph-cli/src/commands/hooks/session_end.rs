@@ -1,12 +1,13 @@
 //! A session ends.
 
 use context_graph_events::Event;
+use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 
 use super::args::SessionEndArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::read::{Heard, agree, incoming, needed};
-use super::types::{HookEventType, HookInput, HookPayload};
+use crate::clock;
 
 pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
     // Scripts pass 0 for a duration that they did not find.
@@ -14,7 +15,7 @@ pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<H
     let mut incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let payload = HookPayload::session_end(flag.unwrap_or(0), "exit");
-        Ok(HookInput::new(HookEventType::SessionEnd, id, payload))
+        Ok(HookInput::with_timestamp(HookEventType::SessionEnd, id, clock::now_ms(), payload))
     })?;
     incoming.expect(HookEventType::SessionEnd)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;

@@ -4,7 +4,8 @@ use super::args::SessionStartArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::read::{Heard, agree, incoming};
-use super::types::{HookEventType, HookInput, HookPayload};
+use crate::clock;
+use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 
 pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
     let flag_id = args.session_id.clone().filter(|id| !id.is_empty());
@@ -19,7 +20,7 @@ pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<
             "startup",
             args.previous_session_id.clone().filter(|id| !id.is_empty()),
         );
-        Ok(HookInput::new(HookEventType::SessionStart, id, payload))
+        Ok(HookInput::with_timestamp(HookEventType::SessionStart, id, clock::now_ms(), payload))
     })?;
     incoming.expect(HookEventType::SessionStart)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn to_json(value: &impl Serialize) -> Value {
+fn to_json(value: &impl serde::Serialize) -> Value {
     serde_json::to_value(value).unwrap()
 }
 
