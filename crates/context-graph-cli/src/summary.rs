@@ -77,13 +77,14 @@ pub(crate) fn of(session: &Session, calls: Calls) -> String {
         ));
     }
     if let Some(previous) = &session.snapshot.previous_session_id {
-        lines.push(format!(
-            "continues {} (likeness {:.2})",
-            tame(previous, 80),
-            session.snapshot.cross_session_ic
-        ));
+        lines.push(format!("continues {}", tame(previous, 80)));
     }
     lines.join("\n")
+}
+
+/// How alike a session is to the one it continues, in words.
+pub(crate) fn likeness(likeness: f32) -> String {
+    format!("likeness to it {likeness:.2}, by words and files that other sessions lack")
 }
 
 /// How long a session lasted. What its sender said is told with what was measured.

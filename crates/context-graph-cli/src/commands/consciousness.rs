@@ -94,8 +94,11 @@ fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environmen
         return Ok(());
     };
     let session = shelf.view(&id)?.session;
+    let likeness = shelf.likeness(&session)?;
     if args.place.json {
-        return table::print_json(&measures(&session));
+        let mut object = measures(&session);
+        object["likeness"] = json!(likeness);
+        return table::print_json(&object);
     }
     let state = ConsciousnessState::from_snapshot(&session.snapshot);
     let ic = session.classification();
@@ -121,9 +124,14 @@ fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environmen
             ),
         ]);
     }
+    if let Some(likeness) = likeness {
+        lines.push(format!(
+            "likeness           {likeness:.2}  words and files shared with the session before"
+        ));
+    }
     if *all && session.snapshot.previous_session_id.is_some() {
-        let likeness = session.snapshot.cross_session_ic;
-        lines.push(format!("cross-session IC   {likeness:.2}  likeness to the session before"));
+        let ic = session.snapshot.cross_session_ic;
+        lines.push(format!("cross-session IC   {ic:.2}  cosine of both sessions' purpose vectors"));
     }
     table::print_lines(lines)
 }

@@ -46,17 +46,21 @@ impl Played {
     }
 }
 
-/// Reads and plays all cases of a folder.
-pub(crate) fn load(folder: &Path) -> Vec<Played> {
-    let sessions: BTreeMap<String, Vec<Value>> = lines(folder, "sessions.jsonl")
+/// The events of each session of a folder.
+pub(crate) fn sessions(folder: &Path) -> BTreeMap<String, Vec<Value>> {
+    lines(folder, "sessions.jsonl")
         .into_iter()
         .map(|mut session| {
             let id = text(&session, "id").to_owned();
             let events = session["events"].take();
             (id, events.as_array().cloned().unwrap_or_default())
         })
-        .collect();
-    lines(folder, "cases.jsonl").iter().map(|case| play(case, &sessions)).collect()
+        .collect()
+}
+
+/// Plays all cases of a folder.
+pub(crate) fn load(folder: &Path, sessions: &BTreeMap<String, Vec<Value>>) -> Vec<Played> {
+    lines(folder, "cases.jsonl").iter().map(|case| play(case, sessions)).collect()
 }
 
 fn lines(folder: &Path, name: &str) -> Vec<Value> {
@@ -74,7 +78,7 @@ fn lines(folder: &Path, name: &str) -> Vec<Value> {
     full.map(|line| serde_json::from_str(line).expect("not JSON")).collect()
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
@@ -117,7 +121,7 @@ fn play(case: &Value, sessions: &BTreeMap<String, Vec<Value>>) -> Played {
 }
 
 /// A neutral event as the client's payloads.
-fn payloads(session: &str, event: &Value) -> Vec<Event> {
+pub(crate) fn payloads(session: &str, event: &Value) -> Vec<Event> {
     let base = json!({
         "session_id": session,
         "transcript_path": format!("/home/user/.claude/projects/p/{session}.jsonl"),

@@ -21,11 +21,12 @@
 mod cases;
 mod figures;
 mod fit;
+mod likeness;
 mod report;
 
 use std::path::PathBuf;
 
-use cases::{Played, load};
+use cases::{Played, load, sessions};
 use context_graph_core::gwt::fusion::Model;
 
 fn main() {
@@ -36,7 +37,11 @@ fn main() {
         PathBuf::from(arguments.next().expect("--write needs a file"))
     });
 
-    let played = load(&data);
+    let sessions = sessions(&data);
+    println!("likeness of sessions");
+    likeness::print(&sessions);
+
+    let played = load(&data, &sessions);
     println!(
         "{} cases\n\neach view alone (AUROC cross, same; usual alignment on task, in drift)",
         played.len()

@@ -3,7 +3,7 @@
 //! An event is not learned at once, or a drifted session would soon agree with itself. It waits until enough
 //! newer ones have come, or until the user speaks again: who goes on after what was done has accepted it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -169,6 +169,20 @@ impl Memory {
         let excess = self.kept.len().saturating_sub(KEPT_EVENTS);
         self.kept.drain(..excess);
         ready
+    }
+
+    /// Each word, file and folder of the prompts and of all events, those that wait too, with how many had it.
+    pub(crate) fn words_and_places(&self) -> BTreeMap<Term, u32> {
+        let mut counts = BTreeMap::new();
+        for vocabulary in [&self.words, &self.asked_words, &self.places, &self.asked_places] {
+            for (term, events) in vocabulary.counts() {
+                *counts.entry(term).or_default() += u32::from(events);
+            }
+        }
+        for term in self.waiting.iter().flat_map(|trace| trace.words.iter().chain(&trace.places)) {
+            *counts.entry(*term).or_default() += 1;
+        }
+        counts
     }
 
     /// Whether there was a prompt or an event to hold another against.

@@ -19,6 +19,7 @@ mod asked;
 mod call;
 pub mod explain;
 mod failing;
+mod likeness;
 mod loops;
 mod memory;
 mod observation;

@@ -89,6 +89,11 @@ impl Vocabulary {
         self.entries.binary_search_by_key(&term, |entry| entry.term).map_or(0, |at| self.entries[at].events)
     }
 
+    /// Each term with how many events had it.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (Term, u16)> {
+        self.entries.iter().map(|entry| (entry.term, entry.events))
+    }
+
     /// Whether any event had this term.
     pub(crate) fn knows(&self, term: Term) -> bool {
         self.count(term) > 0

@@ -8,6 +8,7 @@ mod codec;
 mod evidence;
 mod identity;
 mod keep;
+mod likeness;
 mod line;
 mod load;
 mod lost;

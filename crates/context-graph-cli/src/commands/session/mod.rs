@@ -141,6 +141,11 @@ impl Shelf {
         Ok(Calls::on_record(trail.call_counts(id)?))
     }
 
+    /// How alike a session is to the one it continues.
+    pub(crate) fn likeness(&self, session: &Session) -> Result<Option<f32>, Failure> {
+        Ok(self.sessions.likeness(self.store.as_ref(), session)?)
+    }
+
     /// The id that was meant: whole, by its beginning, or the newest where none is given.
     pub(crate) fn find(&self, wanted: Option<&str>) -> Result<String, Failure> {
         let Some(wanted) = wanted else { return self.newest()?.ok_or_else(Failure::no_sessions) };

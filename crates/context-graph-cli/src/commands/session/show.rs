@@ -32,6 +32,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
     };
     let session = shelf.view(&id)?.session;
     let calls = shelf.calls_of(&id)?;
+    let likeness = shelf.likeness(&session)?;
     let records = shelf.sessions.records(shelf.store.as_ref(), &id)?;
     let skipped = if args.events == 0 { 0 } else { records.len().saturating_sub(args.events) };
     let lines: Vec<Line> =
@@ -40,6 +41,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
         let events: Vec<Value> = lines.iter().map(Line::to_json).collect();
         let mut object = to_json(&session, calls);
         object["events"] = json!(events);
+        object["likeness"] = json!(likeness);
         object["events_left_out"] = json!(skipped);
         if args.explain {
             object["explanation"] = explain::to_json(&session);
@@ -51,6 +53,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
         format!("started {} in {}", time::local(session.state.started_ms), session.state.project),
     ];
     text.extend(summary::of(&session, calls).lines().map(str::to_owned));
+    text.extend(likeness.map(summary::likeness));
     if args.explain {
         text.push(String::new());
         text.extend(explain::lines(&session));
