@@ -1,19 +1,16 @@
 //! `.context-graph/config.toml`: what a user may set. A key that is not known or a value that makes no sense is an
 //! error that names line and column.
 
-mod toml_errors;
-mod toml_text;
-
 use std::fmt::Display;
 use std::path::PathBuf;
 
 use context_graph_core::gwt::ic_monitor::IC_CRITICAL_THRESHOLD;
 use context_graph_core::session::DIGEST_MAX;
+use context_graph_policy::config::toml_text::parse_toml;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::trust::ProjectFiles;
-pub(crate) use toml_text::{parse_toml, place_in_toml};
 
 /// The name of the file in the state folder.
 pub(crate) const FILE: &str = "config.toml";

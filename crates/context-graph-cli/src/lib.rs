@@ -17,11 +17,12 @@ mod environment;
 mod errno;
 mod exit_status;
 mod explain;
-mod guard;
+
 mod heads;
 mod heap;
 mod paths;
 mod process;
+mod rules;
 mod scratch;
 mod settings_file;
 mod summary;

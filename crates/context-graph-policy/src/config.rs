@@ -10,6 +10,8 @@ mod check;
 mod matcher;
 mod merge;
 mod schema;
+mod toml_errors;
+pub mod toml_text;
 
 use std::collections::BTreeMap;
 

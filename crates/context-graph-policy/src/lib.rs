@@ -6,10 +6,12 @@
 //! - [`programs`]: what programs do, as data, and the one reader of their arguments.
 //! - [`guards`]: the built-in rules over effects.
 //! - [`config`]: what users and projects configure, and how the two are merged.
+//! - [`rules`]: the rules in force in a project, made of all of these.
 //! - [`trust`]: what of a project's files counts before the user has trusted them.
 //!
-//! Nothing here reads the environment or the clock. The file system is an argument, and is asked for names and links; for a
-//! file's content only where that is a patch or an archive, to see which files it would change.
+//! Nothing here reads the environment or the clock or starts a process. The caller hands over the texts of policy files
+//! ([`rules::Sources`]) and lends what only a process can do ([`rules::Host`]). The file system is an argument. It is asked
+//! for names and links, and for a file's content only to see which files a patch or an archive would change.
 
 pub mod config;
 pub mod decision;
@@ -19,6 +21,7 @@ pub mod legality;
 pub mod programs;
 pub mod rego;
 pub mod reply;
+pub mod rules;
 pub mod trust;
 mod wildcard;
 pub mod words;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_events::EventName;
+use context_graph_policy::rules::Rules;
 use context_graph_settings::{ClientVersion, Edited, Plan, PlanOptions, default_plan, diff, install_where};
 use context_graph_storage::safe_open::read_regular;
 use serde_json::json;
@@ -16,7 +17,7 @@ use super::doctor;
 use super::failure::{Failure, Outcome};
 use super::hooks::generate::SIGNATURE;
 use crate::client::Client;
-use crate::guard::Guard;
+use crate::rules;
 use crate::settings_file::{Scope, SettingsFile};
 use crate::trust::{self, ProjectFiles};
 use crate::{Environment, clock, table, terminal};
@@ -164,7 +165,7 @@ pub(crate) fn plan(
 ) -> Plan {
     let options = PlanOptions { status_line, ..PlanOptions::default() };
     let mut plan = default_plan(program, client, &options);
-    leave_time_for_gates(&mut plan, &Guard::load(environment));
+    leave_time_for_gates(&mut plan, &rules::load(environment));
     plan
 }
 
@@ -243,9 +244,9 @@ fn done(args: &WhereArgs, words: &str) -> Outcome {
 }
 
 /// A gate may take longer than a stop otherwise may, and a signal longer than any hook.
-fn leave_time_for_gates(plan: &mut Plan, guard: &Guard) {
+fn leave_time_for_gates(plan: &mut Plan, rules: &Rules) {
     let gates: u64 =
-        guard.policy().config().stop_gates.iter().map(|gate| u64::from(gate.timeout_seconds)).sum();
+        rules.policy().config().stop_gates.iter().map(|gate| u64::from(gate.timeout_seconds)).sum();
     if gates > 0 {
         for hook in plan.hooks.iter_mut().filter(|hook| hook.event == EventName::Stop) {
             hook.entry.timeout = hook.entry.timeout.saturating_add(gates);
@@ -253,7 +254,7 @@ fn leave_time_for_gates(plan: &mut Plan, guard: &Guard) {
         }
     }
     // Which events ask for signals is the policies' affair, and they change: all that can be asked about wait.
-    let signals = guard.policy().config().signals.iter().map(|signal| signal.timeout_ms).max().unwrap_or(0);
+    let signals = rules.policy().config().signals.iter().map(|signal| signal.timeout_ms).max().unwrap_or(0);
     for hook in &mut plan.hooks {
         hook.entry.timeout = hook.entry.timeout.saturating_add(signals.div_ceil(1000));
     }

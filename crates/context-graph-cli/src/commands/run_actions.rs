@@ -10,7 +10,7 @@ use context_graph_events::decode::MAX_INPUT_BYTES;
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
-use crate::guard::Guard;
+use crate::rules;
 use crate::trust::ProjectFiles;
 use crate::{Environment, actions, clock};
 
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RunActionsArgs, environment: &Environment) -> Outcome {
     stdin.map_err(|error| Failure::new(ErrorCode::Parse, format!("cannot read stdin: {error}")))?;
     let event =
         Event::from_slice(&payload).map_err(|error| Failure::new(ErrorCode::Parse, error.to_string()))?;
-    let configured = Guard::actions_of(&environment, &ProjectFiles::of(&environment), &event);
+    let configured = rules::actions_of(&environment, &ProjectFiles::of(&environment), &event);
     let failures = actions::run(&configured, &event, &payload, environment.project_root());
     // Whoever has had everything removed meanwhile does not want it back.
     if failures.is_empty() || !environment.state_place(args.db_path.as_deref())?.exists() {

@@ -6,17 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use context_graph_policy::rego::{self, PolicyFile, RegoError, RegoErrorKind};
+pub(crate) use context_graph_policy::rules::Text;
 use context_graph_policy::trust::{Digest, Standing};
 use context_graph_storage::safe_open::read_own_unlinked;
 
 use super::{TrustStore, scripts};
-use crate::{Environment, config, guard};
+use crate::{Environment, config, rules};
 
 /// Largest policy file or configuration, in bytes.
 pub(crate) const MAX_FILE: u64 = 256 * 1024;
-
-/// A text file: nothing where there is none, an error that says why where it cannot be used.
-pub(crate) type Text = Result<Option<String>, String>;
 
 /// The folder of policies: nothing where there is none.
 type Policies = Option<(Vec<PolicyFile>, Vec<RegoError>)>;
@@ -57,7 +55,7 @@ impl<'a> ProjectFiles<'a> {
 
     /// The policy file.
     pub(crate) fn policy(&self) -> &Text {
-        self.policy.get_or_init(|| read_text(&self.folder.join(guard::FILE)))
+        self.policy.get_or_init(|| read_text(&self.folder.join(rules::FILE)))
     }
 
     /// The configuration.
@@ -68,7 +66,7 @@ impl<'a> ProjectFiles<'a> {
     /// The policies in Rego.
     pub(crate) fn policies(&self) -> Option<(&[PolicyFile], &[RegoError])> {
         let read = || {
-            let folder = self.folder.join(guard::POLICIES);
+            let folder = self.folder.join(rules::POLICIES);
             is_there(&folder).then(|| rego::read_folder(&folder, read_own_unlinked))
         };
         self.policies.get_or_init(read).as_ref().map(|(files, errors)| (files.as_slice(), errors.as_slice()))
@@ -76,7 +74,7 @@ impl<'a> ProjectFiles<'a> {
 
     /// Whether there is a folder of policies.
     pub(crate) fn has_policies(&self) -> bool {
-        self.policies.get().map_or_else(|| is_there(&self.folder.join(guard::POLICIES)), Option::is_some)
+        self.policies.get().map_or_else(|| is_there(&self.folder.join(rules::POLICIES)), Option::is_some)
     }
 
     /// Whether there is anything to be trusted.
@@ -127,10 +125,10 @@ impl<'a> ProjectFiles<'a> {
         }
         // Nobody but the policy file runs them.
         let scripts = if policy.is_some() { scripts::read(&self.folder)? } else { Vec::new() };
-        let named = [(guard::FILE, policy), (config::FILE, config)];
+        let named = [(rules::FILE, policy), (config::FILE, config)];
         let named = named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.as_bytes())));
         let policies =
-            policies.iter().map(|file| (format!("{}/{}", guard::POLICIES, file.path), file.text.as_bytes()));
+            policies.iter().map(|file| (format!("{}/{}", rules::POLICIES, file.path), file.text.as_bytes()));
         let scripts = scripts.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice()));
         let all: Vec<(String, &[u8])> = named.chain(policies).chain(scripts).collect();
         let place = place.as_os_str().as_encoded_bytes();

@@ -9,7 +9,7 @@ use crate::commands::failure::Outcome;
 use crate::paths::System;
 use crate::settings_file::{Scope, SettingsFile};
 use crate::trust::TrustStore;
-use crate::{Environment, config, guard, table};
+use crate::{Environment, config, rules, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     let environment = environment.in_project(args.project.as_deref());
@@ -34,9 +34,9 @@ fn files(args: &PlaceArgs, environment: &Environment) -> Vec<(&'static str, Path
     let settings = |scope| SettingsFile::new(environment, scope).path().to_path_buf();
     vec![
         ("configuration", state.join(config::FILE)),
-        ("policy, project", state.join(guard::FILE)),
-        ("policy, user", guard::user_file(environment)),
-        ("policies in Rego", state.join(guard::POLICIES)),
+        ("policy, project", state.join(rules::FILE)),
+        ("policy, user", rules::user_file(environment)),
+        ("policies in Rego", state.join(rules::POLICIES)),
         ("trust", TrustStore::of(environment).folder().to_path_buf()),
         ("state", named(args, environment).unwrap_or_else(|| state.clone())),
         ("database", database(args, environment)),

@@ -11,7 +11,7 @@ use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::config::{self, Config};
 use crate::trust::{self, ProjectFiles, Text};
-use crate::{Environment, guard, table, terminal};
+use crate::{Environment, rules, table, terminal};
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,11 +112,11 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
 /// What the policy files set. Both count: the project's can only be stricter than the user's, and before it is trusted
 /// only stricter than everything.
 fn policies(environment: &Environment, files: &ProjectFiles<'_>) -> Vec<Setting> {
-    let user = guard::user_file(environment);
-    let project = ValueSource::ProjectFile(files.folder().join(guard::FILE));
+    let user = rules::user_file(environment);
+    let project = ValueSource::ProjectFile(files.folder().join(rules::FILE));
     let said = table_of(files.policy()).into_iter().filter(|(key, _)| counts(files, File::Policy, key));
     let said = said.map(|said| (project.clone(), said));
-    table_of(&guard::read_users(&user))
+    table_of(&rules::read_users(&user))
         .into_iter()
         .map(|said| (ValueSource::UserFile(user.clone()), said))
         .chain(said)

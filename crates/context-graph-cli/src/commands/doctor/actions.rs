@@ -10,7 +10,7 @@ use super::finding::Finding;
 use crate::clock;
 use crate::commands::audit;
 use crate::commands::session::{PlaceArgs, Shelf};
-use crate::guard::Guard;
+use crate::rules;
 use crate::summary::counted;
 
 const CHECK: &str = "actions";
@@ -21,8 +21,8 @@ const MOST: usize = 100;
 
 /// Failures of the last day, by action.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
-    let guard = Guard::load(&patient.environment);
-    let configured = &guard.policy().config().actions;
+    let rules = rules::load(&patient.environment);
+    let configured = &rules.policy().config().actions;
     if configured.is_empty() {
         return Vec::new();
     }

@@ -7,13 +7,13 @@ use super::finding::Finding;
 use crate::commands::policy;
 use crate::commands::policy::unenforced::{self, Missing};
 use crate::config::Config;
-use crate::guard::{Guard, POLICIES};
+use crate::rules::{self, POLICIES};
 use crate::trust::{self, ProjectFiles};
 
 /// Policy files, Rego policies, and the configuration.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let mut findings: Vec<Finding> = policy::problems(
-        &Guard::as_written(&patient.environment),
+        &rules::as_written(&patient.environment),
         &patient.environment,
     )
     .into_iter()

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use context_graph_events::Event;
 use context_graph_policy::rego::evaluate::THREAD;
+use context_graph_policy::rules::Rules;
 use context_graph_storage::sessions::Sessions;
 
 use super::answer::{self, Answer};
@@ -15,7 +16,6 @@ use super::args::{CommonArgs, OutputFormat};
 use super::budget;
 use super::error::{self, HookError};
 use crate::config::{Config, Sync};
-use crate::guard::Guard;
 use crate::timings::Timings;
 use crate::trust::ProjectFiles;
 use crate::watchdog::{self, Late};
@@ -147,9 +147,9 @@ impl<'a> HookContext<'a> {
     }
 
     /// Leaves the signals of an event's policies the time that they may take.
-    pub(super) fn wait_for_signals(&self, guard: &Guard, event: &Event) {
-        if !guard.longest_signal(event).is_zero() {
-            self.watch(millis(time_for(guard, event)));
+    pub(super) fn wait_for_signals(&self, rules: &Rules, event: &Event) {
+        if !rules.longest_signal(event).is_zero() {
+            self.watch(millis(time_for(rules, event)));
         }
     }
 
@@ -183,8 +183,8 @@ impl<'a> HookContext<'a> {
 }
 
 /// How long an event may take, with the signals that its policies ask for.
-pub(super) fn time_for(guard: &Guard, event: &Event) -> Duration {
-    Duration::from_millis(budget::of_event(event)) + guard.longest_signal(event)
+pub(super) fn time_for(rules: &Rules, event: &Event) -> Duration {
+    Duration::from_millis(budget::of_event(event)) + rules.longest_signal(event)
 }
 
 /// A test that is not about time asks for more of it.

@@ -11,6 +11,7 @@ use context_graph_core::session::{NewRuling, Ruling};
 use context_graph_events::words::name;
 use context_graph_events::{Event, EventName, ReplyBody};
 use context_graph_policy::reply::HELD_BEFORE;
+use context_graph_policy::rules::{Rules, RulesDecision};
 use context_graph_policy::{Decision, Verdict};
 use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{Patience, StorageError};
@@ -23,10 +24,10 @@ use super::input::Incoming;
 use super::remember::Remembered;
 use super::stop_gate::{self, Changes, Passage};
 use crate::crash;
-use crate::guard::{Guard, RulesDecision};
+use crate::rules;
 
-/// What is said of a call that could only be decided by its name.
-const UNSEEN: &str = "the call was described by flags, so its input could not be decided: send the event on stdin to have that done";
+/// What is said of a call that could only be judged by its name.
+const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin to have that done";
 
 /// What was decided about an event.
 #[derive(Debug)]
@@ -59,34 +60,35 @@ impl HookDecision {
         let stops = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
         let asked = matches!(event, Event::PermissionRequest(_));
         if !(is_call || stops || asked || context.files.has_policies()) {
-            let has_action = !Guard::actions_of(context.environment, &context.files, event).is_empty();
+            let has_action = !rules::actions_of(context.environment, &context.files, event).is_empty();
             return Self { has_action, ..Self::new(event, Decision::none(), Vec::new()) };
         }
-        let guard = Guard::of(context.environment, &context.files);
-        let (guard, unasked) =
-            if incoming.input_unseen { guard.blind_to_input(event) } else { (guard, Vec::new()) };
-        expect_collapse(&guard, is_call);
-        context.wait_for_signals(&guard, event);
+        let rules = rules::of(context.environment, &context.files);
+        let (rules, unasked) =
+            if incoming.input_unseen { rules.blind_to_input(event) } else { (rules, Vec::new()) };
+        expect_collapse(&rules, is_call);
+        context.wait_for_signals(&rules, event);
         let by_rules = if incoming.input_unseen {
-            guard.decide_without_input(event)
+            rules.decide_without_input(event)
         } else {
-            guard.decide_by_guards(event)
+            rules.decide_by_guards(event)
         };
         // A policy that does not end must not take back what the guards refuse.
-        if guard.policies().is_some() && by_rules.decision.verdict().stops() {
+        if rules.policies().is_some() && by_rules.decision.verdict().stops() {
             let refused = Self::new(event, by_rules.decision.clone(), by_rules.troubles.clone());
-            refused.stand_by(context, time_for(&guard, event) * 9 / 10);
+            refused.stand_by(context, time_for(&rules, event) * 9 / 10);
         }
         let known = || context.sessions().ok()?.peek(event.session_id()).ok().flatten();
-        let RulesDecision { decision, troubles, .. } = guard.hear_policies(by_rules, event, known);
+        let known = || rules::session_view(known());
+        let RulesDecision { decision, troubles, .. } = rules.decide_by_policies(by_rules, event, known);
         let mut decided = Self {
             input_unseen: incoming.input_unseen,
             unasked,
-            has_action: guard.has_action_for(event),
+            has_action: rules.has_action_for(event),
             ..Self::new(event, decision, troubles)
         };
-        if stops && guard.has_gates() {
-            decided.pass_gates(context, &guard, event.session_id(), incoming.at_ms());
+        if stops && rules.has_gates() {
+            decided.pass_gates(context, &rules, event.session_id(), incoming.at_ms());
         }
         decided
     }
@@ -114,13 +116,13 @@ impl HookDecision {
     }
 
     /// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.
-    fn pass_gates(&mut self, context: &HookContext<'_>, guard: &Guard, session_id: &str, now_ms: i64) {
-        let gates = &guard.policy().config().stop_gates;
+    fn pass_gates(&mut self, context: &HookContext<'_>, rules: &Rules, session_id: &str, now_ms: i64) {
+        let gates = &rules.policy().config().stop_gates;
         let end = context.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
         context.watch_until(end, |error| self.answer_failing(error));
         let root = context.files.root();
         let changes =
-            context.sessions().ok().map(|sessions| changes(root, guard, sessions, session_id, now_ms));
+            context.sessions().ok().map(|sessions| changes(root, rules, sessions, session_id, now_ms));
         let due = match changes {
             Some(Ok(changes)) => changes.due(gates),
             // What cannot be known may have changed.
@@ -257,12 +259,12 @@ fn was_held_before(decision: &Decision) -> bool {
 /// What the session has changed before this event.
 fn changes(
     root: &Path,
-    guard: &Guard,
+    rules: &Rules,
     sessions: &Sessions,
     session_id: &str,
     now_ms: i64,
 ) -> Result<Changes, StorageError> {
-    let gates = &guard.policy().config().stop_gates;
+    let gates = &rules.policy().config().stop_gates;
     let known = sessions.peek(session_id)?;
     let changes = Changes::of(known.as_ref(), root);
     // Reading all that a session did is for gates that are not due already.
@@ -280,14 +282,14 @@ fn changes(
     };
     let records = sessions.records(store.as_ref(), session_id)?;
     let records = records.iter().map(|(_, record)| record);
-    Ok(Changes::of(Some(&session), root).with_calls(&session, records, |event| guard.effects(event)))
+    Ok(Changes::of(Some(&session), root).with_calls(&session, records, |event| rules.effects(event)))
 }
 
 /// Prepares for a policy that brings the process down: one call of a built-in function can ask for more memory than there
 /// is, and a chain of rules can be longer than the stack. Its thread is left behind then, and what was decided without it
 /// stands; the answer is for systems where that cannot be done.
-fn expect_collapse(guard: &Guard, is_call: bool) {
-    if guard.policies().is_some() {
+fn expect_collapse(rules: &Rules, is_call: bool) {
+    if rules.policies().is_some() {
         let error = HookError::Policy;
         let answer = answer::failed(&error, is_call);
         crash::leave_behind();

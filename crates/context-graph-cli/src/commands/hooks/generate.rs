@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use context_graph_events::envelope::HookEventType;
 use context_graph_settings::{Change, HookEntry, OnFailure, Plan, PlannedHook};
 use context_graph_storage::safe_open::{self, Share};
 
@@ -17,7 +18,6 @@ use crate::commands::init::{PORTABLE, install_unasked};
 use crate::settings_file::Scope;
 use crate::summary::counted;
 use crate::{Environment, table, terminal};
-use context_graph_events::envelope::HookEventType;
 
 /// How a generated script says what it is.
 pub(crate) const SIGNATURE: &str = "Made by `context-graph hooks generate-config`";

@@ -1,13 +1,14 @@
 //! The event, from stdin or from flags, and what the command line asks for besides. Each subcommand has a file that says
 //! how its flags and stdin go together.
 
+use context_graph_events::envelope::HookInput;
+
 use super::args::HookCommand;
 use super::context::HookContext;
 use super::error::HookError;
 use super::input::{self, Incoming};
 use super::{event, post_tool, pre_tool, prompt_submit, session_end, session_start};
 use crate::Environment;
-use context_graph_events::envelope::HookInput;
 
 /// How an event is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! JSON Schema of our own half of the contract: the envelope and the answer.
 
+use context_graph_events::claude_code::SessionEndStatus;
+use context_graph_events::envelope::HookEventType;
 use context_graph_events::fields::FieldType;
 use context_graph_events::schema::ObjectSchema;
 use serde_json::{Value, json};
 
 use super::error::ErrorCode;
-use context_graph_events::claude_code::SessionEndStatus;
-use context_graph_events::envelope::HookEventType;
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 

@@ -1,11 +1,12 @@
 //! A session begins.
 
+use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
+
 use super::args::SessionStartArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::read::{Heard, agree, incoming};
 use crate::clock;
-use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 
 pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
     let flag_id = args.session_id.clone().filter(|id| !id.is_empty());

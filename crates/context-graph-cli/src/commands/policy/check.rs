@@ -2,13 +2,14 @@
 
 use context_graph_events::{Event, EventName};
 use context_graph_policy::rego::{Input, Limits, PolicySet, Provided, RegoError, Remark, Surroundings};
+use context_graph_policy::rules::{PATIENCE, POLICIES, Rules, said};
 use context_graph_policy::{Context, PolicyConfig, RealFileSystem};
 use serde_json::{Map, Value, json};
 
 use super::{PlaceArgs, unenforced};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::{ErrorCode, HookError};
-use crate::guard::{Guard, PATIENCE, POLICIES, said};
+use crate::rules;
 use crate::summary::counted;
 use crate::trust::{self, ProjectFiles};
 use crate::{Environment, crash, table};
@@ -16,7 +17,7 @@ use crate::{Environment, crash, table};
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     let environment = args.environment(environment);
     let standing = ProjectFiles::of(&environment).standing();
-    let (problems, mut hints) = problems_and_hints(&Guard::as_written(&environment), &environment);
+    let (problems, mut hints) = problems_and_hints(&rules::as_written(&environment), &environment);
     hints.extend(trust::words(standing).map(|words| format!("not in force: {words}")));
     if args.json {
         let trust = standing.as_str();
@@ -40,15 +41,15 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
 }
 
 /// Everything that is wrong with rules.
-pub(crate) fn problems(guard: &Guard, environment: &Environment) -> Vec<String> {
-    problems_and_hints(guard, environment).0
+pub(crate) fn problems(rules: &Rules, environment: &Environment) -> Vec<String> {
+    problems_and_hints(rules, environment).0
 }
 
-fn problems_and_hints(guard: &Guard, environment: &Environment) -> (Vec<String>, Vec<String>) {
-    let mut problems = guard.problems();
+fn problems_and_hints(rules: &Rules, environment: &Environment) -> (Vec<String>, Vec<String>) {
+    let mut problems = rules.problems();
     let mut hints = Vec::new();
-    if let Some(policies) = guard.policies() {
-        let config = guard.policy().config();
+    if let Some(policies) = rules.policies() {
+        let config = rules.policy().config();
         let broken = compile_errors(policies, config, environment);
         problems.extend(broken.iter().map(said));
         let is_broken = |file: &str| broken.iter().any(|error| error.file == file);

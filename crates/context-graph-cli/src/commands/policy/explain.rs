@@ -7,6 +7,7 @@ use clap::Args;
 use context_graph_events::claude_code::{CommonEventData, PreToolUsePayload};
 use context_graph_events::{Event, decode};
 use context_graph_policy::effects::{Access, Cargo, Disclosure, Privilege, Unknown};
+use context_graph_policy::rules::RulesDecision;
 use context_graph_policy::{Decision, Effects};
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,6 @@ use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
-use crate::guard::RulesDecision;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
@@ -44,17 +44,17 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
                 .with_next_step("--command 'rm -rf x' names a shell command, --event FILE a hook payload"));
         }
     };
-    let guard = args.place.guard(&environment);
+    let rules = args.place.rules(&environment);
     let started = Instant::now();
-    let RulesDecision { decision, timings, .. } = guard.decide_in_full(&event, || None);
+    let RulesDecision { decision, timings, .. } = rules.decide_in_full(&event, || Value::Null);
     let took = started.elapsed();
-    let effects = guard.effects(&event);
+    let effects = rules.effects(&event);
     if args.place.json {
         let mut object = describe(&decision);
         object["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
-        object["trust"] = json!(guard.standing().as_str());
+        object["trust"] = json!(rules.standing().as_str());
         object["effects"] = json!(effects.as_ref().map(seen).unwrap_or_default());
-        let programs = effects.as_ref().map(|effects| guard.programs(effects)).unwrap_or_default();
+        let programs = effects.as_ref().map(|effects| rules.programs(effects)).unwrap_or_default();
         let described = |(name, rows)| json!({"name": name, "described_in": rows});
         object["programs"] = programs.into_iter().map(described).collect();
         return table::print_json(&object);
@@ -70,7 +70,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
         }
         None => lines.push("  this event is no tool call that could be looked into".to_owned()),
     }
-    for (name, rows) in effects.as_ref().map(|effects| guard.programs(effects)).unwrap_or_default() {
+    for (name, rows) in effects.as_ref().map(|effects| rules.programs(effects)).unwrap_or_default() {
         let rows = if rows.is_empty() { "nobody has described it".to_owned() } else { rows.join(" and ") };
         lines.push(format!("  what {name} does: {rows}"));
     }

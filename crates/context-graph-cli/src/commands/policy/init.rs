@@ -8,7 +8,7 @@ use context_graph_storage::safe_open::{Access, Folder};
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::guard::{FILE, user_file};
+use crate::rules::{FILE, user_file};
 use crate::trust::{self, ProjectFiles};
 use crate::{Environment, table};
 

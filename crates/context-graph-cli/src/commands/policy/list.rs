@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use super::{PlaceArgs, unenforced};
 use crate::commands::failure::Outcome;
-use crate::guard::POLICIES;
+use crate::rules::POLICIES;
 use crate::{Environment, table};
 
 /// The verdict of a rule that an import left out.
 const NOT_ENFORCED: &str = "not enforced";
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
-    let guard = args.guard(environment);
-    let config = guard.policy().config();
+    let rules = args.rules(environment);
+    let config = rules.policy().config();
     let word = |verdict: GuardVerdict| match verdict {
         GuardVerdict::Deny => "deny",
         GuardVerdict::Ask => "ask",
@@ -47,7 +47,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             ]);
         }
     }
-    if let Some(policies) = guard.policies() {
+    if let Some(policies) = rules.policies() {
         for (package, file, routes) in policies.packages() {
             let file = format!("{POLICIES}/{file}");
             let told: Vec<Value> = routes.iter().map(route_json).collect();
@@ -57,12 +57,12 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             let ids = if named.is_empty() { vec![stem()] } else { named };
             let on: Vec<String> = routes.iter().map(route_words).collect();
             for id in ids {
-                let trust = guard.standing().as_str();
+                let trust = rules.standing().as_str();
                 objects.push(
                     json!({"rule": id, "package": package, "file": file, "routes": told, "trust": trust}),
                 );
                 let place = format!("{file}, package {package}, on {}", on.join("; "));
-                let verdict = if guard.standing().is_in_force() { "rego" } else { "rego, can only refuse" };
+                let verdict = if rules.standing().is_in_force() { "rego" } else { "rego, can only refuse" };
                 rows.push(vec![id, verdict.to_owned(), String::new(), place]);
             }
         }

@@ -13,10 +13,11 @@ use std::path::PathBuf;
 
 pub(crate) use check::problems;
 use clap::{Args, Subcommand};
+use context_graph_policy::rules::Rules;
 
 use super::failure::Outcome;
 use super::project_folder;
-use crate::guard::Guard;
+use crate::rules;
 use crate::{Environment, terminal, trust};
 
 /// What tool calls are decided by
@@ -56,12 +57,12 @@ impl PlaceArgs {
     }
 
     /// The rules in force. Where not all that the project's files say is, that is said on stderr.
-    fn guard(&self, environment: &Environment) -> Guard {
-        let guard = Guard::load(&self.environment(environment));
-        if let Some(words) = trust::words(guard.standing()) {
+    fn rules(&self, environment: &Environment) -> Rules {
+        let rules = rules::load(&self.environment(environment));
+        if let Some(words) = trust::words(rules.standing()) {
             terminal::complain(words);
         }
-        guard
+        rules
     }
 }
 

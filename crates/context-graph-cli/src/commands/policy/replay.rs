@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use context_graph_events::words::tame;
 use context_graph_events::{CallOutcome, DecodeError, Event};
+use context_graph_policy::rules::Rules;
 use serde_json::{Value, json};
 
 use super::PlaceArgs;
 use crate::commands::failure::Outcome;
 use crate::commands::replay::{EventSink, transcript};
-use crate::guard::Guard;
 use crate::summary::counted;
 use crate::{Environment, table};
 
@@ -39,7 +39,7 @@ struct Stopped {
 }
 
 struct Judge {
-    guard: Guard,
+    rules: Rules,
     calls: usize,
     stopped: Vec<Stopped>,
     /// Stopped calls that the tool then ran without an error: had they been stopped for good, someone would have
@@ -53,7 +53,7 @@ impl EventSink for Judge {
         match &event {
             Event::PreToolUse(call) => {
                 self.calls += 1;
-                let decision = self.guard.decide(&event, || None);
+                let decision = self.rules.decide(&event, || Value::Null);
                 if decision.verdict().stops() {
                     let what = call.get_command().or_else(|| call.get_file_path()).unwrap_or_default();
                     self.stopped.push(Stopped {
@@ -81,8 +81,8 @@ impl EventSink for Judge {
 }
 
 pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Outcome {
-    let guard = args.place.guard(environment);
-    let mut judge = Judge { guard, calls: 0, stopped: Vec::new(), ran_well: 0, bad: 0 };
+    let rules = args.place.rules(environment);
+    let mut judge = Judge { rules, calls: 0, stopped: Vec::new(), ran_well: 0, bad: 0 };
     transcript::play_all(&args.transcripts, &mut judge)?;
     let mut by_rule: BTreeMap<&str, usize> = BTreeMap::new();
     for stopped in &judge.stopped {

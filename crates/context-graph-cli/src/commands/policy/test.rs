@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_events::Event;
+use context_graph_policy::rules::Rules;
 use context_graph_storage::safe_open::{read_own_unlinked, read_regular};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -12,7 +13,6 @@ use serde_json::{Map, Value, json};
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::guard::Guard;
 use crate::summary::counted;
 use crate::{Environment, table};
 
@@ -49,7 +49,7 @@ const VERDICTS: [&str; 7] = ["halt", "deny", "block", "ask", "modify", "allow", 
 
 pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
-    let guard = args.place.guard(&environment);
+    let rules = args.place.rules(&environment);
     let files = if args.files.is_empty() { default_files(&environment)? } else { args.files.clone() };
     // What comes with a checkout is no link to elsewhere.
     let read = if args.files.is_empty() { read_own_unlinked } else { read_regular };
@@ -63,7 +63,7 @@ pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
             let place = format!("{}:{}", file.display(), number + 1);
             let case: Case = serde_json::from_str(line)
                 .map_err(|error| Failure::new(ErrorCode::Parse, format!("{place}: {error}")))?;
-            match decide(&case, &guard, &environment)
+            match decide(&case, &rules, &environment)
                 .map_err(|e| Failure::new(ErrorCode::Parse, format!("{place}: {e}")))?
             {
                 None => passed += 1,
@@ -73,7 +73,7 @@ pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
     }
     if args.place.json {
         table::print_json(&json!({"passed": passed, "failed": failures.len(), "failures": failures,
-            "trust": guard.standing().as_str()}))?;
+            "trust": rules.standing().as_str()}))?;
     } else {
         let summary = format!("{passed} passed, {} failed", failures.len());
         table::print_lines(failures.iter().chain([&summary]))?;
@@ -98,11 +98,11 @@ fn label(case: &Case) -> String {
 }
 
 /// What is wrong with the decision, if anything.
-fn decide(case: &Case, guard: &Guard, environment: &Environment) -> Result<Option<String>, String> {
+fn decide(case: &Case, rules: &Rules, environment: &Environment) -> Result<Option<String>, String> {
     if !VERDICTS.contains(&case.expect.as_str()) {
         return Err(format!("`expect` is `{}`; it must be one of {}", case.expect, VERDICTS.join(", ")));
     }
-    let decision = guard.decide(&event_of(case, environment)?, || None);
+    let decision = rules.decide(&event_of(case, environment)?, || Value::Null);
     let verdict = decision.verdict().verb().map_or("none", |verb| verb.as_str());
     let rules: Vec<&str> = decision.findings().map(|finding| finding.rule.as_str()).collect();
     if verdict != case.expect {

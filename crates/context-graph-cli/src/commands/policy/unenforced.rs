@@ -8,7 +8,7 @@ use context_graph_storage::safe_open::Folder;
 use serde::{Deserialize, Serialize};
 
 use crate::Environment;
-use crate::guard::POLICIES;
+use crate::rules::POLICIES;
 
 /// The record, in the folder of the policies.
 pub(crate) const FILE: &str = "not-enforced.json";

@@ -9,7 +9,7 @@ use context_graph_policy::trust::keys::{self, Before, File, Key, Power};
 use serde_json::{Value, json};
 
 use crate::trust::{ProjectFiles, Text};
-use crate::{config, guard};
+use crate::{config, rules};
 
 /// What each power is called, gravest first.
 const HEADINGS: [(Power, &str, &str); 5] = [
@@ -39,14 +39,14 @@ pub(super) struct Review {
 impl Review {
     pub(super) fn of(files: &ProjectFiles<'_>) -> Self {
         let mut review = Self::default();
-        review.read(guard::FILE, File::Policy, files.policy());
+        review.read(rules::FILE, File::Policy, files.policy());
         review.read(config::FILE, File::Config, files.config());
         review.needs_time = review.found.iter().any(|(power, _)| *power == Power::Runs);
         let (policies, errors) = files.policies().unwrap_or_default();
         for policy in policies {
             review.policy(policy);
         }
-        review.problems.extend(errors.iter().map(guard::said));
+        review.problems.extend(errors.iter().map(context_graph_policy::rules::said));
         review
     }
 
@@ -86,7 +86,7 @@ impl Review {
     }
 
     fn policy(&mut self, policy: &PolicyFile) {
-        let name = format!("{}/{}", guard::POLICIES, policy.path);
+        let name = format!("{}/{}", rules::POLICIES, policy.path);
         self.found.push((Power::Tightens, format!("{name} can refuse calls")));
         let can = WORDS.iter().filter(|(word, ..)| policy.text.contains(word));
         self.found.extend(can.map(|(_, power, words)| (*power, format!("{name} {words}"))));

@@ -18,7 +18,7 @@ use super::{signals_header, yaml};
 use crate::Environment;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::guard::{FILE, POLICIES};
+use crate::rules::{FILE, POLICIES};
 
 /// The largest script that is taken over, in bytes.
 const MAX_SCRIPT: u64 = 1 << 20;

@@ -8,7 +8,7 @@ use context_graph_storage::safe_open::{self, Folder, Share};
 use crate::Environment;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
-use crate::guard::FILE;
+use crate::rules::FILE;
 
 /// What the policy file of before is called then.
 const BEFORE: &str = "policy.toml.before-import";

@@ -2,17 +2,14 @@
 
 use std::path::Path;
 
-use context_graph_policy::config::{Problem, Step};
-use context_graph_policy::{PolicyConfig, guards};
-use context_graph_storage::safe_open::read_own;
+use crate::config::toml_text::{parse_toml, place_in_toml};
+use crate::config::{Problem, Step};
+use crate::{PolicyConfig, guards};
 
-use crate::config::{parse_toml, place_in_toml};
-use crate::trust::{MAX_FILE, ProjectFiles, Text};
-
-/// What of the user's own policy file is the user's: in a file that the project itself brings, only what tightens.
-pub(super) fn users(policy: PolicyConfig, file: &Path, files: &ProjectFiles<'_>) -> PolicyConfig {
+/// What counts of the user's own policy file: if the project itself brings it, only what tightens.
+pub(super) fn users(policy: PolicyConfig, is_brought: impl Fn() -> bool) -> PolicyConfig {
     let nothing = PolicyConfig::default();
-    if policy != nothing && files.bring(file) {
+    if policy != nothing && is_brought() {
         return PolicyConfig::merge_untrusted(&nothing, &policy);
     }
     policy
@@ -26,27 +23,8 @@ pub(super) fn placed(mut policy: PolicyConfig, file: &Path) -> PolicyConfig {
     policy
 }
 
-/// Reads a policy file; without one nothing is configured.
-pub(super) fn read_policy(path: &Path) -> Result<PolicyConfig, Vec<String>> {
-    match read_users(path) {
-        Ok(Some(text)) => parse_policy(&text),
-        Ok(None) => Ok(PolicyConfig::default()),
-        Err(problem) => Err(vec![problem]),
-    }
-}
-
-/// The text of the user's own policy file, if there is one. What somebody else may have written does not count: it could
-/// open what the user has closed.
-pub(crate) fn read_users(path: &Path) -> Text {
-    match read_own(path, MAX_FILE) {
-        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 /// Reads a policy file; the errors say where it is wrong.
-pub(super) fn parse_policy(text: &str) -> Result<PolicyConfig, Vec<String>> {
+pub(super) fn parse(text: &str) -> Result<PolicyConfig, Vec<String>> {
     let mut config: PolicyConfig = parse_toml(text).map_err(|problem| vec![problem])?;
     for (name, row) in &mut config.programs {
         let way = [Step::Key("programs".to_owned()), Step::Key(name.clone())];
@@ -84,10 +62,10 @@ mod tests {
                 "twice",
             ),
         ] {
-            let problems = parse_policy(text).unwrap_err();
+            let problems = parse(text).unwrap_err();
             assert_eq!(problems.len(), 1, "{problems:?}");
             assert!(problems[0].starts_with(place) && problems[0].contains(word), "{text:?}: {problems:?}");
         }
-        assert_eq!(parse_policy("read_only = [\"\"]\nno_read = [\"\"]").unwrap_err().len(), 2);
+        assert_eq!(parse("read_only = [\"\"]\nno_read = [\"\"]").unwrap_err().len(), 2);
     }
 }

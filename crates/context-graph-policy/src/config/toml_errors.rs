@@ -1,6 +1,6 @@
 //! What the reader of TOML says of a value that does not fit, in the words of those who write settings.
 
-use context_graph_policy::words::meant;
+use crate::words::meant;
 
 /// The same in plain words: what is wrong, and what is allowed.
 pub(super) fn in_words(said: &str) -> String {

@@ -1,6 +1,6 @@
 //! TOML that people write: reading it, and saying where it is wrong.
 
-use context_graph_policy::config::Step;
+use super::Step;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::toml_errors;
 
 /// Reads TOML; the error says where it is wrong.
-pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+pub fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let (line, column) = line_and_column(text, at);
@@ -18,7 +18,7 @@ pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// Line and column of a place in TOML that reads. A table is where its name is, anything else where its value is.
-pub(crate) fn place_in_toml(text: &str, way: &[Step]) -> Option<(usize, usize)> {
+pub fn place_in_toml(text: &str, way: &[Step]) -> Option<(usize, usize)> {
     let top = DeTable::parse(text).ok()?;
     let (first, rest) = way.split_first()?;
     let Step::Key(key) = first else { return None };

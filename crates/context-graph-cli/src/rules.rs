@@ -1,0 +1,117 @@
+//! The rules in force, at the edge: reads their files from disk and runs the commands that policies ask for. What the rules
+//! mean is the policy crate's.
+
+use std::path::{Path, PathBuf};
+
+use context_graph_core::session::Session;
+use context_graph_events::Event;
+use context_graph_policy::config::Action;
+use context_graph_policy::rego::Limits;
+use context_graph_policy::rego::signals::{Signal, SignalOutcome};
+use context_graph_policy::rules::{self, Folders, Host, PolicyText, Rules, Sources, Text};
+use context_graph_policy::trust::Standing;
+use context_graph_storage::safe_open::read_own;
+use serde_json::{Value, json};
+
+use crate::trust::{MAX_FILE, ProjectFiles};
+use crate::{Environment, crash, heap, process};
+
+pub(crate) use context_graph_policy::rules::{FILE, POLICIES};
+
+/// This process, as the rules see it.
+struct Process;
+
+impl Host for Process {
+    fn run_signal(&self, signal: &Signal, folder: &Path, event: &[u8]) -> SignalOutcome {
+        process::run_signal(signal, folder, event)
+    }
+
+    #[cfg(debug_assertions)]
+    fn limits(&self, event: &Event) -> Limits {
+        match event {
+            Event::PreToolUse(_) if Environment::patience() == 1 => Limits::default(),
+            _ => Limits { time: rules::PATIENCE },
+        }
+    }
+
+    fn prepare(&self) -> fn(&mut dyn FnMut()) {
+        heap::share_one();
+        |work| crash::with_second_stack(work)
+    }
+}
+
+/// The user's and the project's rules, as far as the user has trusted the project.
+pub(crate) fn load(environment: &Environment) -> Rules {
+    of(environment, &ProjectFiles::of(environment))
+}
+
+/// The same, from files that may have been read already.
+pub(crate) fn of(environment: &Environment, files: &ProjectFiles<'_>) -> Rules {
+    with_standing(environment, files, files.standing())
+}
+
+/// The same, as if the user had trusted the project: to look at what its files say.
+pub(crate) fn as_written(environment: &Environment) -> Rules {
+    with_standing(environment, &ProjectFiles::of(environment), Standing::Trusted)
+}
+
+fn with_standing(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing) -> Rules {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let (user, project) = (user_file(environment), files.folder().join(FILE));
+    let sources = Sources {
+        user: PolicyText { path: &user, text: &read_users(&user) },
+        brings_user_file: &|| files.bring(&user),
+        project: PolicyText { path: &project, text: files.policy() },
+        policies: files.policies(),
+        standing,
+        folders: Folders {
+            home: text(&environment.home),
+            project: text(files.root()),
+            cwd: text(&environment.current_dir),
+        },
+    };
+    Rules::new(sources, &Process)
+}
+
+/// The actions that an event starts, without reading the rest of the rules.
+pub(crate) fn actions_of(environment: &Environment, files: &ProjectFiles<'_>, event: &Event) -> Vec<Action> {
+    let user = user_file(environment);
+    rules::actions_of(
+        &read_users(&user),
+        || files.bring(&user),
+        files.policy(),
+        || files.standing().is_in_force(),
+        event,
+    )
+}
+
+/// The user's own policy file.
+pub(crate) fn user_file(environment: &Environment) -> PathBuf {
+    environment.config_home.join("context-graph").join(FILE)
+}
+
+/// The text of the user's own policy file. A file that somebody else may have written does not count: it could open what
+/// the user has closed.
+pub(crate) fn read_users(path: &Path) -> Text {
+    match read_own(path, MAX_FILE) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What a policy may know of the session.
+pub(crate) fn session_view(session: Option<Session>) -> Value {
+    let Some(session) = session else { return Value::Null };
+    let counters = &session.state.counters;
+    json!({
+        "ic": session.snapshot.last_ic,
+        "level": session.classification().level,
+        "looping": session.state.looping.is_some(),
+        "prompts": counters.prompts,
+        "calls": counters.calls(),
+        "failed": counters.calls_failed,
+        "denied": counters.calls_denied,
+        "state": session.state.lifecycle,
+    })
+}

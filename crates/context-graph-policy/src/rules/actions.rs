@@ -1,0 +1,30 @@
+//! The actions that an event starts, for hooks that decide nothing.
+
+use context_graph_events::Event;
+
+use super::{Text, text};
+use crate::PolicyConfig;
+use crate::config::Action;
+
+/// The actions that an event starts, looked up without the rest of the rules. A file that cannot be used starts nothing;
+/// whoever is held or asked because of it says why. Nor does a project's that the user has not trusted.
+pub fn actions_of(
+    user: &Text,
+    brings_user_file: impl Fn() -> bool,
+    project: &Text,
+    in_force: impl FnOnce() -> bool,
+    event: &Event,
+) -> Vec<Action> {
+    // Most files have none, and reading TOML takes longer than looking for a word.
+    let parsed = |text: &Text| match text {
+        Ok(Some(text)) if text.contains("actions") => text::parse(text).unwrap_or_default(),
+        _ => PolicyConfig::default(),
+    };
+    let mut configured = text::users(parsed(user), brings_user_file);
+    let project = parsed(project);
+    if !project.actions.is_empty() && in_force() {
+        configured = PolicyConfig::merge(&configured, &project);
+    }
+    configured.actions.retain(|action| action.is_for(event));
+    configured.actions
+}

@@ -1,0 +1,137 @@
+//! What is to happen with an event.
+
+use std::fmt;
+
+use context_graph_events::words::tame;
+use context_graph_events::{Event, Verb};
+use serde_json::Value;
+
+use super::{BrokenFile, Rules, said};
+use crate::rego::Timing;
+use crate::{Decision, OnError, Severity, Verdict, legality};
+
+/// How much is told of a file or policy that cannot be used, in bytes.
+const TROUBLE: usize = 600;
+
+/// What is said instead of the words of files that the user has not trusted.
+const UNTRUSTED: &str =
+    "a policy that came with this project, and that the user has not trusted, cannot be used";
+
+/// A file or policy that cannot be used, as an error.
+#[derive(Debug, thiserror::Error)]
+struct Failed(String);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What the rules said about an event.
+#[derive(Debug)]
+pub struct RulesDecision {
+    /// What is to happen.
+    pub decision: Decision,
+    /// How long each policy took.
+    pub timings: Vec<Timing>,
+    /// Files and policies that could not be used: where they are and what is wrong with them.
+    pub troubles: Vec<String>,
+}
+
+impl Rules {
+    /// What is to happen with an event. `session` is asked for only where a policy may want to know.
+    pub fn decide(&self, event: &Event, session: impl FnOnce() -> Value) -> Decision {
+        self.decide_in_full(event, session).decision
+    }
+
+    /// The same, with what the policies took and which could not be heard.
+    pub fn decide_in_full(&self, event: &Event, session: impl FnOnce() -> Value) -> RulesDecision {
+        self.decide_by_policies(self.decide_by_guards(event), event, session)
+    }
+
+    /// What the built-in guards say, and files that cannot be used.
+    pub fn decide_by_guards(&self, event: &Event) -> RulesDecision {
+        self.with_broken_files(self.policy.decide(event, &self.context()), event)
+    }
+
+    /// The same of a call whose input nobody gave. The built-in guards judge inputs and are not asked.
+    pub fn decide_without_input(&self, event: &Event) -> RulesDecision {
+        self.with_broken_files(Decision::none(), event)
+    }
+
+    /// A broken file does not mean "no guard" or "no gate": what it says is unknown, so its errors are decided on as
+    /// errors, once for an agent that wants to stop.
+    fn with_broken_files(&self, mut decision: Decision, event: &Event) -> RulesDecision {
+        let mut troubles = Vec::new();
+        let concerned = match event {
+            Event::PreToolUse(_) => true,
+            Event::Stop(stop) => stop.is_first_attempt(),
+            _ => false,
+        };
+        // Gates that are not trusted hold nobody.
+        let counts = |trouble: &&BrokenFile| {
+            trouble.is_the_users || self.standing.is_in_force() || matches!(event, Event::PreToolUse(_))
+        };
+        for trouble in self.broken.iter().filter(|_| concerned).filter(counts) {
+            let failed = Failed(self.quoted(trouble.to_string(), trouble.is_the_users));
+            decision = decision.join(self.on_broken_file(event, &failed));
+            troubles.push(tame(&failed.0, TROUBLE));
+        }
+        RulesDecision { decision, timings: Vec::new(), troubles }
+    }
+
+    /// Adds what the policies say to what was decided without them.
+    pub fn decide_by_policies(
+        &self,
+        by_rules: RulesDecision,
+        event: &Event,
+        session: impl FnOnce() -> Value,
+    ) -> RulesDecision {
+        let RulesDecision { mut decision, mut timings, mut troubles } = by_rules;
+        if let Some(outcome) = self.consult(event, session) {
+            decision = decision.join(outcome.decision);
+            for error in &outcome.errors {
+                let failed = Failed(self.quoted(said(error), false));
+                decision = decision.join(self.on_broken_policy(event, &failed));
+                troubles.push(tame(&failed.0, TROUBLE));
+            }
+            troubles.dedup();
+            timings = outcome.timings;
+        }
+        RulesDecision { decision: legality::settle(event, decision), timings, troubles }
+    }
+
+    /// What a file's trouble is called where the model reads along: an error repeats what the file says, so that of a
+    /// file which is not trusted is left out.
+    fn quoted(&self, trouble: String, is_the_users: bool) -> String {
+        if is_the_users || self.standing.is_in_force() { trouble } else { UNTRUSTED.to_owned() }
+    }
+
+    /// The decision that a policy file is which cannot be used. Its gates are unknown, so the agent is held to mend it.
+    fn on_broken_file(&self, event: &Event, trouble: &Failed) -> Decision {
+        match (event, self.policy.config().on_error()) {
+            (Event::PreToolUse(_), _) | (_, OnError::Allow) => self.policy.on_error(trouble),
+            _ => unheard(Verdict::Block, trouble),
+        }
+    }
+
+    /// The decision that a Rego policy is which could not be run. Nobody can be asked about most events, so they go on
+    /// unless errors are to be refused and the event can be.
+    fn on_broken_policy(&self, event: &Event, failed: &Failed) -> Decision {
+        if matches!(event, Event::PreToolUse(_)) {
+            return self.policy.on_error(failed);
+        }
+        let holds = self.standing.is_in_force() || !matches!(event, Event::Stop(_) | Event::SubagentStop(_));
+        let refuses = self.policy.config().on_error() == OnError::Deny && holds;
+        match event.known_name().filter(|_| refuses) {
+            Some(name) if legality::is_legal(name, Verb::Block) => unheard(Verdict::Block, failed),
+            Some(name) if legality::is_legal(name, Verb::Deny) => unheard(Verdict::Deny, failed),
+            _ => Decision::none().with_note(failed.to_string()),
+        }
+    }
+}
+
+/// The refusal that a rule is which could not be heard.
+fn unheard(verdict: Verdict, error: &dyn std::error::Error) -> Decision {
+    Decision::of(verdict, "policy/error", crate::unheard(error), Severity::High)
+}

@@ -1,0 +1,236 @@
+//! The rules in force in a project: the built-in guards as the user and the project configure them, policy files that
+//! cannot be used, and Rego policies.
+//!
+//! The caller reads the files ([`Sources`]) and lends what only a process can do ([`Host`]). What the files mean, and what
+//! follows from it for an event, is decided here.
+
+mod actions;
+mod decide;
+mod policies;
+mod text;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use context_graph_events::Event;
+
+use crate::config::Action;
+use crate::rego::signals::{Signal, SignalOutcome};
+use crate::rego::{Limits, PolicyFile, PolicySet, RegoError};
+use crate::trust::Standing;
+use crate::{Context, Effects, Policy, PolicyConfig, RealFileSystem};
+
+pub use actions::actions_of;
+pub use decide::RulesDecision;
+
+/// The name of a policy file.
+pub const FILE: &str = "policy.toml";
+/// The folder of Rego policies.
+pub const POLICIES: &str = "policies";
+/// How long the policies of an event may take, unless it is a tool call that waits.
+pub const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A file's text: `None` if there is no file, an error that says why it cannot be read.
+pub type Text = Result<Option<String>, String>;
+
+/// A policy file as it was read.
+#[derive(Clone, Copy)]
+pub struct PolicyText<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// What it says.
+    pub text: &'a Text,
+}
+
+/// Where the program runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Folders {
+    /// The user's home.
+    pub home: String,
+    /// The project's root.
+    pub project: String,
+    /// The working folder, for events that carry none.
+    pub cwd: String,
+}
+
+/// All that rules are made of.
+pub struct Sources<'a> {
+    /// The user's own policy file.
+    pub user: PolicyText<'a>,
+    /// Whether the project itself brings the user's file. Then it can only tighten.
+    pub brings_user_file: &'a dyn Fn() -> bool,
+    /// The project's policy file.
+    pub project: PolicyText<'a>,
+    /// The project's Rego policies; `None` if there is no folder of them.
+    pub policies: Option<(&'a [PolicyFile], &'a [RegoError])>,
+    /// Whether the user has trusted the project's files.
+    pub standing: Standing,
+    /// Where the program runs.
+    pub folders: Folders,
+}
+
+/// What the rules ask of the process they run in.
+pub trait Host: Sync {
+    /// Runs a signal's command in `folder` and feeds it the event.
+    fn run_signal(&self, signal: &Signal, folder: &Path, event: &[u8]) -> SignalOutcome;
+
+    /// How long the policies of an event may take.
+    fn limits(&self, event: &Event) -> Limits {
+        match event {
+            Event::PreToolUse(_) => Limits::default(),
+            _ => Limits { time: PATIENCE },
+        }
+    }
+
+    /// Prepares for policies, which can use up stack and memory, and gives the function that runs them.
+    fn prepare(&self) -> fn(&mut dyn FnMut()) {
+        |work| work()
+    }
+}
+
+/// A policy file that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} cannot be used: {problem}", .path.display())]
+struct BrokenFile {
+    path: PathBuf,
+    problem: String,
+    is_the_users: bool,
+}
+
+/// The rules in force in a project.
+pub struct Rules {
+    policy: Policy,
+    /// Until these are mended, every tool call is decided as after an error.
+    broken: Vec<BrokenFile>,
+    policies: Option<PolicySet>,
+    standing: Standing,
+    /// Signals of the project that are not run because it is not trusted.
+    withheld: Vec<String>,
+    folders: Folders,
+    fs: RealFileSystem,
+    host: &'static dyn Host,
+}
+
+impl Rules {
+    /// Reads the texts and merges what the user and the project say. It always gives rules: a file that cannot be used
+    /// becomes a rule of its own.
+    pub fn new(sources: Sources<'_>, host: &'static dyn Host) -> Self {
+        let Sources { user, brings_user_file, project, policies, standing, folders } = sources;
+        let mut broken = Vec::new();
+        let mut usable = |file: PolicyText<'_>, is_the_users: bool| {
+            let read = match file.text {
+                Ok(None) => Ok(PolicyConfig::default()),
+                Ok(Some(text)) => text::parse(text),
+                Err(problem) => Err(vec![problem.clone()]),
+            };
+            let config = read.unwrap_or_else(|problems| {
+                let path = || file.path.to_path_buf();
+                let files =
+                    problems.into_iter().map(|problem| BrokenFile { path: path(), problem, is_the_users });
+                broken.extend(files);
+                PolicyConfig::default()
+            });
+            if is_the_users { text::users(config, brings_user_file) } else { config }
+        };
+        let user = text::placed(usable(user, true), user.path);
+        let project = text::placed(usable(project, false), project.path);
+        let in_force = standing.is_in_force();
+        let merge = if in_force { PolicyConfig::merge } else { PolicyConfig::merge_untrusted };
+        let signals = project.signals.iter().filter(|_| !in_force);
+        let withheld = signals.map(|signal| signal.name.clone()).collect();
+        let policies = policies.map(|(files, errors)| PolicySet::new(files.to_vec(), errors.to_vec()));
+        Self {
+            policy: Policy::new(merge(&user, &project)),
+            broken,
+            policies: policies.filter(|policies| !policies.is_empty()),
+            standing,
+            withheld,
+            folders,
+            fs: RealFileSystem::new(),
+            host,
+        }
+    }
+
+    /// The same rules for a call whose input nobody gave, and the policies of the call that are not asked: a policy that
+    /// looks at the input would take a missing field for a harmless one.
+    pub fn blind_to_input(mut self, event: &Event) -> (Self, Vec<String>) {
+        let Some(policies) = &self.policies else { return (self, Vec::new()) };
+        let (blind, mut unasked) = policies.without_those_that_look_at_the_input();
+        let (name, tool) = (event.name(), event.tool_name());
+        unasked.retain(|file| policies.files_for(name, tool).any(|routed| routed == file));
+        self.policies = Some(blind).filter(|blind| !blind.is_empty());
+        (self, unasked)
+    }
+
+    /// Whether an event starts actions.
+    pub fn has_action_for(&self, event: &Event) -> bool {
+        self.policy.config().actions.iter().any(|action: &Action| action.is_for(event))
+    }
+
+    /// Whether the user has trusted the project's files.
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// Files that cannot be used, and policies that cannot be read.
+    pub fn problems(&self) -> Vec<String> {
+        let policies = self.policies.iter().flat_map(PolicySet::errors).map(said);
+        self.broken.iter().map(ToString::to_string).chain(policies).collect()
+    }
+
+    /// The Rego policies, if there are any.
+    pub fn policies(&self) -> Option<&PolicySet> {
+        self.policies.as_ref()
+    }
+
+    /// Whether commands must pass before the agent may stop.
+    pub fn has_gates(&self) -> bool {
+        !self.policy.config().stop_gates.is_empty()
+    }
+
+    /// The built-in guards and their configuration.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The programs that a call runs, and where it is described what each does.
+    pub fn programs<'e>(&self, effects: &'e Effects) -> Vec<(&'e str, Vec<&str>)> {
+        let mut programs: Vec<(&str, Vec<&str>)> = Vec::new();
+        for run in &effects.runs {
+            if programs.iter().all(|(name, _)| *name != run.name) {
+                programs.push((&run.name, self.policy.described(&run.name)));
+            }
+        }
+        programs
+    }
+
+    /// What a tool call would do, or did; `None` if the event is not about a tool call.
+    pub fn effects(&self, event: &Event) -> Option<Effects> {
+        let (tool, input) = match event {
+            Event::PreToolUse(call) => (&call.tool_name, &call.tool_input),
+            Event::PermissionRequest(call) => (&call.tool_name, &call.tool_input),
+            Event::PostToolUse(call) => (&call.tool_name, &call.tool_input),
+            Event::PostToolUseFailure(call) => (&call.tool_name, &call.tool_input),
+            _ => return None,
+        };
+        let cwd = event.common().map_or("", |common| common.cwd.as_str());
+        let mut context = self.context();
+        if !cwd.is_empty() {
+            context.cwd = cwd;
+        }
+        self.policy.effects(tool, input, &context).ok()
+    }
+
+    fn context(&self) -> Context<'_> {
+        let Folders { home, project, cwd } = &self.folders;
+        Context { home, project, cwd, fs: &self.fs }
+    }
+}
+
+/// An error of a policy, in a line.
+pub fn said(error: &RegoError) -> String {
+    match error.line {
+        Some(line) => format!("{POLICIES}/{}, line {line}: {}", error.file, error.kind),
+        None => format!("{POLICIES}/{}: {}", error.file, error.kind),
+    }
+}

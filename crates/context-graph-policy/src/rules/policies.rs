@@ -1,0 +1,73 @@
+//! Asking the Rego policies, and the signals that they ask for.
+
+use std::path::Path;
+use std::time::Duration;
+
+use context_graph_events::Event;
+use serde_json::{Map, Value};
+
+use super::{FILE, Rules};
+use crate::rego::signals::Signalled;
+use crate::rego::{self, Input, Outcome, PolicySet, RegoError, RegoErrorKind, Surroundings};
+use crate::trust::untrusted;
+
+impl Rules {
+    /// Runs the Rego policies that the event is routed to, if there are any.
+    pub(super) fn consult(&self, event: &Event, session: impl FnOnce() -> Value) -> Option<Outcome> {
+        let policies = self.policies.as_ref()?;
+        let (name, tool) = (event.name(), event.tool_name());
+        let nothing = policies.routed(name, tool).is_empty();
+        if nothing && policies.errors().is_empty() {
+            return None;
+        }
+        let object = event.clone().into_object();
+        let Signalled { values, missing } = self.signals(policies, event, &object);
+        let effects = self.effects(event);
+        let surroundings = Surroundings {
+            session: session(),
+            signals: values,
+            builtin_config: self.policy.config().builtin_config.clone().into_iter().collect(),
+            affected_directories: effects.as_ref().map(rego::affected_directories).unwrap_or_default(),
+            effects: effects.as_ref().map(rego::effects_view).unwrap_or_default(),
+        };
+        let input = Input::new(&object, surroundings, &self.context());
+        let limits = self.host.limits(event);
+        let mut outcome = policies.evaluate_on(name, tool, &input, limits, self.host.prepare());
+        if !self.standing.is_in_force() {
+            outcome.decision = untrusted::tightened(event.known_name(), &outcome.decision);
+            // Without what it asks for, a policy may let pass what it is there to refuse.
+            for name in missing.iter().filter(|name| self.withheld.contains(name)) {
+                let what =
+                    format!("asks for the signal `{name}`, which is not run before the project is trusted");
+                let kind = RegoErrorKind::Evaluate(what);
+                outcome.errors.push(RegoError { file: FILE.to_owned(), line: None, kind });
+            }
+        }
+        for name in missing {
+            let note = format!("a policy asks for the signal `{name}`, which is not configured");
+            outcome.decision = outcome.decision.with_note(note);
+        }
+        Some(outcome)
+    }
+
+    /// How long the signals that an event's policies ask for may take: they run side by side.
+    pub fn longest_signal(&self, event: &Event) -> Duration {
+        let Some(policies) = &self.policies else { return Duration::ZERO };
+        let wanted = policies.signals(event.name(), event.tool_name());
+        let configured = self.policy.config().signals.iter();
+        let times = configured.filter(|signal| wanted.contains(signal.name.as_str())).map(|s| s.timeout_ms);
+        Duration::from_millis(times.max().unwrap_or(0))
+    }
+
+    fn signals(&self, policies: &PolicySet, event: &Event, object: &Map<String, Value>) -> Signalled {
+        let wanted = policies.signals(event.name(), event.tool_name());
+        if wanted.is_empty() {
+            return Signalled::default();
+        }
+        let bytes = serde_json::to_vec(object).unwrap_or_default();
+        let root = Path::new(&self.folders.project);
+        rego::signals::run(&self.policy.config().signals, wanted, &bytes, |signal, event| {
+            self.host.run_signal(signal, root, event)
+        })
+    }
+}
