@@ -62,7 +62,8 @@ impl Session {
         let whole = max.min(WHOLE);
         let rooms = Rooms { whole };
         let mut before = requests(work, rooms);
-        before.extend(rules(work, rooms.of(RULES)));
+        let rules = rules(work, &before, rooms.of(RULES));
+        before.extend(rules);
         let mut after: Vec<String> = commands(work, instructions, rooms.of(COMMANDS.0)).into_iter().collect();
         after.extend(failure(work, rooms.of(FAILURE)));
         after.extend(tasks(work, rooms.of(TASKS)));
@@ -161,10 +162,10 @@ fn requests(work: &Work, rooms: Rooms) -> Vec<String> {
     lines
 }
 
-fn rules(work: &Work, room: usize) -> Option<String> {
-    // What the newest request says is not said twice.
-    let request = work.requests.last();
-    let rules = work.requests.rules_by_weight().into_iter().filter(|rule| !request.contains(&rule.text));
+/// The user's rules, but for those that the requests already tell.
+fn rules(work: &Work, requests: &[String], room: usize) -> Option<String> {
+    let is_told = |rule: &str| requests.iter().any(|request| request.contains(rule));
+    let rules = work.requests.rules_by_weight().into_iter().filter(|rule| !is_told(&rule.text));
     joined("The user said: ", rules.map(|rule| quoted(&rule.text, room)), room, "; ")
 }
 
@@ -242,5 +243,20 @@ mod tests {
         assert_eq!(listed("F: ", &all, 99).unwrap(), "F: `src/{one.rs, two.rs}; docs/three.md`");
         assert_eq!(listed("F: ", &all, 30).unwrap(), "F: `src/{one.rs, two.rs}`");
         assert_eq!(listed("F: ", &all, 9), None);
+    }
+
+    #[test]
+    fn a_rule_that_a_request_tells_is_not_told_twice() {
+        let mut work = Work::default();
+        work.requests.asked("Never touch the generated files. Fix the parser.");
+        work.requests.asked("Now speed it up, and always run the linter first.");
+        let requests = requests(&work, Rooms { whole: WHOLE });
+        assert_eq!(requests.len(), 2, "{requests:?}");
+        assert_eq!(rules(&work, &requests, RULES), None);
+        // Of a long request only the beginning is told, so a rule at its end is worth saying.
+        work.requests.asked(&format!("Write {}. Never push to main by yourself.", "many words ".repeat(20)));
+        let requests = super::requests(&work, Rooms { whole: WHOLE });
+        let told = rules(&work, &requests, RULES).unwrap();
+        assert!(told.contains("Never push") && !told.contains("generated"), "{told}");
     }
 }

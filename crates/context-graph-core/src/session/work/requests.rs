@@ -35,7 +35,7 @@ pub struct Requests {
 
 impl Requests {
     /// Takes a prompt in. What only says yes is no request, and what was pasted is one only while there is no other.
-    pub(super) fn asked(&mut self, prompt: &str) {
+    pub(in crate::session) fn asked(&mut self, prompt: &str) {
         if prompt.len() <= READ {
             self.learn_rules(prompt);
         }
