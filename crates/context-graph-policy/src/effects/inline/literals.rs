@@ -151,7 +151,7 @@ pub(super) fn bindings(code: &str) -> Vec<(String, String)> {
         let picks = right.contains("glob(") && literals.iter().any(|text| text.starts_with("*."));
         let literals = literals.into_iter().filter(|text| !(picks && matches!(text.as_str(), "." | "./")));
         for literal in joined_paths(right).into_iter().chain(literals).take(4) {
-            out.push((name.to_owned(), super::home_of_code(&literal, right)));
+            out.push((name.to_owned(), super::places::home_of_code(&literal, right)));
         }
     }
     out

@@ -10,9 +10,11 @@ mod kits;
 mod literals;
 mod named;
 mod names;
+mod places;
 mod plain;
 mod queries;
 mod reaches;
+mod runs;
 mod uses;
 mod words;
 
@@ -21,8 +23,10 @@ pub(crate) use fetched::{acts, runs_its_input};
 use fetched::{has_assembled_name, is_module, runs_what_it_fetches};
 pub(crate) use literals::string_literals;
 use literals::{bindings, joined_paths, mentions, outside_strings, statements};
-use names::{filled_in, other_names, temporary_names};
+use names::{other_names, temporary_names};
+use places::{is_shell_path, looks_like_path, opens_for_writing, target_of};
 use queries::statements_for_database;
+use runs::{bare_commands, quiet_script, run_strings, scan_nested};
 use uses::Uses;
 use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WRITES};
 
@@ -355,160 +359,4 @@ impl<'c> Scan<'c> {
             shell.touch_all(Access::Delete, target, "inline code", recursive);
         }
     }
-}
-
-/// The path that a string in code means: perl writes the mode of `open` before it.
-fn target_of(text: &str, statement: &str, globs: bool) -> Text {
-    let path = home_of_code(text.trim_start_matches(['>', '<', '+', ' ']), statement);
-    if !globs {
-        return Text::from(path.as_str());
-    }
-    let mut target = Text::default();
-    target.push_globbed(&path);
-    target
-}
-
-/// Commands in the quotes of perl and ruby that are no string literals, and tcl's `exec`.
-fn bare_commands(shell: &mut Shell<'_>, code: &str) {
-    for opening in ["qx(", "qx{", "qx/", "%x(", "%x{", "%x[", "qw(", "qw/"] {
-        let closer = match opening.as_bytes().last() {
-            Some(b'(') => ')',
-            Some(b'{') => '}',
-            Some(b'[') => ']',
-            _ => '/',
-        };
-        for part in code.split(opening).skip(1).take(16) {
-            let end = if closer == '/' { part.rfind(closer) } else { part.find(closer) };
-            quiet_script(shell, &part[..end.unwrap_or(part.len())]);
-        }
-    }
-    for line in code.lines().take(256) {
-        if let Some(command) = line.trim_start().strip_prefix("exec ") {
-            quiet_script(shell, command);
-        }
-    }
-}
-
-fn scan_nested(shell: &mut Shell<'_>, language: &str, text: &str) {
-    // Code in a string of code: one level is enough to see through, deeper ones ask.
-    let text = &*plain::plain(language, text);
-    if text.contains('(') && text.len() < 20_000 {
-        let low = text.to_ascii_lowercase();
-        if RUNS.iter().chain(DELETES).chain(WRITES).any(|word| low.contains(word)) {
-            if low.contains("eval(") || low.contains("exec(") {
-                shell.unknown(Unknown::Decoded);
-            } else {
-                scan(shell, language, text, &[]);
-            }
-        }
-    }
-}
-
-/// Strings of a statement that runs something: each may be a command line, and together they may be one.
-fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
-    let plausible = |text: &str| !text.is_empty() && text.len() < 8_000;
-    for text in all.iter().filter(|text| plausible(text) && text.contains(' ')) {
-        quiet_script(shell, text);
-    }
-    for text in all.iter().filter(|text| plausible(text)).take(16) {
-        for value in all.iter().filter(|value| *value != text && plausible(value)).take(4) {
-            for filled in filled_in(text, value) {
-                quiet_script(shell, &filled);
-            }
-        }
-    }
-    let list = if list.iter().any(|text| plausible(text)) { list } else { all };
-    let words: Vec<&str> =
-        list.iter().map(String::as_str).filter(|text| plausible(text) && !is_module(text)).collect();
-    if let Some(first @ ("env" | "printenv")) = words.first().copied().filter(|_| words.len() > 1) {
-        // The strings behind it may be options of the call.
-        quiet_script(shell, first);
-    }
-    if words.len() > 1 || words.first().is_some_and(|word| !word.contains(' ')) {
-        let quoted: Vec<String> =
-            words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
-        quiet_script(shell, &quoted.join(" "));
-        for word in words.iter().filter(|word| matches!(**word, "rm" | "sudo" | "dd")) {
-            let rest: Vec<String> = quoted
-                .iter()
-                .skip_while(|quoted| quoted[1..].strip_suffix('\'') != Some(word))
-                .cloned()
-                .collect();
-            quiet_script(shell, &rest.join(" "));
-        }
-    }
-}
-
-/// Most strings are no command; not being able to read one as such means nothing.
-fn quiet_script(shell: &mut Shell<'_>, text: &str) {
-    // Reading costs too, and code can hold many strings.
-    if shell.charge(1) {
-        shell.quietly(|shell| {
-            let flow = shell.script(text);
-            shell.settle(&flow);
-            flow
-        });
-    }
-}
-
-/// `open(path, "w")` and its kin.
-fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> bool {
-    if !low.contains("open") && !low.contains("file") {
-        return false;
-    }
-    if has(low, &["o_wronly", "o_rdwr", "o_trunc", "inplace=true", "inplace=1", "inplace = true"]) {
-        return true;
-    }
-    // Where it is said that it is opened to be read, what else stands there is no mode.
-    let reads = |rest: &str| {
-        let within = string_literals(rest.split(')').next().unwrap_or(rest));
-        within.iter().skip(1).any(|mode| matches!(mode.as_str(), "r" | "rb" | "rt"))
-    };
-    if text.split("open(").skip(1).take(8).any(reads) {
-        return false;
-    }
-    operands.iter().any(|text| {
-        let text = text.to_ascii_lowercase();
-        (1..=3).contains(&text.len())
-            && text.bytes().all(|c| b"rwaxbtu+".contains(&c))
-            && text.contains(['w', 'a', 'x', '+'])
-            || text.starts_with('>')
-            || text.starts_with("+<")
-    })
-}
-
-fn looks_like_path(text: &Text) -> bool {
-    let shown = text.to_string();
-    !shown.is_empty()
-        && shown.len() < 400
-        && !shown.contains('\n')
-        && (shown.contains(['/', '.', '~']) || !shown.contains(' '))
-        && !shown.contains("://")
-}
-
-/// `expanduser('~/x')`, `homedir() + '/x'`: a path under home.
-fn home_of_code(text: &str, statement: &str) -> String {
-    let statement = statement.to_ascii_lowercase();
-    let home = [
-        "homedir()",
-        "path.home()",
-        "dir.home",
-        "$env{home}",
-        "environ['home']",
-        "environ[\"home\"]",
-        "process.env.home",
-        "env['home']",
-        "getenv('home')",
-        "getenv(\"home\")",
-        "env{home}",
-    ];
-    if !text.starts_with(['~']) && !text.is_empty() && home.iter().any(|word| statement.contains(word)) {
-        return format!("~/{}", text.trim_start_matches('/'));
-    }
-    text.to_owned()
-}
-
-fn is_shell_path(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or("");
-    matches!(first, "/bin/sh" | "/bin/bash" | "sh" | "bash" | "/bin/zsh" | "cmd.exe" | "powershell.exe")
 }

@@ -52,30 +52,21 @@ const SHELLS: &[&str] =
 /// Fields of theirs that hold no command.
 const ASIDE: &[&str] = &["description", "explanation", "cwd", "workdir", "id", "name", "title"];
 
+/// Words of tools that are typed into.
+const TERMINALS: &[&str] = &[
+    "terminal", "tmux", "shell", "console", "iterm", "iterm2", "screen", "pty", "ssh", "process", "desktop",
+    "computer", "keyboard",
+];
+/// Fields that hold a command only in tools that run something.
+const AMBIGUOUS: &[&str] =
+    &["input", "code", "source", "script", "expression", "keys", "program", "executable", "exec", "binary"];
+
 /// Commands in the fields of a tool: a line, or a list of words.
 pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
     // What is typed into a terminal is run there; what is typed into a page is not.
     let enters = words.iter().any(|word| matches!(word.as_str(), "send" | "type" | "write"))
         || input.get("action").and_then(Value::as_str) == Some("type");
-    let typed = enters
-        && all.iter().any(|word| {
-            matches!(
-                word.as_str(),
-                "terminal"
-                    | "tmux"
-                    | "shell"
-                    | "console"
-                    | "iterm"
-                    | "iterm2"
-                    | "screen"
-                    | "pty"
-                    | "ssh"
-                    | "process"
-                    | "desktop"
-                    | "computer"
-                    | "keyboard"
-            )
-        });
+    let typed = enters && all.iter().any(|word| TERMINALS.contains(&word.as_str()));
     let runs = typed || words.iter().any(|word| RUNNING.contains(&word.as_str()));
     let is_code = words.iter().any(|word| {
         matches!(
@@ -89,22 +80,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
     }
     for field in COMMAND_FIELDS {
         // Under these names other tools keep other things.
-        if !runs
-            && matches!(
-                *field,
-                "input"
-                    | "code"
-                    | "source"
-                    | "script"
-                    | "expression"
-                    | "keys"
-                    | "program"
-                    | "executable"
-                    | "exec"
-                    | "binary"
-            )
-            || !typed && *field == "text"
-        {
+        if !runs && AMBIGUOUS.contains(field) || !typed && *field == "text" {
             continue;
         }
         match input.get(*field) {

@@ -108,35 +108,40 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         shell.unknown(Unknown::Foreign(tool.to_owned()));
     }
     for (key, path) in paths {
-        let path = path.strip_prefix("file://").map_or_else(|| path.clone(), fields::decoded);
-        if path.contains("://") || path.contains('\n') || path.len() > 4096 {
-            continue;
-        }
-        let target = Text::from(path.as_str());
-        let destination = ["dest", "to", "target", "new"]
-            .iter()
-            .any(|word| words_of(&key).iter().any(|part| part.starts_with(word)));
-        let source = ["source", "src", "from", "old"]
-            .iter()
-            .any(|word| words_of(&key).iter().any(|part| part == word));
-        if destination && any(&["extract", "unzip", "unpack", "untar", "clone", "download"]) {
-            shell.bring_unnamed(&target, true, tool);
-        }
-        match access {
-            Access::Delete if destination => shell.touch(Access::Write, &target, tool),
-            Access::Delete => {
-                shell.touch_all(Access::Delete, &target, tool, true);
-                if source {
-                    shell.touch(Access::Read, &target, tool);
-                }
+        touch(shell, tool, &words, access, &key, &path);
+    }
+}
+
+/// Notes what a tool does with a path in its field `key`.
+fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, key: &str, path: &str) {
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let path = path.strip_prefix("file://").map_or_else(|| path.to_owned(), fields::decoded);
+    if path.contains("://") || path.contains('\n') || path.len() > 4096 {
+        return;
+    }
+    let target = Text::from(path.as_str());
+    let destination = ["dest", "to", "target", "new"]
+        .iter()
+        .any(|word| words_of(key).iter().any(|part| part.starts_with(word)));
+    let source =
+        ["source", "src", "from", "old"].iter().any(|word| words_of(key).iter().any(|part| part == word));
+    if destination && any(&["extract", "unzip", "unpack", "untar", "clone", "download"]) {
+        shell.bring_unnamed(&target, true, tool);
+    }
+    match access {
+        Access::Delete if destination => shell.touch(Access::Write, &target, tool),
+        Access::Delete => {
+            shell.touch_all(Access::Delete, &target, tool, true);
+            if source {
+                shell.touch(Access::Read, &target, tool);
             }
-            // Through another name the file can be changed unseen.
-            Access::Write if source && any(&["link", "symlink", "hardlink"]) => {
-                shell.touch(Access::Read, &target, "ln");
-            }
-            Access::Write if source => shell.touch(Access::Read, &target, tool),
-            other => shell.touch(other, &target, tool),
         }
+        // Through another name the file can be changed unseen.
+        Access::Write if source && any(&["link", "symlink", "hardlink"]) => {
+            shell.touch(Access::Read, &target, "ln");
+        }
+        Access::Write if source => shell.touch(Access::Read, &target, tool),
+        other => shell.touch(other, &target, tool),
     }
 }
 

@@ -67,24 +67,7 @@ impl Shell<'_> {
                     self.script(&script);
                 }
             }
-            "alias" => {
-                for arg in &run.args {
-                    if let Some((name, value)) = arg.split_once('=')
-                        && let Some(script) = value.literal()
-                    {
-                        self.script(script);
-                        self.set_alias(name.known(), script);
-                    }
-                }
-            }
-            "hash" => {
-                // `hash -p /bin/rm ls`: from now on that is what the name means.
-                if run.arg(0) == "-p" {
-                    for name in run.args.iter().skip(2) {
-                        self.set_alias(name.known(), run.arg(1));
-                    }
-                }
-            }
+            "alias" | "hash" => self.rename(run),
             "export" | "declare" | "typeset" | "readonly" | "local" => return Some(self.declare(call)),
             "shopt" | "setopt" => {
                 let names = ["dotglob", "globdots", "glob_dots", "GLOB_DOTS", "GLOBDOTS"];
@@ -108,20 +91,7 @@ impl Shell<'_> {
                     self.set(arg.known(), Text::default());
                 }
             }
-            "printenv" => {
-                let names = call.operands();
-                if names.is_empty() {
-                    return Some(Flow {
-                        environment: true,
-                        piped: true,
-                        from: run.name.clone(),
-                        ..Flow::default()
-                    });
-                }
-                if names.iter().any(|name| names_credential(name.known())) {
-                    self.disclose(Disclosure::Variable);
-                }
-            }
+            "printenv" => return Some(self.print_environment(call)),
             "exit" | "return" | "break" | "continue" | "true" | "false" | ":" | "test" | "[" | "wait"
             | "umask" | "ulimit" | "jobs" | "fg" | "bg" | "let" | "getopts" | "sleep" | "logout"
             | "disown" | "dirs" => {}
@@ -131,6 +101,39 @@ impl Shell<'_> {
             _ => return None,
         }
         Some(Flow::default())
+    }
+
+    /// `alias ls=rm`, and `hash -p /bin/rm ls`: from now on that is what the name means.
+    fn rename(&mut self, run: &Run) {
+        if run.name == "hash" {
+            if run.arg(0) == "-p" {
+                for name in run.args.iter().skip(2) {
+                    self.set_alias(name.known(), run.arg(1));
+                }
+            }
+            return;
+        }
+        for arg in &run.args {
+            if let Some((name, value)) = arg.split_once('=')
+                && let Some(script) = value.literal()
+            {
+                self.script(script);
+                self.set_alias(name.known(), script);
+            }
+        }
+    }
+
+    /// `printenv`: all of the environment, or what is asked for.
+    fn print_environment(&mut self, call: &Invocation<'_>) -> Flow {
+        let names = call.operands();
+        if names.is_empty() {
+            let from = call.run.name.clone();
+            return Flow { environment: true, piped: true, from, ..Flow::default() };
+        }
+        if names.iter().any(|name| names_credential(name.known())) {
+            self.disclose(Disclosure::Variable);
+        }
+        Flow::default()
     }
 
     /// `export`, `declare` and their like. What is assigned in words of its own has been set before.

@@ -261,6 +261,7 @@ fn interpreter_named(script: &str) -> Option<&'static str> {
 }
 
 /// What a program lets through or makes.
+#[expect(clippy::too_many_lines, reason = "a table: one arm a program")]
 fn flow_of(call: &Invocation<'_>, text: Option<Flow>, stdin: &Flow, known: bool, project: &str) -> Flow {
     let run = call.run;
     let name = run.name.as_str();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::ast::{Node, Part, Simple};
+use super::ast::{Node, Part, Word};
 use super::flow::{Flow, merge};
 use super::parse::{ParseError, parse};
 use super::redirect::Taint;
@@ -21,10 +21,8 @@ pub(super) const MAX_NESTING: u32 = 10;
 const MAX_DEPTH: u32 = 96;
 /// Programs that run programs.
 const MAX_WRAPPING: u32 = 24;
-/// Values of a loop that are walked one by one.
-const MAX_TURNS: usize = 64;
 /// Values a variable can have after branches.
-const MAX_VALUES: usize = 4;
+pub(super) const MAX_VALUES: usize = 4;
 
 /// Functions that nobody needs to call.
 const CALLED_BY_THE_SHELL: &[&str] = &[
@@ -293,24 +291,7 @@ impl<'a> Shell<'a> {
                     None => self.frame.positional.get(1..).unwrap_or_default().to_vec(),
                 };
                 let input = self.redirected(redirects, stdin);
-                let mut merged = Flow::default();
-                let values = few_numbers(values);
-                let many = values.len() > MAX_TURNS;
-                // Where a loop can be left, what any of its turns has set may be what stays.
-                let leaves = super::loops::leaves(body);
-                for value in values.into_iter().take(MAX_TURNS) {
-                    let before = leaves.then(|| self.frame.vars.clone());
-                    self.frame.vars.insert(name.clone(), vec![value]);
-                    merged = merge(merged, self.node(body, &input));
-                    if let Some(mut before) = before {
-                        before.remove(name);
-                        self.keep_alternatives(&before);
-                    }
-                }
-                if many {
-                    self.frame.vars.insert(name.clone(), vec![Text::hole(Origin::Output)]);
-                    merged = merge(merged, self.node(body, &input));
-                }
+                let mut merged = self.turns(name, values, body, &input);
                 self.redirect_out(redirects, &mut merged, ">");
                 merged
             }
@@ -327,21 +308,25 @@ impl<'a> Shell<'a> {
                 Flow::default()
             }
             Node::Words(words) => {
-                for field in words.iter().flat_map(|word| self.fields(word)).collect::<Vec<_>>() {
-                    self.subscript(&field);
-                }
-                // Where a number is wanted, a variable's value is evaluated whole.
-                for word in words.iter().filter(|word| word.len() == 1) {
-                    match &word[0] {
-                        Part::Param { .. } => {
-                            let value = self.joined(word);
-                            self.subscript(&value);
-                        }
-                        Part::Bare(sum) | Part::Quoted(sum) => self.counted(sum),
-                        _ => {}
-                    }
-                }
+                self.numbers(words);
                 Flow::default()
+            }
+        }
+    }
+
+    /// Words where a number is wanted: subscripts in them are evaluated, and a variable's value is evaluated whole.
+    fn numbers(&mut self, words: &[Word]) {
+        for field in words.iter().flat_map(|word| self.fields(word)).collect::<Vec<_>>() {
+            self.subscript(&field);
+        }
+        for word in words.iter().filter(|word| word.len() == 1) {
+            match &word[0] {
+                Part::Param { .. } => {
+                    let value = self.joined(word);
+                    self.subscript(&value);
+                }
+                Part::Bare(sum) | Part::Quoted(sum) => self.counted(sum),
+                _ => {}
             }
         }
     }
@@ -371,90 +356,6 @@ impl<'a> Shell<'a> {
             _ => false,
         };
         stages.iter().any(calls_itself)
-    }
-
-    /// After commands that may not have run, a variable can have its old value or the new one.
-    fn keep_alternatives(&mut self, before: &BTreeMap<String, Vec<Text>>) {
-        for (name, values) in &mut self.frame.vars {
-            let Some(old) = before.get(name) else { continue };
-            for value in old {
-                if values.contains(value) {
-                    continue;
-                }
-                if values.len() >= MAX_VALUES {
-                    values.pop();
-                    values.push(Text::hole(Origin::Output));
-                } else {
-                    values.push(value.clone());
-                }
-            }
-        }
-    }
-
-    fn simple(&mut self, simple: &Simple, stdin: &Flow) -> Flow {
-        let mut result = Flow::default();
-        self.choice = 0;
-        self.most_choices = 1;
-        let mut turn = 0;
-        loop {
-            self.choice = turn;
-            let flow = self.simple_once(simple, stdin);
-            result = if turn == 0 { flow } else { merge(result, flow) };
-            turn += 1;
-            if turn >= self.most_choices.min(MAX_VALUES) {
-                self.choice = 0;
-                return result;
-            }
-        }
-    }
-
-    fn simple_once(&mut self, simple: &Simple, stdin: &Flow) -> Flow {
-        let fields: Vec<Text> = if let [word] = simple.words.as_slice() {
-            self.fields(word)
-        } else {
-            simple.words.iter().flat_map(|word| self.fields(word)).collect()
-        };
-        let choices = self.most_choices;
-        let declares = matches!(
-            fields.first().map(Text::known),
-            Some("declare" | "typeset" | "local" | "export" | "readonly")
-        );
-        let mut assigns = Vec::new();
-        let mut given = Vec::new();
-        for assign in &simple.assigns {
-            let value = self.assigned(assign);
-            if fields.is_empty() {
-                self.assign(assign, value.clone());
-            }
-            assigns.push((assign.name.clone(), value.first().cloned().unwrap_or_default()));
-            given.push((assign, value));
-        }
-        // All words are expanded before the first of them is set.
-        if declares {
-            self.declare_all(&fields, given);
-        }
-        let input = self.redirected(&simple.redirects, stdin);
-        if let [exec, name] = fields.as_slice()
-            && exec.known() == "exec"
-            && let Some(name) = name.known().strip_prefix('{').and_then(|name| name.strip_suffix('}'))
-        {
-            self.open_named(name, input);
-            return Flow::default();
-        }
-        let empties = writes_nothing(&fields) && !stdin.piped && simple.redirects.len() == 1;
-        let mut flow = if fields.is_empty() {
-            if assigns.is_empty() { input } else { Flow::default() }
-        } else if let Some(body) = fields[0].literal().and_then(|name| self.functions.get(name)).cloned() {
-            self.call(&body, fields, &input)
-        } else if let Some(meant) = self.alias_of(&fields[0]) {
-            self.call_alias(&meant, fields, &input)
-        } else {
-            self.run(fields, assigns, &input)
-        };
-        self.most_choices = self.most_choices.max(choices);
-        let by = if empties { ": >" } else { ">" };
-        self.redirect_out(&simple.redirects, &mut flow, by);
-        flow
     }
 
     /// Text that a substitution yields; its effects are noted on the way.
@@ -493,25 +394,4 @@ impl<'a> Shell<'a> {
         self.frame = saved;
         self.remote -= 1;
     }
-}
-
-/// Whether a command of these words says nothing, so that a file it is sent to is emptied.
-fn writes_nothing(fields: &[Text]) -> bool {
-    match fields {
-        [] => true,
-        [only] => matches!(only.known(), ":" | "true"),
-        [cat, file] => cat.known() == "cat" && file.literal() == Some("/dev/null"),
-        _ => false,
-    }
-}
-
-/// Of many numbers a few stand for all: loops over `{1..500}` do the same each time.
-fn few_numbers(mut values: Vec<Text>) -> Vec<Text> {
-    let is_number = |value: &Text| {
-        value.literal().is_some_and(|text| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit()))
-    };
-    if values.len() > 3 && values.iter().all(is_number) {
-        values.truncate(3);
-    }
-    values
 }

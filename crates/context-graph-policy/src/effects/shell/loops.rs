@@ -1,7 +1,15 @@
 //! Loops: which never end, which can be left, and which pile up what they start.
 
+use std::collections::BTreeMap;
+
 use super::ast::{Node, Simple};
+use super::eval::{MAX_VALUES, Shell};
+use super::flow::{Flow, merge};
 use super::word::plain_text;
+use crate::effects::{Origin, Text};
+
+/// Most turns of a loop that are walked.
+const MAX_TURNS: usize = 64;
 
 /// Whether a condition always holds: `while true`, `until false`.
 pub(super) fn always(test: &Node, until: bool) -> bool {
@@ -65,4 +73,58 @@ pub(super) fn leaves(body: &Node) -> bool {
         Node::Group(inner, _) | Node::Maybe(inner) | Node::Endless(inner) => leaves(inner),
         _ => false,
     }
+}
+
+impl Shell<'_> {
+    /// The turns of a `for` loop, one for each value.
+    pub(super) fn turns(&mut self, name: &str, values: Vec<Text>, body: &Node, input: &Flow) -> Flow {
+        let mut merged = Flow::default();
+        let values = few_numbers(values);
+        let many = values.len() > MAX_TURNS;
+        // Where a loop can be left, what any of its turns has set may be what stays.
+        let leaves = leaves(body);
+        for value in values.into_iter().take(MAX_TURNS) {
+            let before = leaves.then(|| self.frame.vars.clone());
+            self.frame.vars.insert(name.to_owned(), vec![value]);
+            merged = merge(merged, self.node(body, input));
+            if let Some(mut before) = before {
+                before.remove(name);
+                self.keep_alternatives(&before);
+            }
+        }
+        if many {
+            self.frame.vars.insert(name.to_owned(), vec![Text::hole(Origin::Output)]);
+            merged = merge(merged, self.node(body, input));
+        }
+        merged
+    }
+
+    /// After commands that may not have run, a variable can have its old value or the new one.
+    pub(super) fn keep_alternatives(&mut self, before: &BTreeMap<String, Vec<Text>>) {
+        for (name, values) in &mut self.frame.vars {
+            let Some(old) = before.get(name) else { continue };
+            for value in old {
+                if values.contains(value) {
+                    continue;
+                }
+                if values.len() >= MAX_VALUES {
+                    values.pop();
+                    values.push(Text::hole(Origin::Output));
+                } else {
+                    values.push(value.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Of many numbers a few stand for all: loops over `{1..500}` do the same each time.
+fn few_numbers(mut values: Vec<Text>) -> Vec<Text> {
+    let is_number = |value: &Text| {
+        value.literal().is_some_and(|text| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit()))
+    };
+    if values.len() > 3 && values.iter().all(is_number) {
+        values.truncate(3);
+    }
+    values
 }

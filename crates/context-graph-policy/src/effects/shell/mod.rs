@@ -3,15 +3,18 @@
 mod ast;
 mod braces;
 mod calls;
+mod compound;
 mod eval;
 mod expand;
 mod filters;
 mod flow;
 mod loops;
 mod notes;
+mod parameter;
 mod parse;
 mod redirect;
 mod redirections;
+mod simple;
 mod variables;
 mod word;
 

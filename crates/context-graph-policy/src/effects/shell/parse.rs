@@ -3,9 +3,7 @@
 //! Written by hand because every tool call pays for it: general shell parsers cost a tenth of a millisecond on their
 //! first call, this one microseconds. What it cannot read is an error, never a guess: the caller treats it as unknown.
 
-use std::rc::Rc;
-
-use super::ast::{Assign, Node, Simple, Value, Word};
+use super::ast::{Assign, Node, Simple, Value};
 use super::redirections::HereDoc;
 
 /// Why a command could not be read.
@@ -95,7 +93,7 @@ impl Parser<'_> {
         }
     }
 
-    fn skip_lines(&mut self) {
+    pub(super) fn skip_lines(&mut self) {
         loop {
             self.skip_blanks();
             if self.peek() != Some(b'\n') {
@@ -113,7 +111,7 @@ impl Parser<'_> {
     }
 
     /// The unquoted word at this place, without taking it.
-    fn peek_plain(&self) -> &str {
+    pub(super) fn peek_plain(&self) -> &str {
         let rest = &self.bytes[self.pos.min(self.bytes.len())..];
         let end = rest.iter().position(|c| b" \t\r\n;&|<>()\"'\\$`".contains(c)).unwrap_or(rest.len());
         // With a quote in it, a word is never a reserved one.
@@ -125,7 +123,7 @@ impl Parser<'_> {
     }
 
     /// Takes a reserved word where one must stand.
-    fn reserved(&mut self, word: &str) -> Parsed<()> {
+    pub(super) fn reserved(&mut self, word: &str) -> Parsed<()> {
         self.skip_lines();
         if self.peek_plain() == word { self.expect(word) } else { Err(ParseError::Syntax) }
     }
@@ -195,7 +193,7 @@ impl Parser<'_> {
         }
     }
 
-    fn command(&mut self) -> Parsed<Node> {
+    pub(super) fn command(&mut self) -> Parsed<Node> {
         self.nested(|p| {
             p.skip_blanks();
             if p.at("((")
@@ -270,134 +268,6 @@ impl Parser<'_> {
                 _ => p.simple(),
             }
         })
-    }
-
-    fn group(&mut self, body: Node) -> Parsed<Node> {
-        Ok(Node::Group(Box::new(body), self.redirects()?))
-    }
-
-    fn conditional(&mut self) -> Parsed<Node> {
-        self.pos += 2;
-        let mut tests = vec![self.list()?];
-        self.reserved("then")?;
-        let mut branches = vec![self.list()?];
-        loop {
-            self.skip_lines();
-            if self.peek_plain() == "elif" {
-                self.pos += 4;
-                tests.push(self.list()?);
-                self.reserved("then")?;
-                branches.push(self.list()?);
-            } else if self.peek_plain() == "else" {
-                self.pos += 4;
-                branches.push(self.list()?);
-            } else {
-                self.reserved("fi")?;
-                tests.push(Node::Branches(branches));
-                return self.group(Node::Seq(tests));
-            }
-        }
-    }
-
-    fn for_loop(&mut self, keyword: usize) -> Parsed<Node> {
-        self.pos += keyword;
-        self.skip_blanks();
-        if self.at("((") {
-            let words = self.arithmetic_command().ok_or(ParseError::Syntax)?;
-            self.skip_blanks();
-            self.eat(";");
-            self.reserved("do")?;
-            let body = self.list()?;
-            self.reserved("done")?;
-            return self.group(Node::Seq(vec![Node::Words(words), body]));
-        }
-        let name = self.peek_plain().to_owned();
-        self.pos += name.len();
-        self.skip_lines();
-        let words = if self.peek_plain() == "in" {
-            self.pos += 2;
-            let mut words = Vec::new();
-            loop {
-                self.skip_blanks();
-                if matches!(self.peek(), None | Some(b';' | b'\n')) {
-                    break;
-                }
-                words.push(self.word()?);
-            }
-            Some(words)
-        } else {
-            None
-        };
-        self.skip_blanks();
-        self.eat(";");
-        self.skip_lines();
-        let body = if self.peek_plain() == "{" {
-            self.pos += 1;
-            let body = self.list()?;
-            self.reserved("}")?;
-            body
-        } else {
-            self.reserved("do")?;
-            let body = self.list()?;
-            self.reserved("done")?;
-            body
-        };
-        Ok(Node::For { name, words, body: Box::new(body), redirects: self.redirects()? })
-    }
-
-    fn case(&mut self) -> Parsed<Node> {
-        self.pos += 4;
-        self.skip_blanks();
-        let subject = self.word()?;
-        self.reserved("in")?;
-        let mut branches = Vec::new();
-        loop {
-            self.skip_lines();
-            if self.peek_plain() == "esac" {
-                self.pos += 4;
-                let words = Node::Words(vec![subject]);
-                return self.group(Node::Seq(vec![words, Node::Branches(branches)]));
-            }
-            self.eat("(");
-            loop {
-                self.skip_blanks();
-                self.word()?;
-                self.skip_blanks();
-                if !self.eat("|") {
-                    break;
-                }
-            }
-            self.expect(")")?;
-            branches.push(self.list()?);
-            self.skip_lines();
-            let _ = self.eat(";;&") || self.eat(";;") || self.eat(";&");
-        }
-    }
-
-    fn function(&mut self, name: String) -> Parsed<Node> {
-        if name.is_empty() {
-            return Err(ParseError::Syntax);
-        }
-        self.skip_lines();
-        let body = Rc::new(self.command()?);
-        Ok(Node::Function { name, body })
-    }
-
-    /// Everything between `[[` and `]]`; operators are skipped, words kept for their substitutions.
-    fn test_words(&mut self) -> Parsed<Vec<Word>> {
-        let mut words = Vec::new();
-        loop {
-            self.skip_lines();
-            match self.peek() {
-                None => return Err(ParseError::Syntax),
-                _ if self.peek_plain() == "]]" => {
-                    self.pos += 2;
-                    return Ok(words);
-                }
-                Some(b'<' | b'>' | b'(' | b')' | b'&' | b'|' | b';') => self.pos += 1,
-                Some(_) => words.push(self.word()?),
-            }
-        }
     }
 
     fn simple(&mut self) -> Parsed<Node> {

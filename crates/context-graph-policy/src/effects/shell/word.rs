@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::ast::{Param, Part, Word};
+use super::ast::{Part, Word};
+use super::parameter::simple_param;
 use super::parse::{ParseError, Parsed, Parser, parse_at};
 
 /// The text of a word that needs no evaluation.
@@ -38,7 +39,7 @@ impl Parser<'_> {
     }
 
     /// A word that ends at a blank or operator, or inside `${…}` at its closing brace or another given byte.
-    fn word_until(&mut self, closer: Option<u8>) -> Parsed<Word> {
+    pub(super) fn word_until(&mut self, closer: Option<u8>) -> Parsed<Word> {
         let mut parts: Word = Vec::new();
         let mut bare = String::new();
         while let Some(c) = self.peek() {
@@ -107,7 +108,7 @@ impl Parser<'_> {
         Ok(parts)
     }
 
-    fn take_char(&mut self) -> Option<char> {
+    pub(super) fn take_char(&mut self) -> Option<char> {
         let c = self.source.get(self.pos..)?.chars().next()?;
         self.pos += c.len_utf8();
         Some(c)
@@ -210,7 +211,7 @@ impl Parser<'_> {
         }
     }
 
-    fn name(&mut self) -> String {
+    pub(super) fn name(&mut self) -> String {
         let rest = &self.bytes[self.pos.min(self.bytes.len())..];
         let length = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'_').count();
         let name = self.source[self.pos..self.pos + length].to_owned();
@@ -241,54 +242,6 @@ impl Parser<'_> {
         }
         let body = parse_at(&text, self.depth + 1)?;
         Ok(Part::Output { body: Rc::new(body), quoted })
-    }
-
-    fn braced_parameter(&mut self, quoted: bool) -> Parsed<Part> {
-        let length = self.at("#") && !self.at("#}") && self.eat("#");
-        let indirect = self.at("!") && !self.at("!}") && self.eat("!");
-        let mut name = self.name();
-        if name.is_empty() {
-            name.extend(self.take_char());
-        }
-        let index = if self.eat("[") {
-            let word = self.word_until(Some(b']'))?;
-            self.expect("]")?;
-            Some(word)
-        } else {
-            None
-        };
-        let mut op = String::new();
-        while let Some(c) = self.peek() {
-            let fits = match c {
-                b'-' | b'=' | b'+' | b'?' => op.is_empty() || op == ":",
-                b'#' | b'%' | b'/' | b'^' | b',' => op.is_empty() || (op.len() == 1 && op.as_bytes()[0] == c),
-                b':' | b'@' | b'*' => op.is_empty(),
-                _ => false,
-            };
-            if !fits {
-                break;
-            }
-            op.push(c as char);
-            self.pos += 1;
-        }
-        let arg = if quoted && matches!(op.as_str(), ":-" | "-" | ":=" | "=" | ":+" | "+") {
-            self.quoted_operand()?
-        } else {
-            self.word_until(Some(b'}'))?
-        };
-        self.expect("}")?;
-        Ok(Part::Param {
-            param: Box::new(Param { name, indirect, length, index, op, arg, braced: true }),
-            quoted,
-        })
-    }
-
-    /// Inside double quotes a single quote in `${x:-it's}` is only a character.
-    fn quoted_operand(&mut self) -> Parsed<Word> {
-        let mut parts = Vec::new();
-        self.quoted_until(Some(b'}'), &mut parts)?;
-        self.pos -= 1;
-        Ok(parts)
     }
 
     /// `$'…'` with its escapes undone.
@@ -383,19 +336,6 @@ impl Parser<'_> {
         }
         Err(ParseError::Syntax)
     }
-}
-
-fn simple_param(name: String, quoted: bool) -> Part {
-    let param = Param {
-        name,
-        indirect: false,
-        length: false,
-        index: None,
-        op: String::new(),
-        arg: Vec::new(),
-        braced: false,
-    };
-    Part::Param { param: Box::new(param), quoted }
 }
 
 fn flush(bare: &mut String, parts: &mut Word) {

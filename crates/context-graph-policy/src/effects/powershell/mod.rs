@@ -1,8 +1,12 @@
 //! PowerShell, as far as it can be read word by word: cmdlets with a plain meaning become effects, programs are
 //! looked at as everywhere, and what builds code at run time is unknown.
 
+mod read;
+
+use read::{nested, operands, slashed, statements, with_values, words};
+
 use super::shell::{Flow, Shell};
-use super::{Access, Cargo, Disclosure, Origin, Piece, Privilege, Run, Text, Unknown};
+use super::{Access, Cargo, Disclosure, Privilege, Run, Text, Unknown};
 
 /// Ways to run what was computed.
 const HIDDEN: &[&str] = &[
@@ -122,12 +126,6 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
         return;
     }
     let name = first.known().to_ascii_lowercase();
-    let flag = |short: &str| {
-        args.iter().any(|arg| {
-            let arg = arg.known().to_ascii_lowercase();
-            arg.len() > 2 && arg.starts_with('-') && short.starts_with(arg.as_str())
-        })
-    };
     let files: Vec<Text> = operands(args);
     if is_cmdlet(&name) {
         let (args, cwd) = (args.to_vec(), shell.cwd().clone());
@@ -136,47 +134,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
     }
     redirected(shell, words);
     match name.as_str() {
-        "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "clear-recyclebin" => {
-            let piped = listed.filter(|_| files.is_empty()).cloned();
-            for file in files.into_iter().chain(piped) {
-                let recursive = flag("-recurse")
-                    || args.iter().any(|arg| matches!(arg.known(), "/s" | "/S" | "-rf" | "-r"));
-                if file.is_blank() && !narrowed {
-                    shell.unknown(Unknown::DeleteTarget(file.clone()));
-                }
-                shell.touch_all(Access::Delete, &file, "Remove-Item", recursive);
-            }
-        }
-        "set-content" | "sc" | "add-content" | "ac" | "out-file" | "clear-content" | "clc" | "new-item"
-        | "ni" | "tee-object" | "export-csv" => {
-            for file in files.iter().take(1) {
-                shell.touch(Access::Write, file, &name);
-            }
-        }
-        "copy-item" | "cp" | "copy" | "cpi" => {
-            if let Some((last, rest)) = files.split_last() {
-                for file in rest {
-                    shell.touch_all(Access::Read, file, &name, flag("-recurse"));
-                }
-                shell.touch(Access::Write, last, &name);
-                if let (true, Some(effect)) = (is_template(rest), shell.out.paths.last_mut()) {
-                    effect.from_template = true;
-                }
-            }
-        }
-        "move-item" | "mv" | "move" | "mi" | "rename-item" | "ren" | "rni" => {
-            if let Some((last, rest)) = files.split_last() {
-                for file in rest {
-                    shell.touch_all(Access::Delete, file, &name, true);
-                }
-                shell.touch(Access::Write, last, &name);
-            }
-        }
-        "get-content" | "gc" | "cat" | "type" | "select-string" | "sls" | "format-hex" | "import-csv" => {
-            for file in files {
-                shell.touch(Access::Read, &file, &name);
-            }
-        }
+        _ if on_files(shell, &name, args, &files, listed, narrowed) => {}
         "start-process" | "saps" if args.iter().any(|arg| arg.known().eq_ignore_ascii_case("runas")) => {
             shell.out.privileges.push(Privilege::OtherUser("Start-Process -Verb RunAs".to_owned()));
         }
@@ -194,7 +152,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
             shell.unknown(Unknown::Foreign(name.clone()));
         }
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "start-bitstransfer" => {
-            requested(shell, &name, &files, flag("-infile"));
+            requested(shell, &name, &files, has_flag(args, "-infile"));
         }
         "certutil" | "bitsadmin" | "mshta" | "regsvr32" | "rundll32" if fetches(args) => {
             shell.unknown(Unknown::Downloaded(name.clone()));
@@ -213,6 +171,70 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
             shell.run(words.to_vec(), Vec::new(), &Flow::default());
         }
     }
+}
+
+/// Commands on files. Whether it is one.
+fn on_files(
+    shell: &mut Shell<'_>,
+    name: &str,
+    args: &[Text],
+    files: &[Text],
+    listed: Option<&Text>,
+    narrowed: bool,
+) -> bool {
+    match name {
+        "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "clear-recyclebin" => {
+            let piped = listed.filter(|_| files.is_empty()).cloned();
+            for file in files.iter().cloned().chain(piped) {
+                let recursive = has_flag(args, "-recurse")
+                    || args.iter().any(|arg| matches!(arg.known(), "/s" | "/S" | "-rf" | "-r"));
+                if file.is_blank() && !narrowed {
+                    shell.unknown(Unknown::DeleteTarget(file.clone()));
+                }
+                shell.touch_all(Access::Delete, &file, "Remove-Item", recursive);
+            }
+        }
+        "set-content" | "sc" | "add-content" | "ac" | "out-file" | "clear-content" | "clc" | "new-item"
+        | "ni" | "tee-object" | "export-csv" => {
+            for file in files.iter().take(1) {
+                shell.touch(Access::Write, file, name);
+            }
+        }
+        "copy-item" | "cp" | "copy" | "cpi" => {
+            if let Some((last, rest)) = files.split_last() {
+                for file in rest {
+                    shell.touch_all(Access::Read, file, name, has_flag(args, "-recurse"));
+                }
+                shell.touch(Access::Write, last, name);
+                if let (true, Some(effect)) = (is_template(rest), shell.out.paths.last_mut()) {
+                    effect.from_template = true;
+                }
+            }
+        }
+        "move-item" | "mv" | "move" | "mi" | "rename-item" | "ren" | "rni" => {
+            if let Some((last, rest)) = files.split_last() {
+                for file in rest {
+                    shell.touch_all(Access::Delete, file, name, true);
+                }
+                shell.touch(Access::Write, last, name);
+            }
+        }
+        "get-content" | "gc" | "cat" | "type" | "select-string" | "sls" | "format-hex" | "import-csv" => {
+            for file in files {
+                shell.touch(Access::Read, file, name);
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Whether a switch is given, as far as it is written out.
+fn has_flag(args: &[Text], switch: &str) -> bool {
+    args.iter().any(|arg| {
+        let arg = arg.known().to_ascii_lowercase();
+        arg.len() > 2 && arg.starts_with('-') && switch.starts_with(arg.as_str())
+    })
 }
 
 /// Programs of the system that are handed an address.
@@ -267,163 +289,10 @@ fn is_keyword(name: &str) -> bool {
     )
 }
 
-/// Arguments that are values: positional ones and those of `-Path`, `-LiteralPath`, `-FilePath`, `-Destination`.
-fn operands(args: &[Text]) -> Vec<Text> {
-    let mut out = Vec::new();
-    let mut skip = false;
-    for arg in args {
-        let text = arg.known().to_ascii_lowercase();
-        if matches!(text.as_str(), ">" | ">>" | "2>") {
-            break;
-        }
-        if skip {
-            skip = false;
-            continue;
-        }
-        if text.starts_with('-') && text.len() > 1 {
-            skip = matches!(
-                text.as_str(),
-                "-value"
-                    | "-encoding"
-                    | "-erroraction"
-                    | "-itemtype"
-                    | "-pattern"
-                    | "-method"
-                    | "-body"
-                    | "-headers"
-                    | "-ea"
-                    | "-filter"
-                    | "-include"
-                    | "-exclude"
-            );
-            continue;
-        }
-        if text == "/s" || text == "/q" || text == "/f" {
-            continue;
-        }
-        out.push(slashed(arg));
-    }
-    out
-}
-
-fn slashed(text: &Text) -> Text {
-    let mut out = Text::default();
-    for piece in &text.0 {
-        match piece {
-            Piece::Lit(known) => out.push_str(&known.replace('\\', "/")),
-            other => out.push(other.clone()),
-        }
-    }
-    out
-}
-
-/// Commands in parentheses: `-Body (Get-Content x)`.
-fn nested(source: &str) -> Vec<String> {
-    let inner = source.split('(').skip(1).take(32).filter_map(|rest| rest.split(')').next());
-    inner.filter(|text| is_cmdlet(text.split_whitespace().next().unwrap_or(""))).map(str::to_owned).collect()
-}
-
 /// `Verb-Noun`.
 fn is_cmdlet(word: &str) -> bool {
     word.split_once('-').is_some_and(|(verb, noun)| {
         let letters = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric());
         letters(verb) && letters(noun)
     })
-}
-
-/// A statement with the values of variables that were set to plain text, and those it sets itself kept.
-fn with_values(statement: &str, values: &mut Vec<(String, String)>) -> String {
-    if let Some((name, value)) = statement.trim().strip_prefix('$').and_then(|rest| rest.split_once('=')) {
-        let (name, value) = (name.trim(), value.trim());
-        let plain = value.len() > 2 && value.starts_with(['\'', '"']) && value.ends_with(['\'', '"']);
-        if plain && !value.contains('$') && name.chars().all(char::is_alphanumeric) && values.len() < 16 {
-            values.push((format!("${name}"), value[1..value.len() - 1].to_owned()));
-        }
-        return statement.to_owned();
-    }
-    values.iter().fold(statement.to_owned(), |text, (name, value)| {
-        if text.len() < 16 * 1024 { text.replace(name.as_str(), value) } else { text }
-    })
-}
-
-fn statements(source: &str) -> Vec<String> {
-    let mut out = vec![String::new()];
-    let mut quote = None;
-    for c in source.chars() {
-        match quote {
-            Some(open) => {
-                if c == open {
-                    quote = None;
-                }
-            }
-            None => match c {
-                '"' | '\'' => quote = Some(c),
-                ';' | '|' | '\n' | '{' | '}' => {
-                    out.push(String::new());
-                    continue;
-                }
-                _ => {}
-            },
-        }
-        if let Some(last) = out.last_mut() {
-            last.push(c);
-        }
-    }
-    out
-}
-
-fn words(statement: &str, shell: &Shell<'_>) -> Vec<Text> {
-    let mut out: Vec<Text> = Vec::new();
-    let mut word: Option<String> = None;
-    let mut bare = true;
-    let mut quote = None;
-    let mut chars = statement.chars().chain([' ']);
-    let finish = |text: String, bare: bool| {
-        let mut made = Text::default();
-        let text = text
-            .replace("$env:USERPROFILE", shell.places.home)
-            .replace("$HOME", shell.places.home)
-            .replace("$env:HOME", shell.places.home)
-            .replace("%USERPROFILE%", shell.places.home)
-            .replace("$env:TEMP", "/tmp")
-            .replace("$PWD", shell.cwd().known());
-        if let Some(at) = text.find('$') {
-            made.push_str(&text[..at]);
-            made.push(Piece::Hole(Origin::Variable));
-            let rest: String = text[at + 1..]
-                .chars()
-                .skip_while(|c| c.is_alphanumeric() || "_:.(){}".contains(*c))
-                .collect();
-            made.push_str(&rest);
-        } else if bare {
-            // A backslash parts folders here and escapes nothing.
-            made.push_globbed(&text.replace('\\', "/"));
-        } else {
-            made.push_str(&text);
-        }
-        made
-    };
-    while let Some(c) = chars.next() {
-        match quote {
-            Some(open) if c == open => quote = None,
-            Some('"') if c == '`' => word.get_or_insert_default().extend(chars.next()),
-            Some(_) => word.get_or_insert_default().push(c),
-            None => match c {
-                '"' | '\'' => {
-                    quote = Some(c);
-                    bare = false;
-                    word.get_or_insert_default();
-                }
-                '`' => word.get_or_insert_default().extend(chars.next()),
-                ' ' | '\t' | ',' | '\r' => {
-                    if let Some(text) = word.take() {
-                        out.push(finish(text, bare));
-                    }
-                    bare = true;
-                }
-                _ => word.get_or_insert_default().push(c),
-            },
-        }
-    }
-    out
 }

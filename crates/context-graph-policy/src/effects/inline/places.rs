@@ -1,0 +1,78 @@
+//! The places that strings in code name.
+
+use super::has;
+use super::literals::string_literals;
+use crate::effects::Text;
+
+/// The path that a string in code means: perl writes the mode of `open` before it.
+pub(super) fn target_of(text: &str, statement: &str, globs: bool) -> Text {
+    let path = home_of_code(text.trim_start_matches(['>', '<', '+', ' ']), statement);
+    if !globs {
+        return Text::from(path.as_str());
+    }
+    let mut target = Text::default();
+    target.push_globbed(&path);
+    target
+}
+
+/// `open(path, "w")` and its kin.
+pub(super) fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> bool {
+    if !low.contains("open") && !low.contains("file") {
+        return false;
+    }
+    if has(low, &["o_wronly", "o_rdwr", "o_trunc", "inplace=true", "inplace=1", "inplace = true"]) {
+        return true;
+    }
+    // Where it is said that it is opened to be read, what else stands there is no mode.
+    let reads = |rest: &str| {
+        let within = string_literals(rest.split(')').next().unwrap_or(rest));
+        within.iter().skip(1).any(|mode| matches!(mode.as_str(), "r" | "rb" | "rt"))
+    };
+    if text.split("open(").skip(1).take(8).any(reads) {
+        return false;
+    }
+    operands.iter().any(|text| {
+        let text = text.to_ascii_lowercase();
+        (1..=3).contains(&text.len())
+            && text.bytes().all(|c| b"rwaxbtu+".contains(&c))
+            && text.contains(['w', 'a', 'x', '+'])
+            || text.starts_with('>')
+            || text.starts_with("+<")
+    })
+}
+
+pub(super) fn looks_like_path(text: &Text) -> bool {
+    let shown = text.to_string();
+    !shown.is_empty()
+        && shown.len() < 400
+        && !shown.contains('\n')
+        && (shown.contains(['/', '.', '~']) || !shown.contains(' '))
+        && !shown.contains("://")
+}
+
+/// `expanduser('~/x')`, `homedir() + '/x'`: a path under home.
+pub(super) fn home_of_code(text: &str, statement: &str) -> String {
+    let statement = statement.to_ascii_lowercase();
+    let home = [
+        "homedir()",
+        "path.home()",
+        "dir.home",
+        "$env{home}",
+        "environ['home']",
+        "environ[\"home\"]",
+        "process.env.home",
+        "env['home']",
+        "getenv('home')",
+        "getenv(\"home\")",
+        "env{home}",
+    ];
+    if !text.starts_with(['~']) && !text.is_empty() && home.iter().any(|word| statement.contains(word)) {
+        return format!("~/{}", text.trim_start_matches('/'));
+    }
+    text.to_owned()
+}
+
+pub(super) fn is_shell_path(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("");
+    matches!(first, "/bin/sh" | "/bin/bash" | "sh" | "bash" | "/bin/zsh" | "cmd.exe" | "powershell.exe")
+}

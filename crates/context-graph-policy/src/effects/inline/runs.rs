@@ -1,0 +1,91 @@
+//! Commands and code in the strings of code.
+
+use super::fetched::is_module;
+use super::names::filled_in;
+use super::words::{DELETES, RUNS, WRITES};
+use super::{plain, scan};
+use crate::effects::Unknown;
+use crate::effects::shell::Shell;
+
+/// Commands in the quotes of perl and ruby that are no string literals, and tcl's `exec`.
+pub(super) fn bare_commands(shell: &mut Shell<'_>, code: &str) {
+    for opening in ["qx(", "qx{", "qx/", "%x(", "%x{", "%x[", "qw(", "qw/"] {
+        let closer = match opening.as_bytes().last() {
+            Some(b'(') => ')',
+            Some(b'{') => '}',
+            Some(b'[') => ']',
+            _ => '/',
+        };
+        for part in code.split(opening).skip(1).take(16) {
+            let end = if closer == '/' { part.rfind(closer) } else { part.find(closer) };
+            quiet_script(shell, &part[..end.unwrap_or(part.len())]);
+        }
+    }
+    for line in code.lines().take(256) {
+        if let Some(command) = line.trim_start().strip_prefix("exec ") {
+            quiet_script(shell, command);
+        }
+    }
+}
+
+pub(super) fn scan_nested(shell: &mut Shell<'_>, language: &str, text: &str) {
+    // Code in a string of code: one level is enough to see through, deeper ones ask.
+    let text = &*plain::plain(language, text);
+    if text.contains('(') && text.len() < 20_000 {
+        let low = text.to_ascii_lowercase();
+        if RUNS.iter().chain(DELETES).chain(WRITES).any(|word| low.contains(word)) {
+            if low.contains("eval(") || low.contains("exec(") {
+                shell.unknown(Unknown::Decoded);
+            } else {
+                scan(shell, language, text, &[]);
+            }
+        }
+    }
+}
+
+/// Strings of a statement that runs something: each may be a command line, and together they may be one.
+pub(super) fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
+    let plausible = |text: &str| !text.is_empty() && text.len() < 8_000;
+    for text in all.iter().filter(|text| plausible(text) && text.contains(' ')) {
+        quiet_script(shell, text);
+    }
+    for text in all.iter().filter(|text| plausible(text)).take(16) {
+        for value in all.iter().filter(|value| *value != text && plausible(value)).take(4) {
+            for filled in filled_in(text, value) {
+                quiet_script(shell, &filled);
+            }
+        }
+    }
+    let list = if list.iter().any(|text| plausible(text)) { list } else { all };
+    let words: Vec<&str> =
+        list.iter().map(String::as_str).filter(|text| plausible(text) && !is_module(text)).collect();
+    if let Some(first @ ("env" | "printenv")) = words.first().copied().filter(|_| words.len() > 1) {
+        // The strings behind it may be options of the call.
+        quiet_script(shell, first);
+    }
+    if words.len() > 1 || words.first().is_some_and(|word| !word.contains(' ')) {
+        let quoted: Vec<String> =
+            words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
+        quiet_script(shell, &quoted.join(" "));
+        for word in words.iter().filter(|word| matches!(**word, "rm" | "sudo" | "dd")) {
+            let rest: Vec<String> = quoted
+                .iter()
+                .skip_while(|quoted| quoted[1..].strip_suffix('\'') != Some(word))
+                .cloned()
+                .collect();
+            quiet_script(shell, &rest.join(" "));
+        }
+    }
+}
+
+/// Most strings are no command; not being able to read one as such means nothing.
+pub(super) fn quiet_script(shell: &mut Shell<'_>, text: &str) {
+    // Reading costs too, and code can hold many strings.
+    if shell.charge(1) {
+        shell.quietly(|shell| {
+            let flow = shell.script(text);
+            shell.settle(&flow);
+            flow
+        });
+    }
+}
