@@ -11,13 +11,9 @@ pub(crate) fn now_ms() -> i64 {
 /// How long this process has kept a processor busy since it was made, the system's work for it included. None where that
 /// cannot be told.
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "this clock is only to be had from libc")]
 pub(crate) fn processor_time() -> Option<Duration> {
-    let mut spent = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the place for the answer is ours and outlives the call.
-    let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut spent) };
-    let (seconds, nanos) = (u64::try_from(spent.tv_sec).ok()?, u32::try_from(spent.tv_nsec).ok()?);
-    (failed == 0).then(|| Duration::new(seconds, nanos))
+    use rustix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::ProcessCPUTime).try_into().ok()
 }
 
 #[cfg(not(unix))]

@@ -28,11 +28,16 @@ pub(crate) fn with_second_stack(work: &mut dyn FnMut()) {
 }
 
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "signal handlers are only to be had from libc")]
+#[expect(
+    unsafe_code,
+    reason = "second stacks are only to be had from libc, and a handler finds its answer by a pointer"
+)]
 mod imp {
     use std::borrow::Cow;
     use std::cell::UnsafeCell;
     use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+    use crate::signals;
 
     struct Prepared {
         answer: Cow<'static, [u8]>,
@@ -49,8 +54,7 @@ mod imp {
 
     #[cfg(target_os = "linux")]
     fn is_main_thread() -> bool {
-        // SAFETY: neither takes anything, touches anything or can fail.
-        unsafe { libc::gettid() == libc::getpid() }
+        rustix::thread::gettid() == rustix::process::getpid()
     }
 
     #[cfg(target_vendor = "apple")]
@@ -66,15 +70,13 @@ mod imp {
 
     extern "C" fn on_crash(_signal: libc::c_int) {
         while LEFT_BEHIND.load(Ordering::Acquire) && !is_main_thread() {
-            // SAFETY: it waits for a signal and touches nothing; the process ends without this thread.
-            unsafe { libc::pause() };
+            // The process ends without this thread.
+            rustix::event::pause();
         }
-        // SAFETY: what is pointed to was leaked and is never changed; write and _exit are async-signal-safe.
-        unsafe {
-            let Some(prepared) = PREPARED.load(Ordering::Acquire).as_ref() else { libc::_exit(1) };
-            libc::write(libc::STDOUT_FILENO, prepared.answer.as_ptr().cast(), prepared.answer.len());
-            libc::write(libc::STDERR_FILENO, prepared.complaint.as_ptr().cast(), prepared.complaint.len());
-            libc::_exit(1);
+        // SAFETY: it is null or points to what was leaked and is never changed.
+        match unsafe { PREPARED.load(Ordering::Acquire).as_ref() } {
+            Some(prepared) => signals::end_with(&prepared.answer, &prepared.complaint),
+            None => signals::end_with(&[], &[]),
         }
     }
 
@@ -97,9 +99,10 @@ mod imp {
         handle(libc::SIGXFSZ, on_too_large);
     }
 
-    /// Has handlers of this thread run on `SECOND_STACK` bytes of memory that is theirs alone.
+    /// Has handlers of this thread run on `SECOND_STACK` bytes of memory that is theirs alone; null takes it back.
     fn use_stack(memory: *mut libc::c_void) {
-        let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: SECOND_STACK };
+        let ss_flags = if memory.is_null() { libc::SS_DISABLE } else { 0 };
+        let stack = libc::stack_t { ss_sp: memory, ss_flags, ss_size: SECOND_STACK };
         // SAFETY: the description outlives the call; the callers own memory of that size and keep it for as long as the
         // thread uses it.
         unsafe {
@@ -107,15 +110,9 @@ mod imp {
         }
     }
 
+    /// A thread whose stack is full has no room for a handler, so these have their own.
     fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
-        // SAFETY: both handlers only do what a signal handler may; a zeroed sigaction is a valid one.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            // A thread whose stack is full has no room for a handler.
-            action.sa_flags = libc::SA_ONSTACK;
-            action.sa_sigaction = handler as *const () as libc::sighandler_t;
-            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-        }
+        signals::handle(signal, handler, libc::SA_ONSTACK);
     }
 
     /// Takes the second stack from the thread before its memory goes.
@@ -123,11 +120,7 @@ mod imp {
 
     impl Drop for SecondStack {
         fn drop(&mut self) {
-            let none = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
-            // SAFETY: the description outlives the call.
-            unsafe {
-                libc::sigaltstack(&raw const none, std::ptr::null_mut());
-            }
+            use_stack(std::ptr::null_mut());
         }
     }
 

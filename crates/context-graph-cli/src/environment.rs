@@ -209,10 +209,8 @@ fn real_place(path: &Path) -> PathBuf {
 
 /// The home that the system's own list of accounts names: what a shell goes by when it is told nothing else.
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "the user's number is only to be had from libc")]
 pub(crate) fn home_of_the_account() -> Option<PathBuf> {
-    // SAFETY: getuid takes nothing, touches nothing and cannot fail.
-    let user = unsafe { libc::getuid() }.to_string();
+    let user = rustix::process::getuid().to_string();
     let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
     let fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
     fields

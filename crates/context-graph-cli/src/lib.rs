@@ -14,7 +14,6 @@ mod config;
 mod cost;
 mod crash;
 mod environment;
-mod errno;
 mod exit_status;
 mod explain;
 
@@ -25,6 +24,7 @@ mod process;
 mod rules;
 mod scratch;
 mod settings_file;
+mod signals;
 mod summary;
 mod table;
 mod terminal;

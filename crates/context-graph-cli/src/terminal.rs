@@ -28,14 +28,9 @@ pub(crate) fn width() -> Option<usize> {
 }
 
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "the size of a terminal is only to be had from libc")]
 fn columns() -> Option<usize> {
-    // SAFETY: the call fills the struct that it is given, which is made of plain numbers.
-    let size = unsafe {
-        let mut size: libc::winsize = std::mem::zeroed();
-        (libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) == 0).then_some(size)
-    };
-    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 #[cfg(not(unix))]

@@ -98,13 +98,16 @@ pub(crate) fn disarm() {
 }
 
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "timers and signal handlers are only to be had from libc")]
+#[expect(
+    unsafe_code,
+    reason = "timers are only to be had from libc, and a handler finds its answer by a pointer"
+)]
 mod imp {
     use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
     use std::time::Duration;
 
     use super::{GRACE, LONGEST, Late};
-    use crate::errno;
+    use crate::signals;
 
     /// For people.
     const LATE: &[u8] = b"context-graph: the hook's time was over before it had an answer\n";
@@ -121,18 +124,12 @@ mod imp {
         // SAFETY: it is null or points to an answer that was leaked and is never changed.
         let Some(late) = (unsafe { ANSWER.load(Ordering::Acquire).as_ref() }) else { return };
         // What was interrupted may be about to look at its error number.
-        if errno::keep(wait_for_what_was_withheld) {
+        let error = errno::errno();
+        if wait_for_what_was_withheld() {
+            errno::set_errno(error);
             return;
         }
-        let mut buffer = [0; LONGEST];
-        let answer = late.write(&mut buffer);
-        // SAFETY: both buffers are as long as is said and are never changed; write and _exit are async-signal-safe. A
-        // short write is not repaired: the reader is not reading.
-        unsafe {
-            libc::write(libc::STDOUT_FILENO, answer.as_ptr().cast(), answer.len());
-            libc::write(libc::STDERR_FILENO, LATE.as_ptr().cast(), LATE.len());
-            libc::_exit(1);
-        }
+        signals::end_with(late.write(&mut [0; LONGEST]), LATE);
     }
 
     /// Sets the timer again for as long as the process was kept from running. Called from the signal handler: nothing
@@ -154,18 +151,11 @@ mod imp {
     /// How long this process has been ready to run without running, in nanoseconds; 0 where the system does not say.
     #[cfg(target_os = "linux")]
     fn run_delay_ns() -> u64 {
+        use rustix::fs::{Mode, OFlags, open};
         let mut text = [0_u8; 96];
-        // SAFETY: open, read and close are async-signal-safe; the buffer outlives the call and its size is given.
-        let read = unsafe {
-            let file = libc::open(c"/proc/self/schedstat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-            if file < 0 {
-                return 0;
-            }
-            let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
-            libc::close(file);
-            read
-        };
-        let end = usize::try_from(read).unwrap_or(0).min(text.len());
+        let file = open(c"/proc/self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        let read = file.and_then(|file| rustix::io::read(file, &mut text[..]));
+        let end = read.unwrap_or(0).min(text.len());
         // The second number of three.
         let mut fields = text[..end].split(|byte| *byte == b' ');
         let digits = fields.nth(1).unwrap_or(&[]);
@@ -186,15 +176,8 @@ mod imp {
         }
         GRACE_LEFT.store(u64::try_from(GRACE.as_micros()).unwrap_or(0), Ordering::Release);
         ANSWER.store(Box::leak(Box::new(late)), Ordering::Release);
-        // SAFETY: the handler only does what a signal handler may; a zeroed sigaction is a valid one.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            // A call that is interrupted while the timer is set again goes on as if nothing had been.
-            action.sa_flags = libc::SA_RESTART;
-            let handler: extern "C" fn(libc::c_int) = on_alarm;
-            action.sa_sigaction = handler as *const () as libc::sighandler_t;
-            libc::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut());
-        }
+        // A call that is interrupted while the timer is set again goes on as if nothing had been.
+        signals::handle(libc::SIGALRM, on_alarm, libc::SA_RESTART);
         set_timer(after);
     }
 

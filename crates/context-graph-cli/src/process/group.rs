@@ -14,16 +14,11 @@ pub(crate) fn in_its_own_group(_command: &mut Command) {}
 
 /// Ends the group of a program that was started in one of its own.
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "a whole group of processes can only be killed by way of libc")]
 pub(super) fn kill(leader: u32) {
-    if let Ok(id) = libc::pid_t::try_from(leader)
-        && id > 1
-    {
-        // SAFETY: killing a process group touches no memory of ours; the group is the child's own.
-        unsafe {
-            libc::killpg(id, libc::SIGKILL);
-        }
-    }
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let group = i32::try_from(leader).ok().filter(|id| *id > 1).and_then(Pid::from_raw);
+    // One that has ended already cannot be killed.
+    let _ = group.map(|group| kill_process_group(group, Signal::KILL));
 }
 
 #[cfg(not(unix))]

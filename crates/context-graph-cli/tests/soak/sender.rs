@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::chance::Chance;
@@ -66,8 +67,8 @@ pub(crate) fn send(project: &Path, event: &Event, chance: &mut Chance) -> Fate {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     match chance.below(1000) {
-        0..40 => killed(child, event, libc::SIGKILL, chance),
-        40..60 => killed(child, event, libc::SIGTERM, chance),
+        0..40 => killed(child, event, Signal::KILL, chance),
+        40..60 => killed(child, event, Signal::TERM, chance),
         60..75 => {
             // Nobody reads the answer.
             drop(child.stdout.take());
@@ -102,16 +103,10 @@ fn heard(child: Child) -> Fate {
     acknowledged(output.status.code(), &stdout)
 }
 
-fn killed(mut child: Child, event: &Event, signal: i32, chance: &mut Chance) -> Fate {
+fn killed(mut child: Child, event: &Event, signal: Signal, chance: &mut Chance) -> Fate {
     give(&mut child, &event.bytes);
     std::thread::sleep(Duration::from_micros(chance.below(3000)));
-    if let Ok(id) = libc::pid_t::try_from(child.id()) {
-        #[expect(unsafe_code, reason = "a signal can only be sent by way of libc")]
-        // SAFETY: the child is ours and has not been waited for, so its number is its own.
-        unsafe {
-            libc::kill(id, signal);
-        }
-    }
+    let _ = kill_process(Pid::from_child(&child), signal);
     // It may have been faster than the signal.
     heard(child)
 }

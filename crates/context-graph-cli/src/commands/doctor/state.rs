@@ -212,21 +212,9 @@ fn room(patient: &Patient) -> Vec<Finding> {
 }
 
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "free room is only to be had from libc")]
 fn free_bytes(path: &Path) -> Option<u64> {
-    use std::os::unix::ffi::OsStrExt;
-    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: a zeroed statvfs is a valid one, the path ends in a zero byte, and both outlive the call.
-    let found = unsafe {
-        let mut found: libc::statvfs = std::mem::zeroed();
-        (libc::statvfs(path.as_ptr(), &raw mut found) == 0).then_some(found)
-    }?;
-    #[allow(
-        clippy::unnecessary_cast,
-        clippy::useless_conversion,
-        reason = "the fields differ in width by system"
-    )]
-    Some(u64::from(found.f_bavail).saturating_mul(found.f_frsize as u64))
+    let found = rustix::fs::statvfs(path).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 #[cfg(not(unix))]
