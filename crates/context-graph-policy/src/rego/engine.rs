@@ -5,7 +5,7 @@
 //! is not taken, two definitions that disagree are nothing. A guard may not guess.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use regorus::unstable::{Expr, Rule, RuleHead};
 use regorus::utils::limits::ExecutionTimerConfig;
@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::error::{RegoError, RegoErrorKind};
 use super::header::DECISION_SETS;
 use super::set::Source;
+use super::time::ThreadTime;
 use super::{imports, patterns, recursion};
 
 /// Steps between two looks at the clock.
@@ -63,12 +64,11 @@ impl Loaded {
     pub(super) fn decisions(
         &mut self,
         package: &str,
-        end: Instant,
-        time: Duration,
+        time: &ThreadTime,
     ) -> Result<Vec<(&'static str, Value)>, RegoError> {
         let mut found = Vec::new();
         for set in self.sets(package) {
-            let limit = end.saturating_duration_since(Instant::now());
+            let limit = time.left();
             if limit.is_zero() {
                 return Err(RegoError::new(&set.file, Some(set.line), RegoErrorKind::NotReached));
             }
@@ -85,7 +85,7 @@ impl Loaded {
                         RegoError::from_engine(&set.file, &error.to_string(), RegoErrorKind::Evaluate);
                     error.line = error.line.or(Some(set.line));
                     if is_time {
-                        error.kind = RegoErrorKind::TimeLimit(millis(time));
+                        error.kind = RegoErrorKind::TimeLimit(millis(time.whole()));
                     }
                     return Err(error);
                 }

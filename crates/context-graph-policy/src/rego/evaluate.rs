@@ -4,11 +4,13 @@
 //! itself: a mistake in one package must not take the others with it.
 //!
 //! One thread does the work, and never the caller's own. More than one gain little on an idle machine and lose much on
-//! a busy one, where the slowest to get a processor is waited for. A rule that loops is stopped by the engine's clock; what the engine does
-//! not look at while it works (a parse that explodes, one huge built-in call) is left behind when the time is over,
+//! a busy one, where the slowest to get a processor is waited for. A rule that loops is stopped by the engine's clock, which
+//! does not know whether the thread was let run: where it was not, the package is run again. What the engine does not look at
+//! while it works (a parse that explodes, one huge built-in call) is left behind when the time is over,
 //! and its thread ends with the process. Its stack is large because the engine recurses with the text of a policy;
 //! only what is used of it is ever touched.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,6 +22,7 @@ use super::engine::{Loaded, millis};
 use super::error::{RegoError, RegoErrorKind};
 use super::input::Input;
 use super::set::{PolicySet, Source};
+use super::time::ThreadTime;
 use crate::decision::Decision;
 
 /// The name of the thread that runs policies.
@@ -33,7 +36,7 @@ pub type Around = fn(&mut dyn FnMut());
 /// How far the policies of one event may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time for all of them, parsing included.
+    /// Time for all of them, parsing included. Time in which a busy machine does not let them run does not count.
     pub time: Duration,
 }
 
@@ -107,16 +110,17 @@ impl PolicySet {
         }
         let mut waiting: Vec<Option<(String, String)>> =
             jobs.iter().map(|job| Some((job.package.clone(), job.file.clone()))).collect();
-        let started = Instant::now();
-        // The engine stops itself first, so that it can say where.
-        let patience = limits.time + limits.time / 8 + Duration::from_millis(5);
         let reads_params = |job: &Job| job.files.iter().any(|file| file.text.contains("input.params"));
         let value = if jobs.iter().any(reads_params) { input.with_params() } else { input.value().clone() };
-        let answers = run_apart(jobs, value, limits, around);
+        let time = Arc::new(ThreadTime::new(limits.time));
+        let answers = run_apart(jobs, value, Arc::clone(&time), around);
+        // The engine stops itself first, so that it can say where.
+        let slack = limits.time / 8 + Duration::from_millis(5);
         let mut said = Vec::new();
         let end = loop {
-            let answer = match answers.recv_timeout(patience.saturating_sub(started.elapsed())) {
+            let answer = match answers.recv_timeout(time.left() + slack) {
                 Ok(answer) => answer,
+                Err(RecvTimeoutError::Timeout) if !time.left().is_zero() => continue,
                 Err(end) => break end,
             };
             let Some((package, file)) = waiting.get_mut(answer.job).and_then(Option::take) else { continue };
@@ -148,15 +152,15 @@ impl PolicySet {
 }
 
 /// Runs the jobs one after the other on a thread of their own. The channel ends when all are done.
-fn run_apart(jobs: Vec<Job>, input: Value, limits: Limits, around: Around) -> mpsc::Receiver<Answer> {
+fn run_apart(jobs: Vec<Job>, input: Value, time: Arc<ThreadTime>, around: Around) -> mpsc::Receiver<Answer> {
     let (sender, receiver) = mpsc::channel();
     let run_all = move || {
         let mut started = Instant::now();
-        let end = started + limits.time;
+        time.is_of_this_thread();
         let input = regorus::Value::from(input);
         let mut shared = Loaded::new(distinct(&jobs), &input);
         for (at, job) in jobs.iter().enumerate() {
-            let result = run(job, &mut shared, &input, end, limits);
+            let result = run(job, &mut shared, &input, &time);
             if sender.send(Answer { job: at, result, took: started.elapsed() }).is_err() {
                 return;
             }
@@ -185,22 +189,32 @@ fn run(
     job: &Job,
     shared: &mut Loaded,
     input: &regorus::Value,
-    end: Instant,
-    limits: Limits,
+    time: &ThreadTime,
 ) -> Result<Vec<(&'static str, Value)>, RegoError> {
     let own = |error: &&RegoError| job.files.iter().any(|file| *file.path == error.file);
     if let Some(error) = shared.broken.iter().find(own) {
         return Err(error.clone());
     }
     if shared.recursion.is_none() {
-        match shared.decisions(&job.package, end, limits.time) {
-            Err(error) if matches!(error.kind, RegoErrorKind::Evaluate(_)) => {}
+        match shared.decisions(&job.package, time) {
+            Err(error) if matches!(error.kind, RegoErrorKind::Evaluate(_)) || is_unjust(&error, time) => {}
             settled => return settled,
         }
     }
-    let mut alone = Loaded::new(&job.files, input);
-    match alone.recursion.take() {
-        Some(error) => Err(error),
-        None => alone.decisions(&job.package, end, limits.time),
+    loop {
+        // An engine that was stopped in a rule takes the next call of that rule for one by itself, so each try has a new one.
+        let mut alone = Loaded::new(&job.files, input);
+        if let Some(error) = alone.recursion.take() {
+            return Err(error);
+        }
+        match alone.decisions(&job.package, time) {
+            Err(error) if is_unjust(&error, time) => {}
+            settled => return settled,
+        }
     }
+}
+
+/// Whether a policy was stopped because the machine did not let it run.
+fn is_unjust(error: &RegoError, time: &ThreadTime) -> bool {
+    matches!(error.kind, RegoErrorKind::TimeLimit(_)) && time.was_withheld()
 }

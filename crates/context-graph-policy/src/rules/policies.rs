@@ -50,13 +50,18 @@ impl Rules {
         Some(outcome)
     }
 
-    /// How long the signals that an event's policies ask for may take: they run side by side.
-    pub fn longest_signal(&self, event: &Event) -> Duration {
+    /// What an event's policies may wait for besides their own time: the signals that they ask for, which run side by side,
+    /// and a processor.
+    pub fn longest_wait(&self, event: &Event) -> Duration {
         let Some(policies) = &self.policies else { return Duration::ZERO };
-        let wanted = policies.signals(event.name(), event.tool_name());
+        let (name, tool) = (event.name(), event.tool_name());
+        if policies.routed(name, tool).is_empty() {
+            return Duration::ZERO;
+        }
+        let wanted = policies.signals(name, tool);
         let configured = self.policy.config().signals.iter();
         let times = configured.filter(|signal| wanted.contains(signal.name.as_str())).map(|s| s.timeout_ms);
-        Duration::from_millis(times.max().unwrap_or(0))
+        Duration::from_millis(times.max().unwrap_or(0)) + rego::WITHHELD
     }
 
     fn signals(&self, policies: &PolicySet, event: &Event, object: &Map<String, Value>) -> Signalled {

@@ -146,9 +146,9 @@ impl<'a> HookContext<'a> {
         watchdog::arm(end.saturating_sub(self.started.elapsed()), late);
     }
 
-    /// Leaves the signals of an event's policies the time that they may take.
-    pub(super) fn wait_for_signals(&self, rules: &Rules, event: &Event) {
-        if !rules.longest_signal(event).is_zero() {
+    /// Leaves an event's policies and their signals the time that they may take.
+    pub(super) fn wait_for_policies(&self, rules: &Rules, event: &Event) {
+        if !rules.longest_wait(event).is_zero() {
             self.watch(millis(time_for(rules, event)));
         }
     }
@@ -182,9 +182,9 @@ impl<'a> HookContext<'a> {
     }
 }
 
-/// How long an event may take, with the signals that its policies ask for.
+/// How long an event may take, with what its policies wait for.
 pub(super) fn time_for(rules: &Rules, event: &Event) -> Duration {
-    Duration::from_millis(budget::of_event(event)) + rules.longest_signal(event)
+    Duration::from_millis(budget::of_event(event)) + rules.longest_wait(event)
 }
 
 /// A test that is not about time asks for more of it.

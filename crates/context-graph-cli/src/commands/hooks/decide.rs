@@ -67,7 +67,7 @@ impl HookDecision {
         let (rules, unasked) =
             if incoming.input_unseen { rules.blind_to_input(event) } else { (rules, Vec::new()) };
         expect_collapse(&rules, is_call);
-        context.wait_for_signals(&rules, event);
+        context.wait_for_policies(&rules, event);
         let by_rules = if incoming.input_unseen {
             rules.decide_without_input(event)
         } else {
