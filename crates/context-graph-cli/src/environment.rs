@@ -165,10 +165,12 @@ impl Environment {
 
     /// The same by names alone.
     fn lies_within(&self, folder: &Path, project: &Path) -> bool {
+        let is_home = || project == self.home && folder.starts_with(project.join(".config"));
         let is_repository = |above: &Path| above.join(".git").symlink_metadata().is_ok();
-        let is_home = |above: &Path| above == self.home && folder.starts_with(above.join(".config"));
-        let mut around = project.ancestors().filter(|above| folder.starts_with(above));
-        around.any(|above| (above == project && !is_home(above)) || is_repository(above))
+        // What is above a folder around both is around both.
+        let mut around = project.ancestors().skip_while(|above| !folder.starts_with(above)).peekable();
+        let is_inside = around.peek().is_some_and(|nearest| nearest.as_os_str() == project.as_os_str());
+        (is_inside && !is_home()) || around.any(is_repository)
     }
 
     /// How many times longer than usual a hook, and a policy in it, may take: a test that is not about time asks for

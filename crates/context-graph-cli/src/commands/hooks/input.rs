@@ -1,6 +1,6 @@
 //! From stdin and flags to one event.
 
-use std::io::{ErrorKind, IsTerminal, Read};
+use std::io::{self, ErrorKind, IsTerminal};
 
 use context_graph_core::session::{Bounds, bound, is_own_entry};
 use context_graph_events::claude_code::{Event, UserPromptSubmitPayload};
@@ -36,31 +36,44 @@ pub fn read_stdin(
     mut arrived: impl FnMut(&[u8], usize),
 ) -> Result<Option<Vec<u8>>, HookError> {
     let told_to = told == Some(true);
-    let mut stdin = std::io::stdin().lock();
-    if told == Some(false) || (!told_to && stdin.is_terminal()) {
+    if told == Some(false) || (!told_to && io::stdin().is_terminal()) {
         return Ok(None);
     }
-    // Memory is cleared once, and only as much as is used: what is not touched need not be there.
-    let mut bytes = vec![0; FIRST_PIECE];
-    let mut known = 0;
-    while known <= MAX_INPUT_BYTES {
-        if known == bytes.len() {
-            bytes.resize(known + PIECE, 0);
+    let mut bytes = Vec::with_capacity(FIRST_PIECE);
+    while bytes.len() <= MAX_INPUT_BYTES {
+        let known = bytes.len();
+        if known == bytes.capacity() {
+            bytes.reserve(PIECE);
         }
-        match stdin.read(&mut bytes[known..]) {
+        match read_some(&mut bytes) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(HookError::Stdin(error)),
             Ok(0) => break,
-            Ok(read) => {
-                arrived(&bytes[..known + read], known);
-                known += read;
-            }
+            Ok(_) => arrived(&bytes, known),
         }
     }
-    bytes.truncate(known);
     // Scripts that pass everything as flags leave an empty stdin behind.
     let nothing = bytes.iter().all(u8::is_ascii_whitespace);
     Ok((told_to || !nothing).then_some(bytes))
+}
+
+/// Appends a piece of stdin, as long as there is room for, and says how long it was. The standard library's stdin has a
+/// buffer of its own, which a hook would make and never fill.
+#[cfg(unix)]
+fn read_some(into: &mut Vec<u8>) -> io::Result<usize> {
+    match rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(into)) {
+        // Whoever starts a process without a stdin has nothing to say.
+        Err(rustix::io::Errno::BADF) => Ok(0),
+        read => read.map_err(Into::into),
+    }
+}
+
+#[cfg(not(unix))]
+fn read_some(into: &mut Vec<u8>) -> io::Result<usize> {
+    let mut piece = [0; FIRST_PIECE];
+    let read = io::Read::read(&mut io::stdin(), &mut piece)?;
+    into.extend_from_slice(&piece[..read]);
+    Ok(read)
 }
 
 /// Understands either form.
