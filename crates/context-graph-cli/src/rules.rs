@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use context_graph_core::session::Session;
 use context_graph_events::Event;
 use context_graph_policy::config::Action;
-use context_graph_policy::rego::Limits;
 use context_graph_policy::rego::signals::{Signal, SignalOutcome};
 use context_graph_policy::rules::{self, Folders, Host, PolicyText, Rules, Sources, Text};
 use context_graph_policy::trust::Standing;
@@ -27,7 +26,8 @@ impl Host for Process {
     }
 
     #[cfg(debug_assertions)]
-    fn limits(&self, event: &Event) -> Limits {
+    fn limits(&self, event: &Event) -> context_graph_policy::rego::Limits {
+        use context_graph_policy::rego::Limits;
         match event {
             Event::PreToolUse(_) if Environment::patience() == 1 => Limits::default(),
             _ => Limits { time: rules::PATIENCE },
