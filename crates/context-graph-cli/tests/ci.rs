@@ -1,0 +1,89 @@
+//! `.ci/run` itself: every step runs, and one that fails is seen.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/run");
+/// What the script needs of the system.
+const TOOLS: [&str; 8] = ["bash", "cat", "dirname", "env", "id", "mkdir", "rm", "sleep"];
+
+fn executable(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Runs the script in a folder of its own, where `cargo` and the other programs only say what they were asked to do. The
+/// one whose words contain `broken` fails.
+fn run(broken: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = folder.path().join("bin");
+    let stub = format!(
+        "#!/usr/bin/env bash\necho \"asked: ${{0##*/}} $*\"\n[[ \"${{0##*/}} $*\" != *'{broken}'* ]] || {{ echo broken here; exit 7; }}\n"
+    );
+    for name in [
+        "bin/cargo",
+        "bin/cargo-deny",
+        "bin/npm",
+        "bin/valgrind",
+        "bin/python3",
+        "tests/e2e/install-client",
+        "bench/count",
+    ] {
+        executable(&folder.path().join(name), &stub);
+    }
+    for tool in TOOLS {
+        let real = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(tool));
+        symlink(real.iter().find(|path| path.exists()).unwrap(), bin.join(tool)).unwrap();
+    }
+    let script = folder.path().join(".ci/run");
+    executable(&script, &std::fs::read_to_string(SCRIPT).unwrap());
+    Command::new(script).env_clear().env("PATH", bin).output().unwrap()
+}
+
+#[test]
+fn every_step_is_run_and_timed() {
+    let output = run("nothing is broken");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    for step in
+        ["format", "lints", "documentation", "tests", "client", "release", "instructions", "dependencies"]
+    {
+        assert!(text.contains(&format!("== {step}: passed, ")), "{step}: {text}");
+    }
+    for asked in [
+        "cargo fmt",
+        "cargo clippy",
+        "cargo doc",
+        "cargo test",
+        "cargo build --release",
+        "install-client",
+        "count",
+    ] {
+        assert!(text.contains(&format!("asked: {asked}")), "{asked}: {text}");
+    }
+}
+
+#[test]
+fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
+    for (broken, step) in [
+        ("cargo fmt", "format"),
+        ("cargo clippy", "lints"),
+        ("cargo doc", "documentation"),
+        ("cargo test", "tests"),
+        ("install-client", "client"),
+        ("cargo build", "release"),
+        ("count", "instructions"),
+        ("cargo deny check licenses", "dependencies"),
+    ] {
+        let output = run(broken);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(&format!("== {step}: FAILED with status 7, ")), "{text}");
+        assert!(text.contains("broken here"), "{text}");
+        assert_eq!(text.matches(": passed, ").count(), 7, "{text}");
+    }
+}
