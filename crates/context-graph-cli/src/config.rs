@@ -145,8 +145,8 @@ fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most
 }
 
 impl Config {
-    /// The configuration in force in a project: without a file everything is as it comes, and so it is, but for what
-    /// tightens, with a file that the user has not trusted.
+    /// The configuration in force in a project. Without a file: the defaults. With a file that the user has not trusted: the
+    /// defaults and what the file tightens.
     pub(crate) fn in_force(files: &ProjectFiles<'_>) -> Result<Self, ConfigError> {
         let failed = |problem| ConfigError { path: files.folder().join(FILE), problem };
         match files.config() {

@@ -11,7 +11,7 @@ const NOTHING: [&str; 2] = ["/bin/true", "/usr/bin/true"];
 /// Longer than any system takes to start it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a program takes that does nothing; none where there is none.
+/// How long `/bin/true` takes; `None` if it is missing.
 pub(crate) fn of_nothing() -> Option<Duration> {
     let program = NOTHING.into_iter().find(|path| Path::new(path).exists())?;
     let mut command = Command::new(program);

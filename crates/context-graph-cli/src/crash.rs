@@ -1,28 +1,28 @@
-//! A policy can bring the process down in the middle of running it, and so can limits that somebody set for it. Then an
+//! A policy can crash the process while it runs, and so can resource limits. Then an
 //! answer is given all the same.
 
 use std::borrow::Cow;
 
-/// Has `answer` written to stdout, `complaint` to stderr, and the process ended with status 1, should it be brought down.
+/// Has `answer` written to stdout, `complaint` to stderr, and the process ended with status 1, if it crashes.
 /// Arming again replaces what was prepared.
 pub(crate) fn arm(answer: impl Into<Cow<'static, [u8]>>, complaint: &str) {
     imp::arm(answer.into(), complaint);
 }
 
-/// Makes limits that somebody set for the process (file size, stack, processor time) end in an answer instead of a
+/// Makes resource limits (file size, stack, processor time) end in an answer instead of a
 /// silent death: writing too much is an error like any other, and the rest is answered by what was armed. For the main
 /// thread, before anything else.
 pub(crate) fn survive_limits() {
     imp::survive_limits();
 }
 
-/// From here on a thread that is brought down is left where it is, and the others go on without it: who waits for it, waits
+/// From here on a thread that crashes is left where it is, and the others go on without it. A caller that waits for it waits
 /// in limited time.
 pub(crate) fn leave_behind() {
     imp::leave_behind();
 }
 
-/// Does `work` with a second stack at hand, for the case that the thread's own is full when it is brought down.
+/// Does `work` with a second stack at hand, in case the thread's own is full when it crashes.
 pub(crate) fn with_second_stack(work: &mut dyn FnMut()) {
     imp::with_second_stack(work);
 }

@@ -53,7 +53,7 @@ pub(crate) fn place(configured: &str, home: &Path, project: &Path) -> Result<Opt
     Ok(Some(path))
 }
 
-/// Writes down how the session's chain ends now, and says with which record; none where it has no chain yet.
+/// Writes down how the session's chain ends now, and says with which record; `None` if it has no chain yet.
 pub(crate) fn append(
     file: &Path,
     store: &Store,

@@ -101,7 +101,7 @@ pub(crate) fn ask(command: Command, stdin: &[u8], timeout: Duration) -> Reply {
     question(command, stdin, timeout, REPLY_OUTPUT)
 }
 
-/// What a program answers to `--version`; nothing if it does not.
+/// What a program answers to `--version`; `None` if it fails.
 pub(crate) fn version_of(program: &Path, timeout: Duration) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version");
@@ -147,7 +147,7 @@ fn run(
         }
     };
     // Feeding and reading go on beside each other: a full pipe in one direction must not stop the other. Nobody waits
-    // for these threads; a descendant that left the group may hold a pipe open for ever.
+    // for these threads; a descendant that left the group may keep a pipe open without end.
     if let Some(mut pipe) = child.stdin.take() {
         let stdin = stdin.to_vec();
         thread::spawn(move || pipe.write_all(&stdin));

@@ -73,7 +73,7 @@ impl SettingsFile {
         &self.memory
     }
 
-    /// The text, or none if there is no file. What is not valid text is refused and left alone.
+    /// The text; `None` if there is no file. What is not valid text is refused and left alone.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
         let path = self.real_path()?;
         match safe_open::read_regular(&path, MAX_BYTES) {
@@ -98,7 +98,7 @@ impl SettingsFile {
         self.keep(&name, &format!("{}\n{text}", tag(&seal, &name, &text)))
     }
 
-    /// What seals our notes: whoever edits one could have us write into the settings whatever they like.
+    /// Seals our notes: a note that somebody edited could make us write anything into the settings.
     fn seal(&self) -> Result<Seal, Failure> {
         let of = match self.scope {
             Scope::User => self.environment.user_folder()?.seal()?,

@@ -22,7 +22,7 @@ pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
     out
 }
 
-/// How many columns the terminal on stdout has; none where there is no terminal.
+/// How many columns the terminal on stdout has; `None` if stdout is not a terminal.
 pub(crate) fn width() -> Option<usize> {
     std::io::stdout().is_terminal().then(columns).flatten()
 }
@@ -75,7 +75,7 @@ pub(crate) fn note(lines: &str) {
     let _ = std::io::stderr().lock().write_all(lines.as_bytes());
 }
 
-/// Whether a person says yes; where nobody is there to be asked, nobody did.
+/// Whether the user says yes. Without a terminal the answer is no.
 pub(crate) fn agreed(yes: bool, question: &str) -> bool {
     yes || (std::io::stdin().is_terminal() && confirm(question))
 }

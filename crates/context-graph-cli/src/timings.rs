@@ -1,4 +1,4 @@
-//! Where the time of a hook went, for those who ask with `--timings`. When nobody asks: one look at a flag.
+//! Where the time of a hook went, shown by `--timings`. When off: one look at a flag.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use crate::clock;
 /// The stages of a hook and when each was over.
 #[derive(Debug)]
 pub(crate) struct Timings {
-    /// Nothing where nobody asked.
+    /// `None` when off.
     laps: Option<RefCell<Vec<(&'static str, Instant)>>>,
     /// What it took until the first stage.
     start: Duration,
@@ -34,7 +34,7 @@ impl Timings {
         }
     }
 
-    /// The stages and what they took, a line each; nothing where nobody asked.
+    /// The stages and what they took, a line each; `None` when off.
     pub(crate) fn told(&self) -> Option<String> {
         let laps = self.laps.as_ref()?.borrow();
         let stages = laps.windows(2).map(|pair| (pair[1].0, pair[1].1 - pair[0].1));

@@ -1,4 +1,4 @@
-//! What is done after a session, when nobody waits: pruning, putting away, indexing. A hook only starts it, as a process of
+//! Upkeep after a session, in the background: pruning, archiving, indexing. A hook only starts it, as a process of
 //! its own that outlives the hook, and not more than once an hour.
 
 use std::fs::{File, Metadata, TryLockError};
@@ -36,7 +36,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Holds the folder, as soon as nobody else does; none if it is no longer there by then.
+    /// Locks the folder, waiting for others; `None` if it is gone by then.
     pub(crate) fn for_upkeep(state_folder: &Path) -> io::Result<Option<Self>> {
         let folder = match open(state_folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -44,11 +44,11 @@ impl Held {
         };
         // Where folders cannot be locked, the work goes on without.
         while folder.lock().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
-        // Whoever held it may have removed it.
+        // The process that held it may have removed it.
         Ok(is_same(&folder, state_folder).then_some(Self { _lock: folder }))
     }
 
-    /// Holds the folder before it is removed; none if an upkeep goes on for too long.
+    /// Locks the folder before it is removed; `None` if upkeep takes too long.
     pub(crate) fn for_removal(state_folder: &Path) -> io::Result<Option<Self>> {
         let folder = open(state_folder)?;
         let until = Instant::now() + PATIENCE;

@@ -2,7 +2,7 @@
 //!
 //! `INSTA_UPDATE=always cargo test -p context-graph-cli --test interactions` writes them anew.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -42,9 +42,9 @@ impl<'p> Told<'p> {
         let words: Vec<String> = args.iter().map(quoted).collect();
         let fed = stdin.map(|stdin| format!("echo '{stdin}' | ")).unwrap_or_default();
         let code = if run.code == 0 { String::new() } else { format!("[exit code {}]\n", run.code) };
-        let complaint: String = run.stderr.lines().map(|line| format!("stderr: {line}\n")).collect();
-        let said = format!("{}{complaint}{code}\n", run.stdout);
-        self.text += &format!("$ {fed}context-graph {}\n{}", words.join(" "), self.steady(&said));
+        let complaint = run.stderr.lines().fold(String::new(), |all, line| all + "stderr: " + line + "\n");
+        let said = self.steady(&format!("{}{complaint}{code}\n", run.stdout));
+        self.text += &["$ ", &fed, "context-graph ", &words.join(" "), "\n", &said].concat();
         self
     }
 

@@ -80,7 +80,7 @@ impl Fields {
         self.0.remove(key)
     }
 
-    /// What nobody took.
+    /// The fields that were not taken.
     pub fn rest(self) -> Map<String, Value> {
         self.0
     }

@@ -56,7 +56,7 @@ impl PostToolUsePayload {
 
     /// What the payload itself says. An `error` beside the response, and a `success` there, are the sender's own word;
     /// a response may say `success`, `error`, `is_error` or `interrupted`. Any sign of failure outweighs every sign of
-    /// success, because the one who saw it go wrong knows more. A shell's `interrupted: false` says nothing.
+    /// success: a sender that reports a failure knows more. A shell's `interrupted: false` says nothing.
     pub fn stated_outcome(&self) -> Option<CallOutcome> {
         let response = &self.tool_response;
         let own_error = self.extra.get("error");

@@ -35,7 +35,7 @@ pub fn nearest(event: EventName, verb: Verb) -> Option<Verb> {
     stricter.or_else(|| verbs.iter().copied().filter(refusing).filter(|_| verb < Verb::Modify).min())
 }
 
-/// What a decision comes to in the end, once every rule has been heard: as the event can carry it, and an agent that was
+/// What a decision comes to in the end, once every rule has been asked: as the event can carry it, and an agent that was
 /// held before is let go.
 #[must_use]
 pub fn settle(event: &Event, decision: Decision) -> Decision {

@@ -124,7 +124,7 @@ impl Policy {
         Ok(effects)
     }
 
-    /// The decision that an error is.
+    /// Maps an error to a decision.
     pub fn on_error(&self, error: &dyn std::error::Error) -> Decision {
         let verdict = match self.config.on_error() {
             OnError::Allow => {

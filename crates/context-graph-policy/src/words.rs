@@ -1,4 +1,4 @@
-//! A guess at what was meant by a name that nobody has.
+//! Guesses what was meant by an unknown name.
 
 /// A guess at what was meant: the nearest name, or the only one that goes on after an underscore where the wrong one ends.
 /// Empty where there is none.

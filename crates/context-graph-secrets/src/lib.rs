@@ -110,7 +110,7 @@ impl Redactor {
         count
     }
 
-    /// The text without its secrets and how many there were, or nothing if there were none.
+    /// The text without its secrets and how many there were; `None` if there were none.
     fn redact_counted(&self, text: &str, in_cookies: bool, memory: &mut Memory) -> Option<(String, usize)> {
         if text.len() < SHORTEST {
             return None;

@@ -1,4 +1,4 @@
-//! What stands in the place of a secret: `[redacted:KIND:FINGERPRINT]`.
+//! The marker that replaces a secret: `[redacted:KIND:FINGERPRINT]`.
 //!
 //! The fingerprint is keyed, so that it tells two equal secrets from two different ones but cannot be looked up
 //! or guessed at without the key.

@@ -1,4 +1,4 @@
-//! What stands where a secret would, and is none: examples, defaults, references, types, numbers, sentences.
+//! Placeholders that are not secrets: examples, defaults, references, types, numbers, sentences.
 
 use super::bytes::{
     ALNUM, ANY_HEX, DASH, DIGIT, DOT, LETTER, LOWER, UNDERSCORE, UPPER, all, contains_any_case, count, find,

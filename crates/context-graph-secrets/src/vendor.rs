@@ -38,7 +38,7 @@ pub(super) fn token_at(bytes: &[u8], at: usize) -> Option<Hit> {
     })
 }
 
-/// Whether the path of an address has a part that nobody can guess.
+/// Whether the path of a URL has a part that cannot be guessed.
 fn leads_to_secret(path: &[u8]) -> bool {
     let drawn = |part: &[u8]| part.len() >= 16 && is_body(part) || is_uuid(part);
     let mut parts = path.split(|&byte| !is(byte, URL_SAFE));

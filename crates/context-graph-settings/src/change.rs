@@ -7,7 +7,7 @@ use crate::undo::Undo;
 /// The outcome of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
-    /// The text that the file should have; none if there should be no file.
+    /// The text that the file should have; `None` if there should be no file.
     pub text: Option<String>,
     /// What is different now, in the order in which it was done. Empty means that the text is what it was.
     pub changes: Vec<Change>,

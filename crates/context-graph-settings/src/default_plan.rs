@@ -28,9 +28,9 @@ impl Default for PlanOptions {
 /// The usual plan for a client: every event it knows, save those that [`left_out`] names. `WorktreeCreate` is never
 /// among them.
 ///
-/// `PreToolUse` blocks on failure, since a guard that could be passed by crashing it would be none. No other event
+/// `PreToolUse` blocks on failure: otherwise crashing the guard would be a way past it. No other event
 /// does. A failed `PermissionRequest` hook leaves the question to the user, which is the safe side already. On
-/// `UserPromptSubmit` a stumble would swallow what the user has typed. The rest decides nothing that cannot wait.
+/// `UserPromptSubmit` a failure would lose what the user has typed. The other events decide nothing urgent.
 ///
 /// The timeouts are a backstop behind our own budgets, which the program keeps by itself: twice the budget, and no
 /// less than five seconds, because under load a process may take long to start, and a `PreToolUse` that was merely
@@ -53,7 +53,7 @@ pub fn default_plan(binary: &str, client_version: Option<ClientVersion>, options
     Plan { hooks, status_line }
 }
 
-/// Why an event is not in the usual plan; none if it is.
+/// Why an event is not in the usual plan; `None` if it is.
 pub const fn left_out(event: EventName) -> Option<&'static str> {
     match event {
         EventName::WorktreeCreate => {

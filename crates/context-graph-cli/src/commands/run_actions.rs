@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunActionsArgs, environment: &Environment) -> Outcome {
         Event::from_slice(&payload).map_err(|error| Failure::new(ErrorCode::Parse, error.to_string()))?;
     let configured = rules::actions_of(&environment, &ProjectFiles::of(&environment), &event);
     let failures = actions::run(&configured, &event, &payload, environment.project_root());
-    // Whoever has had everything removed meanwhile does not want it back.
+    // The user may have removed everything meanwhile and does not want it back.
     if failures.is_empty() || !environment.state_place(args.db_path.as_deref())?.exists() {
         return Ok(());
     }

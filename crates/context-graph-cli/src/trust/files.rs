@@ -16,7 +16,7 @@ use crate::{Environment, config, rules};
 /// Largest policy file or configuration, in bytes.
 pub(crate) const MAX_FILE: u64 = 256 * 1024;
 
-/// The folder of policies: nothing where there is none.
+/// The folder of policies; `None` if there is none.
 type Policies = Option<(Vec<PolicyFile>, Vec<RegoError>)>;
 
 /// What a project's state folder says about what counts in the project.
@@ -114,7 +114,7 @@ impl<'a> ProjectFiles<'a> {
         self.environment.is_brought(folder)
     }
 
-    /// All of them as one number; nothing where one cannot be read, because nobody knows then what is trusted.
+    /// All of them as one digest; `None` if one cannot be read: then we do not know what would be trusted.
     pub(crate) fn digest(&self) -> Option<Digest> {
         let place = self.place()?;
         let policy = self.policy().as_ref().ok()?.as_deref();

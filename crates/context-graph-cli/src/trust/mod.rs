@@ -11,7 +11,7 @@ use context_graph_policy::trust::Standing;
 pub(crate) use files::{MAX_FILE, ProjectFiles, Text};
 pub(crate) use store::{TrustStore, TrustedProject};
 
-/// What the user is told about files that are not trusted, in a line; nothing where all that they say counts.
+/// What the user is told about files that are not trusted, in a line; `None` if they count in full.
 pub(crate) fn words(standing: Standing) -> Option<&'static str> {
     match standing {
         Standing::Nothing | Standing::Trusted => None,

@@ -13,7 +13,7 @@ const MAX_FILE: u64 = 1024 * 1024;
 /// Deepest nesting of folders.
 const MAX_DEPTH: usize = 4;
 
-/// Their names and contents, in a fixed order; nothing where not all of them can be read.
+/// Their names and contents, in a fixed order; `None` if one of them cannot be read.
 pub(super) fn read(state_folder: &Path) -> Option<Vec<(String, Vec<u8>)>> {
     let mut found = Vec::new();
     for name in FOLDERS {

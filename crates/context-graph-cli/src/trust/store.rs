@@ -63,7 +63,7 @@ impl<'a> TrustStore<'a> {
         (entry.project == place && self.trouble().is_none()).then(|| entry.digest()).flatten()
     }
 
-    /// Why nothing can be trusted in this project; nothing where something can.
+    /// Why trust cannot be stored for this project; `None` if it can.
     pub(crate) fn trouble(&self) -> Option<String> {
         let shown = self.folder.display();
         if !self.folder.is_absolute() {

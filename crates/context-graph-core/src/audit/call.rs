@@ -197,14 +197,14 @@ pub struct Call {
     pub subject: String,
     /// The files and folders its input named.
     pub paths: Vec<String>,
-    /// The input as it was asked for; none where nobody was seen asking.
+    /// The input as it was asked for; `None` if the request was not seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<Value>,
     /// What was decided about it, in the order it was.
     pub decided: Vec<EventRuling>,
     /// Whether the user was to be asked for permission.
     pub permission_asked: bool,
-    /// The input as it was executed; none where it was not, as far as is known.
+    /// The input as it was executed; `None` if it was not executed, as far as we know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub executed: Option<Value>,
     /// What became of it.
@@ -225,7 +225,7 @@ pub struct Call {
     pub between_ms: Option<u64>,
     /// How often it was put off to another run of the client.
     pub deferrals: u32,
-    /// Its records, in their order. None where only a batch tells of it.
+    /// Its records, in their order. Empty if only a batch tells of it.
     pub records: Vec<Part>,
     /// The record of the batch that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 //! the calls everything else that was recorded.
 //!
 //! [`correlate`] is the whole of it: records in, [`Entry`]s out. Each record belongs to exactly one entry. A call that
-//! was never answered, or an answer nobody was seen asking for, is a state of its call and no error; what the records
+//! was never answered, or a result without a request, is a state of its call and no error; what the records
 //! do not say is not made up.
 
 mod call;

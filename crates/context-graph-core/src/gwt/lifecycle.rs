@@ -100,7 +100,7 @@ impl Lifecycle {
             // A session may go on although the link could not be made.
             (Initializing | Restored, T::SessionLoaded) => Active,
             (Active | Processing | Warning | Critical, T::SessionLoaded) => self,
-            // Whoever dreamt did not live to finish: the crisis stands.
+            // The process that dreamt ended before it was done: the crisis stays.
             (Dreaming, T::SessionLoaded) => Critical,
 
             // Tools run in parallel and their events arrive in any order, so work may start twice and end twice.

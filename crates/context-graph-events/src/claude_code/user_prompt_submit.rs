@@ -85,7 +85,7 @@ impl UserPromptSubmitPayload {
     }
 }
 
-/// What the client puts into the place of a prompt although nobody typed it: news of a task, another agent's words, what a
+/// What the client sends as a prompt although the user did not type it: news of a task, another agent's words, what a
 /// command printed, the summary after a compaction.
 fn is_notice(prompt: &str) -> bool {
     const TAGS: [&str; 9] = [

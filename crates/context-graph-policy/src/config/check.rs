@@ -1,5 +1,5 @@
 //! What a policy file may not say although it reads: ids that nobody has, gates that cannot pass, patterns that match
-//! nothing. Each problem says where it stands, so that whoever has the text can name line and column.
+//! nothing. Each problem says where it is, so that the caller, who has the text, can name line and column.
 
 use context_graph_events::EventName;
 
@@ -46,7 +46,7 @@ pub enum ConfigError {
     /// A matcher for an event that has nothing to match, or one that names nothing.
     #[error("the matcher `{0}` never matches: {1}")]
     BadMatcher(String, String),
-    /// Two of a kind with one name: the second would never be heard of.
+    /// Two of a kind with one name: the second would never count.
     #[error("`{0}` is there twice; give each a name of its own")]
     Twice(String),
     /// A path pattern beyond what is matched.

@@ -20,7 +20,7 @@ pub trait FileSystem {
     /// What is there, if anything is.
     fn kind(&self, path: &str) -> Option<FileKind>;
 
-    /// Names in a folder, at most `limit` of them; nothing where it cannot be read.
+    /// Names in a folder, at most `limit` of them; empty if it cannot be read.
     fn names(&self, folder: &str, limit: usize) -> Vec<String>;
 
     /// The beginning of a plain file: at most so many bytes, and one more where there are more. Nothing where it cannot

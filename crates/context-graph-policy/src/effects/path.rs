@@ -228,7 +228,7 @@ fn clean(path: &Text) -> Text {
     out
 }
 
-/// Where a path leads when links are followed; nothing where they loop. What does not exist stays as written.
+/// Where a path leads when links are followed; `None` if they loop. What does not exist stays as written.
 pub(crate) fn follow(path: &str, fs: &dyn FileSystem) -> Option<String> {
     let mut todo: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
     let mut done = String::with_capacity(path.len());

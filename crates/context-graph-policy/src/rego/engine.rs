@@ -42,7 +42,7 @@ impl Loaded {
     /// Parses these files.
     pub(super) fn new<'a>(files: impl IntoIterator<Item = &'a Source>, input: &regorus::Value) -> Self {
         let mut engine = Engine::new();
-        // What a policy prints is for nobody: standard error belongs to the hook's own messages.
+        // What a policy prints is dropped: standard error is for the hook's own messages.
         engine.set_gather_prints(true);
         // A built-in that fails is undefined, as it is in OPA.
         engine.set_strict_builtin_errors(false);

@@ -53,7 +53,7 @@ pub struct Provided {
 
 impl PolicySet {
     /// What there is to remark on these policies. Files that do not compile are to be left out, by `is_broken`: they have
-    /// an error already, and parsing them may take for ever.
+    /// an error already, and parsing them may never end.
     pub fn remarks(&self, provided: &Provided, is_broken: impl Fn(&str) -> bool) -> Vec<Remark> {
         let mut lint = Lint { set: self, provided, found: BTreeSet::new() };
         let mut ids: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();

@@ -55,7 +55,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the text matches; nothing where the pattern is none.
+    /// Whether the text matches; `None` if the pattern is not valid.
     fn is_match(&mut self, pattern: &str, text: &str) -> Result<Option<bool>, regex::Error> {
         match self {
             Self::Bad => return Ok(None),

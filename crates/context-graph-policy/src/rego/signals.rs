@@ -27,7 +27,7 @@ pub(crate) const fn default_timeout() -> u64 {
 pub enum SignalOutcome {
     /// By itself.
     Ended {
-        /// Its exit code; nothing where a signal ended it.
+        /// Its exit code; `None` if a signal ended it.
         code: Option<i32>,
         /// What it printed.
         stdout: String,

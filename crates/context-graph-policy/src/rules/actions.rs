@@ -7,7 +7,7 @@ use crate::PolicyConfig;
 use crate::config::Action;
 
 /// The actions that an event starts, looked up without the rest of the rules. A file that cannot be used starts nothing;
-/// whoever is held or asked because of it says why. Nor does a project's that the user has not trusted.
+/// hooks that decide report it. A project's file that the user has not trusted starts nothing either.
 pub fn actions_of(
     user: &Text,
     brings_user_file: impl Fn() -> bool,

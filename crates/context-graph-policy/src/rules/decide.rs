@@ -44,7 +44,7 @@ impl Rules {
         self.decide_in_full(event, session).decision
     }
 
-    /// The same, with what the policies took and which could not be heard.
+    /// The same, with how long the policies took and which could not be used.
     pub fn decide_in_full(&self, event: &Event, session: impl FnOnce() -> Value) -> RulesDecision {
         self.decide_by_policies(self.decide_by_guards(event), event, session)
     }
@@ -54,7 +54,7 @@ impl Rules {
         self.with_broken_files(self.policy.decide(event, &self.context()), event)
     }
 
-    /// The same of a call whose input nobody gave. The built-in guards judge inputs and are not asked.
+    /// The same for a call whose input is not known. The built-in guards look at inputs, so they are not asked.
     pub fn decide_without_input(&self, event: &Event) -> RulesDecision {
         self.with_broken_files(Decision::none(), event)
     }
@@ -68,7 +68,7 @@ impl Rules {
             Event::Stop(stop) => stop.is_first_attempt(),
             _ => false,
         };
-        // Gates that are not trusted hold nobody.
+        // Gates that are not trusted do not count.
         let counts = |trouble: &&BrokenFile| {
             trouble.is_the_users || self.standing.is_in_force() || matches!(event, Event::PreToolUse(_))
         };
@@ -107,7 +107,7 @@ impl Rules {
         if is_the_users || self.standing.is_in_force() { trouble } else { UNTRUSTED.to_owned() }
     }
 
-    /// The decision that a policy file is which cannot be used. Its gates are unknown, so the agent is held to mend it.
+    /// Decision when a policy file cannot be used. Its gates are unknown, so the agent must mend it before it may stop.
     fn on_broken_file(&self, event: &Event, trouble: &Failed) -> Decision {
         match (event, self.policy.config().on_error()) {
             (Event::PreToolUse(_), _) | (_, OnError::Allow) => self.policy.on_error(trouble),
@@ -115,7 +115,7 @@ impl Rules {
         }
     }
 
-    /// The decision that a Rego policy is which could not be run. Nobody can be asked about most events, so they go on
+    /// Decision when a Rego policy fails to run. For most events the client cannot ask the user, so they go on
     /// unless errors are to be refused and the event can be.
     fn on_broken_policy(&self, event: &Event, failed: &Failed) -> Decision {
         if matches!(event, Event::PreToolUse(_)) {
@@ -131,7 +131,7 @@ impl Rules {
     }
 }
 
-/// The refusal that a rule is which could not be heard.
+/// Refusal because a rule could not be asked.
 fn unheard(verdict: Verdict, error: &dyn std::error::Error) -> Decision {
     Decision::of(verdict, "policy/error", crate::unheard(error), Severity::High)
 }

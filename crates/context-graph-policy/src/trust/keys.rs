@@ -1,4 +1,4 @@
-//! What each key of a project's files does before the user has trusted them. Whoever adds a key decides it here; a key
+//! What each key of a project's files does before the user has trusted them. A new key is decided here; a key
 //! without a row fails the tests, and one that [`super::untrusted`] does not name fails to compile.
 
 /// The files of a project that have keys.

@@ -79,7 +79,7 @@ impl AskedArgs {
     }
 }
 
-/// The sessions that were named; none where none was.
+/// The sessions that were named; empty if none was.
 pub(super) fn sessions(named: &[String], shelf: &Shelf) -> Result<Option<Vec<String>>, Failure> {
     if named.is_empty() {
         return Ok(None);

@@ -33,7 +33,7 @@ struct Following {
     shown: HashSet<(String, u64)>,
 }
 
-/// Prints the newest `limit` entries that fit, and then each new one, until nobody reads on.
+/// Prints the newest `limit` entries that fit, and then each new one, until the reader is gone.
 pub(super) fn run(shelf: &Shelf, asked: &Filter, limit: usize, as_json: bool) -> Outcome {
     let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
     let first: Vec<Line> = trail.entries(asked, limit)?.into_iter().map(Line).collect();
@@ -99,7 +99,7 @@ fn key(line: &Line) -> (String, u64) {
     (line.0.session_id.clone(), line.0.seq)
 }
 
-/// Prints lines; false where nobody reads them any more.
+/// Prints lines; false if the reader is gone.
 fn print(lines: &[Line], as_json: bool) -> bool {
     let (width, now_ms) = (terminal::width(), clock::now_ms());
     let mut stdout = std::io::stdout().lock();

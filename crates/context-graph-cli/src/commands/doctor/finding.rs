@@ -36,7 +36,7 @@ pub(super) struct Finding {
     pub(super) check: &'static str,
     pub(super) level: Level,
     pub(super) what: String,
-    /// What to do about it; nothing where all is well.
+    /// What to do about it; `None` if all is well.
     pub(super) fix: Option<String>,
     pub(super) mend: Option<Mend>,
 }

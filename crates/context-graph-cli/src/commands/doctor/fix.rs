@@ -1,4 +1,4 @@
-//! The fixes that are safe to make: each keeps a copy of what it changes, or only closes a door.
+//! The fixes that are safe to make: each keeps a backup of what it changes, or only tightens permissions.
 
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 //! The client compares plain words whole and takes anything else for a regular expression. What is neither matches
 //! nothing, and says nothing.
 
-/// Why a matcher for names of tools can never match; none if it can.
+/// Why a matcher for names of tools can never match; `None` if it can.
 pub(super) fn never_matches(matcher: &str) -> Option<&'static str> {
     if matcher.starts_with('!') {
         return Some("a matcher cannot be negated");

@@ -48,7 +48,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "PATH", help = super::DB_PATH_HELP)]
     db_path: Option<PathBuf>,
 
-    /// Make the fixes that are safe: hooks of ours brought up to date, doors closed. A copy of what was is kept
+    /// Make the fixes that are safe: update our hooks, tighten permissions. Keeps a backup
     #[arg(long)]
     fix: bool,
 

@@ -49,7 +49,7 @@ pub(super) struct Ours<'a> {
 }
 
 impl Source {
-    /// Reads a place; none where there is nothing.
+    /// Reads a file; `None` if there is none.
     pub(super) fn read(layer: Layer, path: PathBuf) -> Option<Self> {
         let bytes = match safe_open::read_regular(&path, MAX_BYTES) {
             Ok(bytes) => bytes,
@@ -81,7 +81,7 @@ impl Source {
         self.value.as_ref().ok()?.get(key)
     }
 
-    /// Which file `init` would have to be told to write; none where it is not ours to write.
+    /// Which file `init` would have to be told to write; `None` if we may not write it.
     pub(super) fn scope(&self) -> Option<Scope> {
         match self.layer {
             Layer::File(scope) => Some(scope),

@@ -1,4 +1,4 @@
-//! What is remembered: can it be read, is it whole, is it nobody else's, and is there room for more?
+//! Our state: can it be read, is it complete, is it this user's, and is there room for more?
 
 use std::path::Path;
 

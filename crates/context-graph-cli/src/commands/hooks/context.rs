@@ -114,7 +114,7 @@ impl<'a> HookContext<'a> {
     pub(super) fn announce_panics(&self) {
         let undecided = Arc::clone(&self.undecided);
         std::panic::set_hook(Box::new(move |panic| {
-            // A policy that makes its engine panic is one that does not end: the guards have yet to be heard.
+            // A policy that makes its engine panic counts as one that does not end: the guards have not decided yet.
             while std::thread::current().name() == Some(THREAD) {
                 std::thread::park();
             }
@@ -170,7 +170,7 @@ impl<'a> HookContext<'a> {
         self.ended.set(true);
     }
 
-    /// Starts what nobody waits for.
+    /// Starts background work.
     pub(super) fn start_what_comes_after(&self) {
         let db_path = self.args.db_path.as_deref();
         if let Some(event) = self.handed_on.take() {

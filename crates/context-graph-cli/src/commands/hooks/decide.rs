@@ -35,7 +35,7 @@ pub(super) struct HookDecision {
     /// The event's name, where this version knows it.
     event: Option<EventName>,
     decision: Decision,
-    /// Rules that could not be heard.
+    /// Files and policies that could not be used.
     troubles: Vec<String>,
     /// Whether it is a call whose input is not known.
     input_unseen: bool,
@@ -52,11 +52,11 @@ pub(super) struct HookDecision {
 }
 
 impl HookDecision {
-    /// Decides about an event. Most are nobody's to decide about: then the policy files are not even read.
+    /// Decides about an event. For most events there is nothing to decide: then the policy files are not even read.
     pub(super) fn of(context: &HookContext<'_>, incoming: &Incoming) -> Self {
         let event = &incoming.event;
         let is_call = matches!(event, Event::PreToolUse(_));
-        // An agent that was held already is let go: holding it again could go on for ever.
+        // An agent that was held already is let go: holding it again might never end.
         let stops = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
         let asked = matches!(event, Event::PermissionRequest(_));
         if !(is_call || stops || asked || context.files.has_policies()) {
@@ -208,7 +208,7 @@ impl HookDecision {
         }
     }
 
-    /// What the user is told. The reason names its rules, and often what could not be heard.
+    /// What the user is told. The reason names its rules, and often what could not be used.
     fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
         let mut lines = Vec::new();
         let is_told = |ruling: &&Ruling| {
@@ -231,7 +231,7 @@ impl HookDecision {
     }
 }
 
-/// A decision as it is recorded; none where nothing was decided.
+/// A decision as it is recorded; `None` if nothing was decided.
 fn ruling_of(decision: &Decision) -> Option<Ruling> {
     let uncarried: Vec<&str> = decision.uncarried().collect();
     let verdict = match decision.verdict().verb() {

@@ -133,7 +133,7 @@ pub enum HookError {
     /// A policy that asked for more memory or more stack than there is.
     #[error("a policy brought the process down: it needs more memory or calls deeper than there is room for")]
     Policy,
-    /// Memory, stack or processor time ran out: limits that somebody set, or a machine that has no more.
+    /// Memory, stack or processor time ran out: by a limit, or because the machine has no more.
     #[error("{}", OUT_OF_RESOURCES)]
     OutOfResources,
     /// A mistake of ours.

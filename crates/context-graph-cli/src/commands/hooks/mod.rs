@@ -63,7 +63,7 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
         terminal::note(&told);
     }
     context.start_what_comes_after();
-    // The process ends now. Taking everything apart first would be for nobody.
+    // The process ends now. Freeing memory first would only cost time.
     std::mem::forget(context);
     status
 }

@@ -34,7 +34,7 @@ pub(super) struct Remembered {
     pub(super) snapshot: Option<SessionIdentitySnapshot>,
     /// What there is to say to the model.
     pub(super) words: Option<String>,
-    /// What somebody should know.
+    /// What the user should know.
     pub(super) notices: Vec<String>,
     /// What the user is to be told.
     pub(super) told: Option<&'static str>,
@@ -42,7 +42,7 @@ pub(super) struct Remembered {
     pub(super) summary: Option<String>,
     /// Why the session starts without the one before it that was named.
     pub(super) refused_previous: Option<HookError>,
-    /// What was lost to damage and nobody has been told of.
+    /// What was lost to damage and not reported yet.
     pub(super) lost: Option<HookError>,
 }
 

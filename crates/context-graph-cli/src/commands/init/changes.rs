@@ -1,4 +1,4 @@
-//! What would change in a settings file, in a few lines: whoever wants every line asks for the difference.
+//! What would change in a settings file, in a few lines; `--diff` shows every line.
 
 use std::path::Path;
 

@@ -263,7 +263,7 @@ const VALUED: &[&str] = &[
 const LEADING: &[&str] =
     &["api", "compose", "dlx", "exec", "issue", "pr", "run", "run-script", "tool", "workspace", "x"];
 
-/// The first words of a command, by which it is known; none where every session runs it.
+/// The first words of a command, by which it is known; `None` if every session runs it.
 fn key(words: &[&str]) -> Option<String> {
     let first = words.first()?;
     let program = if first.starts_with("./") { *first } else { first.rsplit('/').next()? };

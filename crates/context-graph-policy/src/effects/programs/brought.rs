@@ -212,7 +212,7 @@ fn parent_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// A name without its first folders; none where it has no more than those.
+/// A name without its first folders; `None` if nothing is left.
 pub(super) fn stripped(name: &str, count: usize) -> Option<&str> {
     (0..count).try_fold(name, |name, _| name.split_once('/').map(|(_, rest)| rest.trim_start_matches('/')))
 }

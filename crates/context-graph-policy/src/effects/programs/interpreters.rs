@@ -6,7 +6,7 @@ use crate::effects::{Access, Privilege, Run, Text, Unknown};
 use crate::programs::{Invocation, Role};
 
 impl Shell<'_> {
-    /// Looks into inline code; nothing where the program is no interpreter.
+    /// Looks into inline code; `None` if the program is not an interpreter.
     pub(super) fn interpreted(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         let base = run.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');

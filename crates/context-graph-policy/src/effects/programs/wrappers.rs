@@ -5,7 +5,7 @@ use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
-    /// Runs what a wrapper wraps; nothing where the program is no wrapper.
+    /// Runs what a wrapper wraps; `None` if the program is not a wrapper.
     pub(super) fn unwrapped(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         match run.name.as_str() {

@@ -7,7 +7,7 @@ use super::redirect::Taint;
 use crate::effects::{Origin, Text};
 
 impl Shell<'_> {
-    /// What a text program prints, or nothing where `name` is not one.
+    /// What a text program prints; `None` if `name` is not one.
     pub(crate) fn text_output(&mut self, name: &str, args: &[Text], stdin: &Flow) -> Option<Flow> {
         let known: Vec<&str> = args.iter().map(Text::known).collect();
         if let Some(flow) = self.read_back(name, args) {

@@ -161,7 +161,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What `$` or a backtick begins; nothing where `$` stands for itself.
+    /// What `$` or a backtick begins; `None` if `$` stands for itself.
     fn dollar(&mut self, quoted: bool) -> Parsed<Option<Part>> {
         if self.eat("`") {
             return self.backticks(quoted).map(Some);

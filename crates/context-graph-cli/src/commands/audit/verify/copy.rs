@@ -49,7 +49,7 @@ impl HeadsCopy {
             .with_next_step("--heads names another file; without audit.heads_file none is compared")
         })?;
         if all.is_empty() && !known {
-            // Nobody writes such a file, so somebody has emptied it.
+            // We never write an empty file, so somebody has emptied it.
             return Err(Failure::new(
                 ErrorCode::Corruption,
                 format!("the record does not hold: {} is empty", file.display()),

@@ -22,7 +22,7 @@ pub(in super::super) struct Changes {
     edited: Vec<String>,
     /// Paths that other calls wrote or removed, below the root, and whether with all they hold.
     touched: Vec<(Text, bool)>,
-    /// Since when what changed on disk counts; nothing where no other call was made.
+    /// Since when changes on disk count; `None` if no other call was made.
     since_ms: Option<i64>,
 }
 

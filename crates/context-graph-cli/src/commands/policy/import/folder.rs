@@ -185,7 +185,7 @@ impl Folder {
     }
 }
 
-/// What is in a folder, sorted; nothing where there is none.
+/// What is in a folder, sorted; empty if there is no folder.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().map(|entry| entry.path()));
     let mut paths: Vec<PathBuf> = entries.map(Iterator::collect).unwrap_or_default();

@@ -3,7 +3,7 @@
 
 use context_graph_policy::rego::header;
 
-/// The text with these signals required, or nothing where the header has no place for them.
+/// The text with these signals required, or `None` if the header has no place for them.
 pub(super) fn require(text: &str, signals: &[String]) -> Option<String> {
     if signals.is_empty() {
         return Some(text.to_owned());
