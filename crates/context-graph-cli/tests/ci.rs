@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/run");
 /// What the script needs of the system.
-const TOOLS: [&str; 8] = ["bash", "cat", "dirname", "env", "id", "mkdir", "rm", "sleep"];
+const TOOLS: [&str; 7] = ["bash", "cat", "dirname", "env", "id", "mkdir", "rm"];
 
 fn executable(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -17,12 +17,12 @@ fn executable(path: &Path, text: &str) {
 }
 
 /// Runs the script in a folder of its own, where `cargo` and the other programs only say what they were asked to do. The
-/// one whose words contain `broken` fails.
+/// one whose words, with a full stop behind them, contain `broken` fails.
 fn run(broken: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let bin = folder.path().join("bin");
     let stub = format!(
-        "#!/usr/bin/env bash\necho \"asked: ${{0##*/}} $*\"\n[[ \"${{0##*/}} $*\" != *'{broken}'* ]] || {{ echo broken here; exit 7; }}\n"
+        "#!/usr/bin/env bash\necho \"asked: ${{0##*/}} $*\"\n[[ \"${{0##*/}} $*.\" != *'{broken}'* ]] || {{ echo broken here; exit 7; }}\n"
     );
     for name in [
         "bin/cargo",
@@ -49,9 +49,17 @@ fn every_step_is_run_and_timed() {
     let output = run("nothing is broken");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}");
-    for step in
-        ["format", "lints", "documentation", "tests", "client", "release", "instructions", "dependencies"]
-    {
+    for step in [
+        "format",
+        "lints",
+        "documentation",
+        "build_tests",
+        "client",
+        "release",
+        "instructions",
+        "dependencies",
+        "tests",
+    ] {
         assert!(text.contains(&format!("== {step}: passed, ")), "{step}: {text}");
     }
     for asked in [
@@ -73,7 +81,8 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         ("cargo fmt", "format"),
         ("cargo clippy", "lints"),
         ("cargo doc", "documentation"),
-        ("cargo test", "tests"),
+        ("--no-run", "build_tests"),
+        ("test --workspace --locked.", "tests"),
         ("install-client", "client"),
         ("cargo build", "release"),
         ("count", "instructions"),
@@ -84,6 +93,6 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains(&format!("== {step}: FAILED with status 7, ")), "{text}");
         assert!(text.contains("broken here"), "{text}");
-        assert_eq!(text.matches(": passed, ").count(), 7, "{text}");
+        assert_eq!(text.matches(": passed, ").count(), 8, "{text}");
     }
 }
