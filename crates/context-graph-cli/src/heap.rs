@@ -1,4 +1,4 @@
-//! How the C library hands out memory.
+//! Settings of the C library's allocator.
 
 /// Has all threads share one heap that grows in large steps. glibc gives each thread a heap of its own, which grows by a
 /// system call for every few kilobytes: with ten policies that was a tenth of their cost. Only one thread works at a time.

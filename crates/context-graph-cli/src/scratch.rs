@@ -1,4 +1,4 @@
-//! A folder of our own that is gone when it is no longer needed.
+//! A temporary folder that is removed on drop.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Moments, as people write and read them. Everything is kept in UTC; a local time is only for the eye.
+//! Points in time, as people write and read them. Everything is stored in UTC; local time is only for display.
 
 use chrono::{DateTime, Local, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone, Utc};
 

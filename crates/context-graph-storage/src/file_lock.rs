@@ -1,5 +1,5 @@
-//! Locks that wait, and go on waiting when a signal comes. They end with the file, also when the process is killed, and
-//! keep nobody from reading or writing who does not ask for them.
+//! Locks that wait, also when a signal interrupts. They end with the file, even when the process is killed. They are
+//! advisory: programs that do not ask for them can read and write.
 
 use std::fs::File;
 use std::io;

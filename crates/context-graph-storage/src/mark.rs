@@ -1,7 +1,7 @@
 //! The mark of a state folder: that this user made it on this machine, and where.
 //!
-//! Without it nothing that is in the folder is opened: it is moved aside as it is, and state begins afresh. A folder that
-//! was copied bears a mark of another place; one that was moved is still the same folder.
+//! Without it nothing in the folder is opened: it is moved aside unchanged, and new state is begun. A copied folder has the
+//! mark of another place; a moved one is still the same folder.
 
 use std::path::PathBuf;
 

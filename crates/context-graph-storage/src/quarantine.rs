@@ -1,4 +1,4 @@
-//! Where damaged bytes go: saved, named after what they were, never overwritten by something else.
+//! Saves damaged bytes, named after what they were, and never overwrites them.
 //!
 //! File names are made from the damage itself, so the same damage met twice is saved and reported once.
 

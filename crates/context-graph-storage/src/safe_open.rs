@@ -1,9 +1,9 @@
-//! The one way to open what lies in a folder that somebody else may have filled.
+//! The only way to open files in a folder that others may have written to.
 //!
 //! A checkout brings files, links, pipes and devices of its own, and so may another user of the machine. Here a folder is
-//! held by a handle, and what is in it is opened relative to that: no link is followed, on the way or at the end, only
-//! regular files of this user are opened, none is waited for, and none is read beyond a limit. New files get a name
-//! that nobody can know beforehand, and are moved to their place when they are whole.
+//! held by a handle, and files are opened relative to it. No link is followed, only regular files of this user are opened,
+//! opening never blocks, and reading stops at a limit. New files get a random name and are moved to their place when they
+//! are complete.
 //!
 //! Links above the first folder are followed: those are the user's own.
 
@@ -16,7 +16,7 @@ use crate::system::{self, About, Handle};
 
 pub use crate::system::{Access, Share};
 
-/// A folder that is held open: whoever moves or replaces it does not lead us elsewhere.
+/// A folder that is held open, so that moving or replacing it does not lead us elsewhere.
 #[derive(Debug)]
 pub struct Folder {
     handle: Handle,

@@ -1,12 +1,12 @@
 //! Proof that bytes were written by this user on this machine, for this state folder.
 //!
-//! A repository can bring any file, also one that looks like ours. What we believe therefore bears a tag that only this
+//! A repository can bring any file, also one that looks like ours. What we trust therefore has a tag that only this
 //! user can make: BLAKE3 with a key that comes from a secret in the user's own folder (`secret`) and from
 //! the number of the state folder (`mark`). Copying a file from one state folder to another makes its tags
 //! wrong, moving a state folder does not.
 //!
-//! `seal.tag("purpose", &[id, content])` is stored beside what it is of, which is believed if `seal.holds("purpose", &[id,
-//! content], &tag)`; else it is damage. Everything that a reader goes by belongs among the parts, their order counts, and
+//! `seal.tag("purpose", &[id, content])` is stored beside the content, which is trusted if `seal.holds("purpose", &[id,
+//! content], &tag)`; else it is damage. Everything that a reader relies on must be among the parts, their order counts, and
 //! each purpose has a name of its own.
 
 /// How long a tag is.

@@ -1,7 +1,7 @@
 //! The store: every session that ever ended a turn, in one SQLite database.
 //!
-//! What the records say stands in rows, so that questions are SQL (`sql/schema.sql`); the records themselves stand
-//! beside them in compressed blocks, each a stretch of its session's hash chain. Every write is one durable
+//! What the records say is also in rows, so that questions are SQL (`sql/schema.sql`). The records themselves are
+//! in compressed blocks, each a part of its session's hash chain. Every write is one durable
 //! transaction. Files are by question: `write` stores a fold, `sessions` and `log` read it back, `entries` and
 //! `tally` answer about calls, `words` finds texts, `forget` removes, `verify` doubts.
 

@@ -1,4 +1,4 @@
-//! How a command for people fails: in words with a next step, or in JSON where JSON was asked for.
+//! How a command fails: in words with a next step, or in JSON with `--json`.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A file that is there when it is whole: written beside its place and moved there.
+//! Creates files atomically: written under another name, then renamed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

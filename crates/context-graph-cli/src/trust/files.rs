@@ -1,5 +1,5 @@
-//! The files of a project that say what counts in it, each read at most once by a process, and how they stand with the
-//! user. What was looked at is what is used: nothing is read a second time after it was found to be trusted.
+//! The files of a project that configure it, and whether the user has trusted them. Each is read at most once by a
+//! process, so that the text that was checked is the text that is used.
 
 use std::cell::OnceCell;
 use std::io;

@@ -1,4 +1,4 @@
-//! What the user was told about a project's files, so that each session hears it once.
+//! What the user was told about a project's files, so that each session is told once.
 //!
 //! A line for each session and standing, in a small file of the state folder. A checkout can bring such a file, and
 //! cannot know the sessions that will be.

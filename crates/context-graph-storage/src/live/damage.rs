@@ -1,4 +1,4 @@
-//! What was found damaged in a live session, so that nothing is dropped in silence.
+//! Damage found in a live session, so that nothing is dropped silently.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub struct Damage {
     pub offset: u64,
     /// How many bytes.
     pub bytes: u64,
-    /// The copy in quarantine; none where the bytes can be rebuilt.
+    /// The copy in quarantine; `None` if the bytes can be rebuilt.
     pub saved_to: Option<PathBuf>,
     /// Whether something that had been acknowledged went with it.
     pub is_loss: bool,

@@ -1,4 +1,4 @@
-//! Folding a journal into the store, in the order that survives a death at any point.
+//! Folds a journal into the store, in an order that survives a crash at any point.
 //!
 //! Journal on disk, then one durable transaction with the log records *and* the place up to which the journal is
 //! folded, then the state file, then the journal is emptied. A death before the transaction leaves everything to

@@ -3,7 +3,7 @@
 //! ```text
 //! magic 4 │ length 4 │ generation 8 │ before 8 │ payload … │ check 8      (little endian)
 //! ```
-//! The check is a tag of the session's seal over all of it: nobody else can write a frame. `before` is the check of the
+//! The check is a tag of the session's seal over all of it: only this user can write a frame. `before` is the check of the
 //! frame before, so that one which was taken out or put in again shows by what stands around it. The check stands last, so
 //! the eight bytes before any frame boundary identify what was written up to it.
 //! The magic cannot occur in UTF-8, so text in a payload never looks like the start of a frame.

@@ -1,7 +1,7 @@
 //! The journal of a session: who may write to it, and when.
 //!
-//! Each entry bears a tag that covers the one before it, so whoever appends is alone for as long as one write takes.
-//! Whoever changes or removes what is already there is alone as well. An appender that finds the file empty has met a
+//! Each entry has a tag that covers the one before it, so an appender holds a lock for the time of one write.
+//! So does a process that changes or removes entries. An appender that finds the file empty has met a
 //! journal that was just created, folded, or removed, and finds out which.
 
 use std::fs::File;

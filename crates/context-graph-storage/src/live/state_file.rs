@@ -1,14 +1,14 @@
 //! The state file: the session as of some place in its journal, replaced in place.
 //!
 //! Two descriptors stand at the front, each naming a stretch of the file. A writer fills a stretch that the
-//! current descriptor does not name, then overwrites the *other* descriptor. Whoever dies half-way, and whoever
-//! reads meanwhile, still has the previous state. Replacing a file by `rename` would do as much, but costs thirty
+//! current descriptor does not name, then overwrites the *other* descriptor. After a crash half-way, and for
+//! readers meanwhile, the previous state is still there. Replacing a file by `rename` would do as much, but costs thirty
 //! times as much on ext4, which then writes the new file out at once.
 //!
 //! ```text
 //! descriptor 0 (128 bytes) │ descriptor 1 (128 bytes) │ stretches …
 //! ```
-//! Both bear tags of the session's seal. It is a cache: what does not check out is treated as absent and rebuilt from the journal.
+//! Both have tags of the session's seal. It is a cache: a file that fails the check is rebuilt from the journal.
 
 use std::fs::File;
 use std::ops::Range;

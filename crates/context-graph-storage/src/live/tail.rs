@@ -1,7 +1,7 @@
 //! Reading the entries behind a place in a journal.
 //!
 //! Reading takes no lock. An entry that does not check out may just be one in the making, so only an exclusive
-//! holder judges it: it saves the bytes, cuts a torn tail off, and passes over damage between whole entries.
+//! holder decides: it saves the bytes, cuts off a torn end, and skips damage between complete entries.
 
 use std::ops::Range;
 

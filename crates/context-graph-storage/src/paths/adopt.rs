@@ -16,7 +16,7 @@ use crate::secret::UserFolder;
 pub struct Aside {
     /// What it is called in the state folder.
     pub name: String,
-    /// Where this user made it; none if somebody else did, or on another machine.
+    /// Where this user made it; `None` if another user did, or on another machine.
     pub made_at: Option<PathBuf>,
     /// What is in it.
     pub content: Vec<String>,

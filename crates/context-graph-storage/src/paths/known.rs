@@ -48,7 +48,7 @@ impl StateFolder {
         self.heads().shorten(&spot, &was).context("write", self.user.path())
     }
 
-    /// Writes down that the state of a place is removed because the user wants that; nothing where none of ours is there.
+    /// Writes down that the state of a place is removed because the user wants that; does nothing if none of ours is there.
     pub fn leave(place: &Path, user: &UserFolder) -> Result<()> {
         if !user.path().exists() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Sessions and records as bytes. Checksums are added by whoever writes them; here is only the format's version.
+//! Sessions and records as bytes. The writers add checksums; here is only the version of the format.
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::{EarlierSession, EventRecord, Link, Ruling, Session, SessionHead, Work};

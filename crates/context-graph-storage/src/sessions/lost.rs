@@ -1,4 +1,4 @@
-//! Events that are gone although they had been acknowledged: found out, told once, and on record for good.
+//! Acknowledged events that are lost: detected, reported once, and kept on record.
 
 use context_graph_core::session::{EVENTS_LOST, EventsLost, LOSS_ACKNOWLEDGED, Session, loss_acknowledged};
 use context_graph_events::Event;
@@ -53,9 +53,9 @@ const DAMAGED: &str = "its journal was damaged";
 pub struct Loss {
     /// Whose events they were.
     pub session_id: String,
-    /// The number of the record that tells of it; none where it is not on record yet.
+    /// The number of the record that tells of it; `None` if it is not on record yet.
     pub seq: Option<u64>,
-    /// When it was found out; none where it is not on record yet.
+    /// When it was found; `None` if it is not on record yet.
     pub at_ms: Option<i64>,
     /// What was lost.
     pub what: EventsLost,

@@ -1,5 +1,5 @@
 //! The hash chain of a session's log: each link covers its record and, through the link before it, all records of
-//! before. It uses no key, so whoever has the records can follow it.
+//! before. It uses no key, so anyone with the records can check it.
 
 use std::fmt;
 

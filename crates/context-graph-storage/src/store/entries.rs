@@ -217,7 +217,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// None where nothing of this kind can fit.
+    /// `None` if nothing of this kind can match.
     fn new(filter: &Filter, scope: &Scope<'_>, is_call: bool, limit: usize) -> Option<Self> {
         if !is_call && (!filter.tools.is_empty() || !filter.outcomes.is_empty()) {
             return None;

@@ -1,5 +1,5 @@
-//! Making rows anew from the records, after somebody has changed them behind our back. Records themselves are neither made
-//! nor removed here: a session whose records do not hold, or are not ours, is left as it is and named.
+//! Rebuilds rows from the records, after another program has changed them. Records are neither made
+//! nor removed here: a session whose records fail the check, or are not ours, is left unchanged and reported.
 
 use rusqlite::{Connection, OptionalExtension as _};
 

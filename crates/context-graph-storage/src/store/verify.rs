@@ -1,4 +1,4 @@
-//! Following the hash chain of every log, from its first record to the link that its session holds, making the rows again
+//! Checks the store: follows the hash chain of every log, from its first record to the link that its session holds, making the rows again
 //! that its records tell, and asking SQLite whether the file is whole.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! Finding texts. An index of the three letters that follow each other (FTS5) names the blocks that may say something;
-//! the records in them are then read. It is filled while nobody waits, and blocks that it does not know yet are all
-//! read: an answer is right, only slower, while it is behind.
+//! the records in them are then read. It is filled in the background, and blocks that are not in it yet are all
+//! read: while it is behind, answers are correct but slower.
 
 use std::fmt::Write as _;
 
@@ -86,7 +86,7 @@ fn texts(session: i64, first: i64, content: &[u8]) -> String {
     said
 }
 
-/// What to ask the index for the words of one of the needles; none where it cannot tell, as for two letters.
+/// What to ask the index for the words of one of the needles; `None` if the index cannot help, as for two letters.
 pub(super) fn question(needles: &[Needle]) -> Option<String> {
     let mut asked = Vec::new();
     for needle in needles {

@@ -1,4 +1,4 @@
-//! How far a long piece of work has come, on stderr, where a person is looking.
+//! Progress of long work, on stderr, if it is a terminal.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Do the hooks really run? Each is started exactly as the settings say, with an event of its own, in a folder that is
-//! nobody's project, so that no session of the user's is touched. And what does it cost?
+//! Do the hooks really run? Each is started exactly as the settings say, with an event of its own, in a
+//! temporary folder, so that no session of the user's is touched. And what does it cost?
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What in an entry of ours makes the client pass over it, or over what it answers?
+//! What in our entry makes the client skip it, or its answer?
 
 use context_graph_events::EventName;
 use serde_json::Value;

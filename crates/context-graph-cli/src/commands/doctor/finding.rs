@@ -1,4 +1,4 @@
-//! What a check came to.
+//! The result of a check.
 
 use std::path::PathBuf;
 

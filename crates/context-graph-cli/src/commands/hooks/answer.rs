@@ -1,4 +1,4 @@
-//! One object on stdout: ours and the client's.
+//! The answer: one object on stdout with our fields and the client's.
 
 use std::io::IsTerminal;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What a hook goes by: made once, when the process has read its command line, and handed down.
+//! The context of a hook: made once, after the command line is read, and passed down.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::File;

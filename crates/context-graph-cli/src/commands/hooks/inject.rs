@@ -1,4 +1,4 @@
-//! What is put in front of the model, at which moment. Nothing while all is well.
+//! What is added to the model's context, and when. Nothing while all is well.
 
 use context_graph_core::gwt::lifecycle::Lifecycle;
 use context_graph_core::session::{Session, StepReport};

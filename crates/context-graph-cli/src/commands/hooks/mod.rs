@@ -1,6 +1,6 @@
 //! `context-graph hooks …`: one event in, one answer out.
 //!
-//! Every hook takes the same road, and this file shows it: `read` the event, decide about it (`decide`), remember it
+//! Every hook takes the same path, and this file shows it: `read` the event, decide about it (`decide`), remember it
 //! (`remember`), answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data; the client would take any other
 //! use of 2 as a refusal.
 

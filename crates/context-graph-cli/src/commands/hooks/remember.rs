@@ -1,4 +1,4 @@
-//! Having a session remember an event, and what there is to say about the session then.
+//! Records an event in its session, and collects what to say about the session.
 
 use std::path::Path;
 use std::time::Duration;
