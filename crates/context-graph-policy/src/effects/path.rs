@@ -143,6 +143,12 @@ pub(crate) fn absolute(written: &Text, cwd: &Text) -> Text {
     clean(&joined)
 }
 
+/// Where a program gets to that goes to this folder: what `..` means behind a link, the link says.
+pub(crate) fn reached(written: &Text, cwd: &Text, places: Places<'_>) -> Text {
+    let real = uncleaned(written, cwd).and_then(|path| follow(&path, places.fs));
+    real.map_or_else(|| absolute(written, cwd), Text::lit)
+}
+
 /// The absolute path with its `..` still in, if it has any.
 fn uncleaned(written: &Text, cwd: &Text) -> Option<String> {
     let path = written.literal().filter(|path| path.split('/').any(|name| name == ".."))?;

@@ -74,6 +74,16 @@ pub(crate) fn of_tool_call<'a>(
                 shell.send(Text::lit("a search engine"), Cargo::Credential, tool);
             }
         }
+        // The client's own way to change its settings.
+        "Config" if input.get("value").is_some() => {
+            let setting = input.get("setting").and_then(Value::as_str).unwrap_or("").to_ascii_lowercase();
+            if ["hook", "permission", "env", "plugin", "setting", "sandbox"]
+                .iter()
+                .any(|word| setting.contains(word))
+            {
+                shell.touch(Access::Write, &literal("~/.claude/settings.json"), tool);
+            }
+        }
         // Names of files are no content, and what an agent or a search is asked is not done by asking.
         "LS" | "Glob" | "Agent" | "Task" | "TodoWrite" | "Skill" | "AskUserQuestion" | "ExitPlanMode"
         | "EnterPlanMode" => {}
@@ -111,16 +121,34 @@ fn literal(path: &str) -> Text {
     Text::from(path)
 }
 
+/// `*.{a,b}` is both. Deeper ones stay as they are.
+fn alternatives(glob: &str) -> Vec<String> {
+    let braces = glob.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    match braces {
+        Some((before, (inner, behind))) => {
+            inner.split(',').take(16).map(|one| format!("{before}{one}{behind}")).collect()
+        }
+        None => vec![glob.to_owned()],
+    }
+}
+
 /// Searching a folder shows whatever is in it; naming one file in it, by path or by glob, is reading that file.
 fn grep(shell: &mut Shell<'_>, input: &Value) {
     let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
     let shows = input.get("output_mode").and_then(Value::as_str) == Some("content");
     let access = if shows { Access::Read } else { Access::Search };
     shell.touch_all(access, &literal(path), "Grep", true);
-    if let (true, Some(glob)) = (shows, input.get("glob").and_then(Value::as_str)) {
+    let glob = input.get("glob").and_then(Value::as_str).filter(|_| shows);
+    for glob in glob.into_iter().flat_map(alternatives) {
+        let glob = glob.as_str();
         let mut target = Text::from(path);
         target.push_str("/");
+        let mut whole = target.clone();
         target.push_globbed(glob.rsplit('/').next().unwrap_or(glob));
         shell.touch(Access::Read, &target, "Grep");
+        if glob.contains('/') {
+            whole.push_globbed(glob.trim_start_matches("**/"));
+            shell.touch(Access::Read, &whole, "Grep");
+        }
     }
 }

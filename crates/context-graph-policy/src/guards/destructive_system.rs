@@ -103,7 +103,9 @@ fn is_device(place: &str) -> bool {
 pub(super) fn is_on_file(run: &Run) -> bool {
     let device = |arg: &Text| arg.has_hole() || arg.prefix().starts_with("/dev/");
     !run.args.iter().any(device)
-        && run.args.iter().any(|arg| arg.known().contains('.') && !arg.known().starts_with('-'))
+        && run.args.iter().any(|arg| {
+            arg.file_name().known().trim_start_matches('.').contains('.') && !arg.known().starts_with('-')
+        })
 }
 
 /// Whether `kill` is given every process there is: what `ps` lists, with nothing looked for in it.

@@ -58,7 +58,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(&effect.target, pattern, case.ctx));
         let shown = effect.target.path.to_string();
-        if any(&["**/.git/config", "**/.git/config.worktree", "**/.git/info/attributes"]) {
+        if any(&[
+            "**/.git/config",
+            "**/.git/config.worktree",
+            "**/.git/info/attributes",
+            "**/.git/commondir",
+            "**/.git/modules/**/config",
+        ]) {
             found.add_at(
                 &HOOKS_PATH,
                 shown.as_str(),

@@ -77,6 +77,15 @@ const STARTUP_FILES: &[&str] = &[
     "~/.Rprofile",
     "~/.yarnrc",
     "~/.yarnrc.yml",
+    // What other agents and editors run, and what they may do unasked.
+    "~/.codex/config.toml",
+    "~/.gemini/settings.json",
+    "**/.mcp.json",
+    "**/.cursor/mcp.json",
+    "**/.vscode/mcp.json",
+    "**/claude_desktop_config.json",
+    "~/.config/Code/User/settings.json",
+    "~/Library/Application Support/Code/User/settings.json",
     "**/usercustomize.py",
     "**/sitecustomize.py",
 ];
@@ -230,14 +239,20 @@ fn takes_along(effect: &PathEffect) -> bool {
             || (effect.access == Access::Read && matches!(effect.by.as_str(), "cp" | "ditto" | "scp")))
 }
 
-/// A first `.env` made from the project's own template holds no secret yet.
+/// A first `.env` made from the project's own template holds no secret yet, and a key that is made takes none away.
 fn is_new_from_template(case: &Case<'_>, effect: &PathEffect) -> bool {
     let name = effect.target.path.file_name().to_string();
     let exists = effect
         .target
         .literal()
         .is_some_and(|path| matches!(case.ctx.fs.kind(path), Some(FileKind::File | FileKind::Link(_))));
-    effect.from_template && !exists && name.starts_with(".env")
+    let made =
+        matches!(effect.by.as_str(), "openssl" | "mkcert" | "certtool") && effect.access == Access::Write;
+    !exists && (effect.from_template && name.starts_with(".env") || made && is_within_project(case, effect))
+}
+
+fn is_within_project(case: &Case<'_>, effect: &PathEffect) -> bool {
+    effect.target.literal().is_some_and(|path| is_within(path, case.ctx.project))
 }
 
 /// An archive that is unpacked over the whole system.

@@ -3,7 +3,7 @@
 
 use context_graph_events::told;
 
-use super::places::{has_extension, hits, holds, is_within};
+use super::places::{has_extension, hits, holds, is_passing, is_within};
 use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off};
 use crate::decision::Severity;
 use crate::effects::{Access, PathEffect, Target, Text};
@@ -41,7 +41,6 @@ const TRUST_FILES: &[&str] = &["**/context-graph/trust", "**/context-graph/trust
 const STATE_FILES: &[&str] = &["**/.context-graph", "**/.context-graph/**", "**/*heads.jsonl"];
 const SETTINGS_FILES: &[&str] = &[
     "**/.claude/settings.json",
-    "**/.claude/settings.*.json",
     "**/.claude/settings*",
     "~/.claude/hooks",
     "~/.claude/hooks/**",
@@ -50,6 +49,9 @@ const SETTINGS_FILES: &[&str] = &[
     "~/.claude.json",
     "~/.claude/session-env/**",
     "~/.claude/plugins/**",
+    "~/.claude/shell-snapshots/**",
+    "~/.claude/local/**",
+    "~/.claude/remote-settings.json",
     "/etc/claude-code/**",
     "/Library/Application Support/ClaudeCode/**",
     "C:/ProgramData/ClaudeCode/**",
@@ -77,15 +79,15 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown.as_str(),
                 told!("`{}` would change the guard's own configuration (`{}`).", effect.by, shown),
             );
-        } else if any(STATE_FILES) || is_heads_file(case, target) {
+        } else if any(STATE_FILES) || is_heads_file(case, target) || is_put_under_git(case, effect) {
             found.add_at(
                 &STATE,
                 shown.as_str(),
                 told!("`{}` would change the guard's own records (`{}`).", effect.by, shown),
             );
-        } else if any(SETTINGS_FILES)
+        } else if any(SETTINGS_FILES) && !is_another(case, target)
             || shuts_out(case, effect)
-            || target.places().any(|place| place.ends_with("/bin/context-graph"))
+            || target.places().any(|place| is_installed(case, place))
             || takes_program(case, effect)
             || effect.access == Access::Read
                 && effect.recursive
@@ -128,6 +130,26 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         }
     }
+}
+
+/// Whether git is made to keep our records along with all else that it passes over: then it can set them back.
+fn is_put_under_git(case: &Case<'_>, effect: &PathEffect) -> bool {
+    let state = format!("{}/.context-graph", case.ctx.project.trim_end_matches('/'));
+    effect.by == "git add -f" && holds(&effect.target, &state) && case.ctx.fs.kind(&state).is_some()
+}
+
+/// Whether settings are of another project, one that is tried out in a folder for things that need not last, or a template
+/// that no client reads.
+fn is_another(case: &Case<'_>, target: &Target) -> bool {
+    let mut places = target.places().peekable();
+    let is_template = |place: &str| has_extension(place, &["example", "sample", "template", "dist", "md"]);
+    places.peek().is_some() && places.all(|place| is_passing(place, case.ctx) || is_template(place))
+}
+
+/// Whether a program of our name lies here where programs are found, and is none that the project builds.
+fn is_installed(case: &Case<'_>, place: &str) -> bool {
+    place.ends_with("/bin/context-graph")
+        && (!is_within(place, case.ctx.project) || case.ctx.fs.program().is_some_and(|ours| ours == place))
 }
 
 /// Whether the program that calls are decided by is changed, or goes along with a folder.

@@ -60,6 +60,8 @@ pub enum Role {
     Shell,
     /// Code in the program's own language.
     Code,
+    /// `name=value`, where the value may be a command.
+    Setting,
     /// The folder that the program goes to first.
     Folder,
     /// From here on, the words are a command.

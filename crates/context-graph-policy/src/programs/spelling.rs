@@ -19,6 +19,7 @@ const ROLES: &[(&str, Role)] = &[
     ("mention", Role::Mention),
     ("shell", Role::Shell),
     ("code", Role::Code),
+    ("setting", Role::Setting),
     ("folder", Role::Folder),
     ("command", Role::Command),
     ("after", Role::After),

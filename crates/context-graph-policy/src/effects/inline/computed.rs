@@ -8,7 +8,7 @@ const UNSEEN: &str = "$UNSEEN_VALUE";
 /// Calls that give a folder everybody knows.
 const PLACES: &[(&str, &[&str])] = &[
     (".", &["getcwd()", "process.cwd()", "path.cwd()", "dir.pwd", "pwd()"]),
-    ("~", &["homedir()", "path.home()", "dir.home", "process.env.home"]),
+    ("~", &["homedir()", "path.home()", "dir.home", "process.env.home", ".home()"]),
 ];
 
 /// The folder that a statement asks the system for. `low` is the statement in lower case, without its strings.
@@ -19,7 +19,15 @@ pub(super) fn place(low: &str) -> Option<&'static str> {
 /// The command lines that a statement runs with a value in them that is not written there.
 pub(super) fn commands(statement: &str, low: &str, literals: &[String]) -> Vec<String> {
     let whole = statement.to_ascii_lowercase();
-    let home = ["environ['home']", "environ[\"home\"]", "env['home']", "getenv('home')", "expanduser('~')"];
+    let home = [
+        "environ['home']",
+        "environ[\"home\"]",
+        "environ.get('home')",
+        "environ.get(\"home\")",
+        "env['home']",
+        "getenv('home')",
+        "expanduser('~')",
+    ];
     let value = place(&whole).or_else(|| has(&whole, &home).then_some("~")).unwrap_or(UNSEEN);
     let mut found: Vec<String> =
         literals.iter().filter_map(|text| with_value(text, statement, value)).collect();
@@ -40,6 +48,13 @@ fn with_value(text: &str, statement: &str, value: &str) -> Option<String> {
     {
         let before = text[..open].trim_end_matches(['$', '#']);
         return Some(format!("{before}{value}{}", &text[close + 1..]));
+    }
+    // `f"rm -rf {x["y"]}"`: with the same quotes inside, the string seems to end there.
+    if let Some((before, inner)) = text.split_once('{')
+        && !inner.contains([' ', '}'])
+        && statement.contains('}')
+    {
+        return Some(format!("{before}{value}"));
     }
     if text.contains("%s") {
         return Some(text.replace("%s", value));

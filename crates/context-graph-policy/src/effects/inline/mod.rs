@@ -115,7 +115,17 @@ impl<'c> Scan<'c> {
         Self {
             operators: matches!(
                 language,
-                "perl" | "ruby" | "php" | "lua" | "osascript" | "julia" | "scala" | "groovy"
+                "perl"
+                    | "ruby"
+                    | "php"
+                    | "lua"
+                    | "osascript"
+                    | "julia"
+                    | "scala"
+                    | "groovy"
+                    | "raku"
+                    | "crystal"
+                    | "nvim"
             ),
             renamed_run: has(&bare, &["plumbum", "from invoke import", "import fabric", "from fabric"])
                 || renamed(&["import system", "import popen", "{execsync", "{exec", "{spawn", "import run"]),
@@ -237,7 +247,7 @@ impl<'c> Scan<'c> {
         if low.contains("chdir(")
             && let Some(to) = computed::place(low).map(Text::lit).as_ref().or(targets.first())
         {
-            let to = super::path::absolute(&shell.home_expanded(to), shell.cwd());
+            let to = super::path::reached(&shell.home_expanded(to), shell.cwd(), shell.places);
             shell.set_cwd(to);
         }
         self.running(shell, &statement);
@@ -306,9 +316,23 @@ impl<'c> Scan<'c> {
                     quiet_script(shell, &script);
                 }
             }
+            // A command that is spelt letter by letter is meant to be hidden.
+            if has(low, &["chr(", ".chr", "[::-1]"])
+                && statement.literals.iter().any(|text| text.contains(' '))
+            {
+                shell.unknown(Unknown::Decoded);
+            }
             if has(low, &["urlopen", "requests.", "fetch("]) {
                 shell.unknown(Unknown::Downloaded("inline code".to_owned()));
             }
+        }
+        // `open("|rm x")`, and the name of a function that is called by its name.
+        let piped = low.contains("open");
+        let is_called =
+            |text: &String| matches!(text.as_str(), "system" | "exec" | "passthru" | "shell_exec" | "-|");
+        let by_name = statement.operands.iter().any(is_called);
+        for text in statement.operands.iter().filter(|text| by_name || piped && text.starts_with('|')) {
+            quiet_script(shell, text.trim_start_matches(['|', ' ']));
         }
         if self.uses.functions {
             // The function is called as the program is.
@@ -322,7 +346,7 @@ impl<'c> Scan<'c> {
                 shell.taint(target, Taint::Network);
             }
         }
-        if has(low, &["eval", "exec", "function("]) {
+        if has(low, &["eval", "exec", "function(", "load("]) {
             for text in &statement.operands {
                 scan_nested(shell, self.language, text);
             }

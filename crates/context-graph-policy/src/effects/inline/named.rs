@@ -1,6 +1,7 @@
 //! Code that names a file of ours, or one that calls us, for something that no table knows.
 
 use super::has;
+use super::words::RUNS;
 use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Text};
@@ -33,7 +34,10 @@ const HARMLESS: &[&str] = &[
 /// A statement that does neither read nor write, as far as its words say, and yet is given such a file.
 pub(super) fn mention(shell: &mut Shell<'_>, low: &str, targets: &[Text]) {
     let names = |target: &&Text| has(target.prefix(), &[".claude", "context-graph"]);
-    if !targets.iter().any(|target| names(&target)) || has(low, HARMLESS) || only_names(low) {
+    // What a command that is run does with a file is seen by reading the command.
+    let hands_on =
+        has(low, RUNS) && !targets.iter().any(|target| names(&target) && target.known().contains(' '));
+    if !targets.iter().any(|target| names(&target)) || has(low, HARMLESS) || only_names(low) || hands_on {
         return;
     }
     let kept = shell.kept();

@@ -42,7 +42,7 @@ pub(super) fn temporary_names(code: &str) -> Vec<String> {
         .into_iter()
         .filter(|statement| {
             let low = statement.to_ascii_lowercase();
-            ["mkdtemp", "temporarydirectory", "mktmpdir", "tempfile", "tmpdir()", "tempdir"]
+            ["mkdtemp", "temporarydirectory", "mktmpdir", "tempfile", "tmpdir()", "tempdir", "mkdirtemp"]
                 .iter()
                 .any(|word| low.contains(word))
         })
@@ -51,6 +51,8 @@ pub(super) fn temporary_names(code: &str) -> Vec<String> {
                 Some((_, name)) => name.trim_end_matches([':', ' ']),
                 None => statement.split_once('=')?.0,
             };
+            // `dir, err := …`: the name comes first.
+            let left = left.trim_end_matches([':', ' ']).split(',').next().unwrap_or(left);
             left.trim().rsplit([' ', '$']).next().map(str::to_ascii_lowercase)
         })
         .take(32)

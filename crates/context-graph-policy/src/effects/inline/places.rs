@@ -66,6 +66,12 @@ pub(super) fn home_of_code(text: &str, statement: &str) -> String {
         "getenv(\"home\")",
         "env{home}",
     ];
+    // The home's name may stand in the text itself.
+    let within =
+        ["$ENV{HOME}", "#{Dir.home}", "#{ENV['HOME']}", "${process.env.HOME}", "{os.environ['HOME']}"];
+    if let Some(rest) = within.iter().find_map(|name| text.strip_prefix(name)) {
+        return format!("~{rest}");
+    }
     if !text.starts_with(['~']) && !text.is_empty() && home.iter().any(|word| statement.contains(word)) {
         return format!("~/{}", text.trim_start_matches('/'));
     }

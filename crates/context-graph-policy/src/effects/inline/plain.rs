@@ -24,8 +24,16 @@ pub(super) fn plain<'c>(language: &str, code: &'c str) -> Cow<'c, str> {
             code.lines().map(|line| if is_comment(line) { "" } else { line }).collect::<Vec<_>>().join("\n"),
         );
     }
-    if language == "ruby" && text.contains("%q") {
-        text = Cow::Owned(quoted(&text));
+    let leads: &[&str] = match language {
+        "ruby" | "jruby" | "rake" => &["%q", "%Q", "%w", "%W", "%I", "%i", "%"],
+        "perl" | "raku" => &["qq", "qw", "q"],
+        _ => &[],
+    };
+    if leads.iter().any(|lead| text.contains(lead)) {
+        text = Cow::Owned(quoted(&text, leads));
+    }
+    if matches!(language, "lua" | "luajit" | "nvim" | "vim") && text.contains("[[") {
+        text = Cow::Owned(text.replace("[[", "'").replace("]]", "'"));
     }
     if ["getattr(", "__import__(", "import_module("].iter().any(|call| text.contains(call)) {
         text = Cow::Owned(named(&text));
@@ -33,17 +41,57 @@ pub(super) fn plain<'c>(language: &str, code: &'c str) -> Cow<'c, str> {
     text
 }
 
-/// Ruby's `%q{text}` is a string.
-fn quoted(code: &str) -> String {
-    let mut code = code.to_owned();
-    for (open, close) in [("%q{", '}'), ("%q(", ')'), ("%q[", ']')] {
-        while let Some(at) = code.find(open) {
-            let Some(end) = code[at..].rfind(close) else { break };
-            let inner = code[at + open.len()..at + end].replace('\'', "\"");
-            code.replace_range(at..=at + end, &format!("'{inner}'"));
+/// Strings in quotes of the language's own, as `%q{text}` or `qw(a b)`, in plain ones. Words in a list are strings each.
+fn quoted(code: &str, leads: &[&str]) -> String {
+    let mut plain = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(c) = rest.chars().next() {
+        let joined = plain.ends_with(|c: char| c.is_alphanumeric() || "_$@%{\"'".contains(c));
+        match leads.iter().find_map(|lead| Some((*lead, inner_of(rest, lead)?))) {
+            Some((lead, (inner, after))) if !joined => {
+                let inner = inner.replace('\'', "\"");
+                if lead.ends_with(['w', 'W', 'i', 'I']) {
+                    let words: Vec<String> =
+                        inner.split_whitespace().map(|word| format!("'{word}'")).collect();
+                    plain.push_str(&words.join(", "));
+                } else {
+                    plain.extend(["'", &inner, "'"]);
+                }
+                rest = after;
+            }
+            _ => {
+                plain.push(c);
+                rest = &rest[c.len_utf8()..];
+            }
         }
     }
-    code
+    plain
+}
+
+/// What stands between the marks behind such a lead, and what follows it.
+fn inner_of<'c>(code: &'c str, lead: &str) -> Option<(&'c str, &'c str)> {
+    let behind = code.strip_prefix(lead)?;
+    let open = behind.chars().next().filter(|c| "{([<|/!".contains(*c))?;
+    let close = match open {
+        '{' => '}',
+        '(' => ')',
+        '[' => ']',
+        '<' => '>',
+        other => other,
+    };
+    // A lone percent sign is more often a sum.
+    if lead == "%" && !"{([".contains(open) {
+        return None;
+    }
+    let inner = &behind[open.len_utf8()..];
+    let mut depth = 0;
+    for (at, c) in inner.char_indices() {
+        if c == close && depth == 0 {
+            return Some((&inner[..at], &inner[at + c.len_utf8()..]));
+        }
+        depth += i32::from(c == open && open != close) - i32::from(c == close);
+    }
+    None
 }
 
 /// `getattr(shutil, "rmtree")` is `shutil.rmtree`, and `__import__("os")` is `os`.
@@ -72,8 +120,10 @@ fn named(code: &str) -> String {
                 && bare.len() < name.len()
                 && bare.chars().all(|c| c.is_alphanumeric() || "_.".contains(c));
             // Looked up and not called, it does nothing; and another thing may have taken the name before.
-            let is_used =
-                rest[end + 1..].starts_with(['(', '.']) || !takes_object && rest[end + 1..].starts_with(',');
+            let is_used = rest[end + 1..].starts_with(['(', '.'])
+                || !takes_object && rest[end + 1..].starts_with(',')
+                // Under another name it is called later.
+                || takes_object && code[..at].trim_end().ends_with('=');
             let rebound = |mark: &str| takes_object && code[..at].contains(&format!("{object}{mark}"));
             if !is_name || object.contains('(') || !is_used || rebound(" = ") || rebound("=") {
                 break;
@@ -98,5 +148,11 @@ mod tests {
         assert_eq!(plain("python", "__import__(\"os\").remove(p)"), "os.remove(p)");
         assert_eq!(plain("python", "getattr(__import__('os'), 'system')('x')"), "os.system('x')");
         assert_eq!(plain("python", "getattr(a, name)(x)"), "getattr(a, name)(x)");
+        assert_eq!(plain("perl", "system q{rm -rf ~}"), "system 'rm -rf ~'");
+        assert_eq!(plain("perl", "system(qw{rm -rf x})"), "system('rm', '-rf', 'x')");
+        assert_eq!(plain("perl", "$q=1; print $q"), "$q=1; print $q");
+        assert_eq!(plain("ruby", "exec %w[rm -rf x]"), "exec 'rm', '-rf', 'x'");
+        assert_eq!(plain("ruby", "puts 5 %(2)"), "puts 5 '2'");
+        assert_eq!(plain("lua", "os.execute[[rm x]]"), "os.execute'rm x'");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::fetched::is_module;
 use super::names::filled_in;
-use super::words::{DELETES, RUNS, WRITES};
+use super::words::{DELETES, OPERATORS, RUNS, WRITES};
 use super::{plain, scan};
 use crate::effects::Unknown;
 use crate::effects::shell::Shell;
@@ -31,9 +31,9 @@ pub(super) fn bare_commands(shell: &mut Shell<'_>, code: &str) {
 pub(super) fn scan_nested(shell: &mut Shell<'_>, language: &str, text: &str) {
     // Code in a string of code: one level is enough to see through, deeper ones ask.
     let text = &*plain::plain(language, text);
-    if text.contains('(') && text.len() < 20_000 {
+    if text.contains(['(', '"']) && text.len() < 20_000 {
         let low = text.to_ascii_lowercase();
-        if RUNS.iter().chain(DELETES).chain(WRITES).any(|word| low.contains(word)) {
+        if RUNS.iter().chain(OPERATORS).chain(DELETES).chain(WRITES).any(|word| low.contains(word)) {
             if low.contains("eval(") || low.contains("exec(") {
                 shell.unknown(Unknown::Decoded);
             } else {

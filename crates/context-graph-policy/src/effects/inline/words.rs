@@ -81,6 +81,7 @@ pub(super) const DELETES: &[&str] = &[
     "rimraf",
     ".rm(",
     "to delete",
+    "deleterecursively",
 ];
 pub(super) const RUNS: &[&str] = &[
     "java.shell",
@@ -101,6 +102,12 @@ pub(super) const RUNS: &[&str] = &[
     "exec.command",
     "cdll(",
     "os.system",
+    "check_call(",
+    "check_output(",
+    "callcommand",
+    "sys.command",
+    ":system",
+    "call_user_func",
     "subprocess",
     "popen",
     "execsync",
@@ -140,7 +147,8 @@ pub(super) const RUNS: &[&str] = &[
     "write text",
 ];
 /// What runs a string in the languages that have operators for it.
-pub(super) const OPERATORS: &[&str] = &["`", "qx", "system ", "%x", "exec ", "\".!"];
+pub(super) const OPERATORS: &[&str] =
+    &["`", "qx", "system ", "%x", "exec ", "\".!", "shell ", "exec'", "execute'"];
 pub(super) const READS: &[&str] = &[
     "@argv",
     "insert-file",
@@ -249,6 +257,7 @@ pub(super) const CALLS: &[&str] = &[
 
 /// Removals that take whole trees.
 pub(super) const RECURSIVE: &[&str] = &[
+    "deleterecursively",
     "to delete",
     "delete-tree",
     "delete -force",

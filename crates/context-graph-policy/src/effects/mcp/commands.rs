@@ -55,7 +55,7 @@ const ASIDE: &[&str] = &["description", "explanation", "cwd", "workdir", "id", "
 /// Words of tools that are typed into.
 const TERMINALS: &[&str] = &[
     "terminal", "tmux", "shell", "console", "iterm", "iterm2", "screen", "pty", "ssh", "process", "desktop",
-    "computer", "keyboard",
+    "computer", "keyboard", "term", "tty", "pane",
 ];
 /// Fields that hold a command only in tools that run something.
 const AMBIGUOUS: &[&str] =
@@ -74,6 +74,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
             "python" | "code" | "js" | "javascript" | "cell" | "notebook" | "jupyter" | "node"
         )
     });
+    other_fields(shell, runs, is_code, input);
     // What a page is made to run.
     if let (true, Some(code)) = (runs, input.get("function").and_then(Value::as_str)) {
         inline::scan(shell, "node", code, &[]);
@@ -130,6 +131,31 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
         let lines = lines.filter(|(key, _)| !ASIDE.contains(&key.as_str()));
         for line in lines.filter_map(|(_, value)| value.as_str()).take(8) {
             shell.quietly(|shell| shell.script(line));
+        }
+    }
+}
+
+/// What a tool runs by fields that are not called as a command is.
+fn other_fields(shell: &mut Shell<'_>, runs: bool, is_code: bool, input: &Value) {
+    // A program and its words, where no field has a command's name.
+    if runs && !COMMAND_FIELDS.iter().any(|field| input.get(*field).is_some()) {
+        let program = input.get("file").and_then(Value::as_str).map(str::to_owned);
+        let words = ["args", "arguments", "params"].iter().find_map(|name| strings(input.get(*name)?));
+        let argv: Vec<Text> = program.into_iter().chain(words.unwrap_or_default()).map(Text::lit).collect();
+        if !argv.is_empty() {
+            shell.quietly(|shell| shell.run(argv, Vec::new(), &Flow::default()));
+        }
+    }
+    // Code under a name that says which language it is in.
+    for (key, code) in input.as_object().into_iter().flatten().filter(|_| runs || is_code) {
+        let said = words_of(key).iter().find_map(|word| match word.as_str() {
+            "python" => Some("python"),
+            "js" | "javascript" | "typescript" => Some("node"),
+            "code" if !COMMAND_FIELDS.contains(&key.as_str()) => Some("python"),
+            _ => None,
+        });
+        if let (Some(language), Some(code)) = (said, code.as_str()) {
+            inline::scan(shell, language, code, &[]);
         }
     }
 }

@@ -22,7 +22,9 @@ pub(super) fn levels(input: &Value) -> Vec<Cow<'_, Value>> {
         match value {
             Value::Object(_) if is_inner => levels.push(Cow::Borrowed(value)),
             Value::String(text)
-                if is_inner && text.len() <= MAX_OBJECT && text.trim_start().starts_with('{') =>
+                if (is_inner || matches!(key.as_str(), "json" | "request" | "call"))
+                    && text.len() <= MAX_OBJECT
+                    && text.trim_start().starts_with('{') =>
             {
                 let object = serde_json::from_str::<Map<String, Value>>(text);
                 levels.extend(object.ok().map(|object| Cow::Owned(Value::Object(object))));
@@ -77,6 +79,69 @@ pub(super) fn decoded(address: &str) -> String {
 /// Strings under keys that name paths, at any depth, with their keys.
 pub(super) fn collect(input: &Value, out: &mut Vec<(String, String)>, left: &mut usize) {
     Collector { out, left }.value(input, false, None, 0);
+}
+
+/// Fields that hold what is written, searched for or said: no path, whatever it looks like.
+const CONTENTS: &[&str] = &[
+    "content",
+    "contents",
+    "text",
+    "body",
+    "data",
+    "old",
+    "new",
+    "message",
+    "description",
+    "title",
+    "comment",
+    "query",
+    "pattern",
+    "regex",
+    "replacement",
+    "patch",
+    "diff",
+    "code",
+    "prompt",
+    "value",
+    "summary",
+    "note",
+    "notes",
+    "command",
+    "url",
+];
+
+/// Strings that can be nothing but paths, under whatever key a tool that changes something keeps them: those from the root
+/// or the home, those of ours, and lists of names that make up one of ours.
+pub(super) fn unnamed(input: &Value, out: &mut Vec<(String, String)>, left: &mut usize) {
+    let is_ours = |text: &str| text.contains(".claude") || text.contains(".context-graph");
+    let is_path = |text: &str| {
+        text.len() < 1024
+            && !text.contains(['\n', ' '])
+            && (text.starts_with('/') || text.starts_with('~') || is_ours(text))
+    };
+    for (key, value) in input.as_object().into_iter().flatten() {
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
+        if is_path_key(key) || words_of(key).iter().any(|word| CONTENTS.contains(&word.as_str())) {
+            continue;
+        }
+        match value {
+            Value::String(text) if is_path(text) => out.push((String::new(), text.clone())),
+            Value::Array(items) => {
+                let parts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                let joined = parts.join("/");
+                if is_ours(&joined) && is_path(&joined) {
+                    out.push((String::new(), joined));
+                }
+                let whole = parts.into_iter().filter(|part| is_path(part)).take(*left);
+                out.extend(whole.map(|part| (String::new(), part.to_owned())));
+            }
+            Value::Object(_) => unnamed(value, out, left),
+            _ => {}
+        }
+    }
 }
 
 struct Collector<'o> {

@@ -50,6 +50,22 @@ const WRITING: &[&str] = &[
 const REMOVING: &[&str] =
     &["delete", "remove", "rm", "unlink", "trash", "rmdir", "move", "rename", "mv", "clean", "purge"];
 
+/// Words by which a tool or its server is known to be one of files.
+const FILES: &[&str] = &[
+    "fs",
+    "file",
+    "files",
+    "filesystem",
+    "directory",
+    "folder",
+    "dir",
+    "path",
+    "editor",
+    "commander",
+    "workspace",
+    "disk",
+];
+
 /// A tool of an MCP server, or one of the client's we do not know: its name says what it does, its fields to what.
 pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value) {
     let words: Vec<String> = words_of(name);
@@ -77,9 +93,6 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     }
     let branch = input.get("branch").and_then(Value::as_str).unwrap_or("main");
     let own_branch = words.iter().any(|word| word == "branch") && !crate::config::protects_by_default(branch);
-    if !own_branch {
-        remove_named(shell, tool, &all, &words);
-    }
     outward(shell, tool, &words, input);
     forced_reference(shell, &words, input);
     container(shell, tool, &all, input);
@@ -101,11 +114,18 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     }
     let mut left = MAX_VALUES;
     let mut paths = Vec::new();
+    let keeps_files = all.iter().any(|word| FILES.contains(&word.as_str()));
+    if access == Access::Delete || access == Access::Write && keeps_files {
+        fields::unnamed(input, &mut paths, &mut { MAX_VALUES });
+    }
     for level in levels.iter().enumerate().filter(|(at, level)| *at == 0 || matches!(level, Cow::Owned(_))) {
         collect(level.1, &mut paths, &mut left);
     }
     if left == 0 {
         shell.unknown(Unknown::Foreign(tool.to_owned()));
+    }
+    if !own_branch {
+        remove_named(shell, tool, &all, &words, !tool.starts_with("mcp__") || !paths.is_empty());
     }
     for (key, path) in paths {
         touch(shell, tool, &words, access, &key, &path);
@@ -125,11 +145,16 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
         .any(|word| words_of(key).iter().any(|part| part.starts_with(word)));
     let source =
         ["source", "src", "from", "old"].iter().any(|word| words_of(key).iter().any(|part| part == word));
-    if destination && any(&["extract", "unzip", "unpack", "untar", "clone", "download"]) {
+    if destination
+        && any(&["extract", "unzip", "unpack", "untar", "clone", "download", "copy", "sync", "mirror"])
+    {
         shell.bring_unnamed(&target, true, tool);
     }
     match access {
-        Access::Delete if destination => shell.touch(Access::Write, &target, tool),
+        // Only what is moved has a place to go to: what a tool that deletes calls its target goes.
+        Access::Delete if destination && any(&["move", "rename", "mv", "copy"]) => {
+            shell.touch(Access::Write, &target, tool)
+        }
         Access::Delete => {
             shell.touch_all(Access::Delete, &target, tool, true);
             if source {
@@ -140,7 +165,10 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
         Access::Write if source && any(&["link", "symlink", "hardlink"]) => {
             shell.touch(Access::Read, &target, "ln");
         }
-        Access::Write if source => shell.touch(Access::Read, &target, tool),
+        // A folder that is copied comes with all it holds.
+        Access::Write if source => {
+            shell.touch_all(Access::Read, &target, tool, any(&["directory", "folder", "dir", "tree"]));
+        }
         other => shell.touch(other, &target, tool),
     }
 }
@@ -167,14 +195,17 @@ fn strings(value: &Value) -> Option<Vec<String>> {
 /// The words of a name in any of the usual spellings.
 pub(super) fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
+    let mut raised = false;
     for c in name.chars() {
         if !c.is_alphanumeric() {
             words.push(String::new());
             continue;
         }
-        if c.is_uppercase() {
+        // `REPL` is one word, `executeSQL` are two.
+        if c.is_uppercase() && !raised {
             words.push(String::new());
         }
+        raised = c.is_uppercase();
         if let Some(last) = words.last_mut() {
             last.extend(c.to_lowercase());
         }

@@ -55,6 +55,50 @@ const LOST: &[&str] = &[
     "secret",
 ];
 
+/// What is deleted every day: pieces of text and of a session, what a tool keeps for itself.
+const SMALL: &[&str] = &[
+    "comment",
+    "draft",
+    "label",
+    "reaction",
+    "memory",
+    "memories",
+    "entity",
+    "entities",
+    "relation",
+    "relations",
+    "observation",
+    "observations",
+    "todo",
+    "tab",
+    "cell",
+    "cells",
+    "line",
+    "lines",
+    "breakpoint",
+    "bookmark",
+    "highlight",
+    "row",
+    "element",
+    "node",
+    "symbol",
+    "text",
+    "checklist",
+    "thought",
+    "note",
+    "cookie",
+    "cookies",
+    "session",
+    "cache",
+    "branch",
+    "file",
+    "files",
+    "path",
+    "directory",
+    "folder",
+    "task",
+];
+
 /// Statements for a database, for the rule that looks at those of its clients.
 pub(super) fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &Value) {
     let database = words.iter().any(|word| DATABASES.contains(&word.as_str()));
@@ -86,7 +130,13 @@ fn matches_all(input: &Value) -> bool {
 }
 
 /// A tool whose very name is that something is gone afterwards.
-pub(super) fn remove_named(shell: &mut Shell<'_>, tool: &str, all: &[String], words: &[String]) {
+pub(super) fn remove_named(
+    shell: &mut Shell<'_>,
+    tool: &str,
+    all: &[String],
+    words: &[String],
+    has_paths: bool,
+) {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let removes = any(&[
         "delete",
@@ -104,7 +154,10 @@ pub(super) fn remove_named(shell: &mut Shell<'_>, tool: &str, all: &[String], wo
     // Of these servers a verb alone says it.
     let whole = all.iter().any(|word| matches!(word.as_str(), "terraform" | "tofu" | "pulumi"));
     let prunes = any(&["prune"]) && any(&["system", "volume", "volumes"]);
-    if prunes || removes && (lost || whole || any(&["kubectl", "helm", "docker"])) {
+    // Whatever else a server keeps is gone as well; only what is small, or made again, is not worth a question.
+    let destroys =
+        any(&["delete", "destroy", "drop", "purge", "wipe", "terminate", "truncate", "erase"]) && !any(SMALL);
+    if prunes || destroys && !has_paths || removes && (lost || whole || any(&["kubectl", "helm", "docker"])) {
         let cwd = shell.cwd().clone();
         shell.out.runs.push(Run {
             name: "mcp-delete".to_owned(),

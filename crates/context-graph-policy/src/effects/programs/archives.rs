@@ -52,7 +52,7 @@ impl Shell<'_> {
                     self.touch(Access::Write, &member, name);
                 }
             }
-            "gzip" | "bzip2" | "xz" | "zstd" | "lz4" | "pigz" => {
+            "gzip" | "bzip2" | "xz" | "zstd" | "pigz" => {
                 let shows = call.has_any(&["-c", "-d", "-l", "-t"]);
                 for file in call.operands() {
                     self.touch(Access::Read, file, name);

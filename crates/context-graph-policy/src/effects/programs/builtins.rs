@@ -2,7 +2,7 @@
 
 use context_graph_secrets::names_credential;
 
-use crate::effects::path::absolute;
+use crate::effects::path::{absolute, reached};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Disclosure, Origin, Run, Text};
 use crate::programs::Invocation;
@@ -18,6 +18,7 @@ impl Shell<'_> {
                 | "printf"
                 | "read"
                 | "unset"
+                | "getopts"
                 | "let"
                 | "declare"
                 | "typeset"
@@ -35,7 +36,8 @@ impl Shell<'_> {
     /// One word that may name a variable with a subscript.
     pub(crate) fn subscript(&mut self, word: &Text) {
         let inner = word.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
-        if let Some((inner, _)) = inner.filter(|(inner, _)| inner.starts_with("$(")) {
+        let runs = |inner: &str| inner.starts_with("$(") || inner.starts_with('`');
+        if let Some((inner, _)) = inner.filter(|(inner, _)| runs(inner)) {
             let script = format!(": {inner}");
             self.quietly(|shell| shell.script(&script));
         }
@@ -86,6 +88,11 @@ impl Shell<'_> {
                 self.set_positional(self.positional().get(2..).unwrap_or_default().to_vec());
             }
             "read" | "mapfile" | "readarray" => self.read_variables(call, stdin),
+            // A line put into the history is there to be called up again.
+            "history" if run.arg(0) == "-s" => {
+                let line: Vec<String> = run.args[1..].iter().map(Text::to_string).collect();
+                self.quietly(|shell| shell.script(&line.join(" ")));
+            }
             "unset" => {
                 for arg in call.operands() {
                     self.set(arg.known(), Text::default());
@@ -200,6 +207,7 @@ impl Shell<'_> {
             Some(to) if to.literal() == Some("-") => self.came_from(),
             // What lies above an unknown place is unknown.
             Some(to) if climbs(to) => Text::hole(Origin::Variable),
+            Some(to) if call.has("-P") => reached(to, self.cwd(), self.places),
             Some(to) => absolute(to, self.cwd()),
             None if call.run.has("-") => self.came_from(),
             None => Text::lit(self.places.home),

@@ -7,10 +7,22 @@ use crate::programs::Invocation;
 impl Shell<'_> {
     pub(super) fn container(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         let run = call.run;
+        if let ("container", Some(at)) =
+            (call.word(0), run.args.iter().position(|arg| arg.known() == "container"))
+        {
+            // `docker container run` is `docker run`.
+            let words = std::iter::once(Text::lit(run.name.as_str()))
+                .chain(run.args[..at].iter().cloned())
+                .chain(run.args[at + 1..].iter().cloned());
+            if matches!(call.word(1), "run" | "create" | "exec" | "cp") {
+                return self.run(words.collect(), run.assigns.clone(), stdin);
+            }
+        }
         self.container_copy(call);
         let mut inside = Flow { piped: true, from: run.name.clone(), ..Flow::default() };
         inside.archive = matches!(call.word(0), "save" | "export");
-        if matches!(call.word(0), "run" | "create" | "exec") {
+        let composed = call.word(0) == "compose" && matches!(call.word(1), "run" | "exec");
+        if composed || matches!(call.word(0), "run" | "create" | "exec") {
             self.given_to_container(call);
         }
         if call.word(0) == "debug" && call.word(1).starts_with("node/") {

@@ -1,8 +1,12 @@
 //! Programs that move, copy and link files, and what changes their modes. What else touches files is in the tables.
 
+use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, Privilege, Text, Unknown};
 use crate::programs::Invocation;
+
+/// Moves that are kept in mind.
+const MAX_MOVES: usize = 64;
 
 impl Shell<'_> {
     /// Reports what a file program touches; false where the program is none.
@@ -19,7 +23,7 @@ impl Shell<'_> {
                     self.pour(file, stdin, call.has("-a"));
                 }
             }
-            "dd" => self.convert(call, stdin),
+            "dd" | "dcfldd" | "dc3dd" | "gdd" => self.convert(call, stdin),
             "patch" | "gpatch" | "apply_patch" | "applypatch" => self.patch(call, stdin),
             "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" | "chflags" | "icacls" | "xattr" => {
                 self.permissions(call);
@@ -84,6 +88,21 @@ impl Shell<'_> {
             }
         }
         self.touch_all(Access::Delete, target, by, recursive);
+        // What was only moved away before goes with the place it was moved to.
+        let place = absolute(&self.home_expanded(target), self.cwd());
+        let gone = |(to, _): &&(String, String)| place.literal().is_some_and(|place| is_within(to, place));
+        for (_, from) in self.moves.iter().filter(gone).cloned().collect::<Vec<_>>() {
+            self.touch_all(Access::Delete, &Text::lit(from), by, recursive);
+        }
+    }
+
+    /// Remembers where a file or folder was moved to.
+    fn moved(&mut self, source: &Text, destination: &Text) {
+        let full = |path: &Text| absolute(&self.home_expanded(path), self.cwd()).literal().map(str::to_owned);
+        if let (Some(from), Some(to), true) = (full(source), full(destination), self.moves.len() < MAX_MOVES)
+        {
+            self.moves.push((to, from));
+        }
     }
 
     fn move_files(&mut self, call: &Invocation<'_>) {
@@ -96,6 +115,7 @@ impl Shell<'_> {
                 self.bring_folder(source, destination, call.has_any(&["-T", "--exchange"]), "mv");
                 self.write_into(destination, source, "mv");
                 self.carry_over(source, destination);
+                self.moved(source, destination);
             }
         }
         if let Some(destination) = destination {
@@ -136,6 +156,11 @@ impl Shell<'_> {
             self.carry_over(source, destination);
         }
         let template = sources.iter().all(|source| is_template(source.known()));
+        if template && call.has("--no-clobber") {
+            // What is there stays.
+            self.out.paths.pop();
+            return;
+        }
         if let (true, Some(effect)) = (template, self.out.paths.last_mut()) {
             effect.from_template = true;
         }

@@ -11,12 +11,22 @@ const ALIAS_WORK: usize = 100;
 pub(crate) fn settings(call: &Invocation<'_>) -> Vec<(String, Text)> {
     let given =
         call.given.iter().filter(|given| matches!(given.name.as_str(), "-c" | "--config-env" | "--config"));
+    let set = |name: &str| call.run.assigns.iter().rev().find(|(set, _)| set == name).map(|(_, value)| value);
+    // `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=…`, and all of them in one.
+    let numbered = call.run.assigns.iter().filter_map(|(name, key)| {
+        let value = set(&format!("GIT_CONFIG_VALUE_{}", name.strip_prefix("GIT_CONFIG_KEY_")?))?;
+        Some((key.to_string().to_ascii_lowercase(), value.clone()))
+    });
+    let listed = set("GIT_CONFIG_PARAMETERS").and_then(Text::literal).unwrap_or("");
+    let listed = listed.split('\'').map(Text::lit).filter(|setting| setting.known().contains('='));
     given
-        .flat_map(|given| &given.values)
+        .flat_map(|given| given.values.clone())
+        .chain(listed)
         .map(|value| {
             let (name, value) = value.split_once('=').unwrap_or_else(|| (value.clone(), Text::default()));
             (name.to_string().to_ascii_lowercase(), value)
         })
+        .chain(numbered)
         .collect()
 }
 
@@ -56,8 +66,10 @@ impl Shell<'_> {
             }
             "mv" if !call.is_quiet() => self.git_move(rest),
             "add" | "stage" => {
+                // What git passes over it keeps only when it is forced: then it can be set back with all the rest.
+                let by = if call.has("--force") && !call.is_quiet() { "git add -f" } else { "git add" };
                 for file in rest {
-                    self.touch(Access::Mention, file, "git add");
+                    self.touch_all(Access::Mention, file, by, call.has("--force"));
                 }
             }
             "log" if !call.has_any(&["--patch", "-c", "--cc"]) => {}
@@ -102,6 +114,15 @@ impl Shell<'_> {
             sub,
             "checkout" | "checkout-index" | "restore" | "reset" | "read-tree" | "switch" | "merge" | "pull"
         );
+        // A repository over what is ours could set it back to what it was.
+        let keeps =
+            matches!(sub, "init" | "add" | "commit" | "stash" | "clean" | "rm" | "mv" | "apply" | "rebase");
+        let folder = self.cwd().clone();
+        if (writes || keeps)
+            && folder.literal().is_some_and(|folder| format!("{folder}/").contains("/.context-graph/"))
+        {
+            self.touch(Access::Write, &folder, "git");
+        }
         let named = call.values("--work-tree");
         let set = call.run.assigns.iter().filter(|(name, _)| name == "GIT_WORK_TREE").map(|(_, value)| value);
         for folder in named.chain(set).filter(|_| writes) {
@@ -226,6 +247,14 @@ impl Shell<'_> {
         if everywhere && rewrites && !is_same_host(name, value.known()) {
             self.unknown(Unknown::Foreign(format!("git would go to {name} for {value}")));
         }
+        let speaks = ["core.sshcommand", "core.gitproxy", "core.askpass", "gpg.program", "gpg.ssh.program"];
+        if everywhere
+            && speaks.contains(&name)
+            && value.known().contains('/')
+            && !is_system_path(value.known())
+        {
+            self.unknown(Unknown::Foreign(format!("git would run {value} for every repository")));
+        }
     }
 
     /// Settings whose value git will run.
@@ -259,6 +288,11 @@ impl Shell<'_> {
             self.unknown(Unknown::Foreign(format!("git would run {text}")));
         }
     }
+}
+
+/// Whether a program lies where the system keeps its own.
+fn is_system_path(program: &str) -> bool {
+    ["/usr/", "/bin/", "/opt/", "/Applications/", "C:/"].iter().any(|folder| program.starts_with(folder))
 }
 
 /// Whether this is the address of a repository, not the name of a remote.

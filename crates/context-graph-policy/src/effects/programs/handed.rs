@@ -352,12 +352,20 @@ impl Shell<'_> {
             };
             let Some(code) = code.filter(|code| code.contains(['(', '"', '\''])) else { continue };
             inline::scan(self, "groovy", &code, &[]);
-            // cmake writes its paths without quotes.
-            for rest in code.split("REMOVE_RECURSE").skip(1).take(16) {
-                for path in rest.split(')').next().unwrap_or("").split_whitespace() {
-                    self.delete(&Text::lit(path.trim_matches('"')), &run.name, true);
-                }
+            self.cmake_code(&code, &run.name);
+        }
+    }
+
+    /// cmake writes paths and commands without quotes.
+    pub(super) fn cmake_code(&mut self, code: &str, by: &str) {
+        let inner = |rest: &str| rest.split(')').next().unwrap_or("").to_owned();
+        for rest in code.split("REMOVE_RECURSE").skip(1).take(16) {
+            for path in inner(rest).split_whitespace() {
+                self.delete(&Text::lit(path.trim_matches('"')), by, true);
             }
+        }
+        for rest in code.split("COMMAND ").skip(1).take(16) {
+            self.handed_line(&Text::lit(inner(rest).trim()));
         }
     }
 
@@ -374,6 +382,10 @@ impl Shell<'_> {
                 // Keys are sent with an `\n` of their own, and macros end with what they began with.
                 let closed =
                     if prefix[..skipped].contains('(') { last.trim_end_matches(')') } else { last.as_str() };
+                let closed = match prefix[..skipped].trim_end().chars().last() {
+                    Some(quote @ ('"' | '\'')) => closed.trim_end().trim_end_matches(quote),
+                    _ => closed,
+                };
                 *last = closed.trim_end_matches("\\n").trim_end_matches("\\r").to_owned();
             }
             self.quietly(|shell| shell.script_text(&command, &Flow::default(), "command"));
@@ -408,7 +420,7 @@ fn command_in(text: &str) -> Option<usize> {
     let mut at = 0;
     for _ in 0..3 {
         let rest = text.get(at..)?;
-        let start = rest.find(|c: char| !(c.is_whitespace() || ":!@%(".contains(c)))?;
+        let start = rest.find(|c: char| !(c.is_whitespace() || ":!@%(\"'".contains(c)))?;
         at += start;
         let rest = &text[at..];
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());

@@ -11,7 +11,9 @@ impl Shell<'_> {
         let run = call.run;
         let base = run.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         match base {
-            _ if super::variables::is_shell(base) => Some(self.shell(call, stdin)),
+            _ if super::variables::is_shell(base) => {
+                Some(self.with_variables(&run.assigns, |shell| shell.shell(call, stdin)))
+            }
             "cmd" if run.arg(0).eq_ignore_ascii_case("/c") || run.arg(0).eq_ignore_ascii_case("/k") => {
                 let line: Vec<String> = run.args[1..].iter().map(|arg| rooted(&arg.to_string())).collect();
                 crate::effects::powershell::script(self, &line.join(" "));
@@ -38,12 +40,20 @@ impl Shell<'_> {
                 self.unknown(Unknown::Downloaded("deno".to_owned()));
                 None
             }
+            // A package that is run is the program of that name.
+            "deno" if let Some(at) = run.args.iter().position(|arg| arg.prefix().starts_with("npm:")) => {
+                let name = run.args[at].known()["npm:".len()..].split('@').next().unwrap_or("").to_owned();
+                let words = std::iter::once(Text::lit(name)).chain(run.args[at + 1..].iter().cloned());
+                Some(self.run(words.collect(), Vec::new(), stdin))
+            }
             "deno" if run.arg(0) == "run" && run.has("-") => {
                 self.stream_of_code(stdin, run, &[]);
                 Some(Flow::default())
             }
-            "ipython" if run.args.iter().any(|arg| arg.prefix().starts_with('!')) => {
-                for line in run.args.iter().filter_map(|arg| arg.strip_prefix("!")) {
+            "ipython" if run.args.iter().any(|arg| arg.prefix().starts_with(['!', '%'])) => {
+                let magic =
+                    |arg: &Text| ["!", "%sx ", "%system "].iter().find_map(|lead| arg.strip_prefix(lead));
+                for line in run.args.iter().filter_map(magic) {
                     self.script_text(&line, stdin, "ipython");
                 }
                 Some(Flow::default())
@@ -52,7 +62,7 @@ impl Shell<'_> {
             "python" | "pypy" | "ipython" | "node" | "deno" | "bun" | "nodejs" | "tsx" | "ts-node"
             | "perl" | "ruby" | "jruby" | "php" | "lua" | "luajit" | "Rscript" | "R" | "julia" | "elixir"
             | "scala" | "groovy" | "ghc" | "swift" | "tclsh" | "wish" | "racket" | "bb" | "crystal"
-            | "nim" | "raku" | "kotlin" | "guile" | "erl"
+            | "nim" | "raku" | "kotlin" | "guile" | "erl" | "ocaml" | "jshell" | "tcc"
                 if call.rest.is_none() =>
             {
                 self.language(call, stdin)
@@ -140,7 +150,8 @@ impl Shell<'_> {
             };
         }
         if call.has("-s") {
-            return self.run_stream(stdin, &run.name);
+            let words = std::iter::once(Text::lit(run.name.as_str())).chain(positional(0)).collect();
+            return self.with_words(words, |shell| shell.run_stream(stdin, &run.name));
         }
         match operands.first() {
             Some(file) => {
@@ -192,11 +203,25 @@ impl Shell<'_> {
             return Some(self.module(run, &module, own));
         }
         let mut rest: Vec<Text> = call.operands().iter().map(|word| (*word).clone()).collect();
-        if run.name == "deno" && rest.first().is_some_and(|word| word.known() == "eval") {
+        if matches!(run.name.as_str(), "deno" | "crystal")
+            && rest.first().is_some_and(|word| word.known() == "eval")
+        {
             codes.extend(rest.iter().skip(1).find(|word| !word.prefix().starts_with('-')).cloned());
+        }
+        for data in call.values("--import").chain(call.values("-r")) {
+            codes.extend(
+                data.known()
+                    .strip_prefix("data:")
+                    .and_then(|data| data.split_once(','))
+                    .map(|(_, code)| Text::lit(code)),
+            );
         }
         if codes.is_empty() {
             return self.program_file(run, stdin, &rest);
+        }
+        // `ruby -run -e rm -- -rf x`: the library makes programs of its own names.
+        if call.values("-r").any(|library| library.known() == "un") {
+            return Some(self.run(codes.into_iter().chain(rest).collect(), Vec::new(), stdin));
         }
         for code in &codes {
             self.code_over_input(run, stdin, code, &rest);
@@ -297,10 +322,22 @@ impl Shell<'_> {
                 self.touch(Access::Read, file, &run.name);
             }
         }
+        // Modules that are given code, or read it.
+        if matches!(module, "timeit" | "code" | "pdb" | "cProfile" | "trace") {
+            for code in args.iter().filter(|arg| arg.known().contains('(')) {
+                inline::scan(self, "python", &code.to_string(), &[]);
+            }
+            if let ("code", Some(code)) = (module, run.stdin.as_deref()) {
+                inline::scan(self, "python", code, &[]);
+            }
+        }
+        if let ("json.tool", [_, .., output]) = (module, args) {
+            self.touch(Access::Write, output, &run.name);
+        }
         if module == "dotenv" {
             self.touch(Access::Read, &Text::lit(".env"), "dotenv list");
         }
-        if module == "keyring" {
+        if crate::programs::known(module).is_some() && !matches!(module, "code" | "trace") {
             let words = std::iter::once(Text::lit(module)).chain(args.iter().cloned()).collect();
             return self.run(words, Vec::new(), &Flow::default());
         }

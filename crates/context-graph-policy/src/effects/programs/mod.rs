@@ -17,6 +17,7 @@ mod network;
 mod outputs;
 mod patches;
 mod requests;
+mod sed;
 mod storage;
 mod table;
 mod tasks;
@@ -335,7 +336,9 @@ fn flow_of(call: &Invocation<'_>, text: Option<Flow>, stdin: &Flow, known: bool,
             flow.network = stdin.network;
             let counts = call.has_any(&["-c", "-q"]);
             flow.environment = stdin.environment && !counts && !harmless_filter(call);
-            flow.text = filtered_names(call, stdin).or_else(|| every_name(call));
+            flow.text = filtered_names(call, stdin)
+                .or_else(|| every_name(call))
+                .or_else(|| named_outside(call, project));
             flow.credential = stdin.has_credential();
         }
         "env" | "printenv" => flow.environment = true,
@@ -383,6 +386,23 @@ fn every_name(call: &Invocation<'_>) -> Option<Text> {
         text.push_globbed("./*");
         text
     })
+}
+
+/// The names of files that are found by what they hold, in folders that are not the project's: any of them.
+fn named_outside(call: &Invocation<'_>, project: &str) -> Option<Text> {
+    let recursive = matches!(call.run.name.as_str(), "rg" | "ag") || call.has_any(&["-r", "-R"]);
+    if !recursive || !call.has_any(&["-l", "-L"]) {
+        return None;
+    }
+    let skip = usize::from(!call.has_any(&["-e", "-f"]));
+    let outside = call.operands().iter().skip(skip).find(|folder| {
+        let place = super::path::absolute(folder, &call.run.cwd);
+        place.literal().is_some_and(|place| !super::path::is_within(place, project))
+    })?;
+    let mut text = (*outside).clone();
+    text.push_str("/");
+    text.push(super::Piece::Hole(Origin::Below));
+    Some(text)
 }
 
 /// Whether of `NAME=value` only the name is let through.

@@ -1,11 +1,11 @@
-//! Where programs put what they make, as far as it could land on what is ours: by an option for the output that programs share,
+//! Where programs put what they make, as far as it could land on what is ours: by the value of an option,
 //! by a word at a known place, or as a folder that is filled. Only our own places are looked for, so a table may be generous.
 
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Run, Text};
-use crate::programs::Invocation;
+use crate::programs::{Given, Invocation, Role};
 
-/// Beginnings of long options, and short ones, whose value is a file or folder that is written.
+/// Beginnings of long options, and short ones, whose next word is a file or folder that is written.
 const OUTPUT_OPTIONS: &[&str] = &[
     "-o",
     "-O",
@@ -29,6 +29,58 @@ const OUTPUT_OPTIONS: &[&str] = &[
     "--download",
 ];
 
+/// Beginnings of options whose value is only read, compared or left out. With any other a value behind `=` may be written.
+const READING_OPTIONS: &[&str] = &[
+    "-f",
+    "-i",
+    "-I",
+    "-e",
+    "-p",
+    "-m",
+    "-n",
+    "-path",
+    "-name",
+    "-not",
+    "-iname",
+    "-ipath",
+    "--file",
+    "--input",
+    "--in",
+    "--exclude",
+    "--ignore",
+    "--include",
+    "--schema",
+    "--config",
+    "--settings",
+    "--glob",
+    "--filter",
+    "--pattern",
+    "--path",
+    "--from",
+    "--message",
+    "--body",
+    "--title",
+    "--grep",
+    "--regexp",
+    "--env",
+    "--workdir",
+    "--cwd",
+    "--chdir",
+    "-C",
+    "-v",
+    "--volume",
+    "--mount",
+    "--git-dir",
+    "--work-tree",
+    "--reference",
+    "--add-dir",
+    "--project",
+    "--base",
+    "--query",
+    "--description",
+    "--label",
+];
+
 /// Programs for which these letters say something else, or that only read.
 const OTHERWISE: &[&str] = &[
     "grep", "egrep", "fgrep", "rg", "ag", "ls", "ssh", "set", "ps", "find", "mount", "df", "od", "read",
@@ -50,6 +102,8 @@ const FILLERS: &[(&str, &[&str], usize)] = &[
     ("giget", &[], 1),
     ("bindfs", &[], 1),
     ("sshfs", &[], 1),
+    ("sftp", &[], 1),
+    ("adb", &["pull"], 1),
     ("docker", &["cp"], 1),
     ("podman", &["cp"], 1),
     ("kubectl", &["cp"], 1),
@@ -74,22 +128,36 @@ impl Shell<'_> {
         let name = run.name.as_str();
         // Hardly any call names a place of ours or is made in one: that is seen before any table is looked at.
         let names_ours = |text: &Text| names_ours(text.prefix());
+        if matches!(name, "sqlite3" | "duckdb") {
+            self.database_outputs(run);
+        }
         if !run.args.iter().any(names_ours) && !names_ours(&run.cwd) || OTHERWISE.contains(&name) {
             return;
         }
         for (at, arg) in run.args.iter().enumerate() {
             let text = arg.prefix();
-            if !text.starts_with('-') || !OUTPUT_OPTIONS.iter().any(|option| text.starts_with(option)) {
-                continue;
-            }
+            let is_output = OUTPUT_OPTIONS.iter().any(|option| text.starts_with(option));
             let value = match arg.split_once('=') {
-                Some((_, value)) => value,
+                _ if !text.starts_with('-') => continue,
+                Some((option, value)) if is_output || !only_reads(option.known()) => value,
+                None if !is_output => continue,
                 None if text.starts_with("--") || text.len() == 2 => {
                     run.args.get(at + 1).cloned().unwrap_or_default()
                 }
                 None => arg.strip_prefix(&text[..2]).unwrap_or_default(),
+                _ => continue,
             };
             self.output(&value, name);
+        }
+        // So may the word behind an option that is known to take one.
+        let may_write = |given: &&Given<'_>| {
+            given.option.is_some_and(|option| {
+                option.takes.first() == Some(&Role::Value)
+                    && !option.names.iter().any(|name| only_reads(name))
+            })
+        };
+        for value in call.given.iter().filter(may_write).flat_map(|given| &given.values) {
+            self.output(value, name);
         }
         if name == "mkdir" {
             for folder in call.operands() {
@@ -114,14 +182,13 @@ impl Shell<'_> {
                 self.bring_unnamed(&folder, false, name);
             }
         }
-        if matches!(name, "sqlite3" | "duckdb") {
-            self.database_outputs(run);
-        }
     }
 
     /// One file or folder that is written, if it is one of ours.
     fn output(&mut self, place: &Text, by: &str) {
-        let place = self.home_expanded(place);
+        // `--emit=dep-info=file`
+        let place = place.split_once('=').map_or_else(|| place.clone(), |(_, inner)| inner);
+        let place = self.home_expanded(&place);
         let Some(path) =
             place.literal().filter(|path| path.contains("claude") || path.contains("context-graph"))
         else {
@@ -130,7 +197,7 @@ impl Shell<'_> {
         if path.trim_end_matches('/').ends_with(".claude") {
             self.bring_unnamed(&place, false, by);
         } else {
-            self.touch(Access::Mention, &place, by);
+            self.touch(Access::Write, &place, by);
         }
     }
 
@@ -153,13 +220,26 @@ impl Shell<'_> {
                     | "vacuum"
                     | "copy"
                     | "attach"
+                    | ".import"
             ) {
+                // `.once "|command"`
+                if let Some((_, command)) = line.split_once('|') {
+                    let command = command.split(['"', '\'']).next().unwrap_or(command).to_owned();
+                    self.quietly(|shell| shell.script(&command));
+                }
                 for word in words {
                     self.output(&Text::from(word.trim_matches(['\'', '"', ';'])), &run.name);
                 }
             }
         }
     }
+}
+
+fn only_reads(option: &str) -> bool {
+    READING_OPTIONS.iter().any(|known| match known.strip_prefix("--") {
+        Some(_) => option.starts_with(known),
+        None => option == *known,
+    })
 }
 
 fn names_ours(text: &str) -> bool {

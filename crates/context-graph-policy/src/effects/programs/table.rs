@@ -1,10 +1,13 @@
 //! What the tables say of a program's options and operands, done.
 
 use crate::effects::inline;
-use crate::effects::path::absolute;
+use crate::effects::path::reached;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Text};
+use crate::effects::{Access, Text, Unknown};
 use crate::programs::{Invocation, Role};
+
+/// Lines of a file that are looked at for commands.
+const MAX_LINES: usize = 64;
 
 impl Shell<'_> {
     /// What the values of a program's options are to it.
@@ -51,6 +54,11 @@ impl Shell<'_> {
         if quiet && changes {
             return;
         }
+        // What several programs take for a file that begins so is a command.
+        if let (Role::Read | Role::Write, Some(command)) = (role, value.strip_prefix("|")) {
+            self.script_text(&command, stdin, by);
+            return;
+        }
         let recursive = || call.rows.iter().any(|row| row.recursive.iter().any(|terms| call.holds(terms)));
         match role {
             Role::Value | Role::Number | Role::Folder | Role::Command | Role::After => {}
@@ -67,13 +75,13 @@ impl Shell<'_> {
             }
             Role::Tree => self.delete(value, by, true),
             Role::Permissions => self.touch_all(Access::Permissions, value, by, recursive()),
-            Role::Execute => {
-                self.touch(Access::Execute, value, by);
-                self.run_tainted(value, by);
-            }
+            Role::Execute => self.execute(value, by, stdin),
+            Role::Setting => self.setting(value, stdin, by),
             Role::Mention => self.touch(Access::Mention, value, by),
             Role::Shell => {
-                let flow = self.script_text(value, stdin, by);
+                // In the languages of some programs a mark goes before what is for the shell.
+                let script = value.strip_prefix("!");
+                let flow = self.script_text(script.as_ref().unwrap_or(value), stdin, by);
                 self.settle(&flow);
             }
             // Strings side by side are one in other languages, and two in that of emacs.
@@ -84,6 +92,39 @@ impl Shell<'_> {
         }
     }
 
+    /// A file of a program's own language that it runs, with what this very command puts there.
+    fn execute(&mut self, file: &Text, by: &str, stdin: &Flow) {
+        self.touch(Access::Execute, file, by);
+        self.run_tainted(file, by);
+        let fed = matches!(file.known(), "-" | "/dev/stdin").then(|| stdin.clone());
+        let content = match fed.or_else(|| self.descriptor(file)) {
+            Some(flow) if flow.network => return self.unknown(Unknown::Downloaded(by.to_owned())),
+            Some(flow) => flow.literal().map(str::to_owned),
+            None => self.content_of(file),
+        };
+        let Some(content) = content else { return };
+        inline::scan(self, by, &content, &[]);
+        self.cmake_code(&content, by);
+        for line in content.lines().take(MAX_LINES) {
+            // `ProxyCommand rm …`, `:!rm …`: a command stands behind a word of the program's own.
+            let behind = line.trim_start().split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
+            for line in [line, behind] {
+                self.handed_line(&Text::lit(line.trim()));
+            }
+        }
+    }
+
+    /// `name=value` by which a program is set up: the value may be a command.
+    fn setting(&mut self, setting: &Text, stdin: &Flow, by: &str) {
+        let Some((_, value)) = setting.split_once('=') else { return };
+        match value.strip_prefix("!") {
+            Some(script) => {
+                self.script_text(&script, stdin, by);
+            }
+            None => self.handed_line(&value),
+        }
+    }
+
     /// The folder that a program is told to go to first, as `-C` does.
     pub(super) fn goes_to(&self, call: &Invocation<'_>) -> Option<Text> {
         let mut place: Option<Text> = None;
@@ -91,7 +132,7 @@ impl Shell<'_> {
             let is_folder = given.option.is_some_and(|option| option.takes.first() == Some(&Role::Folder));
             if let (true, Some(folder)) = (is_folder, given.values.first()) {
                 let from = place.as_ref().unwrap_or_else(|| self.cwd());
-                place = Some(absolute(&self.home_expanded(folder), from));
+                place = Some(reached(&self.home_expanded(folder), from, self.places));
             }
         }
         place

@@ -10,6 +10,10 @@ impl Shell<'_> {
     pub(super) fn tasked(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         match run.name.as_str() {
+            "just" if let Some(program) = call.value("--command") => {
+                let words = std::iter::once(program).chain(call.command()).cloned().collect();
+                return Some(self.run(words, Vec::new(), stdin));
+            }
             "just" | "task" => self.recipes_of_just(call, stdin),
             "bun" | "ninja" | "samu" => self.written_tasks(run),
             "npm" | "pnpm" if matches!(run.arg(0), "pkg" | "set-script") => {
@@ -99,9 +103,6 @@ impl Shell<'_> {
         for line in tasks.unwrap_or_default().lines().filter(|line| line.starts_with([' ', '\t'])) {
             self.quietly(|shell| shell.script(line.trim_start_matches([' ', '\t', '@', '-'])));
         }
-        for command in call.values("--command") {
-            self.handed_line(command);
-        }
     }
 
     /// The commands in the text of a makefile, and what its own functions run while it is read.
@@ -114,7 +115,7 @@ impl Shell<'_> {
         for line in rules.lines() {
             let recipe = line.strip_prefix('\t').or_else(|| line.split_once(';').map(|(_, recipe)| recipe));
             if let Some(recipe) = recipe {
-                self.script(recipe.trim_start_matches(['@', '-', '+', ' ']));
+                self.script(&make_variables(recipe.trim_start_matches(['@', '-', '+', ' '])));
             }
         }
     }
@@ -139,6 +140,28 @@ impl Shell<'_> {
             }
         }
     }
+}
+
+/// `$(HOME)` in a recipe is the variable, and `$$` the shell's own sign.
+fn make_variables(recipe: &str) -> String {
+    let mut line = String::with_capacity(recipe.len());
+    let mut rest = recipe;
+    while let Some((before, behind)) = rest.split_once('$') {
+        line.push_str(before);
+        let name = behind.strip_prefix('(').and_then(|inner| inner.split_once(')'));
+        match name {
+            Some((name, after)) if name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_') => {
+                line.extend(["${", name, "}"]);
+                rest = after;
+            }
+            _ => {
+                line.push('$');
+                rest = behind.strip_prefix('$').unwrap_or(behind);
+            }
+        }
+    }
+    line.push_str(rest);
+    line
 }
 
 /// Subcommands of yarn and pnpm. Any other word is a script of the project or a program it has installed.

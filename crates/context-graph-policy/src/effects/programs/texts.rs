@@ -1,5 +1,6 @@
 //! Programs that search and rewrite text: `sed`, `awk`, `grep` and what else carries a little language of its own.
 
+use super::sed::Reached;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Origin, Text};
 use crate::programs::Invocation;
@@ -9,8 +10,8 @@ impl Shell<'_> {
     pub(super) fn texted(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let name = call.run.name.as_str();
         match name {
-            "sed" | "gsed" => self.sed(call),
-            "awk" | "gawk" | "mawk" | "nawk" => self.awk(call),
+            "sed" | "gsed" => self.sed(call, stdin),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(call, stdin),
             "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "ggrep" | "ugrep" => self.grep(call),
             "jq" | "gojq" | "jaq" | "yq" | "gron" | "dasel" | "fx" | "tomlq" | "xq" => {
                 let access = if call.has("-i") { Access::Write } else { Access::Read };
@@ -25,15 +26,14 @@ impl Shell<'_> {
         true
     }
 
-    fn sed(&mut self, call: &Invocation<'_>) {
+    fn sed(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let access = if call.has("-i") { Access::Write } else { Access::Read };
         let scripted = call.has_any(&["-e", "-f"]);
         let first = call.operands().first().filter(|_| !scripted).copied();
-        for expression in call.values("-e").chain(first) {
-            self.sed_expression(expression.known());
-        }
-        for script in self.script_files(call) {
-            self.sed_expression(&script);
+        // Several expressions are one script, a line each.
+        let given: Vec<String> = call.values("-e").chain(first).map(|text| text.known().to_owned()).collect();
+        for script in std::iter::once(given.join("\n")).chain(self.script_files(call, stdin)) {
+            self.sed_script(&script);
         }
         for file in call.operands().iter().skip(usize::from(!scripted)) {
             // BSD's `-i ''` leaves an empty word.
@@ -43,52 +43,31 @@ impl Shell<'_> {
         }
     }
 
-    /// `w file` writes and `e` runs, inside an expression.
-    fn sed_expression(&mut self, expression: &str) {
-        for line in expression.split([';', '\n']) {
-            let line = line.trim();
-            let command = line.trim_start_matches(|c: char| c.is_ascii_digit() || "$,! ".contains(c));
-            if let Some(file) =
-                command.strip_prefix("w ").or_else(|| line.rsplit_once("/w ").map(|(_, file)| file))
-            {
-                self.touch(Access::Write, &Text::from(file.trim()), "sed");
-            }
-            if let Some(file) = command.strip_prefix("r ").or_else(|| command.strip_prefix("R ")) {
-                self.touch(Access::Read, &Text::from(file.trim()), "sed");
-            }
-            if command == "e" {
-                self.unknown(crate::effects::Unknown::Decoded);
-            }
-            if let Some(script) = command.strip_prefix("e ") {
-                self.script(script);
-            }
-            let mut letters = line.chars();
-            if let (Some('s'), Some(mark)) = (letters.next(), letters.next()) {
-                // With the flag `e` what the substitution makes is run.
-                let flags = line.rsplit(mark).next().unwrap_or("");
-                let only_flags = flags.len() < 6 && flags.chars().all(|c| "gIipemM0123456789".contains(c));
-                if mark.is_ascii_punctuation()
-                    && only_flags
-                    && flags.contains('e')
-                    && line.matches(mark).count() > 2
-                {
-                    self.unknown(crate::effects::Unknown::Decoded);
+    fn sed_script(&mut self, script: &str) {
+        for reached in super::sed::reached(script) {
+            match reached {
+                Reached::Write(file) => self.touch(Access::Write, &Text::from(file.as_str()), "sed"),
+                Reached::Read(file) => self.touch(Access::Read, &Text::from(file.as_str()), "sed"),
+                Reached::Run(command) => {
+                    self.script(&command);
                 }
+                Reached::RunText => self.unknown(crate::effects::Unknown::Decoded),
             }
         }
     }
 
     /// Scripts in files that this very command wrote or feeds.
-    fn script_files(&self, call: &Invocation<'_>) -> Vec<String> {
+    fn script_files(&self, call: &Invocation<'_>, stdin: &Flow) -> Vec<String> {
+        let fed = |file: &Text| matches!(file.known(), "-" | "/dev/stdin").then(|| stdin.clone());
         call.values("-f")
-            .filter_map(|file| match self.descriptor(file) {
+            .filter_map(|file| match fed(file).or_else(|| self.descriptor(file)) {
                 Some(flow) => flow.literal().map(str::to_owned),
                 None => self.content_of(file),
             })
             .collect()
     }
 
-    fn awk(&mut self, call: &Invocation<'_>) {
+    fn awk(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let scripted = call.has_any(&["-f", "-e", "-E"]);
         let first = call.operands().first().filter(|_| !scripted).copied();
         for program in call.values("-e").chain(first).filter_map(Text::literal) {
@@ -100,7 +79,7 @@ impl Shell<'_> {
                 }
             }
         }
-        for program in self.script_files(call) {
+        for program in self.script_files(call, stdin) {
             self.awk_program(&program);
         }
         let in_place = call.values("-i").any(|library| library.known() == "inplace");
@@ -121,6 +100,7 @@ impl Shell<'_> {
             || program.contains("getline") && program.contains('|')
             || program.contains("| \"")
             || program.contains("|\"")
+            || program.contains("|&")
         {
             for text in &strings {
                 // What is joined to it is not known here.

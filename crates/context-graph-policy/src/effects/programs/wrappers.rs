@@ -93,7 +93,13 @@ impl Shell<'_> {
         self.touch(Access::Execute, jar, "java");
         self.run_tainted(jar, "java");
         let own = call.run.args.iter().skip_while(|arg| *arg != jar).skip(1).cloned();
-        let command: Vec<Text> = std::iter::once(jar.file_name()).chain(own).collect();
+        let name = jar.file_name();
+        let name = name.known().trim_end_matches(".jar");
+        // `bfg-1.14.0.jar`: the version is no part of the name.
+        let end =
+            name.match_indices('-').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
+        let name = end.map_or(name, |(at, _)| &name[..at]);
+        let command: Vec<Text> = std::iter::once(Text::lit(name)).chain(own).collect();
         self.run(command, call.run.assigns.clone(), stdin)
     }
 

@@ -75,6 +75,7 @@ impl Shell<'_> {
             }
             return Flow::default();
         }
+        self.clean_listed(&rest);
         let mut flow = Flow::default();
         if let Some(mark) =
             placeholder.filter(|mark| rest.iter().any(|arg| arg.known().contains(mark.as_str())))
@@ -88,6 +89,22 @@ impl Shell<'_> {
             flow = self.run(rest, run.assigns.clone(), &Flow::default());
         }
         flow
+    }
+
+    /// `git ls-files --others | xargs rm` is `git clean` by other means.
+    fn clean_listed(&mut self, command: &[Text]) {
+        let removes = matches!(command.first().map(Text::known), Some("rm" | "unlink" | "shred" | "trash"));
+        let Some(last) = self.out.runs.last().filter(|run| removes && run.name == "git").cloned() else {
+            return;
+        };
+        let listing = self.known.read(&last);
+        if listing.word(0) != "ls-files" || !listing.has("--others") {
+            return;
+        }
+        let kind = if listing.has("--ignored") { "-fdX" } else { "-fd" };
+        let folder = listing.operands().first().map(|folder| (*folder).clone());
+        let words = ["git", "clean", kind].map(Text::lit).into_iter().chain(folder).collect();
+        self.run(words, Vec::new(), &Flow::default());
     }
 
     /// What the `find` or `ls` before a pipe reports, as patterns.

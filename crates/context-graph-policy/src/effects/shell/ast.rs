@@ -57,6 +57,8 @@ pub(crate) enum Value {
 #[derive(Debug, Clone)]
 pub(crate) struct Redirect {
     pub(crate) fd: Option<u32>,
+    /// The variable that gets the number, as in `{name}<file`.
+    pub(crate) name: Option<String>,
     pub(crate) kind: RedirectKind,
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::ast::Node;
 use super::eval::{MAX_NESTING, Shell};
 use super::flow::Flow;
-use crate::effects::Text;
+use crate::effects::{Text, Unknown};
 
 /// Aliases that are followed.
 const MAX_ALIASES: usize = 64;
@@ -13,7 +13,11 @@ const MAX_ALIASES: usize = 64;
 impl Shell<'_> {
     pub(super) fn call(&mut self, body: &Rc<Node>, fields: Vec<Text>, stdin: &Flow) -> Flow {
         let name = fields[0].known().to_owned();
-        if self.calls.iter().filter(|running| **running == name).count() > 1 || self.nesting >= MAX_NESTING {
+        if self.calls.iter().filter(|running| **running == name).count() > 1 {
+            return Flow::default();
+        }
+        if self.nesting >= MAX_NESTING {
+            self.unknown(Unknown::TooLarge);
             return Flow::default();
         }
         self.calls.push(name);

@@ -56,6 +56,9 @@ impl Parser<'_> {
                 if matches!(self.peek(), None | Some(b';' | b'\n')) {
                     break;
                 }
+                if self.redirect()?.is_some() {
+                    return Err(self.refused());
+                }
                 words.push(self.word()?);
             }
             Some(words)
@@ -82,20 +85,20 @@ impl Parser<'_> {
     pub(super) fn case(&mut self) -> Parsed<Node> {
         self.pos += 4;
         self.skip_blanks();
-        let subject = self.word()?;
+        let mut words = vec![self.word()?];
         self.reserved("in")?;
         let mut branches = Vec::new();
         loop {
             self.skip_lines();
             if self.peek_plain() == "esac" {
                 self.pos += 4;
-                let words = Node::Words(vec![subject]);
+                let words = Node::Words(words);
                 return self.group(Node::Seq(vec![words, Node::Branches(branches)]));
             }
             self.eat("(");
             loop {
                 self.skip_blanks();
-                self.word()?;
+                words.push(self.word()?);
                 self.skip_blanks();
                 if !self.eat("|") {
                     break;

@@ -1,6 +1,6 @@
 //! Walks a command in order: variables, folders and functions are followed, programs reported.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::ast::{Node, Part, Word};
@@ -60,9 +60,13 @@ pub(crate) struct Shell<'a> {
     pub(super) calls: Vec<String>,
     /// Files whose content this very command wrote.
     pub(crate) written: BTreeMap<String, String>,
+    /// Of these, the ones that hold nothing else.
+    pub(super) whole: BTreeSet<String>,
     pub(super) links: Vec<(String, Text)>,
     /// Files that this very command copies, by where they go.
     pub(crate) copies: Vec<(String, String)>,
+    /// What this very command moves: where to, and where from.
+    pub(crate) moves: Vec<(String, String)>,
     /// Files whose content this command fetches or decodes.
     pub(super) tainted: Vec<(String, Taint)>,
     /// An archive from the network was unpacked.
@@ -120,8 +124,10 @@ impl<'a> Shell<'a> {
             aliases: BTreeMap::new(),
             calls: Vec::new(),
             written: BTreeMap::new(),
+            whole: BTreeSet::new(),
             links: Vec::new(),
             copies: Vec::new(),
+            moves: Vec::new(),
             tainted: Vec::new(),
             unpacked: false,
             remotes: Vec::new(),
@@ -178,7 +184,7 @@ impl<'a> Shell<'a> {
         self.nesting += 1;
         let flow = match parse(source) {
             Ok(node) => self.node(&node, stdin),
-            Err(ParseError::Syntax) => {
+            Err(ParseError::Syntax | ParseError::Refused) => {
                 self.unknown(Unknown::Unreadable);
                 Flow::default()
             }
@@ -197,6 +203,32 @@ impl<'a> Shell<'a> {
         self.frame.positional = positional;
         let flow = self.script_fed(source, stdin);
         self.frame = saved;
+        flow
+    }
+
+    /// Walks something for which these variables are set besides the others.
+    pub(crate) fn with_variables(
+        &mut self,
+        assigns: &[(String, Text)],
+        walk: impl FnOnce(&mut Self) -> Flow,
+    ) -> Flow {
+        if assigns.is_empty() {
+            return walk(self);
+        }
+        let saved = self.frame.vars.clone();
+        for (name, value) in assigns {
+            self.set(name, value.clone());
+        }
+        let flow = walk(self);
+        self.frame.vars = saved;
+        flow
+    }
+
+    /// Walks something that has these words as its positional parameters.
+    pub(crate) fn with_words(&mut self, words: Vec<Text>, walk: impl FnOnce(&mut Self) -> Flow) -> Flow {
+        let saved = std::mem::replace(&mut self.frame.positional, words);
+        let flow = walk(self);
+        self.frame.positional = saved;
         flow
     }
 

@@ -93,7 +93,11 @@ impl Shell<'_> {
                 }
                 Part::Quoted(text) => fields.open().push_str(text),
                 Part::Param { param, quoted } => {
-                    let values = self.parameter(param);
+                    let mut values = self.parameter(param);
+                    // `"$*"` is one word.
+                    if *quoted && param.name == "*" && values.len() > 1 {
+                        values = vec![joined_with_blanks(&values)];
+                    }
                     let list = matches!(param.name.as_str(), "@" | "*") || param.index.is_some();
                     for (index, value) in values.iter().enumerate() {
                         if index > 0 {
@@ -262,6 +266,10 @@ impl Shell<'_> {
                 vec![Text::hole(Origin::Computed)]
             }
             "" | ":?" | "?" | "@" | "*" => values,
+            ":" if matches!(name.as_str(), "@" | "*") => {
+                let arg = self.joined(&param.arg);
+                sliced(values, arg.known())
+            }
             op => {
                 let arg = self.joined(&param.arg);
                 for value in &mut values {
@@ -279,7 +287,8 @@ impl Shell<'_> {
             "@" | "*" => return self.positional().get(1..).unwrap_or_default().to_vec(),
             "0" => return vec![self.positional().first().cloned().unwrap_or_else(|| Text::lit("bash"))],
             "?" => return vec![Text::lit("0")],
-            "$" | "!" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "PPID" | "UID" | "EUID" => {
+            "#" => return vec![Text::lit(self.positional().len().saturating_sub(1).to_string())],
+            "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "PPID" | "UID" | "EUID" => {
                 return vec![Text::lit("4711")];
             }
             "-" => return vec![Text::lit("hB")],
@@ -323,6 +332,28 @@ impl Shell<'_> {
             _ => Text::hole(Origin::Variable),
         }]
     }
+}
+
+fn joined_with_blanks(values: &[Text]) -> Text {
+    let mut joined = Text::default();
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            joined.push_str(" ");
+        }
+        joined.extend(value);
+    }
+    joined
+}
+
+/// `${@: -1}`: some of the words. Where the numbers cannot be seen, all of them.
+fn sliced(values: Vec<Text>, arg: &str) -> Vec<Text> {
+    let (offset, length) = arg.split_once(':').unwrap_or((arg, ""));
+    let Ok(offset) = offset.trim().parse::<i64>() else { return values };
+    let count = i64::try_from(values.len()).unwrap_or(0);
+    // The first of them has the number 1.
+    let start = usize::try_from(if offset < 0 { count + offset } else { (offset - 1).max(0) }).unwrap_or(0);
+    let length = length.trim().parse().unwrap_or(usize::MAX);
+    values.into_iter().skip(start).take(length).collect()
 }
 
 fn transformed(name: &str, value: &Text, op: &str, arg: &Text) -> Text {

@@ -37,7 +37,10 @@ impl Shell<'_> {
                 let path = args.iter().find(|arg| !arg.prefix().starts_with('-'))?;
                 Flow::text(crate::effects::path::absolute(path, self.cwd()))
             }
-            "which" | "type" => {
+            "which" | "type" | "mise" | "asdf" | "rbenv" | "pyenv" | "nodenv" | "goenv" | "rustup" | "volta"
+                // What keeps programs in several versions says where one is as `which` does.
+                if matches!(name, "which" | "type") || matches!(known.as_slice(), ["which", _]) =>
+            {
                 let program = args.iter().rfind(|arg| !arg.prefix().starts_with('-'))?;
                 let mut path = Text::lit("/usr/bin/");
                 path.extend(program);

@@ -85,6 +85,13 @@ impl Shell<'_> {
             return;
         }
         let target = Target::new(&text, &self.frame.cwd, self.places);
+        // What this very command wrote there is known: reading it shows nothing new.
+        if access == Access::Read
+            && !recursive
+            && target.literal().is_some_and(|path| self.whole.contains(path))
+        {
+            return;
+        }
         let linked = self.linked(&target.path);
         let linked = linked.map(|to| Target { written: text, path: to, real: Vec::new() });
         self.out.paths.extend(linked.into_iter().chain([target]).map(|target| PathEffect {

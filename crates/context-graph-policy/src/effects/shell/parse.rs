@@ -13,26 +13,46 @@ pub(crate) enum ParseError {
     Syntax,
     /// Nested beyond what anybody writes.
     Depth,
+    /// What every shell turns away: of this line nothing is run.
+    Refused,
 }
 
 const MAX_DEPTH: u32 = 48;
 
 const CLOSERS: [&str; 9] = ["then", "do", "done", "fi", "elif", "else", "esac", "}", "]]"];
 
-/// Reads a whole command.
+/// Reads a whole command. Of one that the shell turns away half-way, the lines before are run; where somebody types them,
+/// those behind it are, too.
 pub(crate) fn parse(source: &str) -> Result<Node, ParseError> {
-    parse_at(source, 0)
+    let mut items = Vec::new();
+    let mut rest = source;
+    loop {
+        let mut parser = Parser::new(rest, 0);
+        match parser.whole() {
+            Err(ParseError::Refused) => {
+                let before = rest.get(..parser.line).unwrap_or("");
+                items.push(Parser::new(before, 0).whole().map_err(unreadable)?);
+                let behind = rest.get(parser.pos..).unwrap_or("");
+                rest = behind.split_once('\n').map_or("", |(_, lines)| lines);
+            }
+            Ok(node) if items.is_empty() => return Ok(node),
+            Ok(node) => {
+                items.push(node);
+                return Ok(Node::Seq(items));
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Reads a command that stands inside another one, `depth` levels down.
 pub(crate) fn parse_at(source: &str, depth: u32) -> Result<Node, ParseError> {
-    let mut parser = Parser { bytes: source.as_bytes(), source, pos: 0, depth, pending: Vec::new() };
-    let node = parser.list()?;
-    parser.finish_here_docs();
-    if parser.pos < parser.bytes.len() {
-        return Err(ParseError::Syntax);
-    }
-    Ok(node)
+    Parser::new(source, depth).whole().map_err(unreadable)
+}
+
+/// Inside of another command an error is found when that is under way: what is around it runs.
+pub(super) fn unreadable(error: ParseError) -> ParseError {
+    if error == ParseError::Refused { ParseError::Syntax } else { error }
 }
 
 pub(super) struct Parser<'a> {
@@ -41,11 +61,26 @@ pub(super) struct Parser<'a> {
     pub(super) pos: usize,
     pub(super) depth: u32,
     pub(super) pending: Vec<HereDoc>,
+    /// Where the line begins whose first command is being read: shells run line by line.
+    line: usize,
 }
 
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    pub(super) fn new(source: &'a str, depth: u32) -> Self {
+        Self { bytes: source.as_bytes(), source, pos: 0, depth, pending: Vec::new(), line: 0 }
+    }
+
+    fn whole(&mut self) -> Parsed<Node> {
+        let node = self.list()?;
+        self.finish_here_docs();
+        if self.pos < self.bytes.len() {
+            return Err(ParseError::Syntax);
+        }
+        Ok(node)
+    }
+
     pub(super) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.pos).copied()
     }
@@ -141,7 +176,11 @@ impl Parser<'_> {
         self.nested(|p| {
             let mut items = Vec::new();
             loop {
+                let from = p.pos;
                 p.skip_lines();
+                if p.depth == 1 && p.bytes[from..p.pos].contains(&b'\n') {
+                    p.line = p.pos;
+                }
                 if p.at_end_of_list() {
                     return Ok(one_or(items, Node::Seq));
                 }
@@ -223,7 +262,7 @@ impl Parser<'_> {
                     p.reserved("done")?;
                     if super::loops::always(&test, until) {
                         let body = p.group(body)?;
-                        return Ok(Node::Endless(Box::new(body)));
+                        return Ok(Node::Seq(vec![test, Node::Endless(Box::new(body))]));
                     }
                     p.group(Node::Seq(vec![test, body]))
                 }
@@ -245,8 +284,7 @@ impl Parser<'_> {
                 "[[" => {
                     p.pos += 2;
                     let words = p.test_words()?;
-                    p.redirects()?;
-                    Ok(Node::Words(words))
+                    p.group(Node::Words(words))
                 }
                 "time" => {
                     p.pos += 4;

@@ -36,6 +36,9 @@ impl Shell<'_> {
                 }
                 _ => continue,
             }
+            if let Some(name) = &redirect.name {
+                self.open_named(name, input.clone());
+            }
             if let Some(number) = redirect.fd.filter(|number| *number > 2) {
                 self.open(number, input.clone());
             }
@@ -68,7 +71,7 @@ impl Shell<'_> {
     }
 
     /// `exec {name}<file`: the shell picks a number and sets the variable to it.
-    pub(super) fn open_named(&mut self, name: &str, flow: Flow) {
+    fn open_named(&mut self, name: &str, flow: Flow) {
         let number = 10 + u32::try_from(self.opened.len()).unwrap_or(0);
         self.open(number, flow);
         self.set(name, Text::lit(number.to_string()));
@@ -151,6 +154,10 @@ impl Shell<'_> {
     pub(crate) fn remember(&mut self, path: &Text, content: Option<String>, append: bool) {
         let path = absolute(path, self.cwd());
         let Some(path) = path.literal() else { return };
+        if !append {
+            self.whole.remove(path);
+            self.whole.extend(content.is_some().then(|| path.to_owned()));
+        }
         match content {
             Some(content) if append => self.written.entry(path.to_owned()).or_default().push_str(&content),
             Some(content) => {

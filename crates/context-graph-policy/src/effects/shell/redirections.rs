@@ -72,7 +72,9 @@ impl Parser<'_> {
         if matches!(rest.get(prefix..prefix + 2), Some(b"<(" | b">(")) {
             return Ok(None);
         }
-        let fd = self.source.get(self.pos..self.pos + prefix).and_then(|digits| digits.parse().ok());
+        let head = self.source.get(self.pos..self.pos + prefix).unwrap_or("");
+        let fd = head.parse().ok();
+        let name = head.strip_prefix('{').and_then(|name| name.strip_suffix('}')).map(str::to_owned);
         self.pos += prefix;
         let kind = if self.eat("&>>") || self.eat(">>") {
             self.forced();
@@ -97,7 +99,7 @@ impl Parser<'_> {
             self.expect("<")?;
             RedirectKind::Read(self.redirect_word()?)
         };
-        Ok(Some(Redirect { fd, kind }))
+        Ok(Some(Redirect { fd, name, kind }))
     }
 
     /// `>|`, and zsh's `>!`: the file is written even where the shell keeps those that are there.
@@ -107,7 +109,21 @@ impl Parser<'_> {
 
     fn redirect_word(&mut self) -> Parsed<Word> {
         self.skip_blanks();
+        let rest = &self.bytes[self.pos.min(self.bytes.len())..];
+        let number = rest.iter().take_while(|c| c.is_ascii_digit()).count();
+        let again = matches!(rest.get(number), Some(b'<' | b'>')) && rest.get(number + 1) != Some(&b'(');
+        if again || matches!(rest.first(), None | Some(b'\n' | b';' | b'&' | b'|' | b')')) {
+            return Err(self.refused());
+        }
         self.word()
+    }
+
+    /// A redirection to nothing, or where none can stand: `git diff <commit>`. To zsh `<1-9>` is a pattern.
+    pub(super) fn refused(&self) -> ParseError {
+        let before = self.source.get(..self.pos).unwrap_or("");
+        let inner = before.rsplit_once('>').and_then(|(before, _)| before.rsplit_once('<'));
+        let numbers = |text: &str| text.bytes().all(|c| c.is_ascii_digit() || c == b'-');
+        if inner.is_some_and(|(_, inner)| numbers(inner)) { ParseError::Syntax } else { ParseError::Refused }
     }
 
     fn here_doc(&mut self, strip_tabs: bool) -> Parsed<RedirectKind> {

@@ -50,13 +50,6 @@ impl Shell<'_> {
             self.declare_all(&fields, given);
         }
         let input = self.redirected(&simple.redirects, stdin);
-        if let [exec, name] = fields.as_slice()
-            && exec.known() == "exec"
-            && let Some(name) = name.known().strip_prefix('{').and_then(|name| name.strip_suffix('}'))
-        {
-            self.open_named(name, input);
-            return Flow::default();
-        }
         let empties = writes_nothing(&fields) && !stdin.piped && simple.redirects.len() == 1;
         let mut flow = if fields.is_empty() {
             if assigns.is_empty() { input } else { Flow::default() }

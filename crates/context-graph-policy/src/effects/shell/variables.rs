@@ -11,6 +11,9 @@ const MAX_VARIABLES: usize = 256;
 
 impl Shell<'_> {
     pub(super) fn assigned(&mut self, assign: &Assign) -> Vec<Text> {
+        if let Some(index) = &assign.index {
+            self.subscript(&Text::lit(format!("x[{index}]")));
+        }
         match &assign.value {
             Value::One(word) => vec![self.joined(word)],
             Value::Array(words) => words.iter().flat_map(|word| self.fields(word)).collect(),
@@ -102,6 +105,8 @@ impl Shell<'_> {
             (Some(false), Some(text)) => Text::lit(text.to_lowercase()),
             _ => value,
         };
+        // Wherever a number is wanted, a subscript in the value is evaluated.
+        self.subscript(&value);
         if name == "IFS" {
             self.split_at = value.literal().map(str::to_owned);
         }

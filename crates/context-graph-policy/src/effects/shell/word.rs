@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::ast::{Part, Word};
 use super::parameter::simple_param;
-use super::parse::{ParseError, Parsed, Parser, parse_at};
+use super::parse::{ParseError, Parsed, Parser, parse_at, unreadable};
 
 /// The text of a word that needs no evaluation.
 pub(crate) fn plain_text(word: &[Part]) -> Option<String> {
@@ -20,7 +20,7 @@ pub(crate) fn plain_text(word: &[Part]) -> Option<String> {
 
 /// The body of a here-document whose delimiter is not quoted. Text that does not read stays as it is.
 pub(super) fn here_doc_body(body: &str, depth: u32) -> Word {
-    let mut parser = Parser { bytes: body.as_bytes(), source: body, pos: 0, depth, pending: Vec::new() };
+    let mut parser = Parser::new(body, depth);
     let mut parts = Vec::new();
     match parser.quoted_until(None, &mut parts) {
         Ok(()) => parts,
@@ -50,7 +50,7 @@ impl Parser<'_> {
                 b'<' | b'>' if closer.is_none() && self.bytes.get(self.pos + 1) == Some(&b'(') => {
                     self.pos += 2;
                     flush(&mut bare, &mut parts);
-                    let body = self.list()?;
+                    let body = self.list().map_err(unreadable)?;
                     self.expect(")")?;
                     parts.push(Part::Process(Rc::new(body)));
                 }
@@ -180,7 +180,7 @@ impl Parser<'_> {
                 self.pos += 2;
                 // A here-document begun outside must not end inside.
                 let outer = std::mem::take(&mut self.pending);
-                let body = self.list()?;
+                let body = self.list().map_err(unreadable)?;
                 self.pending = outer;
                 self.expect(")")?;
                 Ok(Some(Part::Output { body: Rc::new(body), quoted }))
@@ -306,13 +306,7 @@ impl Parser<'_> {
             return None;
         }
         let inner = self.source.get(start + 2..end - 1)?;
-        let mut parser = Parser {
-            bytes: inner.as_bytes(),
-            source: inner,
-            pos: 0,
-            depth: self.depth + 1,
-            pending: Vec::new(),
-        };
+        let mut parser = Parser::new(inner, self.depth + 1);
         let mut parts = Vec::new();
         parser.nested(|p| p.quoted_until(None, &mut parts)).ok()?;
         self.pos = end + 1;

@@ -78,6 +78,18 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         found.add_at(&HISTORY, shown.as_str(), told!("`{}` would remove git's own store (`{}`).", by, shown));
         return;
     }
+    if effect.recursive && hangs_on_root(case, &target.path) {
+        found.add_at(
+            &OUTSIDE,
+            shown.as_str(),
+            told!(
+                "`{}` would remove `{}`, which is more than it seems where the variable is not set.",
+                by,
+                shown
+            ),
+        );
+        return;
+    }
     if effect.recursive && is_found_project(case, &target.path) {
         found.add_at(
             &PROJECT,
@@ -142,6 +154,18 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         }
         return;
     }
+}
+
+/// Whether what stands behind a variable is, without it, the home, the project or a part of the system.
+fn hangs_on_root(case: &Case<'_>, path: &Text) -> bool {
+    let [Piece::Hole(Origin::Variable), Piece::Lit(rest)] = path.0.as_slice() else { return false };
+    let place = rest.trim_end_matches('/');
+    rest.starts_with('/')
+        && (is_root_like(place)
+            || is_system(place)
+            || [case.ctx.home, case.ctx.project]
+                .iter()
+                .any(|root| !root.is_empty() && is_within(root, place)))
 }
 
 /// Whether a known path is the history itself.

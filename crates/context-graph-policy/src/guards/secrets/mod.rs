@@ -5,9 +5,10 @@ mod stores;
 
 use context_graph_events::told;
 
+use super::places::is_passing;
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Disclosure, PathEffect, Piece, Run, Text};
+use crate::effects::{Access, Disclosure, Origin, PathEffect, Piece, Run, Text, git_settings};
 use crate::programs::Invocation;
 use files::{gathers, holds_keys, in_key_folder, may_be_handed};
 pub(super) use files::{is_key, is_secret_file};
@@ -109,10 +110,30 @@ pub(super) fn is_passed_on(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     if call.words.iter().any(|word| word.known() == "get-login-password") {
         return case.runs().any(|run| run.has("--password-stdin"));
     }
+    if call.run.name == "git" && call.word(0) == "credential" {
+        return asks_own_store(case, call);
+    }
     call.word(0) == "output"
         && case.runs().any(|run| {
             run.name == "jq" && run.args.iter().any(|arg| matches!(arg.known(), "keys" | "keys[]"))
         })
+}
+
+/// Whether git is told to know no credentials but those in a file that need not last.
+fn asks_own_store(case: &Case<'_>, call: &Invocation<'_>) -> bool {
+    let settings = git_settings(call);
+    let helpers: Vec<&Text> =
+        settings.iter().filter(|(name, _)| name == "credential.helper").map(|(_, value)| value).collect();
+    let passes = |file: &Text| {
+        file.has_origin(Origin::Temporary) || file.literal().is_some_and(|path| is_passing(path, case.ctx))
+    };
+    match helpers.split_first() {
+        // An empty one takes all away that are set elsewhere.
+        Some((none, own)) if none.is_empty() => {
+            own.iter().all(|helper| helper.strip_prefix("store --file=").is_some_and(|file| passes(&file)))
+        }
+        _ => false,
+    }
 }
 
 /// Words of what credentials are called.

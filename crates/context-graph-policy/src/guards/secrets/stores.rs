@@ -17,6 +17,10 @@ pub(super) fn shows_variables(call: &Invocation<'_>) -> bool {
                 && flags.contains('e')
                 && flags.chars().all(char::is_alphabetic)
         }
+        ("yq", _) => words.iter().any(|word| {
+            let asked = word.split("env(").skip(1).map(|rest| rest.split(')').next().unwrap_or(""));
+            asked.into_iter().any(names_credential)
+        }),
         ("jq" | "gojq", _) => words.iter().any(|word| {
             let program = word.trim();
             program.contains(".Config.Env")
