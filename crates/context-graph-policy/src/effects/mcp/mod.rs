@@ -153,7 +153,7 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
     match access {
         // Only what is moved has a place to go to: what a tool that deletes calls its target goes.
         Access::Delete if destination && any(&["move", "rename", "mv", "copy"]) => {
-            shell.touch(Access::Write, &target, tool)
+            shell.touch(Access::Write, &target, tool);
         }
         Access::Delete => {
             shell.touch_all(Access::Delete, &target, tool, true);

@@ -78,18 +78,6 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         found.add_at(&HISTORY, shown.as_str(), told!("`{}` would remove git's own store (`{}`).", by, shown));
         return;
     }
-    if effect.recursive && hangs_on_root(case, &target.path) {
-        found.add_at(
-            &OUTSIDE,
-            shown.as_str(),
-            told!(
-                "`{}` would remove `{}`, which is more than it seems where the variable is not set.",
-                by,
-                shown
-            ),
-        );
-        return;
-    }
     if effect.recursive && is_found_project(case, &target.path) {
         found.add_at(
             &PROJECT,
@@ -99,8 +87,9 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         return;
     }
     let Some((folder, whole)) = folder_of(&target.path) else {
-        let unseen =
-            effect.recursive && (begins_unknown(&target.path) || is_unknown_child(case, &target.path));
+        let path = &target.path;
+        let unseen = effect.recursive
+            && (begins_unknown(path) || is_unknown_child(case, path) || hangs_on_root(case, path));
         if unseen || is_found_outside(case, &target.path) {
             found.add_at(
                 &OUTSIDE,
