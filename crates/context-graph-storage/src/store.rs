@@ -63,6 +63,8 @@ pub struct Store {
     seal: Seal,
     /// What each question may take.
     budget: open::Budget,
+    /// Whether all questions since it was opened are one look: they see the same moment, and nobody else writes meanwhile.
+    looks: std::cell::Cell<bool>,
 }
 
 /// Longest project key that is accepted, in bytes.

@@ -105,9 +105,9 @@ impl Loaded {
 
 /// A session as the store has it.
 pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
-    let Some(snapshot) = store.snapshot(session_id)? else { return Ok(None) };
+    let Some((snapshot, state)) = store.snapshot_and_state(session_id)? else { return Ok(None) };
     let folded_to = store.session(session_id)?.and_then(|entry| entry.folded_to);
-    let state = store.state(session_id)?.map(|bytes| decode_session(&bytes)).transpose()?;
+    let state = state.map(|bytes| decode_session(&bytes)).transpose()?;
     let session = state.unwrap_or_else(|| Session::new(session_id, "", snapshot.timestamp_ms));
     let session = Session { snapshot, ..session };
     Ok(Some((session, folded_to)))

@@ -31,6 +31,11 @@ impl<'a> Reach<'a> {
         ask(Some(self.opened()?))
     }
 
+    /// Nothing more will be asked for now: whoever wants to write need not wait for us.
+    pub(super) fn close(&mut self) {
+        *self.open = None;
+    }
+
     /// The store, open.
     pub(super) fn opened(&mut self) -> Result<&Store> {
         if self.open.is_none() {

@@ -196,6 +196,11 @@ impl Sessions {
         durability: Durability,
     ) -> Result<Kept> {
         let mut kept = Kept::default();
+        let waits_for_turn = matches!(durability, Durability::Process | Durability::Journal);
+        let stays = state.unread.is_some() || waits_for_turn && own.offset < FOLD_ABOVE_BYTES;
+        if stays {
+            store.close();
+        }
         if let Some(error) = state.unread.take() {
             if durability != Durability::Process {
                 guard.sync()?;
@@ -204,8 +209,7 @@ impl Sessions {
             return Ok(kept);
         }
         let session_id = guard.session_id().to_owned();
-        let waits_for_turn = matches!(durability, Durability::Process | Durability::Journal);
-        if waits_for_turn && own.offset < FOLD_ABOVE_BYTES {
+        if stays {
             guard.write_state(state.applied.unwrap_or(own), &state.live_bytes()?)?;
             if durability == Durability::Journal {
                 guard.sync()?;

@@ -3,6 +3,7 @@
 //! One process per event opens, commits once and ends, so a write-ahead log would be built and taken down each time:
 //! measured, a rollback journal costs half as much. A fold is durable when it has been committed.
 
+use std::cell::Cell;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -130,10 +131,20 @@ impl Store {
     pub fn open(options: &StoreOptions) -> Result<Self> {
         let store = Self::connect(options)?;
         schema::prepare(&store, options.patience)?;
+        // A hook asks at once and is done; a command may go on for long, and must keep nobody from writing.
+        if options.patience == Patience::Command {
+            store.end_look()?;
+        }
         Ok(store)
     }
 
-    /// Opens the file, whatever is in it.
+    /// Ends what [`Self::connect`] began; without it nothing can be written.
+    pub(super) fn end_look(&self) -> Result<()> {
+        if self.looks.take() { self.settle(|store| store.connection.execute_batch("COMMIT")) } else { Ok(()) }
+    }
+
+    /// Opens the file, whatever is in it, and begins to look into it: to lock it anew for each question takes longer than
+    /// most answers.
     pub(super) fn connect(options: &StoreOptions) -> Result<Self> {
         let path = options.folder.join(DATABASE);
         let length = create(&path)?;
@@ -157,6 +168,7 @@ impl Store {
             connection,
             path,
             budget,
+            looks: Cell::new(false),
             quarantine: Quarantine::new(&options.quarantine),
             now_ms: options.now_ms,
             seal: options.seal.clone(),
@@ -167,12 +179,15 @@ impl Store {
         }
         store.settle(|store| {
             defend(&store.connection)?;
-            // What is deleted is overwritten, a commit survives a power cut, and nothing is kept in temporary files. The
-            // rollback journal keeps its length: to write over it is cheaper than to make it longer each time.
+            // What is deleted is overwritten, and nothing is kept in temporary files. That a commit survives a power cut
+            // (`synchronous = FULL`) is SQLite's own default; to ask for it would take a look of its own.
             store.connection.execute_batch(
-                "PRAGMA journal_mode = PERSIST; PRAGMA journal_size_limit = 1048576; PRAGMA synchronous = FULL;
-                 PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;",
+                "PRAGMA journal_size_limit = 1048576; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
+                 PRAGMA cell_size_check = ON; BEGIN; PRAGMA user_version;",
             )?;
+            store.looks.set(true);
+            // The rollback journal keeps its length: to write over it is cheaper than to make it longer each time.
+            store.connection.execute_batch("PRAGMA journal_mode = PERSIST")?;
             Ok(())
         })?;
         Ok(store)
@@ -196,7 +211,8 @@ impl Store {
         let connection = Connection::open_in_memory().map_err(|error| failure(&path, &error))?;
         let quarantine = Quarantine::new(Path::new("/nonexistent"));
         let (budget, seal) = (Budget::of(0), Seal::new([0; 32]));
-        let store = Self { connection, path, quarantine, now_ms: 0, seal, budget };
+        let looks = Cell::new(false);
+        let store = Self { connection, path, quarantine, now_ms: 0, seal, budget, looks };
         schema::create(&store)?;
         Ok(store)
     }

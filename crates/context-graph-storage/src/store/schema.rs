@@ -3,7 +3,7 @@
 
 use std::{fmt, fs};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::Connection;
 
 use super::Store;
 use super::open::Patience;
@@ -171,8 +171,8 @@ fn compact(sql: &str) -> String {
 }
 
 pub(super) fn create(store: &Store) -> Result<()> {
-    store.settle(|store| {
-        let transaction = Transaction::new_unchecked(&store.connection, TransactionBehavior::Immediate)?;
+    let transaction = store.begin()?;
+    store.settle(|_| {
         // Someone else may have come first.
         let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         let is_empty = objects(&transaction)?.is_empty();

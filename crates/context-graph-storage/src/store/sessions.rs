@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
-use rusqlite::{OptionalExtension as _, ToSql, params};
+use rusqlite::{OptionalExtension as _, Row, ToSql, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::ledger::{Ledger, find, is_ours, select};
@@ -16,38 +16,60 @@ use crate::session_key::SessionKey;
 pub(super) const SNAPSHOT: &str = "stored snapshot";
 pub(super) const STATE: &str = "stored state";
 
+/// What a session goes on from, as it is stored.
+struct States {
+    number: i64,
+    snapshot: Option<Vec<u8>>,
+    state: Option<Vec<u8>>,
+}
+
 impl Store {
     /// The stored snapshot. One that does not decode is moved to quarantine and reported once.
     pub fn snapshot(&self, id: &str) -> Result<Option<SessionIdentitySnapshot>> {
-        let Some((number, bytes)) = self.state_column(id, "snapshot")? else { return Ok(None) };
-        let too_new = match self.seal.disclose(SNAPSHOT, id, &bytes).map(codec::decode) {
-            Some(Ok(snapshot)) if snapshot.session_id == id => return Ok(Some(snapshot)),
-            Some(Err(flaw)) => flaw.too_new(id),
-            _ => None,
-        };
-        Err(too_new.unwrap_or_else(|| self.put_aside(id, number, "snapshot", &bytes)))
+        let Some(States { number, snapshot: Some(bytes), .. }) = self.states(id)? else { return Ok(None) };
+        self.open_snapshot(id, number, &bytes).map(Some)
     }
 
     /// The further state stored with the snapshot. One that does not check out is moved to quarantine and reported
     /// once.
     pub fn state(&self, id: &str) -> Result<Option<Vec<u8>>> {
-        let Some((number, bytes)) = self.state_column(id, "state")? else { return Ok(None) };
-        match self.seal.disclose(STATE, id, &bytes) {
-            Some(state) => Ok(Some(state.to_vec())),
-            None => Err(self.put_aside(id, number, "state", &bytes)),
-        }
+        let Some(States { number, state: Some(bytes), .. }) = self.states(id)? else { return Ok(None) };
+        self.open_state(id, number, &bytes).map(Some)
     }
 
-    fn state_column(&self, id: &str, column: &str) -> Result<Option<(i64, Vec<u8>)>> {
+    /// Both, of a session that has a snapshot.
+    pub fn snapshot_and_state(&self, id: &str) -> Result<Option<(SessionIdentitySnapshot, Option<Vec<u8>>)>> {
+        let Some(States { number, snapshot: Some(bytes), state }) = self.states(id)? else { return Ok(None) };
+        let snapshot = self.open_snapshot(id, number, &bytes)?;
+        let state = state.map(|bytes| self.open_state(id, number, &bytes)).transpose()?;
+        Ok(Some((snapshot, state)))
+    }
+
+    fn states(&self, id: &str) -> Result<Option<States>> {
         SessionKey::new(id)?;
         self.settle(|store| {
-            let asked = format!(
-                "SELECT session, {column} FROM states
-                 WHERE session = (SELECT number FROM sessions WHERE session_id = ?) AND {column} IS NOT NULL"
-            );
-            let mut statement = store.connection.prepare_cached(&asked)?;
-            statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+            let mut statement = store.connection.prepare_cached(
+                "SELECT session, snapshot, state FROM states
+                 WHERE session = (SELECT number FROM sessions WHERE session_id = ?)",
+            )?;
+            let read =
+                |row: &Row<'_>| Ok(States { number: row.get(0)?, snapshot: row.get(1)?, state: row.get(2)? });
+            statement.query_row([id], read).optional()
         })
+    }
+
+    fn open_snapshot(&self, id: &str, number: i64, bytes: &[u8]) -> Result<SessionIdentitySnapshot> {
+        let too_new = match self.seal.disclose(SNAPSHOT, id, bytes).map(codec::decode) {
+            Some(Ok(snapshot)) if snapshot.session_id == id => return Ok(snapshot),
+            Some(Err(flaw)) => flaw.too_new(id),
+            _ => None,
+        };
+        Err(too_new.unwrap_or_else(|| self.put_aside(id, number, "snapshot", bytes)))
+    }
+
+    fn open_state(&self, id: &str, number: i64, bytes: &[u8]) -> Result<Vec<u8>> {
+        let state = self.seal.disclose(STATE, id, bytes).map(<[u8]>::to_vec);
+        state.ok_or_else(|| self.put_aside(id, number, "state", bytes))
     }
 
     /// Saves damaged bytes, takes them out of the store, and says so.
@@ -59,7 +81,9 @@ impl Store {
             Err(error) => return error,
         };
         let asked = format!("UPDATE states SET {column} = NULL WHERE session = ?");
-        match self.settle(|store| store.connection.execute(&asked, [number])) {
+        let taken =
+            self.end_look().and_then(|()| self.settle(|store| store.connection.execute(&asked, [number])));
+        match taken {
             Ok(_) => StorageError::Corrupted { what: format!("the {column} of session {id}"), moved_to },
             Err(error) => error,
         }

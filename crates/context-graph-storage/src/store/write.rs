@@ -50,6 +50,7 @@ impl Store {
 
     /// Begins to write, as soon as nobody else does.
     pub(super) fn begin(&self) -> Result<Transaction<'_>> {
+        self.end_look()?;
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(|error| self.failure(error))
     }
