@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use context_graph_core::audit::{Evidence, Needle, Outcome};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::ledger::not_ours;
 use super::{Store, search};
@@ -99,6 +99,8 @@ impl EntryRow {
 pub(super) enum Scope<'a> {
     /// In all sessions but these.
     AllBut(&'a [i64]),
+    /// The same, where only the newest are asked for.
+    Late(&'a [i64]),
     /// In these sessions.
     Sessions(Vec<i64>),
     /// Among what these records of a session belong to.
@@ -134,7 +136,10 @@ impl Store {
                     None => Scope::AllBut(passed_over),
                     Some(ids) => Scope::Sessions(without(numbers(connection, ids)?, passed_over)),
                 };
-                select(connection, filter, &scope, limit)?
+                match late(connection, filter, &scope, limit)? {
+                    Some(found) => found,
+                    None => select(connection, filter, &scope, limit)?,
+                }
             } else {
                 search::saying(connection, filter, passed_over, limit)?
             };
@@ -143,28 +148,6 @@ impl Store {
                 row::complete(connection, entry)?;
             }
             Ok(found)
-        })
-    }
-
-    /// The ids of calls that begin so, each once, and at most two; and the sessions that know one.
-    pub fn calls_beginning(&self, beginning: &str) -> Result<(Vec<String>, Vec<String>)> {
-        let end = format!("{beginning}\u{10FFFF}");
-        self.settle(|store| {
-            let mut statement = store.connection.prepare_cached(
-                "SELECT DISTINCT tool_use_id FROM calls WHERE tool_use_id >= ? AND tool_use_id < ? LIMIT 2",
-            )?;
-            let ids: Vec<String> =
-                statement.query_map([beginning, &end], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-            let mut statement = store.connection.prepare_cached(
-                "SELECT DISTINCT s.session_id FROM calls c JOIN sessions s ON s.number = c.session
-                 WHERE c.tool_use_id = ? ORDER BY s.number",
-            )?;
-            let mut sessions = Vec::new();
-            for id in &ids {
-                let found = statement.query_map([id], |row| row.get(0))?;
-                sessions.extend(found.collect::<rusqlite::Result<Vec<String>>>()?);
-            }
-            Ok((ids, sessions))
         })
     }
 }
@@ -210,6 +193,29 @@ pub(super) fn select(
     Ok(found)
 }
 
+/// So many calls are late: to look for decisions about each of them takes a few milliseconds.
+const LATE: i64 = 5000;
+
+/// Entries about which something was decided, if there are enough among the newest; else all decisions have to be read.
+fn late(
+    connection: &Connection,
+    filter: &Filter,
+    scope: &Scope<'_>,
+    limit: usize,
+) -> rusqlite::Result<Option<Vec<EntryRow>>> {
+    let Scope::AllBut(passed_over) = scope else { return Ok(None) };
+    if filter.verdicts.is_empty() {
+        return Ok(None);
+    }
+    let mut statement =
+        connection.prepare_cached("SELECT at_ms FROM calls ORDER BY at_ms DESC LIMIT 1 OFFSET ?")?;
+    let since_ms = statement.query_row([LATE], |row| row.get(0)).optional()?;
+    let Some(since_ms) = since_ms else { return Ok(None) };
+    let filter = Filter { since_ms: filter.since_ms.max(Some(since_ms)), ..filter.clone() };
+    let found = select(connection, &filter, &Scope::Late(passed_over), limit)?;
+    Ok((found.len() >= limit).then_some(found))
+}
+
 /// A question in SQL, and what it is asked with.
 struct Asked {
     sql: String,
@@ -230,7 +236,7 @@ impl Asked {
         };
         let (table, own) = if is_call { ("calls", "TRUE") } else { ("events", "x.call IS NULL") };
         // Where sessions are named, their own rows are few: they are read and sorted. Else the newest come first.
-        let by_time = if matches!(scope, Scope::AllBut(_)) { "" } else { "+" };
+        let by_time = if matches!(scope, Scope::AllBut(_) | Scope::Late(_)) { "" } else { "+" };
         let mut asked = Self {
             sql: format!(
                 "SELECT x.session, s.session_id, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject,
@@ -240,7 +246,7 @@ impl Asked {
             given: Vec::new(),
         };
         asked.place(scope, is_call);
-        asked.conditions(filter, is_call);
+        asked.conditions(filter, is_call, matches!(scope, Scope::Late(_)));
         let _ = write!(
             asked.sql,
             " ORDER BY {by_time}x.at_ms DESC, x.session DESC, x.seq DESC LIMIT {}",
@@ -252,8 +258,10 @@ impl Asked {
     fn place(&mut self, scope: &Scope<'_>, is_call: bool) {
         let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         let _ = match scope {
-            Scope::AllBut([]) => Ok(()),
-            Scope::AllBut(numbers) => write!(self.sql, " AND x.session NOT IN ({})", list(numbers)),
+            Scope::AllBut([]) | Scope::Late([]) => Ok(()),
+            Scope::AllBut(numbers) | Scope::Late(numbers) => {
+                write!(self.sql, " AND x.session NOT IN ({})", list(numbers))
+            }
             Scope::Sessions(numbers) => write!(self.sql, " AND x.session IN ({})", list(numbers)),
             Scope::Records(session, seqs) => {
                 let seqs = seqs.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
@@ -270,7 +278,7 @@ impl Asked {
         };
     }
 
-    fn conditions(&mut self, filter: &Filter, is_call: bool) {
+    fn conditions(&mut self, filter: &Filter, is_call: bool, is_late: bool) {
         for (condition, moment) in
             [(" AND x.at_ms >= ?", filter.since_ms), (" AND x.at_ms <= ?", filter.until_ms)]
         {
@@ -282,7 +290,11 @@ impl Asked {
         let is_one_of =
             |column: &'static str| move |wanted: &str| (format!("{column} = ?"), wanted.to_owned());
         self.any(&filter.tools, |tool| ("x.tool GLOB ?".to_owned(), name_pattern(tool)));
-        if is_call {
+        let place = if is_call { "x.place" } else { "0" };
+        let own = format!("y WHERE y.session = x.session AND y.seq = x.seq AND y.place = {place}");
+        if is_call && is_late {
+            self.exists(&format!("decisions {own}"), &filter.verdicts, is_one_of("y.verdict"));
+        } else if is_call {
             self.decided(&filter.verdicts);
         } else {
             self.any(&filter.verdicts, is_one_of("x.verdict"));
@@ -303,8 +315,6 @@ impl Asked {
         } else {
             self.any(&filter.events, is_one_of("x.event"));
         }
-        let place = if is_call { "x.place" } else { "0" };
-        let own = format!("y WHERE y.session = x.session AND y.seq = x.seq AND y.place = {place}");
         self.exists(&format!("decisions {own}"), &filter.rules, |rule| {
             let group = format!("{}/*", literal(rule));
             (format!("(y.rule GLOB ? OR y.rule GLOB '{}')", group.replace('\'', "''")), name_pattern(rule))

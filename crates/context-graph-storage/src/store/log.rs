@@ -65,6 +65,28 @@ impl Store {
         })?;
         Ok(found)
     }
+
+    /// The ids of calls that begin so, each once, and at most two; and the sessions that know one.
+    pub fn calls_beginning(&self, beginning: &str) -> Result<(Vec<String>, Vec<String>)> {
+        let end = format!("{beginning}\u{10FFFF}");
+        self.settle(|store| {
+            let mut statement = store.connection.prepare_cached(
+                "SELECT DISTINCT tool_use_id FROM calls WHERE tool_use_id >= ? AND tool_use_id < ? LIMIT 2",
+            )?;
+            let ids: Vec<String> =
+                statement.query_map([beginning, &end], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            let mut statement = store.connection.prepare_cached(
+                "SELECT DISTINCT s.session_id FROM calls c JOIN sessions s ON s.number = c.session
+                 WHERE c.tool_use_id = ? ORDER BY s.number",
+            )?;
+            let mut sessions = Vec::new();
+            for id in &ids {
+                let found = statement.query_map([id], |row| row.get(0))?;
+                sessions.extend(found.collect::<rusqlite::Result<Vec<String>>>()?);
+            }
+            Ok((ids, sessions))
+        })
+    }
 }
 
 /// The id of the session of this number.
