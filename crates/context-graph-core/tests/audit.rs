@@ -96,6 +96,22 @@ fn a_call_is_told_from_the_asking_to_the_answer() {
 }
 
 #[test]
+fn what_was_decided_about_a_result_is_shown_where_it_is_stricter() {
+    let shown = |before: &str, after: &str| {
+        let entries = tell(&[
+            ruled(bash("PreToolUse", 1000, "a", "rm x"), before),
+            ruled(bash("PostToolUse", 1500, "a", "rm x"), after),
+        ]);
+        let decided =
+            calls(&entries)[0].strictest().map(|decided| (decided.event.clone(), decided.verdict.clone()));
+        decided.unwrap()
+    };
+    assert_eq!(shown("ask", "block"), ("PostToolUse".into(), "block".into()));
+    assert_eq!(shown("deny", "modify"), ("PreToolUse".into(), "deny".into()));
+    assert_eq!(shown("allow", "allow").0, "PreToolUse");
+}
+
+#[test]
 fn every_outcome_is_told_by_the_best_evidence_there_is() {
     let pre = || bash("PreToolUse", 1, "a", "x");
     let stop = || record("Stop", 9, json!({"stop_hook_active": false}));

@@ -244,4 +244,10 @@ impl Call {
         // The first of equals: it is what the client acted on.
         before.rev().max_by_key(|decided| strictness(&decided.verdict))
     }
+
+    /// The strictest of all that was decided: what was decided about its result counts where it is stricter.
+    pub fn strictest(&self) -> Option<&EventRuling> {
+        let after = self.decided.iter().filter(|decided| decided.event.starts_with("Post"));
+        self.ruling().into_iter().chain(after).rev().max_by_key(|decided| strictness(&decided.verdict))
+    }
 }

@@ -97,7 +97,7 @@ fn call_cells(row: &mut Row, call: &Call) {
     row.text(&call.tool_use_id);
     row.text(&call.subject);
     row.text(&call.paths.join("\n"));
-    row.ruling(call.ruling());
+    row.ruling(call.strictest());
     row.text(if call.permission_asked { "yes" } else { "no" });
     row.text(call.outcome.as_str());
     row.text(serde_json::to_value(call.evidence).unwrap_or_default().as_str().unwrap_or_default());

@@ -139,7 +139,7 @@ fn call_fields(call: &Call) -> CallFields<'_> {
         mcp_server: call.mcp_server.as_deref(),
         subject: &call.subject,
         paths: &call.paths,
-        verdict: call.ruling().map(|ruling| ruling.verdict.as_str()),
+        verdict: call.strictest().map(|decided| decided.verdict.as_str()),
         decided: &call.decided,
         permission_asked: call.permission_asked,
         outcome: call.outcome,

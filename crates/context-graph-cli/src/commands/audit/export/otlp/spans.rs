@@ -145,7 +145,7 @@ fn call_attributes(call: &Call) -> Attributes {
         .number("context_graph.deferrals", Some(u64::from(call.deferrals)).filter(|count| *count > 0))
         .number("context_graph.seq", Some(call.first_seq()))
         .number("context_graph.hook_us", Some(hook_us));
-    ruling(attributes, call.ruling())
+    ruling(attributes, call.strictest())
 }
 
 fn ruling(attributes: Attributes, decided: Option<&EventRuling>) -> Attributes {
