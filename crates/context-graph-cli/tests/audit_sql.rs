@@ -94,6 +94,9 @@ fn a_question_without_an_end_is_given_up() {
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
     let run = ask(&place, endless, &["--timeout", "1"]);
     assert!(run.code == 1 && run.stderr.contains("longer than 1 s"), "{run:?}");
+    let long = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT hex(zeroblob(10000)), x FROM n";
+    let run = ask(&place, long, &[]);
+    assert!(run.code == 1 && run.stderr.contains("too long for a table"), "{run:?}");
 }
 
 #[test]

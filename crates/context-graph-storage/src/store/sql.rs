@@ -46,7 +46,9 @@ impl Store {
         visit: &mut dyn FnMut(Answer) -> ControlFlow<()>,
     ) -> Result<()> {
         let until = Instant::now() + at_most;
-        let guarded = self.connection.pragma_update(None, "query_only", true).and_then(|()| {
+        // What has to be sorted may be more than fits in memory.
+        let limited = "PRAGMA query_only = ON; PRAGMA temp_store = FILE";
+        let guarded = self.connection.execute_batch(limited).and_then(|()| {
             self.connection.authorizer(Some(allow))?;
             self.connection.progress_handler(STEPS, Some(move || Instant::now() >= until))
         });

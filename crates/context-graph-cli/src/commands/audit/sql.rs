@@ -50,6 +50,9 @@ enum Format {
     Json,
 }
 
+/// The columns of a table are as wide as their widest cell, so all of it is kept until the end.
+const MAX_TABLE_BYTES: usize = 16 << 20;
+
 pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
     let mut shelf = Shelf::open(&args.place, environment)?;
     let Some(store) = &mut shelf.store else { return Err(Failure::no_sessions()) };
@@ -85,14 +88,22 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
             _ => Ok(()),
         };
     }
-    let (mut heading, mut rows) = (Vec::new(), Vec::new());
+    let (mut heading, mut rows, mut letters) = (Vec::new(), Vec::new(), 0);
     store.ask(&args.query, at_most, &mut |answer| {
         match answer {
             Answer::Columns(names) => heading = names,
-            Answer::Row(cells) => rows.push(cells.iter().map(text).collect()),
+            Answer::Row(cells) => {
+                let row: Vec<String> = cells.iter().map(text).collect();
+                letters += row.iter().map(|cell| cell.len() + 1).sum::<usize>();
+                rows.push(row);
+            }
         }
-        ControlFlow::Continue(())
+        if letters <= MAX_TABLE_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
+    if letters > MAX_TABLE_BYTES {
+        return Err(Failure::usage("the answer is too long for a table")
+            .with_next_step("--format csv writes it row by row; or ask for less"));
+    }
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
     table::print(&heading, rows)
 }
