@@ -20,8 +20,7 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Begins one that is readable by its owner alone. What is there already is replaced only by `force`.
     pub(crate) fn create(path: &Path, force: bool) -> Result<(Self, File), Failure> {
-        // A link stays a link, and what it names is replaced.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let path = path.to_path_buf();
         refuse_to_replace(&path, force)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let random = random_name().map_err(|error| cannot_write(&path, &error))?;
@@ -56,9 +55,14 @@ impl Drop for NewFile {
     }
 }
 
-/// A device or a pipe is never replaced: moving a file over it would take it away from everybody.
+/// A device or a pipe is never replaced: moving a file over it would take it away from everybody. Neither is what a link
+/// names: the link may have come with a checkout.
 fn refuse_to_replace(path: &Path, force: bool) -> Outcome {
-    match fs::metadata(path) {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() && fs::metadata(path).is_ok_and(|named| named.is_file()) => {
+            Err(Failure::usage(format!("{} is a link", path.display()))
+                .with_next_step("name the file that it leads to"))
+        }
         Ok(found) if !found.is_file() => Err(Failure::usage(format!("{} is no file", path.display()))
             .with_next_step("name a file, or leave --output out and send stdout there")),
         Ok(_) if !force => Err(Failure::usage(format!("{} is there already", path.display()))

@@ -64,14 +64,14 @@ fn what_is_there_is_replaced_only_by_force() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_stays_a_link_and_a_device_a_device() {
+fn neither_what_a_link_names_nor_a_device_is_replaced() {
     let place = played();
     let (out, link) = (place.project().join("out"), place.project().join("link"));
     fs::write(&out, "mine").unwrap();
     std::os::unix::fs::symlink("out", &link).unwrap();
-    export(&place, &["--output", "link", "--force"]);
-    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    assert!(fs::read_to_string(&out).unwrap().starts_with("{\"kind\""));
+    let error = run(&place, &["--output", "link", "--force", "--json"]).failed("usage");
+    assert!(error.ends_with("link is a link"), "{error}");
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
     let error = run(&place, &["--output", "/dev/null", "--force", "--json"]).failed("usage");
     assert!(error.contains("is no file"), "{error}");
 }

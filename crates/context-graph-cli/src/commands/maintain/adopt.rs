@@ -1,5 +1,7 @@
 //! `maintain --adopt`: state that was moved aside is looked at, and taken in if its owner says so.
 
+use std::path::PathBuf;
+
 use context_graph_storage::paths::Aside;
 
 use super::MaintainArgs;
@@ -29,6 +31,14 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     }
     let instead = sessions.folder().adopt(aside, &user)?;
     let mut lines = vec![format!("adopted {}", aside.name)];
+    let here = std::fs::canonicalize(sessions.folder().path()).ok();
+    let is_elsewhere = |place: &&PathBuf| place.is_dir() && here.as_ref() != Some(*place);
+    if let Some(original) = aside.made_at.as_ref().filter(is_elsewhere) {
+        let original = terminal::plain(&original.display().to_string(), false);
+        lines.push(format!(
+            "{original} is still there: from now on `audit verify` misses in each what is done in the other"
+        ));
+    }
     if let Some(path) = instead {
         lines.push(format!("what was here is in {}", path.display()));
     }
