@@ -8,7 +8,7 @@ mod places;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 
 use crate::file_lock;
 use crate::live::Position;
@@ -16,7 +16,7 @@ use crate::mark::Spot;
 use crate::safe_open::{Access, Folder};
 use crate::seal::{Seal, TAG_BYTES};
 use crate::secret::UserFolder;
-use crate::system::FileExt as _;
+use crate::system::{self, FileExt as _};
 
 pub(crate) use places::{Known, known_at};
 
@@ -93,7 +93,7 @@ impl Heads {
     fn text(&self) -> Result<String, String> {
         let bytes = self.folder().and_then(|folder| folder.read(&self.name, MAX_BYTES));
         let text = bytes.map_err(|error| format!("{}: {error}", self.shown()))?;
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        Ok(String::from_utf8_lossy(whole_lines(&text)).into_owned())
     }
 
     /// What the lines say, if all of them are as they were written.
@@ -149,21 +149,27 @@ impl Heads {
     }
 
     fn append(&self, said: &str) -> io::Result<()> {
-        let mut file = self.folder()?.file(&self.name, Access::AppendOrCreate)?;
+        let file = self.folder()?.file(&self.name, Access::AppendOrCreate)?;
         file_lock::alone(&file)?;
         let length = file.metadata()?.len();
-        let mut before = String::new();
-        if length > 0 {
-            // The last line is read back for its tag.
-            let start = length.saturating_sub(4 << 10);
-            let mut bytes = vec![0; usize::try_from(length - start).unwrap_or(0)];
-            file.read_exact_at(&mut bytes, start)?;
-            let text = String::from_utf8_lossy(&bytes);
-            if let Some(tag) = text.trim_end().rsplit('\n').next().and_then(|line| line.get(..TAG_DIGITS)) {
-                tag.clone_into(&mut before);
-            }
+        // The last line is read back for its tag.
+        let start = length.saturating_sub(4 << 10);
+        let mut bytes = vec![0; usize::try_from(length - start).unwrap_or(0)];
+        file.read_exact_at(&mut bytes, start)?;
+        let whole = whole_lines(&bytes);
+        let end = length - (bytes.len() - whole.len()) as u64;
+        if end < length {
+            // Who wrote the rest died over it, or found the disk full.
+            system::set_length(&file, end)?;
         }
-        file.write_all(format!("{} {said}\n", self.tag(&before, said)).as_bytes())
+        let text = String::from_utf8_lossy(whole);
+        let last = text.trim_end().rsplit('\n').next().and_then(|line| line.get(..TAG_DIGITS));
+        let line = format!("{} {said}\n", self.tag(last.unwrap_or_default(), said));
+        if system::write_once(&file, &[line.as_bytes(), b"", b""])? < line.len() {
+            system::set_length(&file, end)?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
     }
 
     fn folder(&self) -> io::Result<Folder> {
@@ -181,6 +187,11 @@ impl Heads {
         let tag = self.seal.tag("line", &[before.as_bytes(), said.as_bytes()]);
         format!("{:032x}", u128::from_be_bytes(tag))
     }
+}
+
+/// Bytes up to the end of the last line that was written to its end.
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)]
 }
 
 fn parse(said: &str) -> Option<Head> {
@@ -273,12 +284,15 @@ mod tests {
         for (at, _) in text.lines().enumerate().take(3) {
             let left: Vec<&str> =
                 text.lines().enumerate().filter(|(n, _)| *n != at).map(|(_, l)| l).collect();
-            std::fs::write(&path, left.join("\n")).unwrap();
+            std::fs::write(&path, left.join("\n") + "\n").unwrap();
             assert!(heads.read().is_err(), "without line {at}");
         }
         std::fs::write(&path, "").unwrap();
         assert!(heads.read().unwrap_err().contains("empty"));
         std::fs::write(&path, &text).unwrap();
+        // Somebody died, or the disk was full, in the middle of a line.
+        std::fs::write(&path, format!("{text}ddda396ed1f6 head 61")).unwrap();
+        assert_eq!(heads.read().unwrap(), [head("a", 4), head("b\n c", 7)]);
         heads.note(&Head { is_gone: true, ..head("a", 0) }).unwrap();
         assert!(heads.read().unwrap()[0].is_gone);
         heads.note_copy(b"/x", "b\n c", 3).unwrap();
