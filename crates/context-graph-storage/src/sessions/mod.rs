@@ -10,6 +10,7 @@ mod identity;
 mod keep;
 mod likeness;
 mod line;
+mod link;
 mod load;
 mod lost;
 mod reach;

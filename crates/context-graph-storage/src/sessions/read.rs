@@ -40,7 +40,13 @@ impl Sessions {
 
     /// Opens the store if there is one, for someone with this patience.
     pub fn store_as(&self, patience: Patience, now_ms: i64) -> Result<Option<Store>> {
-        if self.has_store() { self.folder.open_store_as(patience, now_ms).map(Some) } else { Ok(None) }
+        if !self.has_store() {
+            return Ok(None);
+        }
+        let store = self.folder.open_store_as(patience, now_ms)?;
+        // Whoever asks here may go on for long, and must keep nobody from writing.
+        store.end_look()?;
+        Ok(Some(store))
     }
 
     /// A session as it is now, journal included.

@@ -1,22 +1,17 @@
 //! One event taken in: appended, folded into the session, and at a sync point into the store.
 
-use context_graph_core::session::{
-    EventRecord, EventsLost, Link, LinkOrigin, NewRuling, REMEMBERED_SESSIONS, Remembered, Session,
-    StepReport, Work, remember,
-};
+use context_graph_core::session::{EventsLost, NewRuling, Session, StepReport};
 use context_graph_events::Event;
-use context_graph_events::claude_code::SessionSource;
 
 use super::Sessions;
-use super::codec::{
-    decode_record, decode_work, encode_record, encode_session, memory_of, pack_session, remembering,
-};
+use super::codec::{decode_record, encode_record, encode_session, memory_of, pack_session, remembering};
+use super::link::Linked;
 use super::load::{Loaded, stored};
 use super::lost;
 use super::reach::Reach;
 use crate::error::{Result, StorageError};
 use crate::live::{Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, Position, SessionLock, fold};
-use crate::store::{About, FoldBatch, LogRecord, Patience, Store};
+use crate::store::{About, Counts, FoldBatch, LogRecord, Patience, Store};
 
 /// How safe an event is to be when it has been taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,16 +82,10 @@ pub struct Stepped {
     pub damage: Vec<Damage>,
     /// Events that are gone, found out now and put on record.
     pub lost: Option<EventsLost>,
+    /// What became of the calls of a session that is over, where the store could tell.
+    pub calls: Option<Counts>,
     /// Why the store could not be used. What happened is in the session's journal, and a later fold takes it along.
     pub postponed: Option<StorageError>,
-}
-
-/// What a session that starts was linked to.
-#[derive(Default)]
-struct Linked {
-    previous: Option<Session>,
-    refused_previous: Option<NotBefore>,
-    postponed: Option<StorageError>,
 }
 
 /// What keeping a session met.
@@ -104,6 +93,7 @@ struct Linked {
 struct Kept {
     damage: Vec<Damage>,
     lost: Option<EventsLost>,
+    calls: Option<Counts>,
     postponed: Option<StorageError>,
 }
 
@@ -183,7 +173,8 @@ impl Sessions {
         let kept = self.keep(guard, &mut store, &mut state, own, durability)?;
         damage.extend(kept.damage);
         let (lost, postponed) = (lost.or(kept.lost), kept.postponed.or(postponed));
-        Ok(Stepped { session: state.session, report, previous, refused_previous, damage, lost, postponed })
+        let (session, calls) = (state.session, kept.calls);
+        Ok(Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed })
     }
 
     /// Keeps a session that was stepped, as safely as its event wants: in its cache, or folded into the store.
@@ -220,6 +211,9 @@ impl Sessions {
         let over = durability == Durability::End;
         match store.opened().and_then(|store| self.fold(&mut guard, store, state, over)) {
             Ok(folded) => {
+                if over {
+                    kept.calls = store.opened()?.call_counts(guard.session_id()).ok();
+                }
                 self.folded(guard, &folded, over)?;
                 kept.lost = lost::by_damage(&folded.damage);
                 kept.damage = folded.damage;
@@ -243,62 +237,6 @@ impl Sessions {
             guard.retire()?;
         }
         Ok(())
-    }
-
-    /// The files that the last sessions of the project worked on. What cannot be read of them is passed over: nobody is
-    /// kept from beginning by it.
-    fn remembered(&self, store: &Store, session_id: &str) -> Result<Vec<Remembered>> {
-        let states = store.newest_states(&self.project(), session_id, REMEMBERED_SESSIONS)?;
-        let works: Vec<(Work, String)> = states.iter().filter_map(|state| decode_work(state)).collect();
-        Ok(remember(works.iter().map(|(work, project)| (work, project.as_str()))))
-    }
-
-    /// Links a session that starts to the one before it: the link goes into the record of the start.
-    fn link(
-        &self,
-        store: &mut Reach<'_>,
-        session_id: &str,
-        source: &SessionSource,
-        named: Option<String>,
-        record: &mut EventRecord,
-    ) -> Result<Linked> {
-        let mut linked = Linked::default();
-        let found = store.look(|store| {
-            let Some((id, origin)) = self.find_previous(store, session_id, source, named)? else {
-                return Ok(None);
-            };
-            let session = match store.map(|store| stored(store, &id)).transpose()?.flatten() {
-                Some((session, _)) => Some(session),
-                None => self.peek(&id)?,
-            };
-            let leads_back = self.leads_back(store, &id, session_id)?;
-            let remembered = store.map(|store| self.remembered(store, session_id)).transpose()?;
-            Ok(Some((id, origin, session, leads_back, remembered.unwrap_or_default())))
-        });
-        // A store that cannot be read at the moment keeps nobody from beginning.
-        let found = match found {
-            Err(error) if error.can_wait() => {
-                linked.postponed = Some(error);
-                None
-            }
-            found => found?,
-        };
-        match found {
-            Some((id, LinkOrigin::Named, _, true, _)) => {
-                linked.refused_previous = Some(NotBefore::Circle(id));
-            }
-            Some((.., true, _)) | None => {}
-            Some((id, _, None, ..)) if !self.is_live(&id)? => {
-                linked.refused_previous = Some(NotBefore::Unknown(id));
-            }
-            Some((id, origin, session, _, remembered)) => {
-                record.remembered = remembered;
-                let purpose_vector = session.as_ref().map_or([0.0; 13], |p| p.snapshot.purpose_vector);
-                record.link = Some(Link { session_id: id, origin, purpose_vector });
-                linked.previous = session;
-            }
-        }
-        Ok(linked)
     }
 
     /// Folds what has gathered in a session's journal into the store. What turns out to be lost is on record in it.
@@ -344,60 +282,6 @@ impl Sessions {
             };
             Ok(FoldPlan { batch, live: state.live_bytes()? })
         })
-    }
-
-    /// The session that a starting one continues: the one named, else for a new one the latest of the project. A
-    /// session that resumes is its own predecessor and needs none. The client does not say of what a fork is one; the
-    /// latest session of the project is the best guess there is.
-    fn find_previous(
-        &self,
-        store: Option<&Store>,
-        session_id: &str,
-        source: &SessionSource,
-        named: Option<String>,
-    ) -> Result<Option<(String, LinkOrigin)>> {
-        if let Some(id) = named {
-            return Ok(Some((id, LinkOrigin::Named)));
-        }
-        let origin = match source {
-            SessionSource::Startup | SessionSource::Clear => LinkOrigin::LatestOfProject,
-            SessionSource::Fork => LinkOrigin::Fork,
-            _ => return Ok(None),
-        };
-        let latest = match store {
-            Some(store) => store.latest_of_project(&self.project(), Some(session_id))?,
-            None => None,
-        };
-        let stored_ms = latest.as_ref().map_or(i64::MIN, |latest| latest.timestamp_ms);
-        let id = match self.latest_unstored(store, session_id, stored_ms)? {
-            Some(id) => Some(id),
-            None => latest.map(|latest| latest.session_id),
-        };
-        Ok(id.map(|id| (id, origin)))
-    }
-
-    /// The newest session that is not in the store yet, if it is newer than `than_ms`: one that was killed in its first
-    /// turn.
-    fn latest_unstored(
-        &self,
-        store: Option<&Store>,
-        excluding: &str,
-        than_ms: i64,
-    ) -> Result<Option<String>> {
-        let mut newest = None;
-        for (id, _) in self.folder.live_sessions_since(than_ms)? {
-            let is_stored = store.map(|store| store.session(&id)).transpose()?.flatten().is_some();
-            if id == excluding || is_stored {
-                continue;
-            }
-            let Some(session) = self.peek(&id)? else { continue };
-            let at_ms = session.snapshot.timestamp_ms;
-            let later = at_ms > newest.as_ref().map_or(than_ms, |(_, newest_ms)| *newest_ms);
-            if later && session.state.project == self.project() {
-                newest = Some((id, at_ms));
-            }
-        }
-        Ok(newest.map(|(id, _)| id))
     }
 }
 

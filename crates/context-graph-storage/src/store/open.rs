@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// Ends what [`Self::connect`] began; without it nothing can be written.
-    pub(super) fn end_look(&self) -> Result<()> {
+    pub(crate) fn end_look(&self) -> Result<()> {
         if self.looks.take() { self.settle(|store| store.connection.execute_batch("COMMIT")) } else { Ok(()) }
     }
 

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::Session;
 use context_graph_events::Event;
 use context_graph_storage::safe_open::read_regular;
 use context_graph_storage::sessions::{Arrival, Durability, NotBefore, Sessions, Stepped};
@@ -127,11 +126,12 @@ fn step(
     context.timings.passed("step, commit");
     let unwritten = write_down_head(context, sessions, &session_id, at_ms, durability);
 
-    let Stepped { session, report, previous, refused_previous, damage, lost, postponed } = stepped;
+    let Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed } = stepped;
     let instructions = || instructions(context.environment.project_root());
     let words = moment.words(&session, previous.as_ref(), &report, &config.inject, instructions);
-    let is_stored = postponed.is_none();
-    let summary = ends.then(|| summary::of(&session, calls(sessions, &session, at_ms, is_stored)));
+    // As the record has it, which tells of calls that got no answer.
+    let calls = || calls.map_or_else(|| Calls::as_counted(&session.state.counters), Calls::on_record);
+    let summary = ends.then(|| summary::of(&session, calls()));
     // Others were quicker: that is nothing to tell, the next turn stores it.
     let postponed = postponed.filter(|error| !matches!(error, StorageError::Busy { .. }));
     let waits =
@@ -163,16 +163,6 @@ fn instructions(root: &Path) -> String {
     let read = |name: &str| read_regular(&root.join(name), MAX_INSTRUCTIONS).ok();
     let texts = ["CLAUDE.md", "AGENTS.md"].into_iter().filter_map(read);
     texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect::<Vec<_>>().join("\n")
-}
-
-/// What became of the calls of a session that ended: as the record has it, which tells of calls that got no answer.
-fn calls(sessions: &Sessions, session: &Session, at_ms: i64, is_stored: bool) -> Calls {
-    let count = || {
-        let store = sessions.store_as(Patience::Hook, at_ms).ok()??;
-        store.call_counts(&session.snapshot.session_id).ok()
-    };
-    let counts = if is_stored { count() } else { None };
-    counts.map_or_else(|| Calls::as_counted(&session.state.counters), Calls::on_record)
 }
 
 /// Whether the client goes on as if nothing had happened when a hook of this event ends with 2. Elsewhere it drops the
