@@ -7,17 +7,20 @@ use std::path::PathBuf;
 use context_graph_core::gwt::ic_monitor::IC_CRITICAL_THRESHOLD;
 use context_graph_core::session::DIGEST_MAX;
 use context_graph_policy::config::toml_text::parse_toml;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::trust::ProjectFiles;
 
 /// The name of the file in the state folder.
 pub(crate) const FILE: &str = "config.toml";
 
-/// Everything that can be set.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// What can be set in a project: `.context-graph/config.toml`.
+#[derive(Debug, Clone, PartialEq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(title = "context-graph configuration")]
 pub(crate) struct Config {
     pub(crate) storage: Storage,
     pub(crate) continuity: Continuity,
@@ -27,14 +30,14 @@ pub(crate) struct Config {
 }
 
 /// How events are kept.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Storage {
     pub(crate) sync: Sync,
 }
 
 /// When the disk is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Sync {
     /// At turns, compactions, starts and ends.
@@ -45,11 +48,12 @@ pub(crate) enum Sync {
 }
 
 /// How a session is judged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Continuity {
     /// A session whose continuity is below this is in a crisis.
     #[serde(deserialize_with = "share")]
+    #[schemars(range(min = 0, max = 1))]
     pub(crate) crisis_below: f32,
 }
 
@@ -60,7 +64,7 @@ impl Default for Continuity {
 }
 
 /// How the record is secured.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Audit {
     /// A file outside of the project to which the heads of the hash chains are appended; empty for none.
@@ -68,7 +72,7 @@ pub(crate) struct Audit {
 }
 
 /// How much is kept. What is over it is removed after a session, when no hook waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Retention {
     /// Sessions without an event for this many days are removed; 0 keeps them for ever.
@@ -84,7 +88,7 @@ impl Default for Retention {
 }
 
 /// What is put in front of the model, and when.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the file")]
 pub(crate) struct Inject {
@@ -92,9 +96,11 @@ pub(crate) struct Inject {
     pub(crate) enabled: bool,
     /// At most this many characters at a time.
     #[serde(deserialize_with = "characters")]
+    #[schemars(range(min = 200, max = 9000))]
     pub(crate) max_characters: usize,
     /// The model is told of drift after three calls in a row below this.
     #[serde(deserialize_with = "share")]
+    #[schemars(range(min = 0, max = 1))]
     pub(crate) hint_below: f32,
     /// At the start of a session: what the one before came to.
     pub(crate) session_start: bool,
@@ -176,80 +182,12 @@ impl Config {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         parse_toml(text)
     }
-
-    /// The configuration in JSON Schema.
-    pub(crate) fn schema() -> Value {
-        let flag =
-            |what: &str, default: bool| json!({"type": "boolean", "default": default, "description": what});
-        let d = Inject::default();
-        json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": "context-graph configuration",
-            "type": "object",
-            "additionalProperties": false,
-            "properties": {
-                "storage": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "properties": {
-                        "sync": {
-                            "enum": ["turns", "every_event"],
-                            "default": "turns",
-                            "description": "When the disk is waited for: at turns, compactions, starts and ends, or at every event",
-                        },
-                    },
-                },
-                "continuity": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "properties": {
-                        "crisis_below": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5,
-                            "description": "A session whose continuity is below this is in a crisis"},
-                    },
-                },
-                "inject": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "properties": {
-                        "enabled": flag("Put anything at all in front of the model", d.enabled),
-                        "max_characters": {"type": "integer", "minimum": 200, "maximum": 9000, "default": d.max_characters,
-                            "description": "At most this many characters at a time"},
-                        "hint_below": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5,
-                            "description": "The model is told of drift after three calls in a row below this"},
-                        "session_start": flag("At the start of a session: what the one before came to", d.session_start),
-                        "after_compaction": flag("After compaction: what it lost", d.after_compaction),
-                        "resume": flag("On resume and fork: one line of state", d.resume),
-                        "prompt": flag("With the first prompt: the files that its words point to, of those that the last sessions worked on", d.prompt),
-                        "crisis": flag("After a tool call: one line, when the work has left what was asked or repeats itself", d.crisis),
-                        "pre_compact": flag("Before compaction: what the summary must keep", d.pre_compact),
-                    },
-                },
-                "audit": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "properties": {
-                        "heads_file": {"type": "string", "default": "",
-                            "description": "A file outside of the project to which the heads of the hash chains are appended; empty for none"},
-                    },
-                },
-                "retention": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "properties": {
-                        "max_age_days": {"type": "integer", "minimum": 0, "default": 0,
-                            "description": "Sessions without an event for this many days are removed; 0 keeps them for ever"},
-                        "max_size_mb": {"type": "integer", "minimum": 0, "default": 2048,
-                            "description": "The oldest sessions are removed until the store holds no more than this; 0 is no limit"},
-                    },
-                },
-            },
-        })
-    }
 }
 
 /// The configuration in JSON Schema.
 pub fn schema() -> Value {
-    Config::schema()
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<Config>().to_value()
 }
 
 /// A configuration that cannot be used.
@@ -349,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_schema_knows_every_key_and_its_default() {
-        let schema = Config::schema();
+        let schema = schema();
         let defaults = serde_json::to_value(Config::default()).unwrap();
         for (table, keys) in defaults.as_object().unwrap() {
             for (key, default) in keys.as_object().unwrap() {
