@@ -6,6 +6,8 @@ use crate::effects::{Text, Unknown};
 
 /// Characters a variable may hold.
 const MAX_VALUE: usize = 64 * 1024;
+/// Characters of a value that take as much work as a command.
+const BYTES_A_STEP: usize = 256;
 /// Variables that are followed.
 const MAX_VARIABLES: usize = 256;
 
@@ -116,6 +118,10 @@ impl Shell<'_> {
         let too_many = self.frame.vars.len() >= MAX_VARIABLES && !self.frame.vars.contains_key(name);
         if too_many || value.len() > MAX_VALUE {
             self.unknown(Unknown::TooLarge);
+            return;
+        }
+        // Long values that are put together again and again add up.
+        if !self.charge(value.len() / BYTES_A_STEP) {
             return;
         }
         self.frame.vars.insert(name.to_owned(), vec![value]);
