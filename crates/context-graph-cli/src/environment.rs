@@ -185,10 +185,10 @@ impl Environment {
     /// releases.
     #[cfg(debug_assertions)]
     #[expect(clippy::disallowed_methods, reason = "a test switch")]
-    pub(crate) fn misbehave_if_asked(&self) {
-        let asked = |name: &str| std::env::var_os(name).is_some();
-        assert!(!asked("CONTEXT_GRAPH_TEST_PANIC"), "asked to panic in {}", self.current_dir.display());
-        if asked("CONTEXT_GRAPH_TEST_HANG") {
+    pub(crate) fn misbehave_if_asked(&self, moment: &str) {
+        let asked = |name: &str| std::env::var_os(format!("CONTEXT_GRAPH_TEST_{name}{moment}")).is_some();
+        assert!(!asked("PANIC"), "asked to panic in {}", self.current_dir.display());
+        if asked("HANG") {
             std::thread::sleep(std::time::Duration::from_mins(1));
         }
     }

@@ -325,6 +325,19 @@ fn a_panic_is_an_answer_too() {
     );
 }
 
+#[test]
+fn a_panic_does_not_take_back_what_was_refused() {
+    let place = Place::new();
+    let mut command = place.command(&["hooks", "event"]);
+    command.env("CONTEXT_GRAPH_TEST_PANIC_LATE", "1");
+    let mut call = native("PreToolUse");
+    call["tool_name"] = json!("Bash");
+    call["tool_input"] = json!({"command": "rm -rf /usr"});
+    let run = send(command, call.to_string().as_bytes());
+    assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{run:?}");
+    assert!(run.code == 1 && run.stderr.contains("panic at"), "{run:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_reader_that_has_gone_away_is_no_crash() {

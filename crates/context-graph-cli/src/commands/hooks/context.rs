@@ -2,8 +2,8 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::File;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use context_graph_events::Event;
@@ -19,7 +19,7 @@ use crate::config::{Config, Sync};
 use crate::timings::Timings;
 use crate::trust::ProjectFiles;
 use crate::watchdog::{self, Late};
-use crate::{Environment, ExitStatus, actions, crash, upkeep};
+use crate::{Environment, ExitStatus, actions, crash, terminal, upkeep};
 
 /// The project, its files and its state, how much time there is, and what is still to be done after the answer.
 #[derive(Debug)]
@@ -39,6 +39,8 @@ pub(crate) struct HookContext<'a> {
     /// Whether a tool call waits to be decided about: then a failure of any kind asks instead of letting it pass. A panic
     /// looks at it, too.
     undecided: Arc<AtomicBool>,
+    /// The refusal that stands, rendered, once there is one: a panic gives it.
+    refusal: Arc<Mutex<Option<Vec<u8>>>>,
     /// The event that actions are started with, once it is answered.
     handed_on: RefCell<Option<File>>,
     /// Whether a session has ended.
@@ -57,6 +59,7 @@ impl<'a> HookContext<'a> {
             config: OnceCell::new(),
             sessions: OnceCell::new(),
             undecided: Arc::default(),
+            refusal: Arc::default(),
             handed_on: RefCell::default(),
             ended: Cell::default(),
         }
@@ -110,17 +113,31 @@ impl<'a> HookContext<'a> {
         answer::failed(error, self.is_undecided())
     }
 
-    /// A panic is answered like any other failure: one JSON object, exit 1, nothing else on stdout.
+    /// From here on a panic gives this answer.
+    pub(super) fn stand_on(&self, refusal: &Answer) {
+        if let Ok(mut stands) = self.refusal.lock() {
+            *stands = Some(refusal.render(OutputFormat::JsonCompact, false));
+        }
+    }
+
+    /// A panic is answered like any other failure: one JSON object, exit 1, nothing else on stdout. What was refused before
+    /// it stays refused.
     pub(super) fn announce_panics(&self) {
-        let undecided = Arc::clone(&self.undecided);
+        let (undecided, refusal) = (Arc::clone(&self.undecided), Arc::clone(&self.refusal));
         std::panic::set_hook(Box::new(move |panic| {
-            // A policy that makes its engine panic counts as one that does not end: the guards have not decided yet.
+            // A policy that makes its engine panic counts as one that does not end: its thread is parked here, and the main
+            // thread goes on without it when its time is over.
             while std::thread::current().name() == Some(THREAD) {
                 std::thread::park();
             }
             watchdog::disarm();
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             let error = HookError::Internal(format!("panic at {place}"));
+            if let Some(refusal) = refusal.lock().ok().and_then(|mut stands| stands.take()) {
+                terminal::complain(&error.to_string());
+                terminal::print(&refusal);
+                leave(ExitStatus::Error);
+            }
             let answer = answer::failed(&error, undecided.load(Ordering::Relaxed));
             leave(answer::give(answer, OutputFormat::JsonCompact, Instant::now()));
         }));

@@ -111,6 +111,7 @@ impl HookDecision {
     /// decided.
     pub(super) fn stand_by(&self, context: &HookContext<'_>, end: Duration) {
         context.watch_until(end, |error| self.answer_failing(error));
+        context.stand_on(&self.answer_failing(&HookError::Internal("panic after the decision".to_owned())));
         let answer = self.answer_failing(&HookError::OutOfResources);
         crash::arm(answer.render(OutputFormat::JsonCompact, false), error::OUT_OF_RESOURCES);
     }

@@ -68,8 +68,8 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
     status
 }
 
-/// Decides about an event, has its session remember it, and makes the answer. From the moment that something is decided,
-/// nothing that fails can take it back.
+/// Decides about an event, has its session remember it, and makes the answer. From the moment that something is refused,
+/// nothing that fails can take it back. A call that was let pass is asked about if the rest is late or fails badly.
 fn respond(context: &HookContext<'_>, heard: Heard) -> Answer {
     let Heard { incoming, road, disagreement, tells_id, tells_summary } = heard;
     // What this version does not know may belong to no session.
@@ -78,7 +78,7 @@ fn respond(context: &HookContext<'_>, heard: Heard) -> Answer {
     }
     #[cfg(debug_assertions)]
     if matches!(incoming.event, Event::PreToolUse(_)) {
-        context.environment.misbehave_if_asked();
+        context.environment.misbehave_if_asked("");
     }
     let session_id = incoming.event.session_id().to_owned();
     let starts = matches!(incoming.event, Event::SessionStart(_));

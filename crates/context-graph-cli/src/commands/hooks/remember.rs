@@ -59,6 +59,10 @@ pub(super) fn event(
         let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);
         decided.stand_by(context, end);
     }
+    #[cfg(debug_assertions)]
+    if matches!(event, Event::PreToolUse(_)) {
+        context.environment.misbehave_if_asked("_LATE");
+    }
     if decided.has_action {
         context.hand_on(event, at_ms);
     }
