@@ -247,7 +247,7 @@ fn copy_name(file: &[u8]) -> String {
 }
 
 /// Bytes as text: ids and paths may hold anything, also what ends a line.
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

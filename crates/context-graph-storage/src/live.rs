@@ -10,6 +10,7 @@ mod fold;
 mod frame;
 mod header;
 mod journal;
+mod reached;
 mod repair;
 mod session;
 mod state_file;

@@ -17,7 +17,7 @@ pub use adopt::Aside;
 use settle::{apart, ignore_all, refuse_others, settle};
 
 use crate::error::{IoContext, Result, StorageError};
-use crate::heads::Heads;
+use crate::heads::{Heads, hex};
 use crate::live::{LiveSession, live_sessions};
 use crate::mark::{self, Mark};
 use crate::quarantine::{Quarantine, note_loss};
@@ -228,7 +228,8 @@ impl StateFolder {
 
     /// The live files of a session; touches nothing on disk.
     pub fn session(&self, session_id: &str) -> Result<LiveSession> {
-        LiveSession::new(Arc::clone(&self.live), session_id, self.quarantine(), &self.seal)
+        let live = LiveSession::new(Arc::clone(&self.live), session_id, self.quarantine(), &self.seal)?;
+        Ok(live.watched(&self.user, &hex(&self.id)))
     }
 
     /// The sessions that have a journal, with its size: those not retired yet.

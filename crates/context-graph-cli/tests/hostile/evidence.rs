@@ -105,6 +105,60 @@ fn an_entry_that_was_taken_out_of_an_open_journal_is_missed() {
     is_missed(&place, "journal");
 }
 
+/// A turn in which all state is put back to what it was a moment before, as `git stash` and a backup can do, and then goes on.
+#[test]
+fn a_turn_that_was_put_back_to_an_earlier_moment_of_its_own_is_missed() {
+    let place = worked_in();
+    let kept = place.project().parent().unwrap().join("kept");
+    hook(&place, &prompt("open", "more")).succeeded();
+    copy(&state(&place), &kept);
+    hook(&place, &bash("open", "echo the one that goes")).succeeded();
+    assert_eq!(verify(&place).code, 0);
+    for part in ["live", "data"] {
+        fs::remove_dir_all(state(&place).join(part)).unwrap();
+        copy(&kept.join(part), &state(&place).join(part));
+    }
+    is_missed(&place, "open");
+    // Whatever comes after does not cover it up, by being longer than what is gone either.
+    hook(&place, &bash("open", &format!("echo {}", "a longer one ".repeat(40)))).succeeded();
+    hook(&place, &stop("open"));
+    is_missed(&place, "put back");
+    hook(&place, &end("open"));
+    is_missed(&place, "put back");
+    is_told_until_acknowledged(&place);
+}
+
+#[test]
+fn live_files_that_were_removed_within_a_turn_are_missed_when_it_has_ended() {
+    for events in [&[][..], &[stop("s"), prompt("s", "more")]] {
+        let place = Place::new();
+        open_session(&place, "s");
+        for event in events {
+            hook(&place, event).succeeded();
+        }
+        hook(&place, &bash("s", "echo the one that goes")).succeeded();
+        for file in ["live/s.journal", "live/s.state"] {
+            fs::remove_file(state(&place).join(file)).unwrap();
+        }
+        is_missed(&place, "journal");
+        hook(&place, &bash("s", "ls")).succeeded();
+        hook(&place, &stop("s"));
+        is_missed(&place, "begun anew");
+    }
+}
+
+#[test]
+fn how_far_a_session_has_come_is_kept_no_longer_than_the_session_is_open() {
+    let place = worked_in();
+    let reached = private(&place).join("reached");
+    assert_eq!(names(&reached).len(), 1, "{:?}", names(&reached));
+    hook(&place, &end("open")).succeeded();
+    assert!(names(&reached).is_empty(), "{:?}", names(&reached));
+    open_session(&place, "again");
+    assert_eq!(place.run(&["session", "forget", "again", "--yes"]).code, 0);
+    assert!(names(&reached).is_empty(), "{:?}", names(&reached));
+}
+
 #[test]
 fn what_the_user_removes_is_not_missed() {
     let place = worked_in();

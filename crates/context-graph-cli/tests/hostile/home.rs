@@ -106,3 +106,25 @@ fn ones_own_policy_is_written_for_oneself_alone() {
     let file = place.home().join(".config/context-graph/policy.toml");
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
 }
+
+#[test]
+fn a_call_that_is_kept_off_the_record_is_told_of() {
+    let place = Place::new();
+    let project = place.home().join("project");
+    fs::create_dir(&project).unwrap();
+    let ask = || {
+        let mut command = place.command(&["hooks", "event"]);
+        command.env("CLAUDE_PROJECT_DIR", &project).current_dir(&project);
+        send(command, bash("s", "ls").as_bytes())
+    };
+    ask().succeeded();
+    // What makes the folder above a repository makes all that lies there a part of it.
+    fs::write(place.home().join(".git"), "").unwrap();
+    for _ in 0..2 {
+        let run = ask();
+        let told = run.json()["systemMessage"].as_str().unwrap_or_default().to_owned();
+        assert!(run.code == 0 && told.contains("not on record"), "{run:?}");
+    }
+    fs::remove_file(place.home().join(".git")).unwrap();
+    ask().succeeded();
+}

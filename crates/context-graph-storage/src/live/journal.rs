@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::frame::{self, Kind, MAX_PAYLOAD_BYTES, SUFFIX};
 use super::header::{self, Found, Header};
+use super::reached::{self, Reached};
 use super::{Damage, Position};
 use crate::error::{IoContext, Result, StorageError};
 use crate::file_lock;
@@ -31,6 +32,8 @@ pub(crate) struct JournalFile {
     pub(crate) quarantine: Quarantine,
     /// The session's own seal.
     pub(crate) seal: Seal,
+    /// Where it is written down how far it has come, where it is.
+    pub(crate) reached: Option<Reached>,
     /// Whether each append waits for the disk.
     pub(crate) durable: bool,
 }
@@ -40,6 +43,8 @@ pub(crate) struct JournalFile {
 pub(crate) struct Written {
     pub(crate) start: Position,
     pub(crate) end: Position,
+    /// Whether the journal holds the place that it had come to before.
+    pub(crate) leads_on: bool,
 }
 
 /// An open journal whose header is known. Its holder has the session's lock, so the file is neither emptied nor
@@ -49,17 +54,19 @@ pub(crate) struct Journal<'a> {
     pub(crate) place: &'a JournalFile,
     pub(crate) file: File,
     pub(crate) header: Header,
+    /// Whether it was seen not to lead to where it had come.
+    pub(crate) is_put_back: Option<bool>,
 }
 
 impl JournalFile {
-    /// Appends without the session's lock: eight system calls when the journal is there.
+    /// Appends without the session's lock: sixteen system calls when the journal is there.
     pub(crate) fn append(&self, payload: &[u8]) -> Result<Vec<Damage>> {
         loop {
             let file = self.open_file()?;
             file_lock::alone(&file).context("lock", &self.path)?;
             let mut damage = Vec::new();
             if let Some(header) = self.settle(&file, &mut damage)? {
-                self.write_entry(&file, header.generation, payload)?;
+                self.write_entry(&file, &header, payload)?;
                 if self.durable {
                     // Others need not wait for the disk as well.
                     file_lock::release(&file).context("unlock", &self.path)?;
@@ -84,7 +91,7 @@ impl JournalFile {
                 }
             };
             if let Some(header) = header {
-                return Ok(Journal { place: self, file, header });
+                return Ok(Journal { place: self, file, header, is_put_back: None });
             }
         }
     }
@@ -118,7 +125,8 @@ impl JournalFile {
     }
 
     /// One frame by one `write`, behind what is there; the caller is alone.
-    fn write_entry(&self, file: &File, generation: u64, payload: &[u8]) -> Result<Written> {
+    fn write_entry(&self, file: &File, header: &Header, payload: &[u8]) -> Result<Written> {
+        let generation = header.generation;
         if payload.len() > MAX_PAYLOAD_BYTES {
             let problem = format!("entry of {} bytes, the limit is {MAX_PAYLOAD_BYTES}", payload.len());
             return Err(StorageError::InvalidData(problem));
@@ -138,7 +146,9 @@ impl JournalFile {
             return Err(StorageError::DiskFull { action: "append to", path: self.path.clone() });
         }
         let check = u64::from_le_bytes(suffix);
-        Ok(Written { start, end: Position { generation, offset: end + whole as u64, check } })
+        let end = Position { generation, offset: end + whole as u64, check };
+        let leads_on = self.reached.as_ref().is_none_or(|it| it.come_to(&self.seal, file, header, end));
+        Ok(Written { start, end, leads_on })
     }
 
     fn open_file(&self) -> Result<File> {
@@ -151,15 +161,37 @@ const MAX_JOURNAL_BYTES: u64 = 1 << 30;
 
 impl Journal<'_> {
     /// Appends like everyone else and says where the entry stands.
-    pub(crate) fn append(&self, payload: &[u8]) -> Result<Written> {
+    pub(crate) fn append(&mut self, payload: &[u8]) -> Result<Written> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
-        let written = self.place.write_entry(&self.file, self.header.generation, payload);
+        let written = self.place.write_entry(&self.file, &self.header, payload);
         file_lock::release(&self.file).context("unlock", path)?;
+        self.is_put_back = written.as_ref().ok().map(|written| !written.leads_on);
         if self.place.durable {
             self.sync()?;
         }
         written
+    }
+
+    /// Whether it does not lead to where it had come: it was put back to an earlier state, or begun anew.
+    pub(crate) fn is_put_back(&self) -> Result<bool> {
+        let (Some(reached), None) = (&self.place.reached, self.is_put_back) else {
+            return Ok(self.is_put_back == Some(true));
+        };
+        let path = &self.place.path;
+        file_lock::alone(&self.file).context("lock", path)?;
+        let before = reached.read(&self.place.seal);
+        let is_put_back = before.is_some_and(|place| !reached::holds(&self.file, &self.header, place));
+        file_lock::release(&self.file).context("unlock", path)?;
+        Ok(is_put_back)
+    }
+
+    /// Takes it that the journal has come to `end` and no further, because what is missing is on record.
+    pub(crate) fn settle_at(&mut self, end: Position) {
+        if let Some(reached) = &self.place.reached {
+            reached.settle(&self.place.seal, end);
+        }
+        self.is_put_back = None;
     }
 
     /// Has the disk begin with what was appended, so that there is less to wait for when it is to be safe.
@@ -194,6 +226,9 @@ impl Journal<'_> {
             // Emptied first: an appender that already holds the file open notices, and opens the next one.
             system::set_length(&self.file, 0).context("shorten", path)?;
             self.place.folder.remove(&self.place.name).context("remove", path)?;
+            if let Some(reached) = &self.place.reached {
+                reached.forget();
+            }
         }
         file_lock::release(&self.file).context("unlock", path)?;
         Ok(done)

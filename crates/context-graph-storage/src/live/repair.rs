@@ -55,6 +55,12 @@ impl JournalFile {
         follows: Option<Position>,
     ) -> Result<Header> {
         let seal = &self.seal;
+        // What is written anew leads to where the journal had come, if it led there as it was.
+        let had_come = |place: &Position| {
+            let check = usize::try_from(place.offset).ok().and_then(|at| bytes.get(at.checked_sub(8)?..at));
+            wanted(place.generation) && check == Some(&place.check.to_le_bytes()[..])
+        };
+        let leads_on = self.reached.as_ref().filter(|it| it.read(seal).as_ref().is_some_and(had_come));
         let (header, mut content) = header::encode(seal, generation, follows, &self.session_id);
         let mut before = header.start.check;
         let mut at = 0;
@@ -71,6 +77,9 @@ impl JournalFile {
         let file = self.folder.file(&self.name, Access::Write).context("open", &self.path)?;
         file.write_all_at(&content, 0).context("write", &self.path)?;
         file.set_len(content.len() as u64).context("shorten", &self.path)?;
+        if let Some(reached) = leads_on {
+            reached.settle(seal, Position { generation, offset: content.len() as u64, check: before });
+        }
         Ok(header)
     }
 

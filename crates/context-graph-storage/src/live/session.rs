@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::journal::{Journal, JournalFile, Written};
+use super::reached::Reached;
 use super::state_file::{self, Content, Descriptor};
 use super::{Damage, DamageKind, LiveState, Position, Tail, header};
 use crate::error::{IoContext, Result, StorageError};
@@ -14,6 +15,7 @@ use crate::file_lock;
 use crate::quarantine::Quarantine;
 use crate::safe_open::{Access, Folder};
 use crate::seal::Seal;
+use crate::secret::UserFolder;
 use crate::session_key::SessionKey;
 use crate::system;
 
@@ -58,7 +60,8 @@ impl LiveSession {
         let (path, state) = (folder.path().join(&name), folder.path().join(&state_name));
         let seal = seal.derive("session", &[id.as_bytes()]);
         let session_id = id.to_owned();
-        let journal = JournalFile { folder, name, path, session_id, key, quarantine, seal, durable: false };
+        let (reached, durable) = (None, false);
+        let journal = JournalFile { folder, name, path, session_id, key, quarantine, seal, reached, durable };
         Ok(Self { journal, state, state_name })
     }
 
@@ -67,6 +70,13 @@ impl LiveSession {
     #[must_use]
     pub fn durable(mut self, durable: bool) -> Self {
         self.journal.durable = durable;
+        self
+    }
+
+    /// Has it written down in the user's own folder how far the journal has come.
+    #[must_use]
+    pub(crate) fn watched(mut self, user: &UserFolder, state: &str) -> Self {
+        self.journal.reached = Some(Reached::new(user, state, &self.journal.key));
         self
     }
 
@@ -220,6 +230,16 @@ impl SessionLock<'_> {
             return Ok(false);
         }
         self.journal.continues(place)
+    }
+
+    /// Whether the journal does not lead to where it had come: it was put back to an earlier state, or begun anew.
+    pub(crate) fn is_put_back(&self) -> Result<bool> {
+        self.journal.is_put_back()
+    }
+
+    /// Takes it that the journal has come to `end` and no further, because what is missing is on record.
+    pub(crate) fn settle_at(&mut self, end: Position) {
+        self.journal.settle_at(end);
     }
 
     /// Appends `payload` and says where it ended.

@@ -46,6 +46,7 @@ impl Ahead {
 }
 
 const CUT: &str = "its journal was cut off, emptied or removed";
+const PUT_BACK: &str = "its journal was put back to an earlier state, or begun anew";
 const DAMAGED: &str = "its journal was damaged";
 
 /// A loss on record, or about to be.
@@ -134,7 +135,10 @@ pub(super) fn found_out(
     let Some((ahead, (lost, at_least))) =
         state.ahead.as_ref().and_then(|ahead| Some((ahead, ahead.missing(left, own)?)))
     else {
-        return Ok(by_damage);
+        let is_put_back = by_damage.is_none() && guard.is_put_back()?;
+        let put_back =
+            || EventsLost { lost: 1, at_least: true, how: PUT_BACK.to_owned(), pieces: Vec::new() };
+        return Ok(by_damage.or_else(|| is_put_back.then(put_back)));
     };
     if let Some(damaged) = by_damage {
         return Ok(Some(EventsLost { lost, at_least, ..damaged }));
@@ -170,6 +174,7 @@ impl Sessions {
         let session_id = guard.session_id().to_owned();
         let record = self.record(lost.to_event(&session_id), at_ms, None);
         let end = guard.append(&encode_record(&record)?)?;
+        guard.settle_at(end);
         let told = format!("{}{lost}", whose(&session_id)?);
         note_loss(&self.folder.live_folder(), told.as_ref());
         Ok(end)

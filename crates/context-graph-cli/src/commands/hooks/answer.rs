@@ -100,10 +100,12 @@ impl Answer {
 
     /// The same answer about a call that was decided about and could not be remembered. It ends as if all had gone well:
     /// the client holds a failure against the call, whatever the answer says, so a full disk would stop all work.
-    /// Damaged data is told all the same.
+    /// Damaged data is told all the same, and the user is told each time: what can keep calls off the record must not do
+    /// it unseen.
     #[must_use]
     pub fn but_unrecorded(self, error: &HookError) -> Self {
         let mut answer = self.but_failed(error);
+        answer.tell(&tame(&format!("this call is not on record: {error}"), NOTICE));
         if answer.status == ExitStatus::Error {
             answer.status = ExitStatus::Success;
         }

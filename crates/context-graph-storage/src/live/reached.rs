@@ -1,0 +1,95 @@
+//! How far a session's journal has come, kept in the user's own folder and moved at every event: a journal that was put
+//! back to an earlier state, or begun anew, does not lead there.
+//!
+//! It is evidence and nothing else. Nobody waits for it to be on disk, and where it cannot be kept nothing is missing.
+
+use std::fs::File;
+use std::io;
+
+use super::Position;
+use super::header::Header;
+use crate::safe_open::{Access, Folder};
+use crate::seal::{Seal, TAG_BYTES};
+use crate::secret::UserFolder;
+use crate::session_key::SessionKey;
+use crate::system::FileExt as _;
+
+const FOLDER: &str = "reached";
+const PLACE: usize = 24;
+
+/// Where it is written down how far one journal has come.
+#[derive(Debug, Clone)]
+pub(crate) struct Reached {
+    user: UserFolder,
+    name: String,
+}
+
+impl Reached {
+    /// For a session of the state folder with this number.
+    pub(crate) fn new(user: &UserFolder, state: &str, key: &SessionKey) -> Self {
+        Self { user: user.clone(), name: format!("{state}.{key}") }
+    }
+
+    /// Writes down that the journal has come to `end`, if it leads on from where it had come before.
+    pub(super) fn come_to(&self, seal: &Seal, journal: &File, header: &Header, end: Position) -> bool {
+        let Ok(file) = self.open(Access::WriteOrCreate) else { return true };
+        let leads_on = read(&file, seal).is_none_or(|before| holds(journal, header, before));
+        if leads_on {
+            let _ = write(&file, seal, end);
+        }
+        leads_on
+    }
+
+    /// Writes it down whatever was there, because what is missing is on record.
+    pub(super) fn settle(&self, seal: &Seal, end: Position) {
+        let _ = self.open(Access::WriteOrCreate).and_then(|file| write(&file, seal, end));
+    }
+
+    /// How far it had come.
+    pub(super) fn read(&self, seal: &Seal) -> Option<Position> {
+        self.open(Access::Read).ok().and_then(|file| read(&file, seal))
+    }
+
+    /// Nothing is to be missed any more.
+    pub(super) fn forget(&self) {
+        let _ = Folder::open(&self.user.path().join(FOLDER)).and_then(|folder| folder.remove(&self.name));
+    }
+
+    fn open(&self, access: Access) -> io::Result<File> {
+        let folder = match Folder::open(&self.user.path().join(FOLDER)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && access != Access::Read => {
+                let user = self.user.open().map_err(|error| io::Error::other(error.to_string()))?;
+                user.folder_or_create(FOLDER)?.0
+            }
+            opened => opened?,
+        };
+        folder.file(&self.name, access)
+    }
+}
+
+/// Whether a journal holds a place, or continues one that did.
+pub(super) fn holds(journal: &File, header: &Header, place: Position) -> bool {
+    if place.generation != header.generation {
+        let folded = header.follows.filter(|before| before.generation == place.generation);
+        return folded.is_some_and(|before| place.offset <= before.offset);
+    }
+    let mut check = [0; 8];
+    let at = place.offset.checked_sub(check.len() as u64);
+    at.is_some_and(|at| journal.read_exact_at(&mut check, at).is_ok())
+        && u64::from_le_bytes(check) == place.check
+}
+
+/// What a power cut has left empty, and what nobody has sealed, says nothing.
+fn read(file: &File, seal: &Seal) -> Option<Position> {
+    let mut bytes = [0; PLACE + TAG_BYTES];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    let (place, tag) = bytes.split_at(PLACE);
+    let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| place[at + byte]));
+    let read = Position { generation: number(0), offset: number(8), check: number(16) };
+    seal.holds("reached", &[place], tag).then_some(read)
+}
+
+fn write(file: &File, seal: &Seal, end: Position) -> io::Result<()> {
+    let place = [end.generation, end.offset, end.check].map(u64::to_le_bytes).concat();
+    file.write_all_at(&[&place[..], &seal.tag("reached", &[&place])].concat(), 0)
+}
