@@ -76,7 +76,8 @@ impl Environment {
         reason = "this is the place; only what is for the user alone has to know"
     )]
     pub(crate) fn is_run_by_an_agent() -> bool {
-        std::env::var_os("CLAUDECODE").is_some_and(|value| !value.is_empty())
+        let is_marked = std::env::var_os(AGENTS_MARK).is_some_and(|value| !value.is_empty());
+        is_marked || is_below_an_agent()
     }
 
     /// The folders in which programs are looked for.
@@ -194,6 +195,42 @@ impl Environment {
     }
 }
 
+/// What the client marks the shells of its agent with.
+const AGENTS_MARK: &str = "CLAUDECODE";
+/// Processes above this one that are looked at.
+#[cfg(target_os = "linux")]
+const MAX_ABOVE: usize = 64;
+
+/// Whether a process above this one was started with the agent's mark: a script can take it out of its own environment, and
+/// not out of what the system knows that the script was started with.
+#[cfg(target_os = "linux")]
+fn is_below_an_agent() -> bool {
+    // The tests of this program may themselves be run by an agent.
+    #[cfg(debug_assertions)]
+    #[expect(clippy::disallowed_methods, reason = "a test switch")]
+    if std::env::var_os("CONTEXT_GRAPH_TEST_ALONE").is_some() {
+        return false;
+    }
+    let is_mark = |variable: &[u8]| {
+        let value = variable.strip_prefix(AGENTS_MARK.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+        value.is_some_and(|value| !value.is_empty())
+    };
+    let above = std::iter::successors(Some(std::os::unix::process::parent_id()), |process| {
+        // The name before the parent's number stands in brackets and may hold anything.
+        let about = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        about.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    });
+    above.take_while(|process| *process > 0).take(MAX_ABOVE).any(|process| {
+        let started_with = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        started_with.split(|byte| *byte == 0).any(is_mark)
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_below_an_agent() -> bool {
+    false
+}
+
 /// Whether a path leads to the same place whoever asks. Settings that come with a checkout can name a home for our process;
 /// where the checkout is they can only say by way of the process itself (`/proc/self/cwd`, `..`).
 pub(crate) fn is_settled(path: &Path) -> bool {
@@ -210,7 +247,7 @@ fn real_place(path: &Path) -> PathBuf {
 }
 
 /// The home that the system's own list of accounts names: what a shell goes by when it is told nothing else.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub(crate) fn home_of_the_account() -> Option<PathBuf> {
     let user = rustix::process::getuid().to_string();
     let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
@@ -219,6 +256,28 @@ pub(crate) fn home_of_the_account() -> Option<PathBuf> {
         .filter(|fields| fields.get(2) == Some(&user.as_str()))
         .find_map(|fields| fields.get(5).map(PathBuf::from))
         .filter(|home| home.is_absolute())
+}
+
+/// The same where accounts are kept elsewhere than in a file.
+#[cfg(all(unix, not(target_os = "linux")))]
+#[expect(unsafe_code, reason = "accounts are only to be had from libc")]
+pub(crate) fn home_of_the_account() -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    let mut text = vec![0; 16 * 1024];
+    let mut account = std::mem::MaybeUninit::<libc::passwd>::uninit();
+    let mut found = std::ptr::null_mut();
+    // SAFETY: the system writes an account, and what its fields point to into `text`, whose length it is told; `found` is
+    // the account where there is one.
+    let home = unsafe {
+        let (text, length) = (text.as_mut_ptr(), text.len());
+        let failed = libc::getpwuid_r(libc::getuid(), account.as_mut_ptr(), text, length, &raw mut found);
+        if failed != 0 || found.is_null() || (*found).pw_dir.is_null() {
+            return None;
+        }
+        std::ffi::CStr::from_ptr((*found).pw_dir).to_bytes().to_vec()
+    };
+    Some(PathBuf::from(std::ffi::OsString::from_vec(home))).filter(|home| home.is_absolute())
 }
 
 #[cfg(not(unix))]

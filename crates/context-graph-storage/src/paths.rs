@@ -211,6 +211,11 @@ impl StateFolder {
         Heads::new(&self.user, &self.id, &self.seal)
     }
 
+    /// The folder that bears the mark, in which foreign state is put aside. State that a clone could name lies further down.
+    pub fn marked_path(&self) -> &Path {
+        self.marked.path()
+    }
+
     /// Where state has gone that was found here now and that this user did not make on this machine.
     pub fn aside(&self) -> Option<&Path> {
         self.aside.as_deref()

@@ -7,10 +7,20 @@ use serde_json::json;
 
 use super::hooks::error::{ErrorCode, HookError};
 use crate::visible_json::visible;
-use crate::{ExitStatus, terminal};
+use crate::{Environment, ExitStatus, terminal};
 
 /// What a command gives back.
 pub(crate) type Outcome = Result<(), Failure>;
+
+/// Refuses what only the user may do to a command that an agent runs: by a copy of this program, or by a script, the guard
+/// would not see it.
+pub(crate) fn refuse_to_agents(what: &str) -> Outcome {
+    if !Environment::is_run_by_an_agent() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("an agent runs this command, and agents cannot {what}"))
+        .with_next_step("type it in a terminal of your own"))
+}
 
 /// Why a command failed, and what can be done about it.
 #[derive(Debug)]

@@ -55,7 +55,13 @@ impl<'a> ProjectFiles<'a> {
 
     /// The policy file.
     pub(crate) fn policy(&self) -> &Text {
-        self.policy.get_or_init(|| read_text(&self.folder.join(rules::FILE)))
+        self.policy.get_or_init(|| {
+            // Whatever a link leads to is not the project's to say, and neither is that nothing is there.
+            if self.folder.is_symlink() {
+                return Err(format!("{} is a link", self.folder.display()));
+            }
+            read_text(&self.folder.join(rules::FILE))
+        })
     }
 
     /// The configuration.

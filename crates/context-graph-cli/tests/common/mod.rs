@@ -59,6 +59,7 @@ impl Place {
             .args(args)
             .env_clear()
             .env("HOME", self.home())
+            .env("CONTEXT_GRAPH_TEST_ALONE", "1")
             .env("CLAUDE_PROJECT_DIR", self.project())
             .current_dir(self.project())
             .stdin(Stdio::null())

@@ -47,3 +47,29 @@ fn what_an_agent_runs_cannot_trust() {
     }
     place.trust();
 }
+
+/// A script takes the client's mark out of its environment: what the script itself was started with still bears it.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_script_of_an_agent_runs_cannot_trust_either() {
+    let place = Place::new();
+    place.foreign_file("policy.toml", "read_only = [\"a\"]\n");
+    let program = env!("CARGO_BIN_EXE_context-graph");
+    let run = |script: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script, program]).env_clear().env("HOME", place.home()).env("CLAUDECODE", "1");
+        command.env("CLAUDE_PROJECT_DIR", place.project()).current_dir(place.project()).output().unwrap()
+    };
+    for script in [
+        "unset CLAUDECODE; \"$0\" trust --yes",
+        "CLAUDECODE= \"$0\" trust --yes",
+        "env -i HOME=\"$HOME\" sh -c '\"$0\" trust --yes' \"$0\"",
+        "unset CLAUDECODE; \"$0\" audit verify --acknowledge",
+        "unset CLAUDECODE; \"$0\" session forget s --yes",
+    ] {
+        let output = run(script);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains("agents cannot"), "{script}: {output:?}");
+    }
+    assert!(place.run(&["trust", "--list"]).stdout.contains("no project is trusted"));
+}

@@ -211,3 +211,16 @@ fn doctor_runs_nothing_that_a_project_names() {
         }
     }
 }
+
+/// Through a link the folder that everything is kept in could be anywhere: nothing is kept then, and nobody goes on unasked.
+#[test]
+fn a_state_folder_that_is_a_link_is_asked_about_and_told_of() {
+    let place = Place::new();
+    fs::create_dir(place.project().join("src")).unwrap();
+    symlink("src", state(&place)).unwrap();
+    let run = hook(&place, &bash("s", "ls"));
+    let answer = run.json();
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{run:?}");
+    assert!(answer["systemMessage"].as_str().unwrap_or_default().contains("not on record"), "{run:?}");
+    assert!(names(&place.project().join("src")).is_empty());
+}

@@ -144,3 +144,12 @@ fn a_copy_of_a_project_whose_state_is_apart_keeps_its_sessions_after_a_look() {
     let again = at(&["audit", "verify"]);
     assert_eq!(again.code, 0, "{again:?}");
 }
+
+#[test]
+fn where_foreign_state_was_put_is_told_as_it_is() {
+    let (place, _) = cloned(&[(".context-graph/data/context-graph.db", "x")]);
+    let told = hook(&place, &start("s")).json()["error"].as_str().unwrap_or_default().to_owned();
+    let folder =
+        told.split("moved to ").nth(1).and_then(|rest| rest.split(" (if").next()).unwrap_or_default();
+    assert!(Path::new(folder).is_dir(), "{told}");
+}

@@ -11,7 +11,7 @@ use context_graph_storage::{StateFolder, Store};
 use serde_json::{Value, json};
 
 use super::progress::Progress;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, Shelf};
 use crate::summary::counted;
@@ -55,6 +55,9 @@ struct Findings {
 }
 
 pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
+    if args.acknowledge {
+        refuse_to_agents("say that a loss is known")?;
+    }
     let copy = HeadsCopy::read(args.heads.as_deref(), args.acknowledge, &place(args, environment))?;
     let shelf = open(args, environment)?;
     let mut findings = look(&shelf, copy.as_ref())?;

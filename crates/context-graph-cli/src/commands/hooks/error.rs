@@ -110,10 +110,12 @@ pub enum HookError {
     #[error("Database error: {0}")]
     Storage(#[source] StorageError),
     /// Stored data did not check out: events were lost, or state was found that somebody else made.
-    #[error("Database error: {}", told(folder, pieces))]
+    #[error("Database error: {}", told(folder, above, pieces))]
     PutAside {
         /// The state folder.
         folder: std::path::PathBuf,
+        /// The folder in which foreign state is put aside.
+        above: std::path::PathBuf,
         /// What was lost, in a line each, and what is called so beside the state.
         pieces: Vec<String>,
     },
@@ -146,7 +148,7 @@ pub(super) const OUT_OF_RESOURCES: &str =
     "Internal error: the process ran out of memory, stack or processor time";
 
 /// What was put aside, and what to do about it.
-fn told(folder: &std::path::Path, pieces: &[String]) -> String {
+fn told(folder: &std::path::Path, above: &std::path::Path, pieces: &[String]) -> String {
     let (foreign, lost): (Vec<&str>, Vec<&str>) =
         pieces.iter().map(String::as_str).partition(|piece| piece.starts_with("aside-"));
     let mut sentences = Vec::new();
@@ -156,7 +158,7 @@ fn told(folder: &std::path::Path, pieces: &[String]) -> String {
         sentences.push(format!("{lost}. What is left of them is in {}", quarantine.display()));
     }
     for piece in foreign {
-        let piece = folder.join(piece);
+        let piece = above.join(piece);
         sentences.push(format!(
             "state was found that you did not make here on this machine; it is not used, and was moved to {} \
              (if it is yours: `context-graph maintain --adopt`)",

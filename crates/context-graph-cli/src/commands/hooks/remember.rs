@@ -153,8 +153,11 @@ fn step(
         }
     });
     let pieces = if can_tell { sessions.take_losses() } else { Vec::new() };
-    let folder = || sessions.folder().path().to_path_buf();
-    let lost = (!pieces.is_empty()).then(|| HookError::PutAside { folder: folder(), pieces });
+    let lost = (!pieces.is_empty()).then(|| {
+        let state = sessions.folder();
+        let [folder, above] = [state.path(), state.marked_path()].map(Path::to_path_buf);
+        HookError::PutAside { folder, above, pieces }
+    });
     let (snapshot, told) = (Some(session.snapshot), was_open.then_some(UNIGNORED));
     Ok(Remembered { snapshot, words, notices, told, summary, refused_previous, lost })
 }

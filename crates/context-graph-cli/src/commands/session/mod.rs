@@ -20,7 +20,7 @@ use context_graph_storage::sessions::{SessionView, Sessions, Trail};
 use context_graph_storage::store::SessionQuery;
 use serde_json::{Value, json};
 
-use super::failure::{Failure, Outcome};
+use super::failure::{Failure, Outcome, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
 use crate::summary::Calls;
@@ -65,6 +65,10 @@ pub(crate) struct PlaceArgs {
 }
 
 pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Outcome {
+    if matches!(command, SessionCommands::Import(_) | SessionCommands::Forget(_) | SessionCommands::Prune(_))
+    {
+        refuse_to_agents("change the record")?;
+    }
     match command {
         SessionCommands::List(args) => list::run(&args, environment),
         SessionCommands::Show(args) => show::run(&args, environment),

@@ -9,7 +9,7 @@ use clap::Args;
 use context_graph_policy::trust::Standing;
 use serde_json::json;
 
-use super::failure::{Failure, Outcome};
+use super::failure::{Failure, Outcome, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use crate::trust::{ProjectFiles, TrustStore};
 use crate::{Environment, clock, table, terminal};
@@ -77,7 +77,7 @@ fn trust(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Out
     if matches!(standing, Standing::Nothing | Standing::Trusted) || args.dry_run {
         return answer(args, &place, standing, &review);
     }
-    refuse_to_agents()?;
+    refuse_to_agents("trust")?;
     let Some(digest) = files.digest() else {
         return Err(Failure::new(ErrorCode::Policy, "not every file can be read, so nothing can be trusted")
             .with_next_step("`context-graph policy check` names them"));
@@ -107,18 +107,8 @@ fn answer(args: &TrustArgs, place: &Path, standing: Standing, review: &Review) -
     table::print_json(&object)
 }
 
-/// Whose files count is for the user to say, and what an agent runs is not the user: neither by a copy of this program nor
-/// by a script, which the guard does not see.
-fn refuse_to_agents() -> Outcome {
-    if !Environment::is_run_by_an_agent() {
-        return Ok(());
-    }
-    Err(Failure::usage("an agent runs this command, and agents cannot trust")
-        .with_next_step("type it in a terminal of your own"))
-}
-
 fn revoke(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Outcome {
-    refuse_to_agents()?;
+    refuse_to_agents("trust")?;
     let files = ProjectFiles::of(environment);
     // A project that is gone can only be named by the path it had.
     let place = files.place().unwrap_or_else(|| environment.current_dir.join(files.root()));
