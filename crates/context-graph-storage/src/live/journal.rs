@@ -54,8 +54,8 @@ pub(crate) struct Journal<'a> {
     pub(crate) place: &'a JournalFile,
     pub(crate) file: File,
     pub(crate) header: Header,
-    /// Whether it was seen not to lead to where it had come.
-    pub(crate) is_put_back: Option<bool>,
+    /// Whether it was just seen to lead to where it had come.
+    pub(crate) leads_on: bool,
 }
 
 impl JournalFile {
@@ -91,7 +91,7 @@ impl JournalFile {
                 }
             };
             if let Some(header) = header {
-                return Ok(Journal { place: self, file, header, is_put_back: None });
+                return Ok(Journal { place: self, file, header, leads_on: false });
             }
         }
     }
@@ -166,24 +166,22 @@ impl Journal<'_> {
         file_lock::alone(&self.file).context("lock", path)?;
         let written = self.place.write_entry(&self.file, &self.header, payload);
         file_lock::release(&self.file).context("unlock", path)?;
-        self.is_put_back = written.as_ref().ok().map(|written| !written.leads_on);
+        self.leads_on = written.as_ref().is_ok_and(|written| written.leads_on);
         if self.place.durable {
             self.sync()?;
         }
         written
     }
 
-    /// Whether it does not lead to where it had come: it was put back to an earlier state, or begun anew.
-    pub(crate) fn is_put_back(&self) -> Result<bool> {
-        let (Some(reached), None) = (&self.place.reached, self.is_put_back) else {
-            return Ok(self.is_put_back == Some(true));
-        };
+    /// The place that it had come to and does not lead to: it was put back to an earlier state, or begun anew.
+    pub(crate) fn missed(&self) -> Result<Option<Position>> {
+        let Some(reached) = self.place.reached.as_ref().filter(|_| !self.leads_on) else { return Ok(None) };
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
         let before = reached.read(&self.place.seal);
-        let is_put_back = before.is_some_and(|place| !reached::holds(&self.file, &self.header, place));
+        let missed = before.filter(|place| !reached::holds(&self.file, &self.header, *place));
         file_lock::release(&self.file).context("unlock", path)?;
-        Ok(is_put_back)
+        Ok(missed)
     }
 
     /// Takes it that the journal has come to `end` and no further, because what is missing is on record.
@@ -191,7 +189,6 @@ impl Journal<'_> {
         if let Some(reached) = &self.place.reached {
             reached.settle(&self.place.seal, end);
         }
-        self.is_put_back = None;
     }
 
     /// Has the disk begin with what was appended, so that there is less to wait for when it is to be safe.

@@ -232,9 +232,9 @@ impl SessionLock<'_> {
         self.journal.continues(place)
     }
 
-    /// Whether the journal does not lead to where it had come: it was put back to an earlier state, or begun anew.
-    pub(crate) fn is_put_back(&self) -> Result<bool> {
-        self.journal.is_put_back()
+    /// The place that the journal had come to and does not lead to: it was put back to an earlier state, or begun anew.
+    pub(crate) fn missed(&self) -> Result<Option<Position>> {
+        self.journal.missed()
     }
 
     /// Takes it that the journal has come to `end` and no further, because what is missing is on record.

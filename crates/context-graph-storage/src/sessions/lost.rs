@@ -123,22 +123,30 @@ pub(super) fn by_damage(damage: &[Damage]) -> Option<EventsLost> {
     (lost > 0).then(|| EventsLost { lost, at_least: true, how: DAMAGED.to_owned(), pieces })
 }
 
-/// What a session has lost that is not on record: `own` of its entries were appended just now.
+/// What a session has lost that is not on record: `own` of its entries were appended just now. The store says up to where it
+/// has folded the journal.
 pub(super) fn found_out(
-    guard: &SessionLock<'_>,
+    guard: &mut SessionLock<'_>,
     state: &Loaded,
     damage: &[Damage],
     own: u64,
+    folded_to: impl FnOnce() -> Result<Option<Position>>,
 ) -> Result<Option<EventsLost>> {
     let by_damage = by_damage(damage);
     let left = state.session.state.counters.events;
     let Some((ahead, (lost, at_least))) =
         state.ahead.as_ref().and_then(|ahead| Some((ahead, ahead.missing(left, own)?)))
     else {
-        let is_put_back = by_damage.is_none() && guard.is_put_back()?;
-        let put_back =
-            || EventsLost { lost: 1, at_least: true, how: PUT_BACK.to_owned(), pieces: Vec::new() };
-        return Ok(by_damage.or_else(|| is_put_back.then(put_back)));
+        let missed = if by_damage.is_none() { guard.missed()? } else { None };
+        let Some(place) = missed else { return Ok(by_damage) };
+        // While the store cannot be asked, nobody knows.
+        let Ok(folded) = folded_to() else { return Ok(None) };
+        if folded.is_some_and(|to| to.generation == place.generation && to.offset >= place.offset) {
+            state.applied.into_iter().for_each(|end| guard.settle_at(end));
+            return Ok(None);
+        }
+        let how = PUT_BACK.to_owned();
+        return Ok(Some(EventsLost { lost: 1, at_least: true, how, pieces: Vec::new() }));
     };
     if let Some(damaged) = by_damage {
         return Ok(Some(EventsLost { lost, at_least, ..damaged }));
@@ -205,7 +213,8 @@ impl Sessions {
             damage.append(&mut tail.damage);
             // What was met before may lie in this stretch, too.
             retain_untold(&mut damage, || tail.entries());
-            let Some(lost) = found_out(guard, &state, &damage, own)? else { return Ok(state) };
+            let folded_to = || store.look(|store| folded_to(store, session_id));
+            let Some(lost) = found_out(guard, &state, &damage, own, folded_to)? else { return Ok(state) };
             self.put_on_record(guard, &lost, now_ms, store)?;
             (state.ahead, damage) = (None, Vec::new());
         }
@@ -277,7 +286,9 @@ impl Sessions {
                 state.take_in(&entry);
             }
             damage.extend(guard.take_damage());
-            losses.extend(found_out(&guard, &state, &damage, 0)?.map(|what| unrecorded(&session_id, what)));
+            let folded_to = || folded_to(store, &session_id);
+            let lost = found_out(&mut guard, &state, &damage, 0, folded_to)?;
+            losses.extend(lost.map(|what| unrecorded(&session_id, what)));
         }
         for session_id in self.caches_without_journal()? {
             let cache = self.folder.session(&session_id)?.read_state_unlocked()?.state;
@@ -311,6 +322,12 @@ fn whose(session_id: &str) -> Result<String> {
 /// A session as the store has it, if there is one.
 fn in_store(store: Option<&Store>, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
     store.map_or(Ok(None), |store| stored(store, session_id))
+}
+
+/// Up to where the store has folded a session's journal.
+pub(super) fn folded_to(store: Option<&Store>, session_id: &str) -> Result<Option<Position>> {
+    let entry = store.map(|store| store.session(session_id)).transpose()?.flatten();
+    Ok(entry.and_then(|entry| entry.folded_to))
 }
 
 fn unrecorded(session_id: &str, what: EventsLost) -> Loss {

@@ -155,7 +155,8 @@ impl Sessions {
             damage.extend(guard.take_damage());
             damage.extend(lost::untold_damage(&mut tail));
             if lost.is_none() && state.unread.is_none() {
-                lost = lost::found_out(&guard, &state, &damage, 1)?;
+                let folded_to = || store.look(|store| lost::folded_to(store, session_id));
+                lost = lost::found_out(&mut guard, &state, &damage, 1, folded_to)?;
                 if let Some(lost) = &lost {
                     self.put_on_record(&mut guard, lost, at_ms, &mut store)?;
                     continue;
