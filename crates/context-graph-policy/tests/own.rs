@@ -42,7 +42,12 @@ fn files() -> ListedFileSystem {
         "/home/dev/proj",
         PROJECT,
         "/home/dev/proj/app/.claude",
+        "/home/dev/proj/app/.claude/agents",
         "/home/dev/proj/app/.context-graph",
+        "/home/dev/proj/app/.context-graph/data",
+        "/home/dev/proj/app/.context-graph/live",
+        "/home/dev/proj/app/src",
+        "/home/dev/proj/app/src/deep",
         "/home/dev/proj/app/evil",
         "/home/dev/proj/app/evil/.claude",
         "/home/dev/proj/app/good",
@@ -56,7 +61,9 @@ fn files() -> ListedFileSystem {
     let files = [
         "/home/dev/proj/app/.claude/settings.json",
         "/home/dev/proj/app/.claude/settings.local.json",
+        "/home/dev/proj/app/.context-graph/data/context-graph.db",
         "/home/dev/proj/app/.context-graph/policy.toml",
+        "/home/dev/proj/app/module/.git",
         "/home/dev/proj/app/evil/.claude/settings.json",
         "/home/dev/proj/app/src/main.rs",
         "/home/dev/.claude/settings.json",
@@ -66,6 +73,8 @@ fn files() -> ListedFileSystem {
     let fs = folders.iter().fold(ListedFileSystem::default(), |fs, path| fs.with(path, FileKind::Folder));
     let fs = files.iter().fold(fs, |fs, path| fs.with(path, FileKind::File));
     let own = |name: &str| format!("{PROJECT}/{name}");
+    let links = [("src/live", "../.context-graph/live"), ("agents", ".claude/agents"), ("near", "src/deep")];
+    let fs = links.iter().fold(fs, |fs, (name, to)| fs.with(&own(name), FileKind::Link((*to).to_owned())));
     fs.with_content(&own("evil.patch"), patch_of(".claude/settings.local.json").as_bytes())
         .with_content(&own("good.patch"), patch_of("src/main.rs").as_bytes())
         .with_content(&own("evil.tar"), &tar_of(".claude/settings.json"))

@@ -1,16 +1,16 @@
 //! From a path as written to the places it can mean: absolute, `..` taken out, links followed.
 
+mod named;
+
 use std::cell::OnceCell;
 
 use super::fs::{FileKind, FileSystem};
 use super::text::{Piece, Text};
+use named::expand;
+pub(crate) use named::fits;
 
 /// Links followed in one path before it is called a loop.
 const MAX_LINKS: usize = 40;
-/// Folders read for one glob.
-const MAX_LOOKUPS: usize = 64;
-/// Names looked at when a glob is tried against a real folder.
-const MAX_NAMES: usize = 512;
 
 /// A path of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub(crate) struct Places<'a> {
 impl Target {
     pub(crate) fn new(written: &Text, cwd: &Text, places: Places<'_>) -> Self {
         let path = absolute(written, cwd);
+        let path =
+            if path.literal().is_some() { path } else { led_up(written, cwd, places.fs).unwrap_or(path) };
         let real = match path.literal() {
             // A drive of another system has no links we could follow.
             Some(literal) if !literal.starts_with('/') => Vec::new(),
@@ -143,16 +145,35 @@ pub(crate) fn absolute(written: &Text, cwd: &Text) -> Text {
     clean(&joined)
 }
 
-/// Where a program gets to that goes to this folder: what `..` means behind a link, the link says.
-pub(crate) fn reached(written: &Text, cwd: &Text, places: Places<'_>) -> Text {
-    let real = uncleaned(written, cwd).and_then(|path| follow(&path, places.fs));
-    real.map_or_else(|| absolute(written, cwd), Text::lit)
-}
-
 /// The absolute path with its `..` still in, if it has any.
 fn uncleaned(written: &Text, cwd: &Text) -> Option<String> {
     let path = written.literal().filter(|path| path.split('/').any(|name| name == ".."))?;
     if path.starts_with('/') { Some(path.to_owned()) } else { Some(format!("{}/{path}", cwd.literal()?)) }
+}
+
+/// The folder that a process is in once it went to one: behind a link, `..` leads up from where the link points. Only a
+/// shell that keeps its place by name goes by the letters.
+pub(crate) fn arrived(written: &Text, cwd: &Text, fs: &dyn FileSystem) -> Text {
+    let by_name = absolute(written, cwd);
+    let real = uncleaned(written, cwd).and_then(|path| follow(&path, fs));
+    match (real, by_name.literal()) {
+        (Some(real), Some(name)) if follow(name, fs).as_ref() != Some(&real) => Text::lit(real),
+        _ => by_name,
+    }
+}
+
+/// The same for the known beginning of a path that is not known to its end.
+fn led_up(written: &Text, cwd: &Text, fs: &dyn FileSystem) -> Option<Text> {
+    let (folder, name) = written.prefix().rsplit_once('/')?;
+    let folder = if folder.is_empty() { "/" } else { folder };
+    if !folder.split('/').any(|name| name == "..") {
+        return None;
+    }
+    let mut path = arrived(&Text::lit(folder), cwd, fs);
+    path.push_str("/");
+    path.push_str(name);
+    written.0.iter().skip(1).for_each(|piece| path.push(piece.clone()));
+    Some(absolute(&path, cwd))
 }
 
 /// `C:/x`: a path from the root of a drive.
@@ -272,67 +293,6 @@ pub(crate) fn follow(path: &str, fs: &dyn FileSystem) -> Option<String> {
         done.push('/');
     }
     Some(done)
-}
-
-/// The real paths that a glob names, and where their links lead.
-fn expand(path: &Text, fs: &dyn FileSystem) -> Vec<String> {
-    let mut found = vec![String::new()];
-    let mut budget = MAX_LOOKUPS;
-    let names = components(path);
-    for name in &names {
-        let mut next = Vec::new();
-        for folder in &found {
-            if let Some(known) = name.literal() {
-                next.push(format!("{folder}/{known}"));
-                continue;
-            }
-            let real = if folder.is_empty() { "/" } else { folder.as_str() };
-            budget = budget.saturating_sub(1);
-            if budget == 0 {
-                break;
-            }
-            for entry in fs.names(real, MAX_NAMES) {
-                if fits(name, &entry) {
-                    next.push(format!("{folder}/{entry}"));
-                }
-            }
-        }
-        next.truncate(MAX_NAMES);
-        found = next;
-    }
-    let real: Vec<String> = found.iter().filter_map(|path| follow(path, fs)).collect();
-    found.extend(real);
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
-fn components(path: &Text) -> Vec<Text> {
-    let mut rest = path.clone();
-    let mut names = Vec::new();
-    while let Some((name, after)) = rest.split_once('/') {
-        names.push(name);
-        rest = after;
-    }
-    names.push(rest);
-    names.retain(|name| !name.is_empty());
-    names
-}
-
-/// Whether a name fits a glob that has no holes.
-pub(crate) fn fits(glob: &Text, name: &str) -> bool {
-    if name.starts_with('.') && !glob.prefix().starts_with('.') {
-        return false;
-    }
-    let mut pattern = String::new();
-    for piece in &glob.0 {
-        match piece {
-            Piece::Lit(text) => pattern.push_str(text),
-            Piece::Star | Piece::Hole(_) => pattern.push('*'),
-            Piece::One => pattern.push('?'),
-        }
-    }
-    super::glob::matches(&pattern, name)
 }
 
 /// The home of somebody else, which lies beside this one: `~name/x`. Only a shell on that machine knows whether there is one.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::mcp::call as mcp;
 use super::path::Places;
 use super::shell::Shell;
-use super::{Access, Cargo, Effects, Text, Unknown};
+use super::{Access, Cargo, Effects, Origin, Piece, Text, Unknown};
 use crate::programs::Known;
 
 /// A tool's input lacks what the tool cannot do without.
@@ -121,34 +121,48 @@ fn literal(path: &str) -> Text {
     Text::from(path)
 }
 
-/// `*.{a,b}` is both. Deeper ones stay as they are.
-fn alternatives(glob: &str) -> Vec<String> {
-    let braces = glob.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
-    match braces {
-        Some((before, (inner, behind))) => {
-            inner.split(',').take(16).map(|one| format!("{before}{one}{behind}")).collect()
-        }
-        None => vec![glob.to_owned()],
-    }
-}
+/// Patterns that one with braces stands for, at most.
+const MAX_BRACES: usize = 64;
 
-/// Searching a folder shows whatever is in it; naming one file in it, by path or by glob, is reading that file.
+/// Searching a folder shows whatever is in it; naming files in it, by path or by pattern, is reading those.
 fn grep(shell: &mut Shell<'_>, input: &Value) {
     let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
     let shows = input.get("output_mode").and_then(Value::as_str) == Some("content");
-    let access = if shows { Access::Read } else { Access::Search };
-    shell.touch_all(access, &literal(path), "Grep", true);
-    let glob = input.get("glob").and_then(Value::as_str).filter(|_| shows);
-    for glob in glob.into_iter().flat_map(alternatives) {
-        let glob = glob.as_str();
+    shell.touch_all(Access::Search, &literal(path), "Grep", true);
+    if !shows {
+        return;
+    }
+    let is_narrowed = ["glob", "type"].iter().any(|field| input.get(*field).is_some());
+    shell.touch_all(Access::Read, &literal(path), "Grep", !is_narrowed);
+    let globs = input.get("glob").and_then(Value::as_str).unwrap_or_default();
+    for glob in alternatives(globs).iter().filter(|glob| !glob.is_empty() && !glob.starts_with('!')) {
         let mut target = Text::from(path);
-        target.push_str("/");
-        let mut whole = target.clone();
-        target.push_globbed(glob.rsplit('/').next().unwrap_or(glob));
+        // A pattern without a folder counts at any depth.
+        let anywhere = if glob.contains('/') { "" } else { "**/" };
+        for part in format!("{anywhere}{glob}").split('/') {
+            target.push_str("/");
+            match part {
+                "**" => target.push(Piece::Hole(Origin::Below)),
+                part => target.push_globbed(part),
+            }
+        }
         shell.touch(Access::Read, &target, "Grep");
-        if glob.contains('/') {
-            whole.push_globbed(glob.trim_start_matches("**/"));
-            shell.touch(Access::Read, &whole, "Grep");
+    }
+}
+
+/// The patterns that one with braces stands for.
+fn alternatives(glob: &str) -> Vec<String> {
+    let (mut done, mut todo) = (Vec::new(), vec![glob.to_owned()]);
+    while let Some(glob) = todo.pop().filter(|_| done.len() + todo.len() < MAX_BRACES) {
+        // The innermost group has no other in it.
+        let group = glob.find('}').and_then(|end| Some((glob[..end].rfind('{')?, end)));
+        match group {
+            Some((start, end)) => {
+                let whole = |choice| format!("{}{choice}{}", &glob[..start], &glob[end + 1..]);
+                todo.extend(glob[start + 1..end].split(',').map(whole));
+            }
+            None => done.push(glob),
         }
     }
+    done
 }

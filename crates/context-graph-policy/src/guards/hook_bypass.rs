@@ -5,7 +5,7 @@ use context_graph_events::told;
 use super::places::hits;
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Text, git_settings};
+use crate::effects::{Access, FileKind, PathEffect, Text, git_settings};
 use crate::programs::Invocation;
 
 static NO_VERIFY: Rule = Rule::deny("hook-bypass/no-verify", Severity::High);
@@ -58,13 +58,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(&effect.target, pattern, case.ctx));
         let shown = effect.target.path.to_string();
-        if any(&[
-            "**/.git/config",
-            "**/.git/config.worktree",
-            "**/.git/info/attributes",
-            "**/.git/commondir",
-            "**/.git/modules/**/config",
-        ]) {
+        if any(GIT_SETTINGS) || repoints(case, effect) {
             found.add_at(
                 &HOOKS_PATH,
                 shown.as_str(),
@@ -89,6 +83,27 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         }
     }
+}
+
+/// What git takes for settings, or is told by where they are.
+const GIT_SETTINGS: &[&str] = &[
+    "**/.git/config",
+    "**/.git/config.worktree",
+    "**/.git/info/attributes",
+    "**/.git/commondir",
+    "**/.git/modules/**/config",
+    "**/.git/worktrees/*/config.worktree",
+    "**/.git/worktrees/*/commondir",
+    "**/.git/worktrees/*/gitdir",
+];
+
+/// Whether the file is written over that says where a worktree's or a submodule's repository is.
+fn repoints(case: &Case<'_>, effect: &PathEffect) -> bool {
+    effect.access == Access::Write
+        && effect
+            .target
+            .places()
+            .any(|place| place.ends_with("/.git") && matches!(case.ctx.fs.kind(place), Some(FileKind::File)))
 }
 
 fn makes_runnable(case: &Case<'_>) -> bool {

@@ -2,8 +2,8 @@
 
 use super::places::is_within;
 use super::{Case, untracked};
-use crate::effects::path::absolute_str;
-use crate::effects::{Access, FileKind, Run, Text};
+use crate::effects::path::arrived;
+use crate::effects::{Access, FileKind, FileSystem, Run, Text};
 
 /// Names looked at in a folder of ours.
 const MAX_NAMES: usize = 64;
@@ -23,7 +23,7 @@ pub(super) fn reached(case: &Case<'_>, run: &Run) -> Option<Ours> {
             if !changes && !run.has("-delete") {
                 return None;
             }
-            let find = Find::of(run);
+            let find = Find::of(run, case.ctx.fs);
             ours(case).into_iter().find(|ours| find.removes(ours) || changes && find.reports(ours))
         }
         "git" | "hub" => untracked::taken(case, run),
@@ -86,12 +86,12 @@ struct Find<'r> {
 }
 
 impl<'r> Find<'r> {
-    fn of(run: &'r Run) -> Self {
+    fn of(run: &'r Run, fs: &dyn FileSystem) -> Self {
         let words: Vec<&str> = run.args.iter().map(Text::known).collect();
         let begin = words.iter().position(|word| !matches!(*word, "-L" | "-H" | "-P")).unwrap_or(words.len());
         let end = words[begin..].iter().position(|word| word.starts_with(['-', '(', '!', ')']));
         let end = end.map_or(words.len(), |end| begin + end);
-        let cwd = run.cwd.known();
+        let place = |start: &str| arrived(&Text::lit(start), &run.cwd, fs).known().to_owned();
         let mut starts: Vec<&str> = words[begin..end].to_vec();
         if starts.is_empty() {
             starts.push(".");
@@ -102,7 +102,7 @@ impl<'r> Find<'r> {
             tests.get(at + 1)?.parse().ok()
         };
         Self {
-            starts: starts.iter().map(|start| ((*start).to_owned(), absolute_str(start, cwd))).collect(),
+            starts: starts.iter().map(|start| ((*start).to_owned(), place(start))).collect(),
             depth: (bound("-mindepth").unwrap_or(0), bound("-maxdepth").unwrap_or(usize::MAX)),
             // Deepest first, nothing is passed over.
             prunes: !tests.contains(&"-depth"),

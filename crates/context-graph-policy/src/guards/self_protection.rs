@@ -51,7 +51,11 @@ const SETTINGS_FILES: &[&str] = &[
     "~/.claude/plugins/**",
     "~/.claude/shell-snapshots/**",
     "~/.claude/local/**",
-    "~/.claude/remote-settings.json",
+    "~/.claude/*.json",
+    "~/.claude/*.sh",
+    "~/.claude/*.py",
+    "~/.claude/*.js",
+    "~/.claude/*.mjs",
     "/etc/claude-code/**",
     "/Library/Application Support/ClaudeCode/**",
     "C:/ProgramData/ClaudeCode/**",
@@ -105,6 +109,14 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         }
     }
+    for effect in case.effects.paths.iter().filter(|effect| encloses_home(case, effect)) {
+        let shown = effect.target.path.to_string();
+        found.add_at(
+            &SWITCH,
+            shown.as_str(),
+            told!("`{}` would make your home a part of a repository (`{}`).", effect.by, shown),
+        );
+    }
     for run in case.runs() {
         if switched_off::rewrites_hooks(case, run) {
             found.add(&SETTINGS, told!("`{}` would change hooks in files that cannot be seen.", run.name));
@@ -150,6 +162,17 @@ fn is_another(case: &Case<'_>, target: &Target) -> bool {
 fn is_installed(case: &Case<'_>, place: &str) -> bool {
     place.ends_with("/bin/context-graph")
         && (!is_within(place, case.ctx.project) || case.ctx.fs.program().is_some_and(|ours| ours == place))
+}
+
+/// Whether the home comes to lie in a repository: what lies there may have come with it, so the user's own folder would not
+/// count as the user's.
+fn encloses_home(case: &Case<'_>, effect: &PathEffect) -> bool {
+    let makes = matches!(effect.access, Access::Write | Access::Permissions);
+    makes
+        && effect.target.places().any(|place| {
+            place.strip_suffix("/.git").is_some_and(|folder| is_within(case.ctx.home, folder))
+                && case.ctx.fs.kind(place).is_none()
+        })
 }
 
 /// Whether the program that calls are decided by is changed, or goes along with a folder.

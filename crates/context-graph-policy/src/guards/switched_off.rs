@@ -1,11 +1,14 @@
 //! Runs that switch the guard off, hold it up, or start a client without it.
 
-use super::Case;
-use crate::effects::path::is_within;
+use super::{Case, untracked};
+use crate::effects::path::{arrived, is_within};
 use crate::effects::{Run, Text};
 
 /// Whether a run takes the guard, or the hooks that call it, out of service.
 pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
+    if moves_settings(run) {
+        return true;
+    }
     let has = |text: &str| run.args.iter().any(|arg| arg.to_string().contains(text));
     match run.name.as_str() {
         "claude" | "claude-code" => {
@@ -32,6 +35,19 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
                 || has("--setting-sources")
                 || run.has("--bare")
         }
+        // What lies in a repository may have come with it: the user's own folder would not count as the user's.
+        "git" => {
+            let call = case.known.read(run);
+            let home = case.ctx.home.trim_end_matches('/');
+            untracked::begun(&call, home, case.ctx.fs).is_some_and(|place| is_within(home, &place))
+        }
+        "mkdir" => {
+            let call = case.known.read(run);
+            let places = call.operands().iter().map(|word| arrived(word, &run.cwd, case.ctx.fs));
+            let mut places = places.filter_map(|place| place.literal().map(str::to_owned));
+            places
+                .any(|place| place.strip_suffix("/.git").is_some_and(|place| is_within(case.ctx.home, place)))
+        }
         "pkill" | "killall" => has("context-graph") || run.has("claude"),
         "kill" => run.args.iter().any(Text::has_hole) && case.runs().any(|run| looks_up_guard(case, run)),
         "cargo" | "brew" | "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "pipx" | "uv" | "apt"
@@ -56,6 +72,28 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
             *client == name && run.args.iter().any(|arg| options.contains(&arg.known()))
         }),
     }
+}
+
+/// Variables that say where the client and the guard look for what is the user's.
+const PLACES: &[&str] = &["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CONTEXT_GRAPH_DB_PATH", "HOME"];
+
+/// Whether programs that are started later are told another place for the user's settings.
+fn moves_settings(run: &Run) -> bool {
+    let lasts = match run.name.as_str() {
+        "systemctl" => run.has("set-environment"),
+        "tmux" => ["set-environment", "setenv"].iter().any(|verb| run.has(verb)),
+        "launchctl" => ["setenv", "config"].iter().any(|verb| run.has(verb)),
+        "mise" => run.has("set"),
+        "set" => run.args.iter().any(|arg| arg.prefix().starts_with('-') && arg.known().contains('U')),
+        "screen" | "zellij" => run.has("setenv"),
+        "setx" | "dbus-update-activation-environment" => true,
+        _ => false,
+    };
+    lasts
+        && run.args.iter().any(|arg| {
+            let name = arg.prefix().split('=').next().unwrap_or_default();
+            PLACES.contains(&name)
+        })
 }
 
 /// Other clients, and how they are told to ask nobody: what they are asked to do then, no guard sees.

@@ -3,14 +3,17 @@
 use super::Case;
 use super::places::is_within;
 use super::reach::{Ours, changes_what_is_found, wild};
-use crate::effects::Run;
-use crate::effects::path::absolute_str;
+use crate::effects::path::{absolute_str, arrived};
+use crate::effects::{FileSystem, Run, Text};
 use crate::programs::Invocation;
 
 /// The first thing of ours that a run of git would take along, or hands on to what changes it.
 pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
     let call = case.known.read(run);
     let sub = call.word(0);
+    if let Some(state) = made_kept(case, &call) {
+        return Some(state);
+    }
     // Lists of git's are read only where something is taken by them.
     let is_concerned = match sub {
         "clean" => true,
@@ -23,7 +26,7 @@ pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
     if !is_concerned {
         return None;
     }
-    let folder = git_folder(&call);
+    let folder = git_folder(&call, case.ctx.fs).known().to_owned();
     let untracked = Untracked::of(case);
     let is_taken = |ours: &Ours| {
         let ignored = untracked.ignores(&ours.path);
@@ -133,10 +136,59 @@ fn lists(call: &Invocation<'_>, folder: &str, ours: &str, ignored: bool) -> bool
 }
 
 /// The folder that git works in.
-fn git_folder(call: &Invocation<'_>) -> String {
+fn git_folder(call: &Invocation<'_>, fs: &dyn FileSystem) -> Text {
     let before =
         call.given.iter().filter(|given| given.name == "-C").filter_map(|given| given.values.first());
-    before.fold(call.run.cwd.known().to_owned(), |cwd, folder| absolute_str(folder.known(), &cwd))
+    before.fold(call.run.cwd.clone(), |cwd, folder| arrived(folder, &cwd, fs))
+}
+
+/// Where a repository is begun, as far as that is known.
+pub(super) fn begun(call: &Invocation<'_>, home: &str, fs: &dyn FileSystem) -> Option<String> {
+    if call.word(0) != "init" {
+        return None;
+    }
+    let named = call.words.get(1).map_or(".", |word| word.known());
+    let named = named.strip_prefix('~').map_or_else(|| named.to_owned(), |rest| format!("{home}{rest}"));
+    arrived(&Text::lit(named), &git_folder(call, fs), fs).literal().map(str::to_owned)
+}
+
+/// What of ours a project may keep: it is written by people.
+const SHARED: &[&str] = &["policy.toml", "config.toml", "policies", "signals", "actions", ".gitignore"];
+
+/// Our state, where git is made to keep it past the list of what it passes over: what git keeps it also puts back.
+fn made_kept(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
+    let forced = match call.word(0) {
+        "add" | "stage" => call.has("--force") && !call.is_quiet(),
+        "update-index" => call.has("--add"),
+        _ => false,
+    };
+    let elsewhere = call.value("--work-tree").into_iter();
+    let assigned = call.run.assigns.iter().filter(|(name, _)| name == "GIT_WORK_TREE");
+    let elsewhere = elsewhere.chain(assigned.map(|(_, value)| value));
+    let fs = case.ctx.fs;
+    let begun = begun(call, case.ctx.home.trim_end_matches('/'), fs);
+    if !forced && begun.is_none() && elsewhere.clone().next().is_none() {
+        return None;
+    }
+    let state = format!("{}/.context-graph", case.ctx.project.trim_end_matches('/'));
+    let is_shared = |place: &str| SHARED.iter().any(|name| is_within(place, &format!("{state}/{name}")));
+    let folder = git_folder(call, fs);
+    let place = |name: &Text| arrived(name, &folder, fs).known().to_owned();
+    let takes = |name: &str| {
+        let name = name.rsplit_once(')').filter(|_| name.starts_with(":(")).map_or(name, |(_, name)| name);
+        let place = place(&Text::lit(name.trim_start_matches(":/")));
+        is_within(&state, &place)
+            || is_within(&place, &state) && !is_shared(&place)
+            || wild(&place, &format!("{state}/data/context-graph.db"))
+    };
+    let adds = forced
+        && (named(call).any(takes)
+            || named(call).next().is_none() && call.has("--all")
+            || call.has("--pathspec-from-file"));
+    let is_inside = |place: &str| is_within(place, &state);
+    let works_inside = elsewhere.map(place).any(|place| is_inside(&place));
+    (adds || works_inside || begun.is_some_and(|place| is_inside(&place)))
+        .then_some(Ours { path: state, is_folder: true })
 }
 
 /// Whether `git clean` takes a file along that git does not keep: with `-x` all of them, with `-X` those it passes over, else

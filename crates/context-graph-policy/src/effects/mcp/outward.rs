@@ -41,6 +41,15 @@ pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input
     if says && carries_secret(input, &mut { MAX_VALUES }) {
         shell.send(Text::hole(Origin::Output), Cargo::Credential, tool);
     }
+    for (_, value) in input.as_object().into_iter().flatten().filter(|_| sends) {
+        // As `curl` and many others take a file: `@path`.
+        if let Some(path) = value.as_str().and_then(|text| text.strip_prefix('@'))
+            && path.len() < 4096
+            && path.contains('/')
+        {
+            shell.touch(Access::Read, &Text::from(path), tool);
+        }
+    }
     let attached = ["attachments", "attachment", "files", "file_path", "file", "path"];
     for field in attached.iter().filter(|_| sends) {
         let listed = input.get(*field).and_then(strings).unwrap_or_default();

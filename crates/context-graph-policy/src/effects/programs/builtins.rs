@@ -2,7 +2,7 @@
 
 use context_graph_secrets::names_credential;
 
-use crate::effects::path::{absolute, reached};
+use crate::effects::path::{absolute, arrived};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Disclosure, Origin, Run, Text};
 use crate::programs::Invocation;
@@ -79,6 +79,7 @@ impl Shell<'_> {
                 if run.args.is_empty() {
                     return Some(Flow { environment: true, piped: true, ..Flow::default() });
                 }
+                self.goes_by_links |= run.args.iter().any(|arg| matches!(arg.known(), "-P" | "physical"));
                 let dashes = run.args.iter().position(|arg| arg.literal() == Some("--"));
                 if dashes.is_some() || !run.args[0].prefix().starts_with(['-', '+']) {
                     self.set_positional(run.args[dashes.map_or(0, |at| at + 1)..].to_vec());
@@ -207,7 +208,7 @@ impl Shell<'_> {
             Some(to) if to.literal() == Some("-") => self.came_from(),
             // What lies above an unknown place is unknown.
             Some(to) if climbs(to) => Text::hole(Origin::Variable),
-            Some(to) if call.has("-P") => reached(to, self.cwd(), self.places),
+            Some(to) if self.goes_by_links || call.has("-P") => arrived(to, self.cwd(), self.places.fs),
             Some(to) => absolute(to, self.cwd()),
             None if call.run.has("-") => self.came_from(),
             None => Text::lit(self.places.home),

@@ -127,7 +127,7 @@ impl Shell<'_> {
         let set = call.run.assigns.iter().filter(|(name, _)| name == "GIT_WORK_TREE").map(|(_, value)| value);
         for folder in named.chain(set).filter(|_| writes) {
             self.bring_unnamed(folder, true, "git");
-            let folder = path::absolute(&self.home_expanded(folder), self.cwd());
+            let folder = path::arrived(&self.home_expanded(folder), self.cwd(), self.places.fs);
             self.set_cwd(folder);
         }
     }

@@ -1,7 +1,7 @@
 //! What the tables say of a program's options and operands, done.
 
 use crate::effects::inline;
-use crate::effects::path::reached;
+use crate::effects::path::arrived;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Text, Unknown};
 use crate::programs::{Invocation, Role};
@@ -132,7 +132,7 @@ impl Shell<'_> {
             let is_folder = given.option.is_some_and(|option| option.takes.first() == Some(&Role::Folder));
             if let (true, Some(folder)) = (is_folder, given.values.first()) {
                 let from = place.as_ref().unwrap_or_else(|| self.cwd());
-                place = Some(reached(&self.home_expanded(folder), from, self.places));
+                place = Some(arrived(&self.home_expanded(folder), from, self.places.fs));
             }
         }
         place

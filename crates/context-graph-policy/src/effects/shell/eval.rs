@@ -47,6 +47,7 @@ pub(super) struct Frame {
 }
 
 /// The shell's state while a command is walked.
+#[expect(clippy::struct_excessive_bools, reason = "switches of the shell, each of its own")]
 pub(crate) struct Shell<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) project: &'a str,
@@ -99,6 +100,8 @@ pub(crate) struct Shell<'a> {
     pub(crate) split_at: Option<String>,
     /// Stars stand for hidden names as well.
     pub(crate) stars_reach_hidden: bool,
+    /// Whether `cd` leads up from where a link points, as `set -P` has it.
+    pub(crate) goes_by_links: bool,
     steps: usize,
     pub(super) nesting: u32,
     wrapping: u32,
@@ -145,6 +148,7 @@ impl<'a> Shell<'a> {
             most_choices: 1,
             split_at: None,
             stars_reach_hidden: false,
+            goes_by_links: false,
             steps: 0,
             nesting: 0,
             wrapping: 0,

@@ -5,7 +5,7 @@ mod stores;
 
 use context_graph_events::told;
 
-use super::places::is_passing;
+use super::places::{is_passing, is_within};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, Disclosure, Origin, PathEffect, Piece, Run, Text, git_settings};
@@ -53,6 +53,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         }
     }
+    for effect in case.effects.paths.iter().filter(|effect| shows_home(effect, case)) {
+        found.add(&SHOW, told!("`{}` would show what is found in all of the home.", effect.by));
+    }
     for disclosure in &case.effects.disclosures {
         let reason = match disclosure {
             Disclosure::Environment => "This would show all environment variables.".to_owned(),
@@ -79,6 +82,16 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&SHOW, told!("`{}` would show a credential.", call.shown()));
         }
     }
+}
+
+/// Whether a search of the client's shows what it finds in the home or above, whatever file that is in.
+fn shows_home(effect: &PathEffect, case: &Case<'_>) -> bool {
+    let is_all = |place: &str| is_within(case.ctx.home, place) && !is_within(place, case.ctx.project);
+    effect.by == "Grep"
+        && effect.access == Access::Read
+        && effect.recursive
+        && !case.ctx.home.is_empty()
+        && effect.target.places().any(is_all)
 }
 
 /// `cat .*`: every dotted file of the project, those with its secrets among them.
