@@ -83,7 +83,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown.as_str(),
                 told!("`{}` would change the guard's own configuration (`{}`).", effect.by, shown),
             );
-        } else if any(STATE_FILES) || is_heads_file(case, target) || is_put_under_git(case, effect) {
+        } else if any(STATE_FILES) || is_heads_file(case, target) {
             found.add_at(
                 &STATE,
                 shown.as_str(),
@@ -142,12 +142,6 @@ fn check(case: &Case<'_>, found: &mut Found) {
             );
         }
     }
-}
-
-/// Whether git is made to keep our records along with all else that it passes over: then it can set them back.
-fn is_put_under_git(case: &Case<'_>, effect: &PathEffect) -> bool {
-    let state = format!("{}/.context-graph", case.ctx.project.trim_end_matches('/'));
-    effect.by == "git add -f" && holds(&effect.target, &state) && case.ctx.fs.kind(&state).is_some()
 }
 
 /// Whether settings are of another project, one that is tried out in a folder for things that need not last, or a template

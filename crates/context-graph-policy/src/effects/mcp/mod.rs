@@ -13,7 +13,7 @@ use outward::outward;
 use serde_json::Value;
 use stores::{container, remove_named, send_statements};
 
-use super::path::absolute;
+use super::path::arrived;
 use super::shell::Shell;
 use super::{Access, Text, Unknown};
 
@@ -72,14 +72,14 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let all: Vec<String> = words_of(tool);
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     if let Some(folder) = working_folder(input) {
-        let folder = absolute(&shell.home_expanded(&Text::from(folder)), shell.cwd());
+        let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
         shell.set_cwd(folder);
     }
     let levels = levels(input);
     for level in &levels {
         let saved = shell.cwd().clone();
         if let Some(folder) = working_folder(level) {
-            let folder = absolute(&shell.home_expanded(&Text::from(folder)), shell.cwd());
+            let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
             shell.set_cwd(folder);
         }
         run_fields(shell, &all, &words, level);
@@ -117,6 +117,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let keeps_files = all.iter().any(|word| FILES.contains(&word.as_str()));
     if access == Access::Delete || access == Access::Write && keeps_files {
         fields::unnamed(input, &mut paths, &mut { MAX_VALUES });
+        paths.retain(|(_, path)| keeps_files || is_of_concern(shell, path));
     }
     for level in levels.iter().enumerate().filter(|(at, level)| *at == 0 || matches!(level, Cow::Owned(_))) {
         collect(level.1, &mut paths, &mut left);
@@ -171,6 +172,14 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
         }
         other => shell.touch(other, &target, tool),
     }
+}
+
+/// Whether text that no field says to be a path is one that matters: something that is there, or would be among what is
+/// ours or the client's.
+fn is_of_concern(shell: &Shell<'_>, path: &str) -> bool {
+    let place = arrived(&shell.home_expanded(&Text::from(path)), shell.cwd(), shell.places.fs);
+    let is_named = place.known().split('/').any(|name| matches!(name, ".claude" | ".context-graph"));
+    is_named || shell.places.fs.kind(place.known()).is_some()
 }
 
 /// Patches among a tool's fields, whatever they are called there.

@@ -66,10 +66,8 @@ impl Shell<'_> {
             }
             "mv" if !call.is_quiet() => self.git_move(rest),
             "add" | "stage" => {
-                // What git passes over it keeps only when it is forced: then it can be set back with all the rest.
-                let by = if call.has("--force") && !call.is_quiet() { "git add -f" } else { "git add" };
                 for file in rest {
-                    self.touch_all(Access::Mention, file, by, call.has("--force"));
+                    self.touch(Access::Mention, file, "git add");
                 }
             }
             "log" if !call.has_any(&["--patch", "-c", "--cc"]) => {}
@@ -118,6 +116,12 @@ impl Shell<'_> {
         let keeps =
             matches!(sub, "init" | "add" | "commit" | "stash" | "clean" | "rm" | "mv" | "apply" | "rebase");
         let folder = self.cwd().clone();
+        // A project's own rules are kept like its other files.
+        let place = format!("{folder}/");
+        let is_shared = ["policies", "signals", "actions"]
+            .iter()
+            .any(|name| place.contains(&format!("/.context-graph/{name}/")));
+        let keeps = keeps && !(is_shared && matches!(sub, "add" | "commit"));
         if (writes || keeps)
             && folder.literal().is_some_and(|folder| format!("{folder}/").contains("/.context-graph/"))
         {
