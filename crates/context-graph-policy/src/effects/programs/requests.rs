@@ -128,14 +128,7 @@ fn carried(call: &Invocation<'_>) -> (Vec<Text>, Cargo) {
             }
         }
     }
-    for value in call.values("--data-urlencode") {
-        // `name@file` without `=` names a file.
-        if let Some((name, file)) = value.split_once('@')
-            && !name.to_string().contains('=')
-        {
-            uploads.push(file);
-        }
-    }
+    uploads.extend(files_of_options(call));
     for value in &data {
         cargo = cargo.max(of_text(value).max(Cargo::Data));
         let file = value
@@ -152,6 +145,21 @@ fn carried(call: &Invocation<'_>) -> (Vec<Text>, Cargo) {
         }
     }
     (uploads, cargo)
+}
+
+/// The files that are sent with headers and the like.
+fn files_of_options(call: &Invocation<'_>) -> Vec<Text> {
+    let values = |options: &[&str]| -> Vec<Text> {
+        options.iter().flat_map(|option| call.values(option)).cloned().collect()
+    };
+    // `name@file` without `=` names a file; so does `@file`.
+    let named = values(&["--data-urlencode", "--url-query", "--variable"]).into_iter().filter_map(|value| {
+        let (name, file) = value.split_once('@')?;
+        (!name.to_string().contains('=')).then_some(file)
+    });
+    let headers =
+        values(&["--header", "--proxy-header"]).into_iter().filter_map(|value| value.strip_prefix("@"));
+    named.chain(headers).collect()
 }
 
 /// What a piece of a request carries.
