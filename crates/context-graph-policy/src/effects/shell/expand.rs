@@ -265,7 +265,14 @@ impl Shell<'_> {
                 }
                 vec![Text::hole(Origin::Computed)]
             }
-            "" | ":?" | "?" | "@" | "*" => values,
+            ":?" | "?" => {
+                if unset || unknown {
+                    // Only the complaint is made of it, but what is substituted in it runs.
+                    self.joined(&param.arg);
+                }
+                values
+            }
+            "" | "@" | "*" => values,
             ":" if matches!(name.as_str(), "@" | "*") => {
                 let arg = self.joined(&param.arg);
                 sliced(values, arg.known())

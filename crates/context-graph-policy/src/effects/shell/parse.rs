@@ -346,7 +346,7 @@ impl<'a> Parser<'a> {
             && let Some((name, append, length)) = assignment_head(&self.bytes[self.pos..])
         {
             let head = self.source.get(self.pos..self.pos + length).unwrap_or("");
-            let index = head
+            let mut index = head
                 .split_once('[')
                 .and_then(|(_, rest)| rest.split_once(']'))
                 .map(|(index, _)| index.to_owned());
@@ -358,7 +358,8 @@ impl<'a> Parser<'a> {
                     if self.eat(")") {
                         break;
                     }
-                    self.skip_item_index();
+                    let of_item = self.item_index();
+                    index = index.into_iter().chain(of_item).reduce(|all, one| all + " " + &one);
                     items.push(self.word()?);
                 }
                 Value::Array(items)
@@ -373,15 +374,16 @@ impl<'a> Parser<'a> {
     }
 
     /// `[key]=` before an item of an array says where it goes, not what it is.
-    fn skip_item_index(&mut self) {
-        let rest = &self.bytes[self.pos.min(self.bytes.len())..];
-        if rest.first() != Some(&b'[') {
-            return;
+    /// Goes past `[index]=` before an item of an array, and gives the index: what is substituted in it runs.
+    fn item_index(&mut self) -> Option<String> {
+        let rest = self.source.get(self.pos..)?.strip_prefix('[')?;
+        let (index, _) = rest.split_once("]=")?;
+        // A word that begins with a bracket may be meant, whose end is another item's.
+        if index.contains([' ', '\n']) && !index.contains(['$', '`']) {
+            return None;
         }
-        let end = rest.iter().take(64).position(|c| *c == b']');
-        if let Some(end) = end.filter(|end| rest.get(end + 1) == Some(&b'=')) {
-            self.pos += end + 2;
-        }
+        self.pos += index.len() + "[]=".len();
+        Some(index.to_owned())
     }
 }
 
