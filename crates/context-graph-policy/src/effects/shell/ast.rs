@@ -42,7 +42,7 @@ pub(crate) struct Simple {
 #[derive(Debug, Clone)]
 pub(crate) struct Assign {
     pub(crate) name: String,
-    /// What stands in the brackets of `name[index]=`.
+    /// What stands in the brackets of `name[index]=`; for an array, in those of all its items.
     pub(crate) index: Option<String>,
     pub(crate) append: bool,
     pub(crate) value: Value,

@@ -211,20 +211,7 @@ impl Shell<'_> {
             }
         }
         let mut values = match &param.index {
-            Some(index) => {
-                let index = self.joined(index);
-                let array = self.array(&name).cloned();
-                match (array, index.literal()) {
-                    (Some(items), Some("@" | "*") | None) => items,
-                    (Some(items), Some(at)) => {
-                        let at = at.parse::<i64>().unwrap_or(0);
-                        let length = i64::try_from(items.len()).unwrap_or(0);
-                        let at = usize::try_from(if at < 0 { at + length } else { at }).unwrap_or(usize::MAX);
-                        items.into_iter().nth(at).into_iter().collect()
-                    }
-                    (None, _) => self.lookup(&name),
-                }
-            }
+            Some(index) => self.elements(&name, index),
             None => self.lookup(&name),
         };
         if param.length {
@@ -265,14 +252,12 @@ impl Shell<'_> {
                 }
                 vec![Text::hole(Origin::Computed)]
             }
-            ":?" | "?" => {
-                if unset || unknown {
-                    // Only the complaint is made of it, but what is substituted in it runs.
+            "" | ":?" | "?" | "@" | "*" => {
+                if param.op.ends_with('?') && (unset || unknown) {
                     self.joined(&param.arg);
                 }
                 values
             }
-            "" | "@" | "*" => values,
             ":" if matches!(name.as_str(), "@" | "*") => {
                 let arg = self.joined(&param.arg);
                 sliced(values, arg.known())
@@ -284,6 +269,21 @@ impl Shell<'_> {
                 }
                 values
             }
+        }
+    }
+
+    /// What a subscript takes out of an array: one element, or all.
+    fn elements(&mut self, name: &str, index: &[Part]) -> Vec<Text> {
+        let index = self.joined(index);
+        match (self.array(name).cloned(), index.literal()) {
+            (Some(items), Some("@" | "*") | None) => items,
+            (Some(items), Some(at)) => {
+                let at = at.parse::<i64>().unwrap_or(0);
+                let length = i64::try_from(items.len()).unwrap_or(0);
+                let at = usize::try_from(if at < 0 { at + length } else { at }).unwrap_or(usize::MAX);
+                items.into_iter().nth(at).into_iter().collect()
+            }
+            (None, _) => self.lookup(name),
         }
     }
 
