@@ -182,8 +182,8 @@ impl Environment {
         if std::env::var_os("CONTEXT_GRAPH_TEST_PATIENCE").is_some() { 20 } else { 1 }
     }
 
-    /// Panics or hangs when a test asks for it, so that what that looks like from outside can be tested. Not in
-    /// releases.
+    /// Panics or hangs when a test asks for it at this moment, so that what that looks like from outside can be tested. Not
+    /// in releases.
     #[cfg(debug_assertions)]
     #[expect(clippy::disallowed_methods, reason = "a test switch")]
     pub(crate) fn misbehave_if_asked(&self, moment: &str) {

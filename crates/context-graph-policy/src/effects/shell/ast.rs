@@ -42,8 +42,8 @@ pub(crate) struct Simple {
 #[derive(Debug, Clone)]
 pub(crate) struct Assign {
     pub(crate) name: String,
-    /// What stands in the brackets of `name[index]=`; for an array, in those of all its items.
-    pub(crate) index: Option<String>,
+    /// What stands in the brackets of `name[index]=`, or of the items of an array: `name=([index]=…)`.
+    pub(crate) indexes: Vec<String>,
     pub(crate) append: bool,
     pub(crate) value: Value,
 }

@@ -346,10 +346,11 @@ impl<'a> Parser<'a> {
             && let Some((name, append, length)) = assignment_head(&self.bytes[self.pos..])
         {
             let head = self.source.get(self.pos..self.pos + length).unwrap_or("");
-            let mut index = head
+            let index = head
                 .split_once('[')
                 .and_then(|(_, rest)| rest.split_once(']'))
                 .map(|(index, _)| index.to_owned());
+            let mut indexes: Vec<String> = index.into_iter().collect();
             self.pos += length;
             let value = if self.eat("(") {
                 let mut items = Vec::new();
@@ -358,27 +359,25 @@ impl<'a> Parser<'a> {
                     if self.eat(")") {
                         break;
                     }
-                    let of_item = self.item_index();
-                    index = index.into_iter().chain(of_item).reduce(|all, one| all + " " + &one);
+                    indexes.extend(self.item_index());
                     items.push(self.word()?);
                 }
                 Value::Array(items)
             } else {
                 Value::One(self.word_or_empty()?)
             };
-            simple.assigns.push(Assign { name, index, append, value });
+            simple.assigns.push(Assign { name, indexes, append, value });
             return Ok(());
         }
         simple.words.push(self.word()?);
         Ok(())
     }
 
-    /// `[key]=` before an item of an array says where it goes, not what it is.
-    /// Goes past `[index]=` before an item of an array, and gives the index: what is substituted in it runs.
+    /// Skips `[index]=` before an item of an array and returns the index, because substitutions in it run.
     fn item_index(&mut self) -> Option<String> {
         let rest = self.source.get(self.pos..)?.strip_prefix('[')?;
         let (index, _) = rest.split_once("]=")?;
-        // A word that begins with a bracket may be meant, whose end is another item's.
+        // Not an index but a word with a bracket in it: the `]=` belongs to a later item.
         if index.contains([' ', '\n']) && !index.contains(['$', '`']) {
             return None;
         }

@@ -13,7 +13,7 @@ const MAX_VARIABLES: usize = 256;
 
 impl Shell<'_> {
     pub(super) fn assigned(&mut self, assign: &Assign) -> Vec<Text> {
-        if let Some(index) = &assign.index {
+        for index in &assign.indexes {
             self.subscript(&Text::lit(format!("x[{index}]")));
         }
         match &assign.value {
@@ -25,10 +25,11 @@ impl Shell<'_> {
     pub(super) fn assign(&mut self, assign: &Assign, mut value: Vec<Text>) {
         let name = &assign.name;
         // Bash keeps its aliases and the places of programs in arrays of their own.
-        if let ("BASH_ALIASES" | "BASH_CMDS", Some(index)) = (name.as_str(), &assign.index) {
-            let index = index.trim_matches(['"', '\'']).to_owned();
-            if let Some(meant) = value.first().and_then(Text::literal) {
-                self.set_alias(&index, meant);
+        if matches!(name.as_str(), "BASH_ALIASES" | "BASH_CMDS") && !assign.indexes.is_empty() {
+            for (index, meant) in assign.indexes.iter().zip(&value) {
+                if let Some(meant) = meant.literal() {
+                    self.set_alias(index.trim_matches(['"', '\'']), meant);
+                }
             }
             return;
         }
@@ -46,7 +47,7 @@ impl Shell<'_> {
             return;
         }
         let mut value = value.pop().unwrap_or_default();
-        if let Some(at) = assign.index.as_ref().and_then(|index| index.parse::<usize>().ok()) {
+        if let Some(at) = assign.indexes.first().and_then(|index| index.parse::<usize>().ok()) {
             self.set_element(name, at, value.clone());
         }
         if assign.append {
