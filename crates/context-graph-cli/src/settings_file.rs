@@ -31,8 +31,8 @@ impl Scope {
     /// What `init` and `uninstall` are told to mean it.
     pub(crate) fn flag(self) -> &'static str {
         match self {
-            Self::Project => "",
-            Self::Local => " --local",
+            Self::Project => " --shared",
+            Self::Local => "",
             Self::User => " --user",
         }
     }

@@ -3,6 +3,7 @@
 use context_graph_events::EventName;
 
 use crate::client::{ClientVersion, EXEC_FORM_SINCE, NEWEST_KNOWN_CLIENT, ON_FAILURE_SINCE, known_since};
+use crate::missing::Missing;
 use crate::ours::shell_word;
 use crate::plan::{HookEntry, OnFailure, Plan, PlannedHook, StatusLine};
 
@@ -15,13 +16,16 @@ pub struct PlanOptions {
     pub without: Vec<EventName>,
     /// Whether a tool call is blocked if its guard does not answer.
     pub fail_closed: bool,
+    /// For settings that go to machines which may not have the program: what happens there. None for settings of this
+    /// machine.
+    pub missing: Option<Missing>,
     /// Whether to add the status line.
     pub status_line: bool,
 }
 
 impl Default for PlanOptions {
     fn default() -> Self {
-        Self { also: Vec::new(), without: Vec::new(), fail_closed: true, status_line: false }
+        Self { also: Vec::new(), without: Vec::new(), fail_closed: true, missing: None, status_line: false }
     }
 }
 
@@ -74,12 +78,17 @@ pub const fn left_out(event: EventName) -> Option<&'static str> {
 
 fn entry(binary: &str, client: ClientVersion, event: EventName, options: &PlanOptions) -> HookEntry {
     let args = arguments(event);
-    let (command, args) = if client >= EXEC_FORM_SINCE {
+    let (command, args) = if let Some(missing) = options.missing {
+        (missing.line(event, &args), None)
+    } else if client >= EXEC_FORM_SINCE {
         (binary.to_owned(), Some(args.map(str::to_owned).to_vec()))
     } else {
         (format!("{} {}", shell_word(binary), args.join(" ")), None)
     };
-    let blocks = options.fail_closed && event == EventName::PreToolUse && client >= ON_FAILURE_SINCE;
+    let blocks = options.fail_closed
+        && options.missing != Some(Missing::GoOn)
+        && event == EventName::PreToolUse
+        && client >= ON_FAILURE_SINCE;
     HookEntry {
         command,
         args,

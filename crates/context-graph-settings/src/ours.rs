@@ -17,6 +17,7 @@ use crate::default_plan::arguments;
 use crate::error::SettingsError;
 use crate::json::node::{Hop, Node};
 use crate::json::parse::{is_blank, parse};
+use crate::missing::behind_check;
 
 /// The generated scripts, by the event that each is for.
 const SCRIPTS: [(&str, EventName); 5] = [
@@ -124,7 +125,7 @@ fn our_command(event: &str, entry: &Node, generated: &dyn Fn(&str) -> bool) -> O
             let args = args.elements().iter().map(|arg| Some(arg.as_text()?.replace(PROJECT_FOLDER, ".")));
             [Some(command.to_owned())].into_iter().chain(args).collect::<Option<Vec<_>>>()?
         }
-        None => shell_words(command)?,
+        None => shell_words(behind_check(command))?,
     };
     let ours = match &words[..] {
         [program, verb, ..] if is_program(program) => verb == "hooks",

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use context_graph_events::EventName;
 use context_graph_policy::rules::Rules;
-use context_graph_settings::{ClientVersion, Edited, Plan, PlanOptions, default_plan, diff, install_where};
+use context_graph_settings::{
+    ClientVersion, Edited, Missing, Plan, PlanOptions, default_plan, diff, install_where, missing_in,
+};
 use context_graph_storage::safe_open::read_regular;
 use serde_json::json;
 
@@ -37,11 +39,15 @@ pub(crate) struct WhereArgs {
     /// The project's folder [default: the one around the current folder]
     dir: Option<PathBuf>,
 
-    /// The project's settings of this machine only (`.claude/settings.local.json`)
-    #[arg(long, conflicts_with = "user")]
+    /// Only for you, in this project: `.claude/settings.local.json` [default]
+    #[arg(long, conflicts_with_all = ["user", "shared"])]
     local: bool,
 
-    /// Your own settings, for every project (`~/.claude/settings.json`)
+    /// For everybody who works in this repository: `.claude/settings.json`
+    #[arg(long, conflicts_with = "user")]
+    shared: bool,
+
+    /// Only for you, in every project: `~/.claude/settings.json`
     #[arg(long)]
     user: bool,
 
@@ -68,10 +74,11 @@ pub(crate) struct WhereArgs {
     after_help = "Every other key, hook and byte of the settings stays as it is, and a copy is kept. Events that the client \
                   does not know are left out, and those that a hook would only slow down; the output says which.\n\nExamples:\n  \
                   context-graph init --dry-run            show every line that would change, and change nothing\n  \
-                  context-graph init                      say what would change, ask, and write .claude/settings.json\n  \
+                  context-graph init                      only for you: say what would change, ask, and write\n  \
                   context-graph init --diff               the same, and show every line before asking\n  \
-                  context-graph init --user --yes         for every project, without asking\n  \
-                  context-graph init --portable           for settings that others share: no path of this machine"
+                  context-graph init --user --yes         for every project of yours, without asking\n  \
+                  context-graph init --shared             for everybody in the repository; harmless where the program is missing\n  \
+                  context-graph init --shared --require   for everybody, and tool calls are blocked where it is missing"
 )]
 pub(crate) struct InitArgs {
     #[command(flatten)]
@@ -80,6 +87,10 @@ pub(crate) struct InitArgs {
     /// Name the binary as `context-graph`, to be found on the PATH, instead of by its full path
     #[arg(long)]
     portable: bool,
+
+    /// Block tool calls on machines that do not have the program
+    #[arg(long, requires = "shared")]
+    require: bool,
 
     /// Also show a status line, unless there is one already
     #[arg(long)]
@@ -91,12 +102,10 @@ impl WhereArgs {
         environment.in_project(self.dir.as_deref())
     }
 
-    fn scope(&self) -> Scope {
-        match (self.user, self.local) {
-            (true, _) => Scope::User,
-            (false, true) => Scope::Local,
-            (false, false) => Scope::Project,
-        }
+    /// The scope that was named.
+    fn named_scope(&self) -> Option<Scope> {
+        let named = [(self.user, Scope::User), (self.shared, Scope::Project), (self.local, Scope::Local)];
+        named.into_iter().find_map(|(is_named, scope)| is_named.then_some(scope))
     }
 }
 
@@ -104,9 +113,17 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     let root = existing_root(&environment)?;
     let client = Client::find(&environment).map(|client| client.version);
-    let binary = if args.portable { PORTABLE.to_owned() } else { super::binary_path()? };
-    let plan = plan(&environment, &binary, client, args.statusline);
-    let file = SettingsFile::new(&environment, args.place.scope());
+    let scope = args.place.named_scope().unwrap_or_else(|| ask_for_whom(&args.place));
+    let missing = match (scope, args.require) {
+        (Scope::Project, true) => Some(Missing::Block),
+        (Scope::Project, false) => Some(Missing::GoOn),
+        _ => None,
+    };
+    let is_portable = args.portable || missing.is_some();
+    let binary = if is_portable { PORTABLE.to_owned() } else { super::binary_path()? };
+    let options = PlanOptions { status_line: args.statusline, missing, ..PlanOptions::default() };
+    let plan = plan(&environment, &binary, client, &options);
+    let file = SettingsFile::new(&environment, scope);
     let before = file.read()?;
     let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
         .map_err(|error| file.refused(&error))?;
@@ -114,7 +131,7 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     if !proceed(&args.place, &file, &root, before.as_deref(), &edited, &heading)? {
         return Ok(());
     }
-    make_state_folder(args.place.scope(), &environment)?;
+    make_state_folder(scope, &environment)?;
     file.apply(before.as_deref(), &edited, clock::now_ms())?;
     for trouble in doctor::what_disables_hooks(&environment) {
         terminal::complain(&trouble);
@@ -122,12 +139,19 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     if let Some(words) = trust::words(ProjectFiles::of(&environment).standing()) {
         terminal::complain(words);
     }
-    if args.portable && !doctor::is_on_the_path(PORTABLE, &root) {
-        terminal::complain(
-            "`context-graph` is not on the PATH here: until it is, every tool call is blocked",
-        );
+    if is_portable && !doctor::is_on_the_path(PORTABLE, &root) {
+        terminal::complain(match missing {
+            Some(Missing::GoOn) => "`context-graph` is not on the PATH here: until it is, nothing is guarded",
+            _ => "`context-graph` is not on the PATH here: until it is, every tool call is blocked",
+        });
     }
-    let (path, flag) = (file.path().display(), args.place.scope().flag());
+    for (path, flag) in uninstall::elsewhere(&environment, scope) {
+        terminal::complain(&format!(
+            "{} has hooks of context-graph, too, and both would run: `context-graph uninstall{flag}` takes those out",
+            path.display()
+        ));
+    }
+    let (path, flag) = (file.path().display(), scope.flag());
     let dir = args.place.dir.as_ref().map(|dir| format!(" {}", dir.display())).unwrap_or_default();
     done(
         &args.place,
@@ -136,6 +160,13 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
              `context-graph uninstall{flag}{dir}` takes it out again"
         ),
     )
+}
+
+/// Asks for whom, where somebody is there to answer. Settings that a team commits are changed only for who says so.
+fn ask_for_whom(args: &WhereArgs) -> Scope {
+    let question = "For everybody who works in this repository? No means only for you.";
+    let is_asked = !args.yes && !args.dry_run && !args.json;
+    if is_asked && terminal::agreed(false, question) { Scope::Project } else { Scope::Local }
 }
 
 /// The project's folder, which must be there.
@@ -161,10 +192,9 @@ pub(crate) fn plan(
     environment: &Environment,
     program: &str,
     client: Option<ClientVersion>,
-    status_line: bool,
+    options: &PlanOptions,
 ) -> Plan {
-    let options = PlanOptions { status_line, ..PlanOptions::default() };
-    let mut plan = default_plan(program, client, &options);
+    let mut plan = default_plan(program, client, options);
     leave_time_for_gates(&mut plan, &rules::load(environment));
     plan
 }
@@ -176,7 +206,9 @@ pub(crate) fn bring_up_to_date(
     program: &str,
     client: Option<ClientVersion>,
 ) -> Result<PathBuf, Failure> {
-    let plan = plan(environment, program, client, false);
+    let text = SettingsFile::new(environment, scope).read()?;
+    let options = PlanOptions { missing: text.as_deref().and_then(missing_in), ..PlanOptions::default() };
+    let plan = plan(environment, program, client, &options);
     install_unasked(environment, scope, &plan).map(|(path, _)| path)
 }
 

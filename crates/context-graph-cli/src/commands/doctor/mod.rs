@@ -25,7 +25,7 @@ mod versions;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use context_graph_settings::{ClientVersion, Plan};
+use context_graph_settings::{ClientVersion, Plan, PlanOptions, missing_in};
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
@@ -85,9 +85,10 @@ impl Patient {
         self.client.as_ref().map(|client| client.version)
     }
 
-    /// What `init` would write for a program.
-    fn plan(&self, program: &str) -> Plan {
-        init::plan(&self.environment, program, self.version(), false)
+    /// What `init` would write into a settings file like this one, for a program.
+    fn plan(&self, program: &str, source: &Source) -> Plan {
+        let options = PlanOptions { missing: missing_in(&source.text), ..PlanOptions::default() };
+        init::plan(&self.environment, program, self.version(), &options)
     }
 
     /// How a fix names this program: by its name alone if the settings do so and that finds it.

@@ -51,7 +51,7 @@ fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
     let (Some(scope), Some(first)) = (source.scope(), ours.iter().find(|hook| hook.is_direct())) else {
         return Vec::new();
     };
-    let plan = patient.plan(&first.words[0]);
+    let plan = patient.plan(&first.words[0], source);
     let Ok(edited) = install_where(Some(&source.text), &plan, &is_generated(&patient.root)) else {
         return Vec::new();
     };

@@ -36,8 +36,9 @@ pub(crate) struct UninstallArgs {
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     let root = existing_root(&environment)?;
-    let file = SettingsFile::new(&environment, args.place.scope());
-    let remembered = match args.place.scope() {
+    let scope = args.place.named_scope().unwrap_or_else(|| where_ours_are(&environment));
+    let file = SettingsFile::new(&environment, scope);
+    let remembered = match scope {
         Scope::User => file.memory().to_path_buf(),
         Scope::Project | Scope::Local => environment.state_folder(),
     };
@@ -63,11 +64,11 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
         return done(&args.place, &format!("nothing was changed{purge}"));
     }
     if args.purge && remembered.is_dir() {
-        purge(&args.place, &remembered, &environment)?;
+        purge(&args.place, scope, &remembered, &environment)?;
     }
     let rest = if remembered.is_dir() { "; --purge also removes what was remembered" } else { "" };
     done(&args.place, &format!("no hook of context-graph is left in {}{rest}", file.path().display()))?;
-    for (path, flag) in elsewhere(&environment, args.place.scope()) {
+    for (path, flag) in elsewhere(&environment, scope) {
         terminal::complain(&format!(
             "{} has hooks of context-graph, too: `context-graph uninstall{flag}` takes them out",
             path.display()
@@ -76,7 +77,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
     Ok(())
 }
 
-fn purge(place: &WhereArgs, remembered: &Path, environment: &Environment) -> Outcome {
+fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Environment) -> Outcome {
     let question = format!("Remove {} and all that was remembered?", remembered.display());
     if !terminal::agreed(place.yes, &question) {
         return Err(
@@ -92,7 +93,7 @@ fn purge(place: &WhereArgs, remembered: &Path, environment: &Environment) -> Out
         let what = format!("{} was left: its upkeep is at work", remembered.display());
         return Err(Failure::new(ErrorCode::Storage, what).with_next_step("try again in a moment"));
     };
-    if place.scope() != Scope::User {
+    if scope != Scope::User {
         // What is removed by the user's wish is not missed.
         StateFolder::leave(remembered, &environment.user_folder()?)?;
     }
@@ -101,23 +102,29 @@ fn purge(place: &WhereArgs, remembered: &Path, environment: &Environment) -> Out
         _ => {}
     }
     // The user's own lies in a folder that may have been made for it; one that holds something else stays.
-    if let Some(folder) = remembered.parent().filter(|_| place.scope() == Scope::User) {
+    if let Some(folder) = remembered.parent().filter(|_| scope == Scope::User) {
         let _ = std::fs::remove_dir(folder);
     }
     done(place, &format!("removed {}", remembered.display()))
 }
 
-/// The settings of other scopes that have hooks of ours, and the flag that means them.
-fn elsewhere(environment: &Environment, here: Scope) -> Vec<(PathBuf, &'static str)> {
+/// The project's settings that have hooks of ours: the user's own of the project, else those that are shared.
+fn where_ours_are(environment: &Environment) -> Scope {
+    let scopes = [Scope::Local, Scope::Project].into_iter();
+    scopes.into_iter().find(|scope| has_ours(environment, *scope)).unwrap_or(Scope::Local)
+}
+
+fn has_ours(environment: &Environment, scope: Scope) -> bool {
     let generated = is_generated(environment.project_root());
-    let has_ours = |file: &SettingsFile| {
-        let text = file.read().ok().flatten();
-        text.is_some_and(|text| find_ours_where(&text, &generated).is_ok_and(|found| !found.is_empty()))
-    };
+    let text = SettingsFile::new(environment, scope).read().ok().flatten();
+    text.is_some_and(|text| find_ours_where(&text, &generated).is_ok_and(|found| !found.is_empty()))
+}
+
+/// The settings of other scopes that have hooks of ours, and the flag that means them.
+pub(super) fn elsewhere(environment: &Environment, here: Scope) -> Vec<(PathBuf, &'static str)> {
     let others = [Scope::Project, Scope::Local, Scope::User].into_iter().filter(|scope| *scope != here);
     others
-        .map(|scope| (SettingsFile::new(environment, scope), scope.flag()))
-        .filter(|(file, _)| has_ours(file))
-        .map(|(file, flag)| (file.path().to_path_buf(), flag))
+        .filter(|scope| has_ours(environment, *scope))
+        .map(|scope| (SettingsFile::new(environment, scope).path().to_path_buf(), scope.flag()))
         .collect()
 }

@@ -1,0 +1,90 @@
+//! Hooks for settings that a team shares: some of its machines may not have the program.
+//!
+//! A hook that cannot be started would be an error at every tool call, or block every one. So the line that the client
+//! runs looks for the program first. It is a shell line: there is no form without a shell that could look.
+
+use context_graph_events::EventName;
+
+use crate::json::node::Node;
+use crate::json::parse::parse;
+
+/// How the program is named in shared settings: they hold no path of one machine.
+const PROGRAM: &str = "context-graph";
+const LOOK: &str = "command -v context-graph >/dev/null 2>&1 || ";
+const RUN: &str = "; exec ";
+
+/// What a person without the program is told. It must not hold a quote or a backslash.
+const TOLD: &str = "This repository guards and records tool calls with context-graph, and there is no program of that name \
+                    on the PATH. Install it, or go on without it.";
+const REFUSED: &str = "This repository requires context-graph, and there is no program of that name on the PATH: tool calls \
+                       are blocked until it is installed.";
+
+/// What happens on a machine that does not have the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Work goes on. A session's start says how to install it.
+    GoOn,
+    /// Tool calls are blocked, with the way to install it as the reason.
+    Block,
+}
+
+impl Missing {
+    /// The line for an event.
+    pub(crate) fn line(self, event: EventName, arguments: &[&str]) -> String {
+        format!("{LOOK}{}{RUN}{PROGRAM} {}", self.otherwise(event), arguments.join(" "))
+    }
+
+    /// What is run instead of the program.
+    fn otherwise(self, event: EventName) -> String {
+        match (self, event) {
+            (Self::GoOn, EventName::SessionStart) => {
+                format!("{{ echo '{{\"systemMessage\":\"{TOLD}\"}}'; exit 0; }}")
+            }
+            (Self::Block, EventName::PreToolUse) => format!("{{ echo '{REFUSED}' >&2; exit 2; }}"),
+            _ => "exit 0".to_owned(),
+        }
+    }
+}
+
+/// What the settings in a text say for machines without the program; none where they are of one machine.
+pub fn missing_in(text: &str) -> Option<Missing> {
+    let root = parse(text).ok()?;
+    let groups = root.get("hooks")?.get(EventName::PreToolUse.as_str())?.elements().iter();
+    let entries = groups.flat_map(|group| group.get("hooks").map_or(&[][..], Node::elements));
+    let mut lines = entries.filter_map(|entry| entry.get("command")?.as_text());
+    lines.find_map(|line| {
+        let rest = line.strip_prefix(LOOK)?;
+        let is_of = |missing: &Missing| rest.starts_with(&missing.otherwise(EventName::PreToolUse));
+        [Missing::GoOn, Missing::Block].into_iter().find(is_of)
+    })
+}
+
+/// The part of a line that runs the program, where the rest is a check of ours, to the letter; else the whole line.
+pub(crate) fn behind_check(line: &str) -> &str {
+    let behind = |missing: Missing, event| {
+        line.strip_prefix(LOOK)?.strip_prefix(missing.otherwise(event).as_str())?.strip_prefix(RUN)
+    };
+    let checks = [
+        (Missing::GoOn, EventName::SessionStart),
+        (Missing::Block, EventName::PreToolUse),
+        (Missing::GoOn, EventName::Stop),
+    ];
+    checks.into_iter().find_map(|(missing, event)| behind(missing, event)).unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_ours_is_known_and_one_that_does_more_is_not() {
+        for missing in [Missing::GoOn, Missing::Block] {
+            for event in EventName::ALL {
+                let line = missing.line(event, &["hooks", "event", "--stdin"]);
+                assert_eq!(behind_check(&line), "context-graph hooks event --stdin", "{line}");
+            }
+        }
+        let more = format!("{LOOK}rm -rf /{RUN}context-graph hooks event --stdin");
+        assert_eq!(behind_check(&more), more);
+    }
+}
