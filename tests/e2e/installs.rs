@@ -14,7 +14,8 @@ pub fn all() -> Vec<Test> {
         "installs":
         as_init_does_it_and_out_again,
         as_init_does_it_for_a_user,
-        as_init_does_it_for_this_machine,
+        as_init_does_it_for_everybody,
+        on_a_machine_without_the_program,
         as_a_plugin,
     ];
     let shells = ["bash", "zsh", "fish", "pwsh"].map(|shell| {
@@ -71,11 +72,39 @@ fn as_init_does_it_for_a_user() {
     assert_works(&lab, &[], &USUAL);
 }
 
-fn as_init_does_it_for_this_machine() {
+fn as_init_does_it_for_everybody() {
     let lab = Lab::without_hooks(script());
-    lab.ours(&["init", "--yes", "--local"]);
-    assert!(lab.has(".claude/settings.local.json") && !lab.has(".claude/settings.json"));
+    lab.ours(&["init", "--yes", "--shared"]);
+    put_on_the_path(&lab);
+    assert!(lab.has(".claude/settings.json") && !lab.has(".claude/settings.local.json"));
     assert_works(&lab, &[], &USUAL);
+}
+
+/// What somebody meets who clones a repository with our hooks, and has no program of ours.
+fn on_a_machine_without_the_program() {
+    let call = || [Turn::bash("touch ran.txt"), Turn::text("done")];
+    let lab = Lab::without_hooks(Script::new(call()));
+    lab.ours(&["init", "--yes", "--shared"]);
+    lab.prompt("go", &["--allowedTools", "Bash(*)"]).assert_clean();
+    assert!(lab.has("ran.txt"), "work goes on");
+    lab.ours(&["uninstall", "--yes"]);
+    lab.ours(&["init", "--yes", "--shared", "--require"]);
+    std::fs::remove_file(lab.project().join("ran.txt")).unwrap();
+    lab.play(call());
+    lab.prompt("go", &["--allowedTools", "Bash(*)"]);
+    assert!(!lab.has("ran.txt"), "the call slipped through");
+    assert!(
+        lab.model_saw_last().contains("This repository requires context-graph"),
+        "{}",
+        lab.model_saw_last()
+    );
+}
+
+fn put_on_the_path(lab: &Lab) {
+    let bin = lab.folder().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    link(Path::new(binary()), &bin.join("context-graph"));
+    lab.set_env("PATH", &format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
 }
 
 #[cfg(unix)]
@@ -93,10 +122,7 @@ fn as_scripts(shell: &str) {
     let lab = Lab::without_hooks(script());
     let name = if shell == "pwsh" { "powershell" } else { shell };
     // Found on the PATH, as for everybody who has the project.
-    let bin = lab.folder().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    link(Path::new(binary()), &bin.join("context-graph"));
-    lab.set_env("PATH", &format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+    put_on_the_path(&lab);
     lab.ours(&["hooks", "generate-config", "--shell", name]);
     let settings = std::fs::read_to_string(lab.project().join(".claude/settings.json")).unwrap();
     assert!(!settings.contains(lab.folder().to_str().unwrap()), "{settings}");
@@ -133,7 +159,7 @@ fn build_plugin(lab: &Lab) -> PathBuf {
         return plugin;
     }
     lab.ours(&["init", "--yes"]);
-    let path = lab.project().join(".claude/settings.json");
+    let path = lab.project().join(".claude/settings.local.json");
     let settings: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     lab.ours(&["uninstall", "--yes"]);
     let write = |name: &str, value: Value| {

@@ -77,16 +77,19 @@ pub(crate) fn note(lines: &str) {
 
 /// Whether the user says yes. Without a terminal the answer is no.
 pub(crate) fn agreed(yes: bool, question: &str) -> bool {
-    yes || (std::io::stdin().is_terminal() && confirm(question))
+    yes || asked(&format!("{question} [y/N]")).is_some_and(|answer| matches!(&*answer, "y" | "yes"))
 }
 
-/// Asks a person, who must say yes.
-fn confirm(question: &str) -> bool {
+/// What a person answers, in small letters. Without a terminal nobody is asked.
+pub(crate) fn asked(question: &str) -> Option<String> {
+    if !std::io::stdin().is_terminal() {
+        return None;
+    }
     let mut stderr = std::io::stderr().lock();
-    let _ = write!(stderr, "{} [y/N] ", plain(question, false)).and_then(|()| stderr.flush());
+    let _ = write!(stderr, "{} ", plain(question, false)).and_then(|()| stderr.flush());
     let mut answer = String::new();
-    let read = std::io::stdin().read_line(&mut answer);
-    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+    std::io::stdin().read_line(&mut answer).ok()?;
+    Some(answer.trim().to_lowercase())
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Patient {
     }
 
     fn settings(&self) -> PathBuf {
-        self.project().join(".claude/settings.json")
+        self.project().join(".claude/settings.local.json")
     }
 
     fn path(&self) -> String {
@@ -93,11 +93,17 @@ impl Patient {
         std::fs::write(self.settings(), text.replace(old, program.to_str().unwrap())).unwrap();
     }
 
+    /// Those that a team commits, which `hooks generate-config` writes.
+    fn shared_settings(&self) -> PathBuf {
+        self.project().join(".claude/settings.json")
+    }
+
     /// Makes the project's settings the user's own: what a project names is not run.
     fn register_for_the_user(&self) {
         let own = self.home().join(".claude/settings.json");
         std::fs::create_dir_all(own.parent().unwrap()).unwrap();
-        std::fs::rename(self.settings(), own).unwrap();
+        let there = [self.settings(), self.shared_settings()].into_iter().find(|path| path.exists());
+        std::fs::rename(there.unwrap(), own).unwrap();
     }
 
     fn diagnosis(&self) -> Diagnosis {
@@ -248,7 +254,7 @@ const FAULTS: &[Fault] = &[
     }, "warning", "and this is", "run doctor from there"),
     ("hooks are disabled by the user", |p| { p.write("../home/.claude/settings.json", "{\"disableAllHooks\": true}"); },
         "broken", "disableAllHooks", "set it to false"),
-    ("hooks are disabled on this machine", |p| { p.write(".claude/settings.local.json", "{\"disableAllHooks\": true}"); },
+    ("hooks are disabled on this machine", |p| p.edit(|it| it["disableAllHooks"] = json!(true)),
         "broken", "disableAllHooks", "settings.local.json"),
     ("a matcher that matches nothing", |p| p.edit(|it| it["hooks"]["PreToolUse"][0]["matcher"] = json!("Bash(rm *)")),
         "broken", "matches nothing", "take `matcher` out"),
@@ -432,7 +438,7 @@ fn nothing_is_changed_without_being_told_to() {
 #[test]
 fn the_same_command_in_two_settings_files_is_run_once_and_so_is_no_fault() {
     let patient = Patient::new();
-    assert_eq!(patient.run(&["init", "--yes", "--local"]).code, 0);
+    std::fs::copy(patient.settings(), patient.shared_settings()).unwrap();
     assert!(patient.diagnosis().findings().is_empty());
     assert!(patient.home().is_dir());
 }

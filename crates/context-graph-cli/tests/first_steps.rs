@@ -149,7 +149,7 @@ fn errors_are_said_in_words_and_once() {
     let alone = place.run(&["policy", "explain"]);
     assert!(alone.code == 1 && alone.stderr.contains("--command"), "{alone:?}");
     std::fs::create_dir_all(place.project().join(".claude")).unwrap();
-    std::fs::write(settings(&place, ".claude", "settings.json"), "{").unwrap();
+    std::fs::write(settings(&place, ".claude", "settings.local.json"), "{").unwrap();
     let broken = place.run(&["init", "--yes"]);
     assert!(broken.code == 1 && broken.stderr.matches("try again").count() == 1, "{broken:?}");
 }

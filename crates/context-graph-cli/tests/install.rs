@@ -8,7 +8,13 @@ use serde_json::{Value, json};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_context-graph");
 
+/// The user's own settings of the project, which `init` writes.
 fn settings(place: &Place) -> std::path::PathBuf {
+    place.project().join(".claude/settings.local.json")
+}
+
+/// Those that a team commits.
+fn shared(place: &Place) -> std::path::PathBuf {
     place.project().join(".claude/settings.json")
 }
 
@@ -19,6 +25,10 @@ fn write(place: &Place, text: &str) {
 
 fn read(place: &Place) -> String {
     std::fs::read_to_string(settings(place)).unwrap()
+}
+
+fn read_shared(place: &Place) -> String {
+    std::fs::read_to_string(shared(place)).unwrap()
 }
 
 #[test]
@@ -148,7 +158,7 @@ fn scripts_are_generated_for_every_shell_and_only_overwritten_when_told() {
 /// Runs what the settings have for an event as the client does it, with nothing but these folders on the PATH.
 #[cfg(unix)]
 fn run_registered(place: &Place, event: &str, path: &str, payload: &Value) -> common::Run {
-    let installed: Value = serde_json::from_str(&read(place)).unwrap();
+    let installed: Value = serde_json::from_str(&read_shared(place)).unwrap();
     let entry = &installed["hooks"][event][0]["hooks"][0];
     let project = place.project().to_string_lossy().into_owned();
     let args = entry["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
@@ -177,7 +187,7 @@ fn generated_files_name_no_place_of_this_machine_and_find_the_binary_on_the_path
     assert!(run.stderr.contains("`context-graph` is not on the PATH here"), "{run:?}");
     let project = place.project().to_string_lossy().into_owned();
     let script = place.project().join(".claude/hooks/pre_tool_use.sh");
-    for text in [read(&place), std::fs::read_to_string(&script).unwrap()] {
+    for text in [read_shared(&place), std::fs::read_to_string(&script).unwrap()] {
         assert!(!text.contains(&project) && !text.contains(BINARY), "{text}");
     }
     assert!(
@@ -205,7 +215,7 @@ fn generated_files_name_no_place_of_this_machine_and_find_the_binary_on_the_path
     assert_eq!(without.code, 127, "the client blocks what it is not answered: {without:?}");
     // Known again, and taken out again.
     assert_eq!(clone.run(&["uninstall", "--yes"]).code, 0);
-    assert!(!read(&clone).contains("pre_tool_use"), "{}", read(&clone));
+    assert!(!read_shared(&clone).contains("pre_tool_use"), "{}", read_shared(&clone));
 }
 
 #[cfg(unix)]
@@ -214,10 +224,18 @@ fn scripts_outside_of_the_project_are_named_in_full_and_that_is_told() {
     let place = Place::new();
     let run = place.run(&["hooks", "generate-config", "--output-dir", "../shared hooks"]);
     assert!(run.code == 0 && run.stdout.contains("is not in the project"), "{run:?}");
-    assert!(read(&place).contains("/project/../shared hooks/pre_tool_use.sh"), "{}", read(&place));
+    assert!(
+        read_shared(&place).contains("/project/../shared hooks/pre_tool_use.sh"),
+        "{}",
+        read_shared(&place)
+    );
     let inside = place.project().join("own/hooks").to_string_lossy().into_owned();
     assert_eq!(place.run(&["hooks", "generate-config", "--output-dir", &inside]).code, 0);
-    assert!(read(&place).contains("\"${CLAUDE_PROJECT_DIR}/own/hooks/pre_tool_use.sh\""), "{}", read(&place));
+    assert!(
+        read_shared(&place).contains("\"${CLAUDE_PROJECT_DIR}/own/hooks/pre_tool_use.sh\""),
+        "{}",
+        read_shared(&place)
+    );
 }
 
 #[cfg(unix)]
@@ -226,7 +244,7 @@ fn only_the_hooks_that_were_asked_for_are_written_and_named() {
     let place = Place::new();
     let hooks = ["hooks", "generate-config", "--hooks", "pre-tool-use,session-end", "--shell", "zsh"];
     assert_eq!(place.run(&hooks).code, 0);
-    let settings: Value = serde_json::from_str(&read(&place)).unwrap();
+    let settings: Value = serde_json::from_str(&read_shared(&place)).unwrap();
     let events: Vec<&String> = settings["hooks"].as_object().unwrap().keys().collect();
     assert_eq!(events, ["PreToolUse", "SessionEnd"]);
     let entry = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
@@ -244,11 +262,12 @@ fn only_the_hooks_that_were_asked_for_are_written_and_named() {
 #[test]
 fn a_generated_script_answers_and_its_settings_are_taken_out_again() {
     let place = Place::new();
-    write(&place, "{\"permissions\": {}}\n");
+    std::fs::create_dir_all(place.project().join(".claude")).unwrap();
+    std::fs::write(shared(&place), "{\"permissions\": {}}\n").unwrap();
     assert_eq!(place.run(&["hooks", "generate-config", "--absolute"]).code, 0);
     run_registered(&place, "PreToolUse", "/usr/bin:/bin", &sample()).succeeded();
     assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
-    assert_eq!(read(&place), "{\"permissions\": {}}\n");
+    assert_eq!(read_shared(&place), "{\"permissions\": {}}\n");
 }
 
 #[test]

@@ -10,6 +10,9 @@ use common::{Place, Run};
 use context_graph_settings::{NEWEST_KNOWN_CLIENT, PlanOptions, default_plan};
 use serde_json::{Value, json};
 
+/// The user's own settings of the project, which `init` writes.
+const LOCAL: &str = ".claude/settings.local.json";
+
 fn read(place: &Place, name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(place.project().join(name)).unwrap()).unwrap()
 }
@@ -19,7 +22,7 @@ fn a_plugin_has_the_same_hooks_as_init() {
     let place = Place::new();
     assert_eq!(place.run(&["init", "--yes"]).code, 0);
     assert_eq!(place.run(&["plugin", "build", "plug"]).code, 0);
-    let (plugin, settings) = (read(&place, "plug/hooks/hooks.json"), read(&place, ".claude/settings.json"));
+    let (plugin, settings) = (read(&place, "plug/hooks/hooks.json"), read(&place, LOCAL));
     assert_eq!(plugin["hooks"], settings["hooks"]);
     assert_eq!(read(&place, "plug/.claude-plugin/plugin.json")["name"], "context-graph");
     let readme = std::fs::read_to_string(place.project().join("plug/README.md")).unwrap();
@@ -150,7 +153,7 @@ fn init_says_which_events_it_leaves_out_and_why() {
 #[test]
 fn init_says_in_a_few_lines_what_changes_and_every_line_only_when_asked() {
     let place = Place::new();
-    let settings = place.project().join(".claude/settings.json");
+    let settings = place.project().join(LOCAL);
     std::fs::create_dir(settings.parent().unwrap()).unwrap();
     let own = json!({"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}]}});
     let own = format!("{own:#}\n");
@@ -186,7 +189,7 @@ fn init_goes_by_the_version_of_the_client_that_it_finds() {
     let run = place.run(&["init", "--yes"]);
     assert!(run.code == 0 && run.stdout.contains("client: 2.1.60\n"), "{run:?}");
     assert!(run.stdout.contains("client 2.1.60 does not know it; 2.1.118 does"), "{run:?}");
-    let hooks = read(&place, ".claude/settings.json")["hooks"].clone();
+    let hooks = read(&place, LOCAL)["hooks"].clone();
     assert!(hooks.get("PostToolBatch").is_none() && hooks.get("PreToolUse").is_some());
     let entry = &hooks["PreToolUse"][0]["hooks"][0];
     assert!(
@@ -197,11 +200,112 @@ fn init_goes_by_the_version_of_the_client_that_it_finds() {
 }
 
 #[test]
+fn init_asks_for_whom_and_takes_nothing_for_only_me() {
+    for (answer, file) in [
+        ("\n", LOCAL),
+        ("me\n", LOCAL),
+        ("e\n", ".claude/settings.json"),
+        ("everybody\n", ".claude/settings.json"),
+    ] {
+        let place = Place::new();
+        let mut init = place.on_terminal(&["init"], 120);
+        init.expect("For everybody in this repository, or only for me?").press(answer);
+        init.expect("Write this?").press("y\n");
+        let run = init.end();
+        assert_eq!(run.code, 0, "{run:?}");
+        let written: Vec<_> = std::fs::read_dir(place.project().join(".claude")).unwrap().collect();
+        assert!(written.len() == 1 && place.project().join(file).is_file(), "{answer:?}: {run:?}");
+        // Installed already: nobody is asked again for whom.
+        assert!(place.run(&["init"]).stdout.contains("nothing to do"));
+    }
+}
+
+/// Runs the line that the settings have for an event as the client does it.
+fn run_line(place: &Place, event: &str, path: &str) -> Run {
+    let hooks = read(place, ".claude/settings.json")["hooks"].clone();
+    let line = hooks[event][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", &line]).env_clear().env("HOME", place.home()).env("PATH", path);
+    command.env("CLAUDE_PROJECT_DIR", place.project());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let payload = match event {
+        "PreToolUse" => {
+            json!({"hook_event_name": event, "session_id": "s", "transcript_path": "", "cwd": "/",
+            "tool_name": "Bash", "tool_input": {"command": "rm -rf ~"}, "tool_use_id": "t"})
+        }
+        _ => {
+            json!({"hook_event_name": event, "session_id": "s", "transcript_path": "", "cwd": "/", "source": "startup"})
+        }
+    };
+    common::send(command, payload.to_string().as_bytes())
+}
+
+#[test]
+fn shared_settings_are_harmless_where_the_program_is_missing() {
+    let place = Place::new();
+    let run = place.run(&["init", "--yes", "--shared"]);
+    assert!(run.code == 0 && run.stderr.contains("nothing is guarded"), "{run:?}");
+    let text = std::fs::read_to_string(place.project().join(".claude/settings.json")).unwrap();
+    assert!(!text.contains(env!("CARGO_BIN_EXE_context-graph")) && !text.contains("onFailure"), "{text}");
+    let told = run_line(&place, "SessionStart", "/usr/bin:/bin");
+    assert_eq!(told.code, 0, "{told:?}");
+    assert!(told.json()["systemMessage"].as_str().unwrap().contains("https://"), "{told:?}");
+    let silent = run_line(&place, "PreToolUse", "/usr/bin:/bin");
+    assert_eq!((silent.code, &*silent.stdout, &*silent.stderr), (0, "", ""));
+    // Where it is, it guards.
+    let bin = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_context-graph"), bin.path().join("context-graph"))
+        .unwrap();
+    let guarded = run_line(&place, "PreToolUse", &format!("{}:/usr/bin:/bin", bin.path().display()));
+    assert_eq!(guarded.json()["hookSpecificOutput"]["permissionDecision"], "deny");
+    // Known again: brought up to date in its place, and taken out of it.
+    assert!(place.run(&["init", "--yes"]).stdout.contains("nothing to do"));
+    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    assert!(!place.project().join(".claude").exists());
+}
+
+#[test]
+fn whoever_requires_the_program_has_calls_blocked_where_it_is_missing() {
+    let place = Place::new();
+    assert_eq!(place.run(&["init", "--yes", "--require"]).code, 1, "only for shared settings");
+    assert_eq!(place.run(&["init", "--yes", "--shared", "--require"]).code, 0);
+    let entry = read(&place, ".claude/settings.json")["hooks"]["PreToolUse"][0]["hooks"][0].clone();
+    assert_eq!(entry["onFailure"], "block");
+    let refused = run_line(&place, "PreToolUse", "/usr/bin:/bin");
+    assert!(refused.code == 2 && refused.stderr.contains("https://"), "{refused:?}");
+    assert_eq!(run_line(&place, "SessionStart", "/usr/bin:/bin").code, 0);
+    // It is not loosened by the way.
+    assert!(place.run(&["init", "--yes", "--shared"]).stdout.contains("nothing to do"));
+}
+
+#[test]
+fn ones_own_settings_do_not_get_into_commits_unnoticed() {
+    let place = Place::new();
+    let git = |args: &[&str]| {
+        let done =
+            std::process::Command::new("git").args(args).current_dir(place.project()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    let init = |place: &Place| {
+        let mut command = place.command(&["init", "--yes"]);
+        command.env("PATH", "/usr/bin:/bin");
+        common::send(command, b"")
+    };
+    let run = init(&place);
+    assert!(run.code == 0 && run.stderr.contains(".git/info/exclude"), "{run:?}");
+    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    std::fs::write(place.project().join(".git/info/exclude"), ".claude/settings.local.json\n").unwrap();
+    let run = init(&place);
+    assert!(run.code == 0 && !run.stderr.contains("exclude"), "{run:?}");
+}
+
+#[test]
 fn portable_settings_name_no_path_of_this_machine() {
     let place = Place::new();
     let run = place.run(&["init", "--yes", "--portable"]);
     assert!(run.code == 0 && run.stderr.contains("not on the PATH"), "{run:?}");
-    let text = std::fs::read_to_string(place.project().join(".claude/settings.json")).unwrap();
+    let text = std::fs::read_to_string(place.project().join(LOCAL)).unwrap();
     assert!(text.contains("\"context-graph\"") && !text.contains('/'), "{text}");
 }
 
@@ -250,7 +354,7 @@ fn scripts_in_another_folder_are_known_again_and_fail_closed() {
 #[test]
 fn what_init_registered_is_not_lost_without_a_word() {
     let place = Place::new();
-    assert_eq!(place.run(&["init", "--yes"]).code, 0);
+    assert_eq!(place.run(&["init", "--yes", "--shared"]).code, 0);
     let run = place.run(&["hooks", "generate-config"]);
     assert!(run.stdout.contains("were taken out"), "{run:?}");
 }

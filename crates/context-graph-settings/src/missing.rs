@@ -15,9 +15,9 @@ const RUN: &str = "; exec ";
 
 /// What a person without the program is told. It must not hold a quote or a backslash.
 const TOLD: &str = "This repository guards and records tool calls with context-graph, and there is no program of that name \
-                    on the PATH. Install it, or go on without it.";
+                    on the PATH. Work goes on without it. To install it: https://github.com/context-graph/context-graph";
 const REFUSED: &str = "This repository requires context-graph, and there is no program of that name on the PATH: tool calls \
-                       are blocked until it is installed.";
+                       are blocked until it is installed: https://github.com/context-graph/context-graph";
 
 /// What happens on a machine that does not have the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

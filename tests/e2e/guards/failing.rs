@@ -96,7 +96,7 @@ fn a_record_that_cannot_be_written_does_not_open_the_guard() {
 
 /// Puts something else where our program is, for the guard alone.
 fn replaced(lab: &Lab, program: &str, change: impl FnOnce(&mut Value)) {
-    let path = lab.project().join(".claude/settings.json");
+    let path = lab.project().join(".claude/settings.local.json");
     let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     let hook = &mut settings["hooks"]["PreToolUse"][0]["hooks"][0];
     assert_eq!((&hook["command"], &hook["onFailure"]), (&json!(binary()), &json!("block")));

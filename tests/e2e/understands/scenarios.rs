@@ -166,14 +166,15 @@ pub fn files() -> Lab {
         std::thread::sleep(Duration::from_millis(600));
         lab.whole_record().count("FileChanged") > 0
     });
-    let settings: Value =
-        serde_json::from_str(&std::fs::read_to_string(lab.project().join(".claude/settings.json")).unwrap())
-            .unwrap();
+    let settings: Value = serde_json::from_str(
+        &std::fs::read_to_string(lab.project().join(".claude/settings.local.json")).unwrap(),
+    )
+    .unwrap();
     wait_until("the settings' change to be noticed", || {
         changes += 1;
         let mut settings = settings.clone();
         settings["env"] = json!({"CHANGE": changes.to_string()});
-        lab.write(".claude/settings.json", &settings.to_string());
+        lab.write(".claude/settings.local.json", &settings.to_string());
         std::thread::sleep(Duration::from_millis(1500));
         lab.whole_record().count("ConfigChange") > 0
     });

@@ -5,6 +5,8 @@ mod heading;
 mod uninstall;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 use clap::Args;
 use context_graph_events::EventName;
@@ -19,6 +21,7 @@ use super::doctor;
 use super::failure::{Failure, Outcome};
 use super::hooks::generate::SIGNATURE;
 use crate::client::Client;
+use crate::process::{self, End};
 use crate::rules;
 use crate::settings_file::{Scope, SettingsFile};
 use crate::trust::{self, ProjectFiles};
@@ -113,18 +116,17 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     let root = existing_root(&environment)?;
     let client = Client::find(&environment).map(|client| client.version);
-    let scope = args.place.named_scope().unwrap_or_else(|| ask_for_whom(&args.place));
-    let missing = match (scope, args.require) {
-        (Scope::Project, true) => Some(Missing::Block),
-        (Scope::Project, false) => Some(Missing::GoOn),
-        _ => None,
-    };
+    let registered = || uninstall::where_ours_are(&environment);
+    let scope = args.place.named_scope().or_else(registered).unwrap_or_else(|| ask_for_whom(&args.place));
+    let file = SettingsFile::new(&environment, scope);
+    let before = file.read()?;
+    // What is required already stays so.
+    let said = before.as_deref().and_then(missing_in).unwrap_or(Missing::GoOn);
+    let missing = (scope == Scope::Project).then_some(if args.require { Missing::Block } else { said });
     let is_portable = args.portable || missing.is_some();
     let binary = if is_portable { PORTABLE.to_owned() } else { super::binary_path()? };
     let options = PlanOptions { status_line: args.statusline, missing, ..PlanOptions::default() };
     let plan = plan(&environment, &binary, client, &options);
-    let file = SettingsFile::new(&environment, scope);
-    let before = file.read()?;
     let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
         .map_err(|error| file.refused(&error))?;
     let heading = Heading::of(&plan, client);
@@ -145,6 +147,9 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
             _ => "`context-graph` is not on the PATH here: until it is, every tool call is blocked",
         });
     }
+    if scope == Scope::Local {
+        warn_of_commits(&root, file.path());
+    }
     for (path, flag) in uninstall::elsewhere(&environment, scope) {
         terminal::complain(&format!(
             "{} has hooks of context-graph, too, and both would run: `context-graph uninstall{flag}` takes those out",
@@ -164,9 +169,27 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
 
 /// Asks for whom, where somebody is there to answer. Settings that a team commits are changed only for who says so.
 fn ask_for_whom(args: &WhereArgs) -> Scope {
-    let question = "For everybody who works in this repository? No means only for you.";
+    let question = "For everybody in this repository, or only for me? [everybody/ME]";
     let is_asked = !args.yes && !args.dry_run && !args.json;
-    if is_asked && terminal::agreed(false, question) { Scope::Project } else { Scope::Local }
+    match is_asked.then(|| terminal::asked(question)).flatten().as_deref() {
+        Some("e" | "everybody") => Scope::Project,
+        _ => Scope::Local,
+    }
+}
+
+/// Says how to keep one's own settings out of commits, where git would take them in.
+fn warn_of_commits(root: &Path, file: &Path) {
+    let mut git = Command::new("git");
+    // A program that the repository's own configuration names is not run.
+    git.args(["-c", "core.fsmonitor=false", "check-ignore", "--quiet", "--no-index"])
+        .arg(file)
+        .current_dir(root);
+    if process::ask(git, &[], Duration::from_secs(2)).end == End::Exited(Some(1)) {
+        terminal::complain(
+            "git does not ignore your settings: `echo .claude/settings.local.json >> .git/info/exclude` keeps them out of \
+             commits",
+        );
+    }
 }
 
 /// The project's folder, which must be there.

@@ -5,6 +5,9 @@
     reason = "a module of several test programs, each of which uses its own part"
 )]
 
+#[cfg(unix)]
+pub mod terminal;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -53,7 +53,7 @@ fn work_in(place: &Place) {
 }
 
 /// What may be in a state folder at any time.
-const STATE: [&str; 14] = [
+const STATE: [&str; 15] = [
     ".gitignore",
     "mark",
     "mark.lock",
@@ -68,6 +68,7 @@ const STATE: [&str; 14] = [
     "live/s.state",
     "live/untold",
     "install/settings.json.undo",
+    "install/settings.local.json.undo",
 ];
 
 /// What may be in the database's folder.
@@ -142,14 +143,14 @@ fn settings_that_are_a_link_out_of_the_project_are_not_edited() {
         fs::create_dir(place.project().join(".claude")).unwrap();
         symlink(&theirs, place.project().join(".claude").join(name)).unwrap();
         let args: &[&str] =
-            if name == "settings.json" { &["init", "--yes"] } else { &["init", "--local", "--yes"] };
+            if name == "settings.json" { &["init", "--shared", "--yes"] } else { &["init", "--yes"] };
         let run = place.run(args);
         assert!(run.code == 1 && run.stderr.contains("leads out of the project"), "{run:?}");
         assert!(run.stderr.contains("remove the link"), "{run:?}");
         assert_eq!(fs::read_to_string(&theirs).unwrap(), "{\"auths\": {}}\n");
     }
     // Nor by a link in place of the folder, or one to a file that is not there.
-    for (link, target) in [(".claude", ".docker"), (".claude/settings.json", "new.json")] {
+    for (link, target) in [(".claude", ".docker"), (".claude/settings.local.json", "new.json")] {
         let place = Place::new();
         let home = place.project().parent().unwrap().join("home");
         fs::create_dir_all(home.join(".docker")).unwrap();

@@ -114,11 +114,11 @@ fn a_fix_of_doctors_is_not_written_through_links() {
 #[test]
 fn an_edited_note_of_an_installation_writes_nothing_into_the_settings() {
     let place = Place::new();
-    let settings = place.project().join(".claude/settings.json");
+    let settings = place.project().join(".claude/settings.local.json");
     fs::create_dir(settings.parent().unwrap()).unwrap();
     fs::write(&settings, "{\n  \"model\": \"opus\"\n}\n").unwrap();
     assert_eq!(place.run(&["init", "--yes"]).code, 0);
-    let note = state(&place).join("install/settings.json.undo");
+    let note = state(&place).join("install/settings.local.json.undo");
     let text = fs::read_to_string(&note).unwrap();
     // The fingerprint of what is to come out is nobody's secret, so it would be made to fit.
     let theirs =

@@ -36,7 +36,7 @@ pub(crate) struct UninstallArgs {
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     let root = existing_root(&environment)?;
-    let scope = args.place.named_scope().unwrap_or_else(|| where_ours_are(&environment));
+    let scope = args.place.named_scope().or_else(|| where_ours_are(&environment)).unwrap_or(Scope::Local);
     let file = SettingsFile::new(&environment, scope);
     let remembered = match scope {
         Scope::User => file.memory().to_path_buf(),
@@ -109,9 +109,8 @@ fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Envir
 }
 
 /// The project's settings that have hooks of ours: the user's own of the project, else those that are shared.
-fn where_ours_are(environment: &Environment) -> Scope {
-    let scopes = [Scope::Local, Scope::Project].into_iter();
-    scopes.into_iter().find(|scope| has_ours(environment, *scope)).unwrap_or(Scope::Local)
+pub(super) fn where_ours_are(environment: &Environment) -> Option<Scope> {
+    [Scope::Local, Scope::Project].into_iter().find(|scope| has_ours(environment, *scope))
 }
 
 fn has_ours(environment: &Environment, scope: Scope) -> bool {

@@ -1,0 +1,101 @@
+//! The binary as a person uses it: on a terminal, which here is a pseudo-terminal.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use super::{Place, Run};
+
+/// How long anything may take before it counts as hung.
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// A program on a terminal of its own.
+pub struct OnTerminal {
+    child: Child,
+    keyboard: File,
+    shown: mpsc::Receiver<Vec<u8>>,
+    seen: String,
+}
+
+impl Place {
+    /// Starts the binary on a terminal of so many columns.
+    pub fn on_terminal(&self, args: &[&str], columns: u16) -> OnTerminal {
+        let mut command = self.command(args);
+        command.env("TERM", "xterm-256color");
+        OnTerminal::start(command, columns)
+    }
+}
+
+impl OnTerminal {
+    pub fn start(mut command: Command, columns: u16) -> Self {
+        let (master, terminal) = open();
+        tcsetwinsize(&master, Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let side = || Stdio::from(terminal.try_clone().unwrap());
+        let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
+        // Ours must go, or the program's end is never seen.
+        drop((command, terminal));
+        let keyboard = File::from(master);
+        let mut screen = keyboard.try_clone().unwrap();
+        let (send, shown) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 8192];
+            while let Ok(length @ 1..) = screen.read(&mut buffer) {
+                if send.send(buffer[..length].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, keyboard, shown, seen: String::new() }
+    }
+
+    /// Waits until this is on the screen.
+    pub fn expect(&mut self, text: &str) -> &mut Self {
+        while !self.seen.contains(text) {
+            let more = self.shown.recv_timeout(LIMIT);
+            let more = more.unwrap_or_else(|_| panic!("no {text:?} in {}", self.seen));
+            self.seen += &String::from_utf8_lossy(&more);
+        }
+        self
+    }
+
+    pub fn press(&mut self, keys: &str) -> &mut Self {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    /// What Ctrl-C does.
+    pub fn interrupt(&mut self) -> &mut Self {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+        self
+    }
+
+    /// Waits for the end. What was shown is all in stdout.
+    pub fn end(mut self) -> Run {
+        while let Ok(more) = self.shown.recv_timeout(LIMIT) {
+            self.seen += &String::from_utf8_lossy(&more);
+        }
+        let status = self.child.wait().unwrap();
+        Run {
+            code: status.code().unwrap_or(-1),
+            stdout: self.seen.replace("\r\n", "\n"),
+            stderr: String::new(),
+        }
+    }
+}
+
+fn open() -> (OwnedFd, OwnedFd) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let terminal = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    (master, terminal)
+}
