@@ -13,6 +13,8 @@ pub fn all() -> Vec<Test> {
         an_interrupted_call_is_on_record_as_one,
         a_user_who_is_asked_decides,
         the_status_line_is_shown,
+        the_screen_shows_no_answer_of_a_hook,
+        a_denial_is_shown_once_with_the_way_out,
     ]
 }
 
@@ -109,6 +111,50 @@ fn the_status_line_is_shown() {
     terminal.enter("please do one thing");
     lab.wait_for_event("Stop", 1);
     terminal.leave();
+}
+
+/// What a hook answers is for the client; the screen shows what is meant for the user. The model is told once what the
+/// summary may have lost.
+fn the_screen_shows_no_answer_of_a_hook() {
+    let turns =
+        [Turn::bash("echo one"), Turn::bash("false"), Turn::text("first done"), Turn::text("second done")];
+    let lab = Lab::with_script(Script::new(turns).with_summary("SUMMARY"));
+    let mut terminal = lab.terminal(&MANUAL);
+    terminal.enter("please do one thing in src/parser.rs");
+    lab.wait_for_event("Stop", 1);
+    terminal.enter("/compact");
+    lab.wait_for_event("PostCompact", 1);
+    terminal.wait_for_text("PostCompact [");
+    terminal.enter("and another");
+    lab.wait_for_event("Stop", 2);
+    let told = lab.model_saw_last();
+    assert_eq!(told.matches("facts about this session").count(), 1, "{told}");
+    assert!(
+        !lab.model_saw().contains("the summary must keep"),
+        "the summariser was told, and with it the screen"
+    );
+    terminal.leave();
+}
+
+fn a_denial_is_shown_once_with_the_way_out() {
+    let lab = Lab::new([Turn::bash("rm -rf .git"), Turn::text("done")]);
+    lab.write(".git/config", "");
+    let mut terminal = lab.terminal(&MANUAL);
+    terminal.enter("please do one thing");
+    terminal.wait_for_text("context-graph policy allow destructive-files/git-folder");
+    lab.wait_for_event("Stop", 1);
+    let shown = terminal.shown();
+    assert_eq!(shown.matches("would remove git's own store").count(), 1, "{shown}");
+    assert!(!lab.model_saw_last().contains("policy allow"), "{}", lab.model_saw_last());
+    terminal.leave();
+    lab.ours(&["policy", "allow", "destructive-files/git-folder", "--yes"]);
+    lab.play([Turn::bash("rm -rf .git"), Turn::text("done")]);
+    lab.prompt("go", &["--allowedTools", "Bash(*)"]).assert_clean();
+    // The client has an opinion of its own about `.git`.
+    assert!(
+        !lab.model_saw_last().contains("PreToolUse:Bash hook error"),
+        "what was allowed is still refused"
+    );
 }
 
 /// A teammate that has nothing left to do.

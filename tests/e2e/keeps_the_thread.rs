@@ -12,6 +12,7 @@ pub fn all() -> Vec<Test> {
         a_healthy_session_carries_nothing,
         a_young_session_that_drifts_measures_low_and_is_told_nothing,
         after_compaction_the_digest_comes_back,
+        the_summariser_is_told_what_to_keep_where_that_is_wanted,
         the_next_session_gets_the_digest_of_the_one_before,
         a_loop_is_noticed_and_told_once,
         what_tools_say_never_gets_through_raw,
@@ -104,12 +105,25 @@ fn after_compaction_the_digest_comes_back() {
         .map(Value::to_string)
         .find(|r| r.contains("create a detailed summary"))
         .unwrap();
-    assert!(summariser.contains("Facts that the summary must keep"), "the summariser was not told");
-    assert!(summariser.contains("Fix operator precedence"));
+    // What it is told is shown on the screen, so it is told nothing unless that is wanted.
+    assert!(!summariser.contains("Facts that the summary must keep"), "{summariser}");
     lab.prompt("go on", &[&TOOLS[..], &["--resume", SESSION]].concat()).assert_clean();
     let saw = lab.model_saw_last();
     assert!(saw.contains("facts about this session"), "{saw}");
     assert!(saw.contains("The user asked:") && saw.contains("Files in work"), "{saw}");
+}
+
+fn the_summariser_is_told_what_to_keep_where_that_is_wanted() {
+    let turns = ending(parser_work()).into_iter().chain([Turn::text("Going on.")]);
+    let lab = Lab::with_script(Script::new(turns).with_summary("SHORT"));
+    lab.write(".context-graph/config.toml", "[inject]\npre_compact = true\n");
+    lab.trust();
+    lab.prompt(ASK, &[&TOOLS[..], &["--session-id", SESSION]].concat()).assert_clean();
+    lab.prompt("/compact", &["--resume", SESSION]).assert_clean();
+    let requests: Vec<String> = lab.requests().iter().map(Value::to_string).collect();
+    let summariser = requests.iter().find(|r| r.contains("create a detailed summary")).unwrap();
+    assert!(summariser.contains("Facts that the summary must keep"), "the summariser was not told");
+    assert!(summariser.contains("Fix operator precedence"));
 }
 
 fn the_next_session_gets_the_digest_of_the_one_before() {

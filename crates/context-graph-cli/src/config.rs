@@ -127,7 +127,7 @@ impl Default for Inject {
             resume: true,
             prompt: true,
             crisis: true,
-            pre_compact: true,
+            pre_compact: false,
         }
     }
 }

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use context_graph_policy::rego::{Signal, SignalOutcome};
 
+use crate::interrupt;
+
 pub(crate) use group::in_its_own_group;
 use output::{Keep, Listener};
 
@@ -164,6 +166,7 @@ fn run(
         let _ = child.kill();
         let _ = child.wait();
     }
+    interrupt::ended(child.id());
     // Nothing is ever sent here: the channel ends when all pipes do.
     let _ = all_closed.recv_timeout(LAST_WORDS);
     let end = status.map_or(End::TimedOut, |status| End::Exited(status.code()));
@@ -179,7 +182,7 @@ fn start(
     in_its_own_group(&mut command);
     command.stdin(if is_fed { Stdio::piped() } else { Stdio::null() });
     // The command's ends of the pipes go with `command`; held any longer, reading would never end.
-    let child = command.stdout(stdout).stderr(stderr).spawn()?;
+    let child = interrupt::start(|| command.stdout(stdout).stderr(stderr).spawn())?;
     Ok((child, readers))
 }
 

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use context_graph_storage::safe_open::random_name;
 
+use crate::interrupt::RemovedOnInterrupt;
+
 /// A new, empty folder that nobody else can enter. Dropping it removes it with everything in it.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     path: PathBuf,
-    keep: bool,
+    on_interrupt: Option<RemovedOnInterrupt>,
 }
 
 impl Scratch {
@@ -19,7 +21,8 @@ impl Scratch {
         let path = base.join(format!("context-graph-{purpose}-{}", &random_name()?[..12]));
         create(&path)?;
         // The name as programs will see it: a temporary folder may be a link.
-        Ok(Self { path: std::fs::canonicalize(&path).unwrap_or(path), keep: false })
+        let path = std::fs::canonicalize(&path).unwrap_or(path);
+        Ok(Self { on_interrupt: Some(RemovedOnInterrupt::new(&path)), path })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -28,13 +31,13 @@ impl Scratch {
 
     /// Leaves the folder there.
     pub(crate) fn keep(&mut self) {
-        self.keep = true;
+        self.on_interrupt = None;
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if !self.keep {
+        if self.on_interrupt.is_some() {
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }

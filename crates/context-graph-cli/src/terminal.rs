@@ -80,9 +80,14 @@ pub(crate) fn agreed(yes: bool, question: &str) -> bool {
     yes || asked(&format!("{question} [y/N]")).is_some_and(|answer| matches!(&*answer, "y" | "yes"))
 }
 
+/// Whether somebody is there to be asked.
+pub(crate) fn is_asked() -> bool {
+    std::io::stdin().is_terminal()
+}
+
 /// What a person answers, in small letters. Without a terminal nobody is asked.
 pub(crate) fn asked(question: &str) -> Option<String> {
-    if !std::io::stdin().is_terminal() {
+    if !is_asked() {
         return None;
     }
     let mut stderr = std::io::stderr().lock();

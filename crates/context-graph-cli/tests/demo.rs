@@ -74,3 +74,26 @@ fn what_is_kept_can_be_looked_at() {
     );
     assert_eq!(story["counters"]["compactions"], 1);
 }
+
+#[test]
+fn breaking_it_off_leaves_nothing() {
+    for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
+        let place = Place::new();
+        let mut command = place.command(&["demo"]);
+        let mut child = command.env("TMPDIR", place.project()).spawn().unwrap();
+        // In the midst of it: the first hook has made the session's folder.
+        let is_at_work = || {
+            let stage = std::fs::read_dir(place.project()).unwrap().next().map(|entry| entry.unwrap().path());
+            stage.is_some_and(|stage| stage.join("project/.context-graph/live").is_dir())
+        };
+        let started = Instant::now();
+        while !is_at_work() {
+            assert!(started.elapsed() < Duration::from_secs(30), "it does not begin");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        let ended = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(signal.as_raw()), "{ended:?}");
+        assert_eq!(std::fs::read_dir(place.project()).unwrap().count(), 0);
+    }
+}

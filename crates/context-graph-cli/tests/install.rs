@@ -212,10 +212,38 @@ fn generated_files_name_no_place_of_this_machine_and_find_the_binary_on_the_path
     std::fs::set_permissions(script, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     run_registered(&clone, "PreToolUse", &path, &sample()).succeeded();
     let without = run_registered(&clone, "PreToolUse", "/usr/bin:/bin", &sample());
-    assert_eq!(without.code, 127, "the client blocks what it is not answered: {without:?}");
+    assert_eq!((without.code, without.stdout.as_str()), (0, ""), "work goes on: {without:?}");
     // Known again, and taken out again.
     assert_eq!(clone.run(&["uninstall", "--yes"]).code, 0);
     assert!(!read_shared(&clone).contains("pre_tool_use"), "{}", read_shared(&clone));
+}
+
+#[cfg(unix)]
+#[test]
+fn scripts_say_once_what_is_missing_and_block_only_where_it_is_required() {
+    let place = Place::new();
+    assert_eq!(place.run(&["hooks", "generate-config"]).code, 0);
+    let start = json!({"hook_event_name": "SessionStart", "session_id": "s", "transcript_path": "", "cwd": "/", "source": "startup"});
+    let told = run_registered(&place, "SessionStart", "/usr/bin:/bin", &start);
+    assert!(told.json()["systemMessage"].as_str().unwrap().contains("https://"), "{told:?}");
+    assert_eq!(place.run(&["hooks", "generate-config", "--force", "--require"]).code, 0);
+    let blocked = run_registered(&place, "PreToolUse", "/usr/bin:/bin", &sample());
+    assert_eq!(blocked.code, 127, "the client blocks what it is not answered: {blocked:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn generating_shows_the_change_and_asks_whoever_is_there() {
+    let place = Place::new();
+    let mut no = place.on_terminal(&["hooks", "generate-config"], 120);
+    no.expect("pre_tool_use.sh").expect("add 5 hooks for 5 events").expect("Write this?").press("\n");
+    let run = no.end();
+    assert!(run.code == 1 && run.stdout.contains("nothing was changed"), "{run:?}");
+    assert!(!place.project().join(".claude").exists());
+    let mut yes = place.on_terminal(&["hooks", "generate-config"], 120);
+    yes.expect("Write this?").press("y\n");
+    assert_eq!(yes.end().code, 0);
+    assert!(read_shared(&place).contains("pre_tool_use.sh"));
 }
 
 #[cfg(unix)]

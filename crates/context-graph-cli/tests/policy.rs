@@ -38,7 +38,8 @@ fn what_is_dangerous_is_stopped_and_what_is_ordinary_is_not() {
     ] {
         let answer = bash(&place, command);
         assert_ne!(verdict(&answer), "none", "{command}");
-        assert!(answer["systemMessage"].as_str().unwrap().contains("context-graph: "), "{answer}");
+        let told = answer["systemMessage"].as_str();
+        assert_eq!(told.is_some(), verdict(&answer) == "deny", "how to allow what is refused: {answer}");
         assert!(!answer["ruling"]["rules"].as_array().unwrap().is_empty());
     }
     for command in [
@@ -367,8 +368,9 @@ fn a_broken_policy_is_told_on_every_event_it_is_routed_to_and_refuses_where_erro
         "{held}"
     );
     assert_eq!(held.get("continue"), None, "the turn is held, not ended: {held}");
-    let message = held["systemMessage"].as_str().unwrap();
-    assert_eq!(message.matches("prompts.rego").count(), 1, "{message}");
+    // The client shows the reason.
+    assert_eq!(held["reason"].as_str().unwrap().matches("prompts.rego").count(), 1, "{held}");
+    assert!(held.get("systemMessage").is_none(), "{held}");
 }
 
 #[test]
@@ -376,8 +378,9 @@ fn the_user_is_told_a_rule_once() {
     let place = Place::new();
     place.rego("no_curl.rego", NO_CURL);
     let answer = bash(&place, "curl --version");
-    let message = answer["systemMessage"].as_str().unwrap();
-    assert_eq!(message.matches("NO-CURL").count(), 1, "{message}");
+    let shown = &answer["hookSpecificOutput"]["permissionDecisionReason"];
+    assert_eq!(shown.as_str().unwrap().matches("NO-CURL").count(), 1, "{answer}");
+    assert!(answer.get("systemMessage").is_none(), "{answer}");
 }
 
 #[test]

@@ -94,6 +94,8 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
             PreCompactReply::text(decision.context_parts())
         }
         .into_body(),
+        // The client shows whatever is printed here on the screen.
+        EventName::PostCompact => ReplyBody::PlainText(String::new()),
         EventName::PreModelSwitch => match verdict {
             Verdict::Ask => PreModelSwitchReply::ask(reason),
             stopped if stopped.stops() => PreModelSwitchReply::deny(reason),

@@ -29,6 +29,11 @@ pub enum Missing {
 }
 
 impl Missing {
+    /// What a session's start answers where the program is missing: JSON without a single quote.
+    pub fn told() -> String {
+        format!("{{\"systemMessage\":\"{TOLD}\"}}")
+    }
+
     /// The line for an event.
     pub(crate) fn line(self, event: EventName, arguments: &[&str]) -> String {
         format!("{LOOK}{}{RUN}{PROGRAM} {}", self.otherwise(event), arguments.join(" "))
@@ -38,7 +43,7 @@ impl Missing {
     fn otherwise(self, event: EventName) -> String {
         match (self, event) {
             (Self::GoOn, EventName::SessionStart) => {
-                format!("{{ echo '{{\"systemMessage\":\"{TOLD}\"}}'; exit 0; }}")
+                format!("{{ echo '{}'; exit 0; }}", Self::told())
             }
             (Self::Block, EventName::PreToolUse) => format!("{{ echo '{REFUSED}' >&2; exit 2; }}"),
             _ => "exit 0".to_owned(),

@@ -134,7 +134,8 @@ impl Terminal<'_> {
         self.ended = true;
         self.note();
         Trace::read(&self.log).assert_clean();
-        assert!(!self.shown().contains("hook error"), "the user was shown a hook's error");
+        assert!(!self.shown().contains("hook error: context-graph"), "the user was shown a hook's error");
+        assert!(!self.shown().contains("execution_time_ms"), "the user was shown a hook's answer");
     }
 
     fn note(&self) {

@@ -1,6 +1,6 @@
 //! `context-graph init` and `uninstall`: our hooks into the client's settings, and out again.
 
-mod changes;
+pub(crate) mod changes;
 mod heading;
 mod uninstall;
 
@@ -241,16 +241,25 @@ pub(crate) fn install_unasked(
     scope: Scope,
     plan: &Plan,
 ) -> Result<(PathBuf, Edited), Failure> {
-    let root = environment.project_root();
-    let file = SettingsFile::new(environment, scope);
-    let before = file.read()?;
-    let edited =
-        install_where(before.as_deref(), plan, &is_generated(root)).map_err(|error| file.refused(&error))?;
+    let (file, before, edited) = planned(environment, scope, plan)?;
     if edited.text != before {
         make_state_folder(scope, environment)?;
         file.apply(before.as_deref(), &edited, clock::now_ms())?;
     }
     Ok((file.path().to_path_buf(), edited))
+}
+
+/// A settings file, what is in it, and what a plan would make of that.
+pub(crate) fn planned(
+    environment: &Environment,
+    scope: Scope,
+    plan: &Plan,
+) -> Result<(SettingsFile, Option<String>, Edited), Failure> {
+    let file = SettingsFile::new(environment, scope);
+    let before = file.read()?;
+    let edited = install_where(before.as_deref(), plan, &is_generated(environment.project_root()))
+        .map_err(|error| file.refused(&error))?;
+    Ok((file, before, edited))
 }
 
 /// Shows what would change, and asks. False when there is nothing to do, or nothing is to be done.

@@ -8,6 +8,7 @@ use context_graph_storage::safe_open::random_name;
 
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::interrupt::RemovedOnInterrupt;
 
 /// A file on its way. What is not put in its place is removed.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct NewFile {
     path: PathBuf,
     part: PathBuf,
     force: bool,
+    /// For the case that the user breaks off.
+    _removed: RemovedOnInterrupt,
 }
 
 impl NewFile {
@@ -30,7 +33,8 @@ impl NewFile {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&part).map_err(|error| cannot_write(&path, &error))?;
-        Ok((Self { path, part, force }, file))
+        let removed = RemovedOnInterrupt::new(&part);
+        Ok((Self { path, part, force, _removed: removed }, file))
     }
 
     /// Where it is written.

@@ -13,11 +13,12 @@ mod trace;
 mod verify;
 
 use clap::Subcommand;
+use context_graph_core::audit::{Call, Entry};
 use context_graph_storage::StorageError;
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::Filter;
 
-use super::failure::Outcome;
+use super::failure::{Failure, Outcome};
 use super::session::Shelf;
 use crate::Environment;
 
@@ -43,6 +44,24 @@ pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome
         AuditCommands::Export(args) => export::run(args, environment),
         AuditCommands::Sql(args) => sql::run(args, environment),
     }
+}
+
+/// The newest call that one of these rules kept from running, or asked about.
+pub(crate) fn newest_stopped_by(shelf: &Shelf, rules: &[String]) -> Result<Option<Call>, Failure> {
+    let verdicts = ["halt", "deny", "block", "ask"].map(str::to_owned).to_vec();
+    let filter = Filter { rules: rules.to_vec(), verdicts, tools: vec!["*".to_owned()], ..Filter::default() };
+    let found = Trail::open(&shelf.sessions, shelf.store.as_ref())?.entries(&filter, 1)?;
+    let Some(row) = found.into_iter().next() else { return Ok(None) };
+    named_call(shelf, &format!("{}:{}", row.session_id, row.seq)).map(Some)
+}
+
+/// The call of this name, as `audit show` takes it.
+pub(crate) fn named_call(shelf: &Shelf, id: &str) -> Result<Call, Failure> {
+    let mut calls = show::find::find(shelf, id)?.into_iter().filter_map(|entry| match entry {
+        Entry::Call(call) => Some(*call),
+        Entry::Event(_) => None,
+    });
+    calls.next_back().ok_or_else(|| Failure::usage(format!("`{id}` is no tool call")))
 }
 
 /// When entries of an event were made since then, and what they were about, oldest first. At most `limit`, the newest.

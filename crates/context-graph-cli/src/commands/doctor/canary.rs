@@ -137,8 +137,8 @@ fn answered(event: EventName, reply: &Reply) -> Result<(), String> {
         };
         return Err(format!("ends with {code}{}{complaint}", if complaint.is_empty() { "" } else { ": " }));
     }
-    // There the client takes plain text.
-    if event == EventName::PreCompact {
+    // There the client takes plain text, or shows whatever is printed.
+    if matches!(event, EventName::PreCompact | EventName::PostCompact) {
         return Ok(());
     }
     match serde_json::from_str::<Value>(&reply.stdout) {

@@ -4,12 +4,14 @@
 //! cannot take it back.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use context_graph_core::session::{NewRuling, Ruling};
 use context_graph_events::words::name;
-use context_graph_events::{Event, EventName, ReplyBody};
+use context_graph_events::{Event, EventName, ReplyBody, Verb};
+use context_graph_policy::guards;
 use context_graph_policy::reply::HELD_BEFORE;
 use context_graph_policy::rules::{Rules, RulesDecision};
 use context_graph_policy::{Decision, Verdict};
@@ -209,22 +211,48 @@ impl HookDecision {
         }
     }
 
+    /// How the user allows a call that built-in rules refuse. It is not told to the model, which is refused that command.
+    fn way_out(&self) -> Option<String> {
+        let refuses = matches!(self.decision.verdict(), Verdict::Halt | Verdict::Deny | Verdict::Block);
+        let is_behind = |verb: Verb| matches!(verb, Verb::Halt | Verb::Deny | Verb::Block | Verb::Ask);
+        let findings = self.decision.findings().filter(|finding| is_behind(finding.verb));
+        let rules: BTreeSet<&str> = findings.map(|finding| finding.rule.as_str()).collect();
+        let are_built_in = !rules.is_empty() && rules.iter().all(|rule| guards::exists(rule));
+        (self.event == Some(EventName::PreToolUse) && refuses && are_built_in).then(|| {
+            let rules: Vec<&str> = rules.into_iter().collect();
+            format!("to allow it, type in a terminal: context-graph policy allow {}", rules.join(" "))
+        })
+    }
+
     /// What the user is told. The reason names its rules, and often what could not be used.
     fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
         let mut lines = Vec::new();
+        // There the client shows the reason by itself.
+        let is_shown = matches!(
+            self.event,
+            Some(
+                EventName::PreToolUse
+                    | EventName::PostToolUse
+                    | EventName::UserPromptSubmit
+                    | EventName::Stop
+            )
+        );
         let is_told = |ruling: &&Ruling| {
-            self.stops() || was_held_before(&self.decision) || ruling.verdict == Ruling::DROPPED
+            self.stops() && !is_shown || was_held_before(&self.decision) || ruling.verdict == Ruling::DROPPED
         };
         if let Some(ruling) = ruling.filter(is_told) {
             let rules =
                 || format!("[{}]", ruling.rules.iter().map(|rule| name(rule)).collect::<Vec<_>>().join(", "));
             let reason = if ruling.reason.is_empty() { rules() } else { ruling.reason.clone() };
             lines.push(format!("context-graph: {}: {reason}", ruling.verdict));
-        } else if !self.passed.is_empty() {
+        } else if let Some(way) = self.way_out() {
+            lines.push(way);
+        } else if !self.passed.is_empty() && !self.stops() {
             lines.push(format!("context-graph: passed before stopping: {}", self.passed.join(", ")));
         }
+        let shown = ruling.filter(|_| self.stops() && is_shown).map_or("", |ruling| &ruling.reason);
         for trouble in &self.troubles {
-            if !lines.iter().any(|line| line.contains(trouble)) {
+            if !shown.contains(trouble) && !lines.iter().any(|line| line.contains(trouble)) {
                 lines.push(format!("context-graph: not heard: \"{trouble}\""));
             }
         }

@@ -7,14 +7,14 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use context_graph_events::envelope::HookEventType;
-use context_graph_settings::{Change, HookEntry, OnFailure, Plan, PlannedHook};
+use context_graph_settings::{Change, HookEntry, Missing, OnFailure, Plan, PlannedHook};
 use context_graph_storage::safe_open::{self, Share};
 
 use super::budget;
 use super::error::ErrorCode;
 use crate::commands::doctor;
 use crate::commands::failure::{Failure, Outcome};
-use crate::commands::init::{PORTABLE, install_unasked};
+use crate::commands::init::{PORTABLE, changes, install_unasked, planned};
 use crate::settings_file::Scope;
 use crate::summary::counted;
 use crate::{Environment, table, terminal};
@@ -35,12 +35,14 @@ What is named here is the client's event; each script calls the hook of ours for
 
 `context-graph init` registers all events without a script; this is for those who want a script to add to.
 
-No path of this machine is written: a team can commit the scripts and the settings. Each member needs `context-graph` on the PATH.
+No path of this machine is written: a team can commit the scripts and the settings. Where `context-graph` is not on the PATH, work goes on \
+without it, and a session's start says how to install it.
 
 Examples:
   context-graph hooks generate-config                                   the five, for bash
   context-graph hooks generate-config --hooks pre-tool-use --shell fish
   context-graph hooks generate-config --absolute                        for this machine alone")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 pub struct GenerateConfigArgs {
     /// Where the scripts go
     #[arg(long, default_value = ".claude/hooks", value_name = "DIR")]
@@ -61,6 +63,14 @@ pub struct GenerateConfigArgs {
     /// Name scripts and binary by their full paths on this machine, instead of from the project's folder and the PATH
     #[arg(long)]
     pub absolute: bool,
+
+    /// Block tool calls on machines that do not have the program, instead of going on without it
+    #[arg(long)]
+    pub require: bool,
+
+    /// Do not ask; without a terminal nobody is asked
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 /// The hooks that have a script.
@@ -128,8 +138,9 @@ impl ShellType {
         }
     }
 
-    /// A script that hands its stdin on and becomes the binary, or ends as it does.
-    fn script(self, hook: HookType, binary: &str) -> String {
+    /// A script that hands its stdin on and becomes the binary, or ends as it does. One that a machine without the program
+    /// may run looks for it first, unless it is required.
+    fn script(self, hook: HookType, binary: &str, required: bool) -> String {
         let (interpreter, _) = self.interpreter();
         let about = format!("# Claude Code hook: {}. {SIGNATURE}.", hook.event().event_name());
         let (program, arguments) = (self.quoted(binary), hook.arguments());
@@ -137,7 +148,27 @@ impl ShellType {
             Self::Powershell => format!("$input | & {program} hooks {arguments}\nexit $LASTEXITCODE"),
             _ => format!("exec {program} hooks {arguments}"),
         };
-        format!("#!/usr/bin/env {interpreter}\n{about}\n{run}\n")
+        let check = if binary == PORTABLE && !required { self.check(hook) } else { String::new() };
+        format!("#!/usr/bin/env {interpreter}\n{about}\n{check}{run}\n")
+    }
+
+    /// Goes on without the program where it is missing; a session's start says how to install it.
+    fn check(self, hook: HookType) -> String {
+        let told = match hook {
+            HookType::SessionStart => format!("echo '{}'; ", Missing::told()),
+            _ => String::new(),
+        };
+        match self {
+            Self::Bash | Self::Zsh => {
+                format!("command -v {PORTABLE} >/dev/null 2>&1 || {{ {told}exit 0; }}\n")
+            }
+            Self::Fish => format!("command -q {PORTABLE}; or begin; {told}exit 0; end\n"),
+            Self::Powershell => {
+                format!(
+                    "if (-not (Get-Command {PORTABLE} -ErrorAction SilentlyContinue)) {{ {told}exit 0 }}\n"
+                )
+            }
+        }
     }
 
     /// A program as a word of this shell.
@@ -157,7 +188,8 @@ pub(crate) fn is_verbatim(text: &str, programs: &[&str]) -> bool {
     ShellType::value_variants().iter().any(|shell| {
         let mut scripts = HookType::ALL
             .iter()
-            .flat_map(|hook| programs.iter().map(move |program| shell.script(*hook, program)));
+            .flat_map(|hook| programs.iter().map(move |program| (*hook, program)))
+            .flat_map(|(hook, program)| [true, false].map(|required| shell.script(hook, program, required)));
         scripts.any(|script| script == text)
     })
 }
@@ -180,15 +212,18 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
         )
         .with_next_step("--force overwrites it"));
     }
+    let named = |path: &Path| if args.absolute { None } else { from_project(path, root) };
+    let plan = plan(&scripts, args.shell, named);
+    if !args.yes && terminal::is_asked() {
+        ask(&scripts, &plan, environment)?;
+    }
     let from = writing_from(root, &folder).map_err(|error| failed(&folder, &error))?;
     for (hook, path) in &scripts {
-        let text = args.shell.script(*hook, &binary);
+        let text = args.shell.script(*hook, &binary, args.require);
         let below = path.strip_prefix(from).unwrap_or(path);
         safe_open::write_below(from, below, text.as_bytes(), Share::Runners)
             .map_err(|error| failed(path, &error))?;
     }
-    let named = |path: &Path| if args.absolute { None } else { from_project(path, root) };
-    let plan = plan(&scripts, args.shell, named);
     let (file, edited) = install_unasked(environment, Scope::Project, &plan)?;
     let mut told = String::new();
     for (_, path) in &scripts {
@@ -204,10 +239,10 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
         );
     }
     if !args.absolute && !doctor::is_on_the_path(PORTABLE, root) {
-        terminal::complain(
-            "`context-graph` is not on the PATH here: until it is, every tool call is blocked (--absolute names it by \
-             its full path)",
-        );
+        let until = if args.require { "every tool call is blocked" } else { "nothing is guarded" };
+        terminal::complain(&format!(
+            "`context-graph` is not on the PATH here: until it is, {until} (--absolute names it by its full path)"
+        ));
     }
     let gone = edited.changes.iter().filter(|change| matches!(change, Change::HookRemoved { .. })).count();
     if gone > 0 {
@@ -222,6 +257,16 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
         );
     }
     table::print_lines(told.lines())
+}
+
+/// Shows what would be written, and asks.
+fn ask(scripts: &[(HookType, PathBuf)], plan: &Plan, environment: &Environment) -> Outcome {
+    let (file, before, edited) = planned(environment, Scope::Project, plan)?;
+    let scripts = scripts.iter().map(|(_, path)| format!("write {}", path.display()));
+    let title = format!("changes to {}:", file.path().display());
+    let changes = changes::lines(environment.project_root(), before.as_deref(), &edited);
+    table::print_lines(scripts.chain([title]).chain(changes))?;
+    if terminal::agreed(false, "Write this?") { Ok(()) } else { Err(Failure::usage("nothing was changed")) }
 }
 
 /// A path below the project's folder as the client understands it wherever the project lies.

@@ -9,7 +9,7 @@ use super::is_generated;
 use crate::summary::counted;
 
 /// What changes, what stays, and how to see more.
-pub(super) fn lines(root: &Path, before: Option<&str>, edited: &Edited) -> Vec<String> {
+pub(crate) fn lines(root: &Path, before: Option<&str>, edited: &Edited) -> Vec<String> {
     let [mut added, mut updated, mut removed] = [Vec::new(), Vec::new(), Vec::new()];
     let mut lines = Vec::new();
     for change in &edited.changes {

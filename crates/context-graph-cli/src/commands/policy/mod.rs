@@ -1,5 +1,6 @@
 //! `context-graph policy …`: what tool calls are decided by, and why.
 
+mod allow;
 mod check;
 mod explain;
 mod import;
@@ -29,6 +30,7 @@ pub(crate) enum PolicyCommands {
     Check(PlaceArgs),
     /// Say what would be decided about a call, and why
     Explain(explain::ExplainArgs),
+    Allow(allow::AllowArgs),
     /// Run cases: an event or command, and what is expected
     Test(test::TestArgs),
     /// Say what would have been decided over past sessions
@@ -71,6 +73,7 @@ pub(crate) fn run(command: &PolicyCommands, environment: &Environment) -> Outcom
         PolicyCommands::List(args) => list::run(args, environment),
         PolicyCommands::Check(args) => check::run(args, environment),
         PolicyCommands::Explain(args) => explain::run(args, environment),
+        PolicyCommands::Allow(args) => allow::run(args, environment),
         PolicyCommands::Test(args) => test::run(args, environment),
         PolicyCommands::Replay(args) => replay::run(args, environment),
         PolicyCommands::Init(args) => init::run(args, environment),

@@ -11,7 +11,7 @@ use crate::commands::session::Shelf;
 
 /// The entries that `wanted` names. There are several where several sessions know a call of this id, as a fork and what it
 /// was forked from do.
-pub(super) fn find(shelf: &Shelf, wanted: &str) -> Result<Vec<Entry>, Failure> {
+pub(crate) fn find(shelf: &Shelf, wanted: &str) -> Result<Vec<Entry>, Failure> {
     if let Some((session, seq)) = wanted.rsplit_once(':')
         && let Ok(seq) = seq.parse::<u64>()
     {

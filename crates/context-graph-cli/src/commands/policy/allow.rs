@@ -1,0 +1,213 @@
+//! `policy allow`: an exception to a rule, written after a look at it.
+
+use std::path::Path;
+
+use clap::Args;
+use context_graph_core::audit::Call;
+use context_graph_policy::config::{Exception, PolicyConfig};
+use context_graph_policy::guards;
+use context_graph_storage::safe_open::{self, Folder};
+use serde_json::{Value, json};
+
+use super::PlaceArgs;
+use crate::commands::audit::{named_call, newest_stopped_by};
+use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::session::{PlaceArgs as SessionPlace, Shelf};
+use crate::rules::{FILE, user_file};
+use crate::trust::{self, MAX_FILE, ProjectFiles};
+use crate::{Environment, clock, table, terminal, time};
+
+/// Allow something that a built-in rule stops: an exception, for one command or for paths
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --command, --path and --call it is about the last call that the rule stopped: for a shell command, exactly \
+                        that command; for another tool, the file it named. The lines are shown before anything is written. Agents \
+                        cannot run this.\n\nExamples:\n  \
+    context-graph policy allow destructive-git/force-push\n  \
+    context-graph policy allow secrets/read-key --path 'tests/fixtures/**'\n  \
+    context-graph policy allow destructive-git/reset-hard --command 'git reset --hard origin/main' --user"
+)]
+pub(crate) struct AllowArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// The rules, as the refusal names them: `guard/rule`
+    #[arg(required = true, value_name = "RULE")]
+    rules: Vec<String>,
+
+    /// For paths like this; relative ones are meant below the project
+    #[arg(long, value_name = "GLOB", conflicts_with_all = ["command", "call"])]
+    path: Option<String>,
+
+    /// For exactly this shell command
+    #[arg(long, value_name = "TEXT", conflicts_with = "call")]
+    command: Option<String>,
+
+    /// For what this call did, by its id or `SESSION:NUMBER`
+    #[arg(long, value_name = "ID")]
+    call: Option<String>,
+
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+
+    /// In your own file, for every project, instead of the project's
+    #[arg(long)]
+    user: bool,
+
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// What an exception is made for.
+enum What {
+    Command(String),
+    Path(String),
+}
+
+pub(super) fn run(args: &AllowArgs, environment: &Environment) -> Outcome {
+    refuse_to_agents("allow what rules stop")?;
+    let environment = args.place.environment(environment);
+    for rule in &args.rules {
+        check_rule(rule)?;
+    }
+    let what = match (&args.command, &args.path) {
+        (Some(command), _) => What::Command(command.trim().to_owned()),
+        (None, Some(path)) => What::Path(path.clone()),
+        (None, None) => of_call(&call(args, &environment)?)?,
+    };
+    let day: String = time::local(clock::now_ms()).chars().take(10).collect();
+    let reason = args.reason.clone().unwrap_or_else(|| format!("allowed by hand on {day}"));
+    let added: String = args.rules.iter().map(|rule| lines(rule, &what, &reason)).collect();
+    // What keeps the guard itself in place is only the user's to loosen.
+    let is_users = args.user || args.rules.iter().any(|rule| rule.starts_with("self-protection"));
+    let path =
+        if is_users { user_file(&environment) } else { environment.open_state(None)?.path().join(FILE) };
+    // The user may keep the own file elsewhere and have a link to it; a project's link leads anywhere.
+    let path = if is_users { std::fs::canonicalize(&path).unwrap_or(path) } else { path };
+    let before = match safe_open::read_own_unlinked(&path, MAX_FILE).map(String::from_utf8) {
+        Ok(Ok(text)) => text,
+        Ok(Err(_)) => {
+            return Err(Failure::new(ErrorCode::Parse, format!("{} is not UTF-8 text", path.display())));
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(failed(&path, &error)),
+    };
+    let after = joined(&before, &added, &path)?;
+    if !args.place.json {
+        table::print_lines([format!("added to {}:", path.display())])?;
+        table::print_lines(added.lines().map(|line| format!("  {line}")))?;
+    }
+    if !terminal::agreed(args.yes, "Write this?") {
+        return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));
+    }
+    let standing = ProjectFiles::of(&environment).standing();
+    write(&path, &after).map_err(|error| failed(&path, &error))?;
+    let kept = if is_users { None } else { trust::keep(standing, &environment) };
+    if args.place.json {
+        return table::print_json(&json!({"file": path, "rules": args.rules, "added": added}));
+    }
+    table::print_lines([format!("wrote {}", path.display())].into_iter().chain(kept))
+}
+
+fn check_rule(rule: &str) -> Outcome {
+    if guards::exists(rule) {
+        return Ok(());
+    }
+    let ids = guards::GUARDS.iter().flat_map(|guard| guard.rules.iter().map(|rule| rule.id));
+    let near = ids.filter(|id| id.ends_with(&format!("/{rule}"))).collect::<Vec<_>>();
+    let next = match near.as_slice() {
+        [one] => format!("write `{one}`"),
+        _ => "`context-graph policy list` shows them; rules of Rego policies are changed in their files"
+            .to_owned(),
+    };
+    Err(Failure::usage(format!("no built-in rule is called `{rule}`")).with_next_step(next))
+}
+
+/// The call that is meant.
+fn call(args: &AllowArgs, environment: &Environment) -> Result<Call, Failure> {
+    let place = SessionPlace { project: args.place.project.clone(), ..SessionPlace::default() };
+    let none = || {
+        Failure::usage(format!("no call on record was stopped by {}", args.rules.join(" or ")))
+            .with_next_step("--command 'TEXT' or --path GLOB says what is to be allowed")
+    };
+    let shelf = match Shelf::open(&place, environment) {
+        Err(failure) if failure.is_nothing_there() => return Err(none()),
+        shelf => shelf?,
+    };
+    match &args.call {
+        Some(id) => named_call(&shelf, id),
+        None => newest_stopped_by(&shelf, &args.rules)?.ok_or_else(none),
+    }
+}
+
+/// What a call did, as narrow as it can be said.
+fn of_call(call: &Call) -> Result<What, Failure> {
+    let command = call.asked.as_ref().and_then(|input| input.get("command")).and_then(Value::as_str);
+    let (what, text) = match (command, call.paths.first()) {
+        (Some(command), _) if matches!(call.tool.as_str(), "Bash" | "PowerShell") => {
+            (What::Command(command.trim().to_owned()), command)
+        }
+        (_, Some(path)) => (What::Path(path.clone()), path.as_str()),
+        _ => {
+            return Err(Failure::usage(format!(
+                "the call `{} {}` named no command and no file",
+                call.tool, call.subject
+            ))
+            .with_next_step("--path GLOB says what is to be allowed"));
+        }
+    };
+    // Secrets and the middle of long texts are not on record, so the text is not what was typed.
+    if text.contains("[redacted:") || text.contains('…') {
+        return Err(Failure::usage("the record does not have the whole text of that call")
+            .with_next_step("--command 'TEXT' says it in full, --path GLOB allows it by its files"));
+    }
+    Ok(what)
+}
+
+/// An exception as it is written into a policy file.
+fn lines(rule: &str, what: &What, reason: &str) -> String {
+    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let what = match what {
+        What::Command(command) => format!("command = {}", quoted(command)),
+        What::Path(path) => format!("path = {}", quoted(path)),
+    };
+    format!("[[exceptions]]\nrule = {}\n{what}\nreason = {}\n", quoted(rule), quoted(reason))
+}
+
+/// The file with the exceptions at its end, which must say what was said before, and these.
+fn joined(before: &str, added: &str, path: &Path) -> Result<String, Failure> {
+    let parse = |text: &str| toml::from_str::<PolicyConfig>(text);
+    let old = parse(before).map_err(|error| {
+        Failure::new(ErrorCode::Policy, format!("{} cannot be read: {}", path.display(), error.message()))
+            .with_next_step("`context-graph policy check` says where; nothing was changed")
+    })?;
+    let between = match before {
+        "" => "",
+        _ if before.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let after = format!("{before}{between}{added}");
+    let new = parse(&after).ok().filter(|new| {
+        let fresh: Option<Vec<Exception>> = parse(added).ok().map(|added| added.exceptions);
+        let expected = fresh.map(|fresh| [old.exceptions.clone(), fresh].concat());
+        expected.is_some_and(|exceptions| *new == PolicyConfig { exceptions, ..old.clone() })
+    });
+    new.map(|_| after).ok_or_else(|| {
+        Failure::usage(format!("{} is written in a way that lines cannot be added to", path.display()))
+            .with_next_step(format!("add them by hand: {}", added.replace('\n', " ")))
+    })
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder)?;
+    Folder::open_any(folder)?.replace(path.file_name().unwrap_or_default(), text.as_bytes())
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
+        .with_next_step("see that it and its folder are yours and writable for you")
+}
