@@ -130,6 +130,20 @@ impl Environment {
         StateFolder::open_or_create(self.project_root(), db_path, &self.user_folder()?)
     }
 
+    /// The roots of the projects whose state the user's own folder knows of, and that are there.
+    pub(crate) fn known_projects(&self) -> Result<Vec<PathBuf>, StorageError> {
+        let places = StateFolder::known_places(&self.user_folder()?)?;
+        let mut roots: Vec<PathBuf> = places
+            .iter()
+            .filter(|place| place.ends_with(STATE_FOLDER))
+            .filter_map(|place| place.parent())
+            .map(Path::to_path_buf)
+            .collect();
+        roots.sort();
+        roots.dedup();
+        Ok(roots)
+    }
+
     /// The user's own folder, with the secret that state is sealed with. A project must not bring one: that could be if
     /// its settings said where yours are.
     pub(crate) fn user_folder(&self) -> Result<UserFolder, StorageError> {

@@ -55,11 +55,22 @@ pub(crate) fn as_written(environment: &Environment) -> Rules {
     with_standing(environment, &ProjectFiles::of(environment), Standing::Trusted)
 }
 
+/// The rules in force, and as they would be with these lines at the end of the user's own file: to see what they would do.
+pub(crate) fn with_lines(environment: &Environment, lines: &str) -> Rules {
+    let files = ProjectFiles::of(environment);
+    let text = read_users(&user_file(environment)).map(|text| Some(text.unwrap_or_default() + "\n" + lines));
+    with(environment, &files, files.standing(), &text)
+}
+
 fn with_standing(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing) -> Rules {
+    with(environment, files, standing, &read_users(&user_file(environment)))
+}
+
+fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing, users: &Text) -> Rules {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let (user, project) = (user_file(environment), files.folder().join(FILE));
     let sources = Sources {
-        user: PolicyText { path: &user, text: &read_users(&user) },
+        user: PolicyText { path: &user, text: users },
         brings_user_file: &|| files.bring(&user),
         project: PolicyText { path: &project, text: files.policy() },
         policies: files.policies(),

@@ -59,3 +59,22 @@ pub(crate) fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<
     }
     Ok(())
 }
+
+/// So much of a transcript is read to find out its branch.
+const BEGINNING: u64 = 64 * 1024;
+
+/// The branch that the client says it was on, in one of the first lines of a transcript. Nothing but a plain file is read.
+pub(crate) fn branch(path: &Path) -> Option<String> {
+    use std::io::Read as _;
+
+    if !path.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut beginning = Vec::new();
+    std::fs::File::open(path).ok()?.take(BEGINNING).read_to_end(&mut beginning).ok()?;
+    let lines = beginning.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok()).find_map(|line| {
+        let branch = line.get("gitBranch")?.as_str()?;
+        (!branch.is_empty()).then(|| branch.to_owned())
+    })
+}

@@ -18,7 +18,7 @@ use crate::seal::{Seal, TAG_BYTES};
 use crate::secret::UserFolder;
 use crate::system::{self, FileExt as _};
 
-pub(crate) use places::{Known, known_at};
+pub(crate) use places::{Known, all_places, known_at};
 
 const FOLDER: &str = "heads";
 /// No file is larger: a line has some two hundred bytes.

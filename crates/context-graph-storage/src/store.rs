@@ -3,7 +3,7 @@
 //! What the records say is also in rows, so that questions are SQL (`sql/schema.sql`). The records themselves are
 //! in compressed blocks, each a part of its session's hash chain. Every write is one durable
 //! transaction. Files are by question: `write` stores a fold, `sessions` and `log` read it back, `entries` and
-//! `tally` answer about calls, `words` finds texts, `forget` removes, `verify` doubts.
+//! `tally` answer about calls, `glance` for pages, `words` finds texts, `forget` removes, `verify` doubts.
 
 mod block;
 pub mod chain;
@@ -12,6 +12,7 @@ mod entries;
 mod export;
 mod field;
 mod forget;
+mod glance;
 mod ledger;
 mod log;
 mod open;
@@ -33,6 +34,7 @@ mod write;
 pub use chain::Chain;
 pub use entries::{EntryRow, Filter};
 pub use export::Copy;
+pub use glance::{Axis, AxisCall, AxisEvent, AxisTurn, FileCount, Injected, RuleCount, Stretch};
 pub use open::{DATABASE, Patience, StoreOptions};
 pub use rebuild::Rebuilt;
 pub use sql::{Answer, Cell};

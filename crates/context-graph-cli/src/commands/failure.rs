@@ -53,6 +53,11 @@ impl Failure {
         Self { nothing_there: true, ..failure }
     }
 
+    /// What kind of failure it is.
+    pub(crate) fn code(&self) -> ErrorCode {
+        self.code
+    }
+
     /// Whether there is nothing to look at, which for a list is an answer.
     pub(crate) fn is_nothing_there(&self) -> bool {
         self.nothing_there

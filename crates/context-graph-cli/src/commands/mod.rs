@@ -19,6 +19,7 @@ use crate::{Environment, ExitStatus, terminal};
 mod audit;
 mod config;
 mod consciousness;
+mod dashboard;
 mod demo;
 mod doctor;
 pub(crate) mod failure;
@@ -94,6 +95,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: audit::AuditCommands,
     },
+    Dashboard(dashboard::DashboardArgs),
     Replay(replay::ReplayArgs),
     Trust(trust::TrustArgs),
     Maintain(maintain::MaintainArgs),
@@ -153,6 +155,7 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
         Command::Audit { command } => audit::run(&command, &environment),
+        Command::Dashboard(args) => dashboard::run(&args, &environment),
         Command::Replay(args) => replay::run(&args),
         Command::RunActions(args) => run_actions::run(&args, &environment),
         Command::Maintain(args) => maintain::run(&args, &environment),

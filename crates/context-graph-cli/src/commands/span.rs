@@ -6,15 +6,15 @@ use super::failure::Failure;
 use crate::{clock, time};
 
 /// From when to when.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SpanArgs {
     /// Not older than this: `2h`, `3d`, `2026-11-01` or `2026-11-01T10:00:00Z`
     #[arg(long, value_name = "WHEN")]
-    since: Option<String>,
+    pub(crate) since: Option<String>,
 
     /// Not newer than this
     #[arg(long, value_name = "WHEN")]
-    until: Option<String>,
+    pub(crate) until: Option<String>,
 }
 
 impl SpanArgs {

@@ -21,6 +21,7 @@ pub enum Use {
 const VERBS: &[(&str, Use)] = &[
     ("audit export", Use::Question),
     ("audit log", Use::Question),
+    ("audit report", Use::Question),
     ("audit show", Use::Question),
     ("audit sql", Use::Question),
     ("audit stats", Use::Question),
@@ -36,6 +37,7 @@ const VERBS: &[(&str, Use)] = &[
     ("consciousness explain", Use::Question),
     ("consciousness inject", Use::Question),
     ("consciousness status", Use::Question),
+    ("dashboard", Use::Question),
     ("demo", Use::Question),
     ("doctor", Use::QuestionUnless("--fix")),
     ("generate-config", Use::Change),

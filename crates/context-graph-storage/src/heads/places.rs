@@ -44,6 +44,24 @@ pub(crate) fn known_at(user: &UserFolder, seal: &Seal, place: &[u8]) -> io::Resu
     Ok(known)
 }
 
+/// The places of all folders whose heads are written down and sealed with this secret.
+pub(crate) fn all_places(user: &UserFolder, seal: &Seal) -> io::Result<Vec<Vec<u8>>> {
+    let folder = match Folder::open(&user.path().join(FOLDER)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened?,
+    };
+    let mut places = Vec::new();
+    for name in folder.names()? {
+        let id = name.to_str().and_then(unhex).and_then(|id| <[u8; ID]>::try_from(id).ok());
+        let (Some(id), Ok(bytes)) = (id, folder.read(&name, MAX_BYTES)) else { continue };
+        let heads = Heads::new(user, &id, &seal.derive("state", &[&id]));
+        if let Ok(said) = heads.checked(&String::from_utf8_lossy(&bytes)) {
+            places.extend(spots(&said).into_iter().map(|spot| spot.place));
+        }
+    }
+    Ok(places)
+}
+
 impl Known {
     /// Writes down that the folder is not to be missed at this place.
     pub(crate) fn leave(&self, place: &[u8]) -> io::Result<()> {

@@ -1,10 +1,10 @@
 //! What the user's own folder knows of a state folder, held against it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::StateFolder;
 use crate::error::{IoContext, Result};
-use crate::heads::{Known, known_at};
+use crate::heads::{Known, all_places, known_at};
 use crate::mark::{Mark, Spot};
 use crate::safe_open::Folder;
 use crate::secret::UserFolder;
@@ -21,6 +21,17 @@ impl StateFolder {
         let Ok(above) = std::fs::canonicalize(above) else { return Ok(false) };
         let place = above.join(name).into_os_string().into_encoded_bytes();
         Ok(!known_at(user, &user.seal()?, &place).context("read", user.path())?.is_empty())
+    }
+
+    /// The state folders that the user's own folder knows of, and that are there.
+    pub fn known_places(user: &UserFolder) -> Result<Vec<PathBuf>> {
+        if !user.path().exists() {
+            return Ok(Vec::new());
+        }
+        let places = all_places(user, &user.seal()?).context("read", user.path())?;
+        // What was not written by this system is no path here.
+        let paths = places.into_iter().filter_map(|place| String::from_utf8(place).ok()).map(PathBuf::from);
+        Ok(paths.filter(|path| path.is_dir()).collect())
     }
 
     /// Other state that was kept here, and that this is not.

@@ -37,7 +37,7 @@ pub use lost::Loss;
 pub(crate) use lost::look_for_losses;
 pub use read::{SessionView, Source};
 pub use step::{Arrival, Durability, NotBefore, Stepped};
-pub use trail::Trail;
+pub use trail::{Trail, Unfolded};
 
 /// The sessions of one state folder.
 #[derive(Debug)]

@@ -1,31 +1,57 @@
 //! What happened in the sessions of a state folder, those included that are still in their journals: these are told in
 //! memory, by the same tables, and asked the same questions.
 
+use std::collections::HashMap;
+
 use super::Sessions;
 use super::codec::{encode_record, encode_session};
 use crate::error::Result;
-use crate::store::{About, Counting, Counts, DayOf, EntryRow, Filter, FoldBatch, LogRecord, Store, Tally};
+use crate::store::{
+    About, Axis, Counting, Counts, DayOf, EntryRow, FileCount, Filter, FoldBatch, Injected, LogRecord,
+    RuleCount, Store, Stretch, Tally,
+};
+
+/// The sessions that are not in the store as they are now.
+#[derive(Debug, Default)]
+pub struct Unfolded {
+    store: Option<Store>,
+    /// Their ids.
+    ids: Vec<String>,
+}
 
 /// What happened in the sessions of a state folder.
 #[derive(Debug)]
 pub struct Trail<'a> {
     store: Option<&'a Store>,
-    /// The sessions that are not in the store as they are now.
-    live: Option<Store>,
-    /// Their ids.
-    ids: Vec<String>,
+    live: Lent<'a>,
 }
 
-impl<'a> Trail<'a> {
+/// What is in journals, read for this trail or lent to several.
+#[derive(Debug)]
+enum Lent<'a> {
+    Own(Box<Unfolded>),
+    Lent(&'a Unfolded),
+}
+
+impl Lent<'_> {
+    fn get(&self) -> &Unfolded {
+        match self {
+            Self::Own(unfolded) => unfolded,
+            Self::Lent(unfolded) => unfolded,
+        }
+    }
+}
+
+impl Unfolded {
     /// Reads what is in journals.
-    pub fn open(sessions: &Sessions, store: Option<&'a Store>) -> Result<Self> {
-        let mut trail = Self { store, live: None, ids: Vec::new() };
+    pub fn read(sessions: &Sessions, store: Option<&Store>) -> Result<Self> {
+        let mut unfolded = Self::default();
         for (id, _) in sessions.folder().live_sessions()? {
             let Some(view) = sessions.view(store, &id)? else { continue };
             if view.unfolded.is_empty() && view.stored_records > 0 {
                 continue;
             }
-            let live = match trail.live.take() {
+            let live = match unfolded.store.take() {
                 Some(live) => live,
                 None => Store::in_memory()?,
             };
@@ -42,19 +68,119 @@ impl<'a> Trail<'a> {
                 about: Some(About::of(&session)),
                 ..FoldBatch::of(session.snapshot)
             })?;
-            trail.live = Some(live);
-            trail.ids.push(id);
+            unfolded.store = Some(live);
+            unfolded.ids.push(id);
         }
-        Ok(trail)
+        Ok(unfolded)
+    }
+}
+
+impl<'a> Trail<'a> {
+    /// Reads what is in journals.
+    pub fn open(sessions: &Sessions, store: Option<&'a Store>) -> Result<Self> {
+        Ok(Self { store, live: Lent::Own(Box::new(Unfolded::read(sessions, store)?)) })
+    }
+
+    /// The same with what was read before, for those who ask often.
+    pub fn over(store: Option<&'a Store>, unfolded: &'a Unfolded) -> Self {
+        Self { store, live: Lent::Lent(unfolded) }
+    }
+
+    fn unfolded(&self) -> Option<&Store> {
+        self.live.get().store.as_ref()
+    }
+
+    fn ids(&self) -> &[String] {
+        &self.live.get().ids
+    }
+
+    /// The store that knows a session as it is now.
+    fn of(&self, session_id: &str) -> Option<&Store> {
+        if self.ids().iter().any(|id| id == session_id) { self.unfolded() } else { self.store }
+    }
+
+    /// A session on a time axis.
+    pub fn axis(&self, session_id: &str) -> Result<Axis> {
+        self.of(session_id).map_or_else(|| Ok(Axis::default()), |store| store.axis(session_id))
+    }
+
+    /// What was done from a moment on, in so many stretches of this length; of at most `most` calls.
+    pub fn activity(&self, since_ms: i64, step_ms: i64, count: usize, most: usize) -> Result<Vec<Stretch>> {
+        let mut stretches = vec![Stretch::default(); count];
+        if let Some(store) = self.store {
+            store.activity(since_ms, step_ms, self.ids(), most, &mut stretches)?;
+        }
+        if let Some(live) = self.unfolded() {
+            live.activity(since_ms, step_ms, &[], most, &mut stretches)?;
+        }
+        Ok(stretches)
+    }
+
+    /// How many files a session named.
+    pub fn files_of(&self, session_id: &str) -> Result<u64> {
+        self.of(session_id).map_or(Ok(0), |store| store.files_of(session_id))
+    }
+
+    /// What was put before the model or a tool of a session, newest first, at most `most`.
+    pub fn injected(&self, session_id: &str, most: usize) -> Result<Vec<Injected>> {
+        self.of(session_id).map_or_else(|| Ok(Vec::new()), |store| store.injected(session_id, most))
+    }
+
+    /// Which rules stopped calls, or asked about them, since a moment; of at most `most` calls of each verdict.
+    pub fn rules_that_stopped(&self, since_ms: i64, most: usize) -> Result<Vec<RuleCount>> {
+        let mut counts = match self.store {
+            Some(store) => store.rules_that_stopped(since_ms, self.ids(), most)?,
+            None => Vec::new(),
+        };
+        if let Some(live) = self.unfolded() {
+            for more in live.rules_that_stopped(since_ms, &[], most)? {
+                let same = |known: &&mut RuleCount| known.rule == more.rule && known.verdict == more.verdict;
+                match counts.iter_mut().find(same) {
+                    Some(known) => {
+                        known.count += more.count;
+                        known.sessions += more.sessions;
+                        known.last_ms = known.last_ms.max(more.last_ms);
+                    }
+                    None => counts.push(more),
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Which files the newest `most` calls since a moment named.
+    pub fn files_touched(&self, since_ms: i64, most: usize) -> Result<Vec<FileCount>> {
+        let mut counts = match self.store {
+            Some(store) => store.files_touched(since_ms, self.ids(), most)?,
+            None => Vec::new(),
+        };
+        let mut known: HashMap<(String, String), usize> = (counts.iter().enumerate())
+            .map(|(at, file)| ((file.project.clone(), file.path.clone()), at))
+            .collect();
+        if let Some(live) = self.unfolded() {
+            for more in live.files_touched(since_ms, &[], most)? {
+                let at = *known.entry((more.project.clone(), more.path.clone())).or_insert(counts.len());
+                match counts.get_mut(at) {
+                    Some(file) => {
+                        file.calls += more.calls;
+                        file.edits += more.edits;
+                        file.sessions += more.sessions;
+                        file.last_ms = file.last_ms.max(more.last_ms);
+                    }
+                    None => counts.push(more),
+                }
+            }
+        }
+        Ok(counts)
     }
 
     /// The newest `limit` entries that fit, oldest first.
     pub fn entries(&self, filter: &Filter, limit: usize) -> Result<Vec<EntryRow>> {
         let mut found = match self.store {
-            Some(store) => store.entries(filter, &self.ids, limit)?,
+            Some(store) => store.entries(filter, self.ids(), limit)?,
             None => Vec::new(),
         };
-        if let Some(live) = &self.live {
+        if let Some(live) = self.unfolded() {
             found.extend(live.entries(filter, &[], limit)?);
             found.sort_by(|a, b| a.order().cmp(&b.order()));
             found.drain(..found.len().saturating_sub(limit));
@@ -66,10 +192,10 @@ impl<'a> Trail<'a> {
     pub fn tally(&self, counting: &Counting<'_>, day_of: DayOf<'_>) -> Result<Tally> {
         let mut tally = Tally::default();
         if let Some(store) = self.store {
-            let counting = Counting { passed_over: &self.ids, ..*counting };
+            let counting = Counting { passed_over: self.ids(), ..*counting };
             store.tally(&counting, day_of, &mut tally)?;
         }
-        if let Some(live) = &self.live {
+        if let Some(live) = self.unfolded() {
             live.tally(counting, day_of, &mut tally)?;
         }
         Ok(tally)
@@ -77,15 +203,13 @@ impl<'a> Trail<'a> {
 
     /// What became of a session's calls.
     pub fn call_counts(&self, session_id: &str) -> Result<Counts> {
-        let is_live = self.ids.iter().any(|id| id == session_id);
-        let store = if is_live { self.live.as_ref() } else { self.store };
-        store.map_or(Ok(Counts::default()), |store| store.call_counts(session_id))
+        self.of(session_id).map_or(Ok(Counts::default()), |store| store.call_counts(session_id))
     }
 
     /// The ids of calls that begin so, each once, and at most two; and the sessions that know one.
     pub fn calls_beginning(&self, beginning: &str) -> Result<(Vec<String>, Vec<String>)> {
         let (mut ids, mut sessions) = (Vec::new(), Vec::new());
-        for store in self.store.into_iter().chain(&self.live) {
+        for store in self.store.into_iter().chain(self.unfolded()) {
             let (found, known_by) = store.calls_beginning(beginning)?;
             ids.extend(found);
             sessions.extend(known_by);

@@ -37,6 +37,8 @@ pub struct Filter {
     pub since_ms: Option<i64>,
     /// Not newer than this.
     pub until_ms: Option<i64>,
+    /// Those whose first record has a number from the first of these to the last.
+    pub seqs: Option<(u64, u64)>,
 }
 
 /// A call or another event.
@@ -279,9 +281,14 @@ impl Asked {
     }
 
     fn conditions(&mut self, filter: &Filter, is_call: bool, is_late: bool) {
-        for (condition, moment) in
-            [(" AND x.at_ms >= ?", filter.since_ms), (" AND x.at_ms <= ?", filter.until_ms)]
-        {
+        let (first, last) = filter.seqs.unzip();
+        let number = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
+        for (condition, moment) in [
+            (" AND x.at_ms >= ?", filter.since_ms),
+            (" AND x.at_ms <= ?", filter.until_ms),
+            (" AND x.seq >= ?", first.map(number)),
+            (" AND x.seq <= ?", last.map(number)),
+        ] {
             if let Some(moment) = moment {
                 self.sql.push_str(condition);
                 self.given.push(moment.into());

@@ -11,51 +11,51 @@ use crate::commands::session::Shelf;
 use crate::commands::span::SpanArgs;
 
 /// Which entries.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AskedArgs {
     /// Of these sessions, by id or its beginning
     #[arg(long, value_name = "ID", value_delimiter = ',')]
-    session: Vec<String>,
+    pub(crate) session: Vec<String>,
 
     /// Calls of these tools; `mcp__github__*` for all that begin so, `*` for all calls
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    tool: Vec<String>,
+    pub(crate) tool: Vec<String>,
 
     /// By these agents: a subagent's type or id, or `main`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    agent: Vec<String>,
+    pub(crate) agent: Vec<String>,
 
     /// Of these events, calls included: `UserPromptSubmit`, `PermissionRequest`, …
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    event: Vec<String>,
+    pub(crate) event: Vec<String>,
 
     /// Decided so: `allow`, `modify`, `ask`, `block`, `deny`, `halt`, or `dropped` where the event could not carry it
     #[arg(long, value_name = "VERDICT", value_delimiter = ',')]
-    verdict: Vec<String>,
+    pub(crate) verdict: Vec<String>,
 
     /// Calls that ended so: `success`, `failure`, `denied`, `interrupted`, `deferred`, `unanswered`
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = outcome)]
-    outcome: Vec<Outcome>,
+    pub(crate) outcome: Vec<Outcome>,
 
     /// Decided by these rules, by name or group
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    rule: Vec<String>,
+    pub(crate) rule: Vec<String>,
 
     /// That name a file or folder: a part of its path, or a pattern with `*`
     #[arg(long, value_name = "PATH")]
-    path: Vec<String>,
+    pub(crate) path: Vec<String>,
 
     /// That say this anywhere: in a prompt, an input, a result, a reason; small and capital letters alike
     #[arg(long, value_name = "WORDS")]
-    text: Vec<String>,
+    pub(crate) text: Vec<String>,
 
     #[command(flatten)]
-    span: SpanArgs,
+    pub(crate) span: SpanArgs,
 }
 
 impl AskedArgs {
     /// What was typed, checked.
-    pub(super) fn understand(&self, opened: &Shelf) -> Result<Filter, Failure> {
+    pub(crate) fn understand(&self, opened: &Shelf) -> Result<Filter, Failure> {
         let (since_ms, until_ms) = self.span.moments()?;
         for event in &self.event {
             check_event(event)?;
@@ -75,6 +75,7 @@ impl AskedArgs {
             needles: self.text.iter().map(|text| Needle::new(text)).collect(),
             since_ms,
             until_ms,
+            seqs: None,
         })
     }
 }
@@ -87,7 +88,7 @@ pub(super) fn sessions(named: &[String], shelf: &Shelf) -> Result<Option<Vec<Str
     named.iter().map(|id| shelf.find(Some(id))).collect::<Result<_, _>>().map(Some)
 }
 
-fn outcome(name: &str) -> Result<Outcome, String> {
+pub(crate) fn outcome(name: &str) -> Result<Outcome, String> {
     Outcome::parse(name).ok_or_else(|| {
         let names: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.as_str()).collect();
         format!("it is one of {}", names.join(", "))

@@ -1,16 +1,17 @@
 //! `context-graph audit …`: what happened, call by call.
 
-mod asked;
+pub(crate) mod asked;
 mod export;
 mod follow;
 mod line;
 mod log;
 mod progress;
-mod show;
+mod report;
+pub(crate) mod show;
 mod sql;
-mod stats;
+pub(crate) mod stats;
 mod trace;
-mod verify;
+pub(crate) mod verify;
 
 use clap::Subcommand;
 use context_graph_core::audit::{Call, Entry};
@@ -29,6 +30,7 @@ pub(crate) enum AuditCommands {
     Show(show::ShowArgs),
     Trace(trace::TraceArgs),
     Stats(stats::StatsArgs),
+    Report(report::ReportArgs),
     Verify(verify::VerifyArgs),
     Export(Box<export::ExportArgs>),
     Sql(sql::SqlArgs),
@@ -40,6 +42,7 @@ pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome
         AuditCommands::Show(args) => show::run(args, environment),
         AuditCommands::Trace(args) => trace::run(args, environment),
         AuditCommands::Stats(args) => stats::run(args, environment),
+        AuditCommands::Report(args) => report::run(args, environment),
         AuditCommands::Verify(args) => verify::run(args, environment),
         AuditCommands::Export(args) => export::run(args, environment),
         AuditCommands::Sql(args) => sql::run(args, environment),

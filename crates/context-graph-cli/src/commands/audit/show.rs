@@ -1,6 +1,6 @@
 //! `audit show`
 
-pub(super) mod find;
+pub(crate) mod find;
 mod page;
 
 use clap::Args;

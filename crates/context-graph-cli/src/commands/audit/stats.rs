@@ -1,7 +1,7 @@
 //! `audit stats`
 
-mod figures;
-mod gather;
+pub(crate) mod figures;
+pub(crate) mod gather;
 mod hooks;
 mod report;
 

@@ -60,11 +60,11 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
     }
     let copy = HeadsCopy::read(args.heads.as_deref(), args.acknowledge, &place(args, environment))?;
     let shelf = open(args, environment)?;
-    let mut findings = look(&shelf, copy.as_ref())?;
+    let mut findings = look_and_tell(&shelf, copy.as_ref())?;
     if args.acknowledge {
         acknowledge(&shelf, &findings.losses, copy.as_ref())?;
         // What was said goes on record, and is read back from there.
-        findings = look(&open(args, environment)?, copy.as_ref())?;
+        findings = look_and_tell(&open(args, environment)?, copy.as_ref())?;
     }
     if args.place.json {
         table::print_json(&as_json(&findings))?;
@@ -118,15 +118,34 @@ fn acknowledge(shelf: &Shelf, losses: &[Loss], copy: Option<&HeadsCopy>) -> Outc
     Ok(())
 }
 
-fn look(shelf: &Shelf, copy: Option<&HeadsCopy>) -> Result<Findings, Failure> {
+fn look_and_tell(shelf: &Shelf, copy: Option<&HeadsCopy>) -> Result<Findings, Failure> {
+    let mut progress = Progress::new("following the chains");
+    look(shelf, copy, &mut |done, of| progress.tell(done, of))
+}
+
+/// Whether the record holds: how many records of how many sessions were followed, and the first thing that does not fit.
+pub(crate) fn holds(
+    shelf: &Shelf,
+    environment: &Environment,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(u64, u64, Option<String>), Failure> {
+    let copy = HeadsCopy::read(None, false, environment)?;
+    let findings = look(shelf, copy.as_ref(), progress)?;
+    let chains = &findings.chains;
+    Ok((chains.records, chains.sessions, findings.first_break.as_ref().map(line)))
+}
+
+fn look(
+    shelf: &Shelf,
+    copy: Option<&HeadsCopy>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Findings, Failure> {
     let store = shelf.store.as_ref();
     let (mut chains, mut damaged, mut tombstones) = (ChainReport::default(), None, Vec::new());
     if let Some(store) = store {
         let of = store.stats()?.records;
-        let mut progress = Progress::new("following the chains");
-        let (check, followed) = store.verify(&mut |done| progress.tell(done, of))?;
+        let (check, followed) = store.verify(&mut |done| progress(done, of))?;
         chains = followed;
-        progress.done();
         tombstones = store.tombstones()?;
         damaged = check.first_problem.map(|(key, what)| Break {
             session_id: None,

@@ -9,7 +9,7 @@ use crate::settings_file::Scope;
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Level {
+pub(crate) enum Level {
     /// As it should be.
     Ok,
     /// It works, and there is something to know.
@@ -20,7 +20,7 @@ pub(super) enum Level {
 
 /// A fix that is safe to make unasked: it takes nothing away and can be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Mend {
+pub(crate) enum Mend {
     /// Bring our hooks in these settings up to date.
     Install(Scope),
     /// Keep others out of a file or folder.
@@ -31,13 +31,13 @@ pub(super) enum Mend {
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Finding {
+pub(crate) struct Finding {
     /// What was looked at, in a word.
-    pub(super) check: &'static str,
-    pub(super) level: Level,
-    pub(super) what: String,
+    pub(crate) check: &'static str,
+    pub(crate) level: Level,
+    pub(crate) what: String,
     /// What to do about it; `None` if all is well.
-    pub(super) fix: Option<String>,
+    pub(crate) fix: Option<String>,
     pub(super) mend: Option<Mend>,
 }
 

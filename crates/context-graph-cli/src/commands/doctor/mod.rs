@@ -8,7 +8,7 @@ mod binary;
 mod canary;
 mod entry;
 mod files;
-mod finding;
+pub(crate) mod finding;
 mod fix;
 mod matcher;
 mod permit;
@@ -170,6 +170,11 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
         1 => Err(Failure::new(ErrorCode::Validation, "something is broken").answered()),
         n => Err(Failure::new(ErrorCode::Validation, format!("{n} things are broken")).answered()),
     }
+}
+
+/// What is found in a project: how bad it is, what was looked at, what was found, and what to do about it.
+pub(crate) fn examined(environment: Environment) -> Vec<Finding> {
+    Patient::new(environment).examine()
 }
 
 /// What keeps the client from running hooks of a project, a line each.

@@ -118,7 +118,7 @@ fn read(file: &Path) -> Result<Event, Failure> {
 }
 
 /// Each effect in a line.
-fn seen(effects: &Effects) -> Vec<String> {
+pub(crate) fn seen(effects: &Effects) -> Vec<String> {
     let paths = effects.paths.iter().map(|effect| {
         let how = match effect.access {
             Access::Read => "reads",

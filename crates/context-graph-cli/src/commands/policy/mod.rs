@@ -2,7 +2,7 @@
 
 mod allow;
 mod check;
-mod explain;
+pub(crate) mod explain;
 mod import;
 mod init;
 mod list;

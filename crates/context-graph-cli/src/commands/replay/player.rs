@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Stdout, Write as _};
 
-use context_graph_core::session::{EventRecord, Session};
+use context_graph_core::session::{Curve, EventRecord, Session};
 use context_graph_events::{DecodeError, Event};
 use context_graph_secrets::{Memory, Redactor};
 use serde_json::{Value, json};
 
-use super::curve::Curve;
+use super::curve;
 use crate::terminal;
 
 /// Takes past events, one at a time.
@@ -58,7 +58,7 @@ impl Player {
         let mut text = String::new();
         for id in &self.order {
             if let Some((session, curve)) = self.sessions.get(id) {
-                text.push_str(&curve.tell(session));
+                text.push_str(&curve::tell(curve, session));
             }
         }
         if self.order.is_empty() {
@@ -80,7 +80,7 @@ impl EventSink for Player {
         let report = session.step(&record, &event);
         // In a store the dream would be an entry of its own.
         session.state.unlogged_dream = None;
-        curve.observe(session, &event, &report);
+        curve.observe(0, at_ms, session, &event, &report);
         if let Some(out) = &mut self.out {
             let mut answer = json!({
                 "line": line,

@@ -24,7 +24,7 @@ pub(crate) fn find(shelf: &Shelf, wanted: &str) -> Result<Vec<Entry>, Failure> {
     if exact.is_empty() { by_beginning(shelf, wanted) } else { Ok(exact) }
 }
 
-fn by_number(shelf: &Shelf, session: &str, seq: u64) -> Result<Entry, Failure> {
+pub(crate) fn by_number(shelf: &Shelf, session: &str, seq: u64) -> Result<Entry, Failure> {
     let id = shelf.find(Some(session))?;
     let mut entries = entries(shelf, &id)?;
     let own = entries.iter().position(|entry| entry.seqs().contains(&seq));

@@ -4,17 +4,17 @@ use serde::Serialize;
 
 /// A set of durations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Figures {
-    pub(super) count: usize,
-    pub(super) p50: u64,
-    pub(super) p95: u64,
-    pub(super) max: u64,
-    pub(super) total: u64,
+pub(crate) struct Figures {
+    pub(crate) count: usize,
+    pub(crate) p50: u64,
+    pub(crate) p95: u64,
+    pub(crate) max: u64,
+    pub(crate) total: u64,
 }
 
 impl Figures {
     /// The figures of these; the order does not matter. A percentile is the smallest value that so many do not exceed.
-    pub(super) fn of(values: &mut [u32]) -> Self {
+    pub(crate) fn of(values: &mut [u32]) -> Self {
         values.sort_unstable();
         let rank = |percent: usize| {
             let at = (values.len() * percent).div_ceil(100).max(1) - 1;

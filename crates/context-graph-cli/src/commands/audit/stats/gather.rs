@@ -11,24 +11,24 @@ use crate::time;
 
 /// What was counted.
 #[derive(Debug)]
-pub(super) struct Tally {
-    pub(super) sessions: u64,
-    pub(super) records: u64,
-    pub(super) total: Counts,
+pub(crate) struct Tally {
+    pub(crate) sessions: u64,
+    pub(crate) records: u64,
+    pub(crate) total: Counts,
     /// By tool, the most used first.
-    pub(super) tools: Vec<(String, Counts, Figures)>,
+    pub(crate) tools: Vec<(String, Counts, Figures)>,
     /// What our hook took by event, in microseconds, the most frequent first.
-    pub(super) hooks: Vec<(String, Figures)>,
-    pub(super) slowest: Vec<Slow>,
+    pub(crate) hooks: Vec<(String, Figures)>,
+    pub(crate) slowest: Vec<Slow>,
     /// Files by how often they were changed.
-    pub(super) edited: Vec<(String, u64)>,
+    pub(crate) edited: Vec<(String, u64)>,
     /// Rules by how often they kept a call from running.
-    pub(super) denials: Vec<(String, u64)>,
-    pub(super) days: BTreeMap<String, Day>,
+    pub(crate) denials: Vec<(String, u64)>,
+    pub(crate) days: BTreeMap<String, Day>,
 }
 
 /// Counts.
-pub(super) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally, StorageError> {
+pub(crate) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally, StorageError> {
     let counted = trail.tally(counting, &day_of)?;
     let mut tools: Vec<(String, Counts, Figures)> = counted
         .tools

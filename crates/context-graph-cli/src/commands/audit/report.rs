@@ -1,0 +1,53 @@
+//! `audit report`
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::Environment;
+use crate::commands::dashboard;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::new_file::NewFile;
+use crate::commands::session::{PlaceArgs, Shelf};
+use crate::table;
+
+/// Write a session as one page, to attach to a pull request
+///
+/// The page is the dashboard's, in a file that loads nothing and runs nothing: the time axis, continuity with its falls, and the
+/// story. What is in it was redacted when it was recorded; look at it before you send it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  context-graph audit report 7a604c52 --html session.html")]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Which session, or the beginning of its id [default: the newest]
+    session_id: Option<String>,
+
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    html: PathBuf,
+
+    /// Replace the file if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: &ReportArgs, environment: &Environment) -> Outcome {
+    let id = Shelf::open(&args.place, environment)?.find(args.session_id.as_deref())?;
+    let (project, db_path) = (args.place.project.as_deref(), args.place.db_path.as_deref());
+    let page = dashboard::report(environment, project, db_path, &id)?;
+    let (new_file, mut file) = NewFile::create(&args.html, args.force)?;
+    file.write_all(page.as_bytes()).map_err(|error| {
+        Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", args.html.display()))
+            .with_next_step("see that there is room on the disk")
+    })?;
+    new_file.place()?;
+    if args.place.json {
+        return table::print_json(&json!({"output": args.html, "session_id": id, "bytes": page.len()}));
+    }
+    table::print_lines([format!("{}: session {id}, {} KB", args.html.display(), page.len().div_ceil(1024))])
+}

@@ -1,0 +1,82 @@
+//! Continuity over a session, by playing its records once: what was played before is kept, and gone on with.
+
+use context_graph_core::session::{Curve, Playback};
+use context_graph_storage::sessions::{SessionView, decode_record};
+use std::ops::ControlFlow;
+
+use super::place::{Opened, Place, locked};
+use crate::commands::failure::Failure;
+
+/// So many curves are kept; each point is a few bytes.
+const MOST: usize = 300;
+/// So many sessions are kept to be gone on with, which take far more.
+const MOST_GOING_ON: usize = 8;
+
+/// A curve that was drawn before.
+pub(super) struct Kept {
+    last_seq: u64,
+    curve: Curve,
+    /// The session behind it, where it may go on.
+    playback: Option<Playback>,
+}
+
+/// The curve of a session.
+pub(super) fn curve(place: &Place, opened: &Opened, id: &str) -> Result<Curve, Failure> {
+    let view = opened.shelf.view(id)?;
+    let records = view.stored_records + view.unfolded.len() as u64;
+    let kept = locked(&place.curves).remove(id);
+    if let Some(kept) = kept.filter(|kept| kept.last_seq <= records) {
+        if kept.last_seq == records {
+            let curve = kept.curve.clone();
+            keep(place, id, kept);
+            return Ok(curve);
+        }
+        if let Some(playback) = kept.playback {
+            return go_on(place, opened, id, playback, view);
+        }
+    }
+    let playback = Playback::new(id, &view.session.state.project);
+    go_on(place, opened, id, playback, view)
+}
+
+/// Plays what is new.
+fn go_on(
+    place: &Place,
+    opened: &Opened,
+    id: &str,
+    mut playback: Playback,
+    view: SessionView,
+) -> Result<Curve, Failure> {
+    if let Some(store) = &opened.shelf.store {
+        store.visit_log(id, playback.last_seq + 1, &mut |entry| {
+            let record = entry.content.and_then(|content| decode_record(content.bytes).ok());
+            match record {
+                Some(record) => playback.play(entry.seq, &record),
+                None => playback.last_seq = entry.seq,
+            }
+            ControlFlow::Continue(())
+        })?;
+    }
+    for (seq, record) in (view.stored_records + 1..).zip(&view.unfolded) {
+        if seq > playback.last_seq {
+            playback.play(seq, record);
+        }
+    }
+    let curve = playback.curve.clone();
+    let goes_on = view.session.state.ended_ms.is_none();
+    let last_seq = view.stored_records + view.unfolded.len() as u64;
+    keep(place, id, Kept { last_seq, curve: curve.clone(), playback: goes_on.then_some(playback) });
+    Ok(curve)
+}
+
+fn keep(place: &Place, id: &str, kept: Kept) {
+    let mut curves = locked(&place.curves);
+    if curves.len() >= MOST {
+        curves.clear();
+    }
+    let going_on = curves.values().filter(|kept| kept.playback.is_some()).count();
+    if kept.playback.is_some() && going_on >= MOST_GOING_ON {
+        curves.values_mut().for_each(|kept| kept.playback = None);
+    }
+    curves.insert(id.to_owned(), kept);
+}

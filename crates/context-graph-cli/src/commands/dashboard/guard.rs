@@ -1,0 +1,96 @@
+//! Why a call was stopped, and what would let it pass. Only the built-in guards are asked: a page must start no command of
+//! a project's.
+
+use context_graph_core::audit::Entry;
+use context_graph_events::Event;
+use context_graph_events::claude_code::{CommonEventData, PreToolUsePayload};
+use context_graph_policy::config::Exception;
+use context_graph_policy::rules::Rules;
+use context_graph_web::{Explanation, Said};
+use serde::Serialize;
+use serde_json::Map;
+
+use super::place::Place;
+use crate::commands::policy::explain::seen;
+use crate::rules;
+
+/// What is offered as the reason of an exception.
+const REASON: &str = "say why this is fine";
+
+/// The lines of a policy file.
+#[derive(Serialize)]
+struct Lines {
+    exceptions: Vec<Exception>,
+}
+
+/// Explains a call by the rules as they are now.
+pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
+    let Entry::Call(call) = entry else {
+        return Explanation {
+            no_allow: Some("This is no tool call; gates and policies are the project's own.".to_owned()),
+            ..Explanation::default()
+        };
+    };
+    let Some(input) = &call.asked else {
+        return Explanation {
+            no_allow: Some("What was asked for is not on record.".to_owned()),
+            ..Explanation::default()
+        };
+    };
+    let event = Event::PreToolUse(PreToolUsePayload {
+        common: CommonEventData {
+            session_id: call.session_id.clone(),
+            cwd: call.cwd.clone(),
+            ..CommonEventData::default()
+        },
+        tool_name: call.tool.clone(),
+        tool_input: input.clone(),
+        tool_use_id: call.tool_use_id.clone(),
+        mcp_server: None,
+        extra: Map::new(),
+    });
+    let rules = rules::load(&place.environment);
+    let decision = rules.decide_by_guards(&event).decision;
+    let findings: Vec<(String, String, Said)> = decision
+        .findings()
+        .map(|finding| {
+            (finding.verb.as_str().to_owned(), finding.rule.clone(), finding.reason.as_str().into())
+        })
+        .collect();
+    let effects = rules.effects(&event).as_ref().map(seen).unwrap_or_default();
+    let mut explanation = Explanation {
+        effects: effects.into_iter().map(Said::from).collect(),
+        findings,
+        ..Explanation::default()
+    };
+    allow(place, &event, &mut explanation);
+    explanation
+}
+
+/// The lines that let exactly this call pass: tried out before they are offered.
+fn allow(place: &Place, event: &Event, explanation: &mut Explanation) {
+    if explanation.findings.is_empty() {
+        explanation.no_allow =
+            Some("The built-in guards let it through now; nothing has to be changed.".to_owned());
+        return;
+    }
+    let Event::PreToolUse(call) = event else { return };
+    let (command, path) = (call.get_command(), call.get_file_path());
+    let exceptions = explanation.findings.iter().map(|(_, rule, _)| Exception {
+        rule: rule.clone(),
+        path: if command.is_none() { path.clone() } else { None },
+        command: command.clone(),
+        reason: REASON.to_owned(),
+    });
+    let lines = toml::to_string(&Lines { exceptions: exceptions.collect() }).unwrap_or_default();
+    let passes = |rules: &Rules| rules.decide_by_guards(event).decision.findings().next().is_none();
+    if !lines.is_empty() && passes(&rules::with_lines(&place.environment, &lines)) {
+        let file = rules::user_file(&place.environment).to_string_lossy().into_owned();
+        explanation.allow = Some((lines, file.into()));
+    } else {
+        explanation.no_allow = Some(
+            "No exception lifts this: it protects the guard itself, or what the call touches cannot be seen."
+                .to_owned(),
+        );
+    }
+}

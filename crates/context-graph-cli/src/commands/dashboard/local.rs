@@ -1,0 +1,370 @@
+//! The answers to what the pages ask, over one project's record or those of several.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use context_graph_core::session::{Curve, NoteKind};
+use context_graph_storage::StorageError;
+use context_graph_storage::store::{Counting, SessionQuery, Span};
+use context_graph_web as web;
+use context_graph_web::{
+    Activity, Answer, Asked, Axis, Bin, Choices, EntryDetail, EntryLine, Explanation, FileLine,
+    HealthFinding, HookCost, Injection, Page, Records, RuleLine, Running, Said, SessionLine, SessionsAsked,
+    StoreSize, Trouble, Verification,
+};
+
+use super::health::Health;
+use super::place::{Opened, Place};
+use super::{curves, entries, guard, sessions};
+use crate::Environment;
+use crate::commands::audit::stats::gather;
+use crate::commands::failure::Failure;
+use crate::config::Config;
+use crate::trust::ProjectFiles;
+
+/// No page looks at more calls than this.
+const MOST_CALLS: usize = 50_000;
+/// Costs of hooks are told of so many sessions, the newest.
+const COST_SESSIONS: usize = 60;
+/// Injections are looked for in so many sessions, the newest; the words of so many are made again from their records.
+const INJECTION_SESSIONS: usize = 20;
+const PLAYED_SESSIONS: usize = 4;
+
+/// The records of this user on this machine.
+pub(super) struct LocalRecords {
+    places: Arc<Vec<Place>>,
+    health: Health,
+}
+
+impl LocalRecords {
+    /// Those of one project.
+    pub(super) fn of_project(
+        environment: &Environment,
+        project: Option<&Path>,
+        db_path: Option<&Path>,
+    ) -> Self {
+        Self { places: Arc::new(vec![Place::new(environment, project, db_path)]), health: Health::default() }
+    }
+
+    /// Those of every project whose state is known to the user's own folder.
+    pub(super) fn of_all(environment: &Environment) -> Result<Self, Failure> {
+        let roots = environment.known_projects()?;
+        if roots.is_empty() {
+            return Err(Failure::no_sessions());
+        }
+        let places = roots.iter().map(|root| Place::new(environment, Some(root), None)).collect();
+        Ok(Self { places: Arc::new(places), health: Health::default() })
+    }
+
+    /// Asks every project.
+    fn each<T>(&self, mut ask: impl FnMut(&Place, &Opened) -> Result<T, Failure>) -> Answer<Vec<T>> {
+        let mut answers = Vec::new();
+        for place in self.places.iter() {
+            answers.extend(place.ask(|opened| ask(place, opened)).map_err(trouble)?);
+        }
+        Ok(answers)
+    }
+
+    /// Asks the project that knows a session, by its whole id.
+    fn of<T>(&self, id: &str, ask: impl Fn(&Place, &Opened, &str) -> Result<T, Failure>) -> Answer<T> {
+        let mut failed = None;
+        for place in self.places.iter() {
+            let answer = place.ask(|opened| {
+                let id = opened.shelf.find(Some(id))?;
+                ask(place, opened, &id)
+            });
+            match answer {
+                Ok(Some(answer)) => return Ok(answer),
+                Ok(None) => {}
+                Err(failure) => failed = Some(failure),
+            }
+        }
+        Err(failed.map_or_else(|| Trouble::NotThere(format!("no session `{id}`")), trouble))
+    }
+}
+
+/// A failure, as pages tell it.
+fn trouble(failure: Failure) -> Trouble {
+    use crate::commands::hooks::error::ErrorCode::{CallNotFound, SessionNotFound, Usage, Validation};
+    match failure.code() {
+        SessionNotFound | CallNotFound => Trouble::NotThere(failure.to_string()),
+        Usage | Validation => Trouble::Asked(failure.to_string()),
+        _ => Trouble::Failed(failure.to_string()),
+    }
+}
+
+impl Records for LocalRecords {
+    fn pulse(&self) -> u64 {
+        self.places.iter().fold(0, |pulse, place| pulse.rotate_left(7) ^ place.pulse())
+    }
+
+    fn choices(&self) -> Answer<Choices> {
+        Ok(Choices { projects: self.places.iter().map(Place::root).collect() })
+    }
+
+    fn sessions(&self, asked: &SessionsAsked) -> Answer<Page<SessionLine>> {
+        let found = self.each(|place, opened| sessions::listed(place, opened, asked))?;
+        let mut items: Vec<SessionLine> = found.into_iter().flatten().collect();
+        items.sort_by(|a, b| (b.updated_ms, &b.id).cmp(&(a.updated_ms, &a.id)));
+        let has_more = items.len() > asked.limit;
+        items.truncate(asked.limit);
+        Ok(Page { items, has_more })
+    }
+
+    fn session(&self, id: &str) -> Answer<SessionLine> {
+        self.of(id, sessions::line)
+    }
+
+    fn axis(&self, id: &str) -> Answer<Axis> {
+        self.of(id, |_, opened, id| Ok(axis(opened.trail().axis(id)?)))
+    }
+
+    fn curve(&self, id: &str) -> Answer<Curve> {
+        self.of(id, curves::curve)
+    }
+
+    fn story(&self, id: &str, first: u64, last: u64) -> Answer<Vec<EntryLine>> {
+        self.of(id, |_, opened, id| entries::story(opened, id, first, last))
+    }
+
+    fn entries(&self, asked: &Asked, limit: usize) -> Answer<Page<EntryLine>> {
+        let found = self.each(|_, opened| entries::listed(opened, asked, limit))?;
+        let mut items: Vec<EntryLine> = found.into_iter().flatten().collect();
+        items.sort_by(|a, b| (b.at_ms, &b.session_id, b.seq).cmp(&(a.at_ms, &a.session_id, a.seq)));
+        if let Some((before_ms, skipped)) = asked.before {
+            let shown = items.iter().take(skipped).take_while(|line| line.at_ms == before_ms).count();
+            items.drain(..shown);
+        }
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        Ok(Page { items, has_more })
+    }
+
+    fn entry(&self, session_id: &str, seq: u64) -> Answer<EntryDetail> {
+        self.of(session_id, |place, opened, id| entries::whole(place, opened, id, seq))
+    }
+
+    fn running(&self) -> Answer<Vec<Running>> {
+        let mut running: Vec<Running> = self.each(sessions::running)?.into_iter().flatten().collect();
+        running.sort_by_key(|running| std::cmp::Reverse(running.line.updated_ms));
+        Ok(running)
+    }
+
+    fn activity(&self, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity> {
+        let mut all = vec![Bin::default(); bins];
+        let each =
+            self.each(|_, opened| Ok(opened.trail().activity(since_ms, step_ms, bins, MOST_CALLS)?))?;
+        for stretches in each {
+            for (bin, more) in all.iter_mut().zip(stretches) {
+                bin.calls += more.calls;
+                bin.failures += more.failures;
+                bin.stops += more.stops;
+            }
+        }
+        Ok(Activity { since_ms, step_ms, bins: all })
+    }
+
+    fn injections(&self, limit: usize) -> Answer<Vec<Injection>> {
+        let found = self.each(|place, opened| injections(place, opened, limit))?;
+        let mut all: Vec<Injection> = found.into_iter().flatten().collect();
+        all.sort_by_key(|injection| std::cmp::Reverse(injection.at_ms));
+        all.truncate(limit);
+        Ok(all)
+    }
+
+    fn rules(&self, since_ms: i64) -> Answer<Vec<RuleLine>> {
+        let found = self.each(|_, opened| Ok(opened.trail().rules_that_stopped(since_ms, MOST_CALLS)?))?;
+        let mut rules: Vec<RuleLine> = Vec::new();
+        for more in found.into_iter().flatten() {
+            match rules.iter_mut().find(|known| known.rule == more.rule && known.verdict == more.verdict) {
+                Some(known) => {
+                    known.count += more.count;
+                    known.sessions += more.sessions;
+                    known.last_ms = known.last_ms.max(more.last_ms);
+                }
+                None => rules.push(RuleLine {
+                    rule: more.rule,
+                    verdict: more.verdict,
+                    count: more.count,
+                    sessions: more.sessions,
+                    last_ms: more.last_ms,
+                }),
+            }
+        }
+        rules.sort_by(|a, b| (b.count, &a.rule).cmp(&(a.count, &b.rule)));
+        Ok(rules)
+    }
+
+    fn explain(&self, session_id: &str, seq: u64) -> Answer<Explanation> {
+        self.of(session_id, |place, opened, id| {
+            let detail = entries::whole(place, opened, id, seq)?;
+            Ok(guard::explain(place, &detail.entry))
+        })
+    }
+
+    fn files(&self, since_ms: i64) -> Answer<Vec<FileLine>> {
+        let several = self.places.len() > 1;
+        let found = self.each(|_, opened| Ok(opened.trail().files_touched(since_ms, MOST_CALLS)?))?;
+        let mut files: Vec<FileLine> = found
+            .into_iter()
+            .flatten()
+            // Devices are named by nearly every command line and are no files of anybody's.
+            .filter(|file| !file.path.starts_with("/dev/"))
+            .map(|file| file_line(file, several))
+            .collect();
+        files.sort_by(|a, b| (b.calls, &a.path).cmp(&(a.calls, &b.path)));
+        Ok(files)
+    }
+
+    fn findings(&self) -> Answer<Option<Vec<HealthFinding>>> {
+        Ok(self.health.findings(&self.places))
+    }
+
+    fn hook_costs(&self) -> Answer<Vec<HookCost>> {
+        let found = self.each(|_, opened| {
+            let query = SessionQuery { limit: Some(COST_SESSIONS), ..SessionQuery::default() };
+            let newest = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;
+            let ids: Vec<String> = newest.into_iter().map(|entry| entry.session_id).collect();
+            let counting = Counting { span: Span::default(), sessions: Some(&ids), passed_over: &[], top: 0 };
+            Ok(gather::tally(&opened.trail(), &counting)?.hooks)
+        })?;
+        // Of several projects the one with the most runs of an event stands for it: figures cannot be added.
+        let mut costs: Vec<HookCost> = Vec::new();
+        for (event, figures) in found.into_iter().flatten() {
+            let cost = HookCost {
+                event: event.as_str().into(),
+                runs: figures.count as u64,
+                p50_us: figures.p50,
+                p95_us: figures.p95,
+                max_us: figures.max,
+            };
+            match costs.iter_mut().find(|known| known.event == cost.event) {
+                Some(known) if known.runs < cost.runs => *known = cost,
+                Some(_) => {}
+                None => costs.push(cost),
+            }
+        }
+        costs.sort_by_key(|cost| std::cmp::Reverse(cost.runs));
+        Ok(costs)
+    }
+
+    fn sizes(&self) -> Answer<Vec<StoreSize>> {
+        self.each(|place, opened| {
+            let (mut sessions, mut records, mut bytes) = (0, 0, 0);
+            if let Some(store) = &opened.shelf.store {
+                (sessions, records) = store.totals()?;
+                bytes = store.sizes()?.0;
+            }
+            let folder = opened.shelf.sessions.folder().path().to_string_lossy().into_owned();
+            Ok(StoreSize { place: folder.into(), sessions, records, bytes, retention: retention(place) })
+        })
+    }
+
+    fn verification(&self, begin: bool) -> Answer<Verification> {
+        Ok(self.health.verification(&self.places, begin))
+    }
+}
+
+fn retention(place: &Place) -> String {
+    let Ok(config) = Config::in_force(&ProjectFiles::of(&place.environment)) else {
+        return "the configuration cannot be read".to_owned();
+    };
+    let retention = &config.retention;
+    let age = match retention.max_age_days {
+        0 => "sessions are kept for ever".to_owned(),
+        days => format!("sessions without an event for {days} days are removed"),
+    };
+    match retention.max_size_mb {
+        0 => age,
+        size => format!("{age}; the oldest are removed beyond {size} MB"),
+    }
+}
+
+fn file_line(file: context_graph_storage::store::FileCount, with_project: bool) -> FileLine {
+    let below = file.path.strip_prefix(&file.project).and_then(|rest| rest.strip_prefix('/'));
+    let path = match below.filter(|rest| !rest.is_empty() && !file.project.is_empty()) {
+        Some(rest) if with_project => {
+            let name = file.project.rsplit('/').next().unwrap_or("");
+            format!("{name}/{rest}")
+        }
+        Some(rest) => rest.to_owned(),
+        None => file.path.strip_prefix("./").map(str::to_owned).unwrap_or(file.path),
+    };
+    FileLine {
+        path: path.into(),
+        calls: file.calls,
+        edits: file.edits,
+        sessions: file.sessions,
+        last_ms: file.last_ms,
+    }
+}
+
+fn axis(axis: context_graph_storage::store::Axis) -> Axis {
+    use context_graph_core::audit::Outcome;
+    let calls = axis.calls.into_iter().map(|call| web::AxisCall {
+        seq: call.seq,
+        at_ms: call.at_ms,
+        ended_ms: call.ended_ms,
+        tool: call.tool.into(),
+        agent: call.agent_id.map(|id| {
+            let name = call.agent_kind.filter(|kind| !kind.is_empty()).unwrap_or_else(|| id.clone());
+            (id, Said::from(name))
+        }),
+        outcome: Outcome::parse(&call.outcome).unwrap_or(Outcome::Unanswered),
+        verdict: call.verdict,
+        subject: call.subject.into(),
+    });
+    let events = axis.events.into_iter().map(|event| web::AxisEvent {
+        seq: event.seq,
+        at_ms: event.at_ms,
+        event: event.event.into(),
+        verdict: event.verdict,
+        subject: event.subject.into(),
+    });
+    let turns = axis.turns.into_iter().map(|turn| web::AxisTurn {
+        seq: turn.seq,
+        at_ms: turn.at_ms,
+        ended_ms: turn.ended_ms,
+        prompt: turn.prompt.into(),
+    });
+    Axis { calls: calls.collect(), events: events.collect(), turns: turns.collect() }
+}
+
+/// What was put before models of late: by the record, and for the newest sessions what follows from it.
+fn injections(place: &Place, opened: &Opened, limit: usize) -> Result<Vec<Injection>, Failure> {
+    let query = SessionQuery { limit: Some(INJECTION_SESSIONS), ..SessionQuery::default() };
+    let newest = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;
+    let mut found = Vec::new();
+    for (at, entry) in newest.iter().enumerate() {
+        let id = &entry.session_id;
+        let recorded: Result<Vec<_>, StorageError> = opened.trail().injected(id, limit);
+        found.extend(recorded?.into_iter().filter_map(|injected| {
+            let kind = match injected.kind.as_str() {
+                "context" => "a rule's words",
+                "input" => "another input",
+                _ => return None,
+            };
+            let text = injected.content.into();
+            Some(Injection {
+                session_id: injected.session_id,
+                seq: injected.seq,
+                at_ms: injected.at_ms,
+                kind,
+                text,
+            })
+        }));
+        if at < PLAYED_SESSIONS {
+            let notes = curves::curve(place, opened, id)?.notes;
+            found.extend(notes.into_iter().rev().filter(|note| note.kind == NoteKind::Told).take(limit).map(
+                |note| Injection {
+                    session_id: id.clone(),
+                    seq: note.seq,
+                    at_ms: note.at_ms,
+                    kind: "told",
+                    text: note.text.into(),
+                },
+            ));
+        }
+    }
+    Ok(found)
+}

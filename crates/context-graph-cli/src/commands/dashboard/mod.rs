@@ -1,0 +1,100 @@
+//! `context-graph dashboard`: what is on record, in the browser.
+//!
+//! The pages are `context-graph-web`'s. Here are the answers to what they ask, over the local store and the journals
+//! of running sessions. Nothing of this is touched by a hook.
+
+mod curves;
+mod entries;
+mod guard;
+mod health;
+mod local;
+mod open;
+mod place;
+mod sessions;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use context_graph_web::{Loopback, Site, Trouble};
+
+use super::failure::{Failure, Outcome};
+use super::hooks::error::ErrorCode;
+use super::{DB_PATH_HELP, project_folder};
+use crate::{Environment, clock, table, terminal};
+use local::LocalRecords;
+
+/// Nobody looks for so long: it ends.
+const IDLE: Duration = Duration::from_hours(1);
+
+/// Look at sessions, calls and stops in the browser
+///
+/// Only this machine's loopback is listened on, and the address that is printed lets nobody else in. It reads and changes
+/// nothing, and ends with Ctrl-C or after an hour without a visitor.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    context-graph dashboard                 opens the browser\n  \
+    context-graph dashboard --no-open       prints the address\n  \
+    context-graph dashboard --all           of all projects that have a record")]
+pub(crate) struct DashboardArgs {
+    /// The project's folder [default: the one around the current folder]
+    #[arg(long, value_name = "DIR", value_parser = project_folder(), conflicts_with = "all")]
+    project: Option<PathBuf>,
+
+    #[arg(long, value_name = "PATH", help = DB_PATH_HELP, conflicts_with = "all")]
+    db_path: Option<PathBuf>,
+
+    /// Every project of yours that has a record
+    #[arg(long)]
+    all: bool,
+
+    /// The port to listen on [default: a free one]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+
+    /// Print the address and do not open a browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+pub(crate) fn run(args: &DashboardArgs, environment: &Environment) -> Outcome {
+    let records = if args.all {
+        LocalRecords::of_all(environment)?
+    } else {
+        LocalRecords::of_project(environment, args.project.as_deref(), args.db_path.as_deref())
+    };
+    let site = Site::new(Arc::new(records), clock::now_ms);
+    let loopback = Loopback::bind(args.port).map_err(|error| {
+        Failure::new(
+            ErrorCode::Storage,
+            format!("cannot listen on port {} of the loopback: {error}", args.port),
+        )
+        .with_next_step("without --port a free one is taken")
+    })?;
+    let address = loopback.address();
+    table::print_lines([address.as_str(), "Ctrl-C ends it; so does an hour without a visitor."])?;
+    let opened = if args.no_open { None } else { open::in_browser(&address, environment) };
+    let served = loopback.run(&site, IDLE);
+    if let Some(file) = opened {
+        let _ = std::fs::remove_file(file);
+    }
+    served.map_err(|error| Failure::new(ErrorCode::Internal, format!("the dashboard ended: {error}")))?;
+    terminal::note("nobody has looked for an hour: the dashboard ends\n");
+    Ok(())
+}
+
+/// A session's page as one file.
+pub(crate) fn report(
+    environment: &Environment,
+    project: Option<&Path>,
+    db_path: Option<&Path>,
+    session: &str,
+) -> Result<String, Failure> {
+    let records = LocalRecords::of_project(environment, project, db_path);
+    context_graph_web::report(&records, session, clock::now_ms()).map_err(|trouble| match trouble {
+        Trouble::NotThere(what) => Failure::new(ErrorCode::SessionNotFound, what),
+        Trouble::Asked(what) => Failure::usage(what),
+        Trouble::Failed(what) => Failure::new(ErrorCode::Storage, what),
+    })
+}

@@ -1,0 +1,181 @@
+//! Sessions as the pages list them.
+
+use context_graph_core::audit::Outcome;
+use context_graph_core::session::Session;
+use context_graph_storage::sessions::Source;
+use context_graph_storage::store::SessionQuery;
+use context_graph_web::{EntryLine, Running, Said, SessionLine, SessionsAsked};
+
+use super::entries;
+use super::place::{Opened, Place, locked};
+use crate::commands::failure::Failure;
+use crate::{clock, summary};
+
+/// A session without an event for so long does not go on any more, whatever its files say: its client was killed.
+const RUNS_FOR_MS: i64 = 12 * 3_600_000;
+/// Sessions that are looked at for a filter that the store has no index for.
+const LOOKED_AT: usize = 2000;
+const CHUNK: usize = 100;
+
+/// A session in a list.
+pub(super) fn line(place: &Place, opened: &Opened, id: &str) -> Result<SessionLine, Failure> {
+    let view = opened.shelf.view(id)?;
+    let trail = opened.trail();
+    let counts = trail.call_counts(id)?;
+    let session = &view.session;
+    let state = &session.state;
+    let is_running = view.source == Source::Live
+        && state.ended_ms.is_none()
+        && clock::now_ms().saturating_sub(state.updated_ms) < RUNS_FOR_MS;
+    Ok(SessionLine {
+        id: id.to_owned(),
+        title: title(session),
+        project: state.project.as_str().into(),
+        branch: branch(place, session),
+        model: (!state.model.is_empty()).then(|| state.model.as_str().into()),
+        state: state.lifecycle.to_string(),
+        is_running,
+        ended: summary::ended(session).map(Said::from),
+        started_ms: state.started_ms,
+        updated_ms: state.updated_ms,
+        duration_ms: session.duration_ms(),
+        prompts: state.counters.prompts,
+        calls: counts.calls,
+        failures: counts.of(Outcome::Failure),
+        stops: counts.of(Outcome::Denied),
+        files: trail.files_of(id)?,
+        continuity: session.snapshot.last_ic,
+        level: session.classification().level,
+        previous: session.snapshot.previous_session_id.clone(),
+        records: view.stored_records + view.unfolded.len() as u64,
+    })
+}
+
+/// What a session is about: what was first asked for.
+fn title(session: &Session) -> Said {
+    session.state.work.requests.first.as_str().into()
+}
+
+/// The branch that the client was on, as its transcript says in one of the first lines.
+fn branch(place: &Place, session: &Session) -> Option<Said> {
+    let path = &session.state.transcript_path;
+    if path.is_empty() {
+        return None;
+    }
+    let mut branches = locked(&place.branches);
+    if branches.len() > LOOKED_AT {
+        branches.clear();
+    }
+    let known =
+        branches.entry(path.clone()).or_insert_with(|| crate::transcript_files::branch(path.as_ref()));
+    known.as_deref().map(Said::from)
+}
+
+/// Sessions that fit, newest first: one more than a page has, where there are more.
+pub(super) fn listed(
+    place: &Place,
+    opened: &Opened,
+    asked: &SessionsAsked,
+) -> Result<Vec<SessionLine>, Failure> {
+    let mut found = Vec::new();
+    let mut until_ms = asked.before.as_ref().map(|(at_ms, _)| *at_ms);
+    let mut last: Option<(i64, String)> = asked.before.clone();
+    let mut looked_at = 0;
+    while looked_at < LOOKED_AT {
+        let query = SessionQuery {
+            since_ms: asked.since_ms,
+            until_ms,
+            project: None,
+            limit: Some(CHUNK.max(asked.limit + 1)),
+        };
+        let chunk = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;
+        let is_end = chunk.len() < query.limit.unwrap_or(0);
+        let before = last.clone();
+        let fresh: Vec<_> = chunk
+            .into_iter()
+            .filter(|entry| {
+                let key = (entry.timestamp_ms, entry.session_id.clone());
+                before.as_ref().is_none_or(|before| key < *before)
+            })
+            .collect();
+        if fresh.is_empty() {
+            break;
+        }
+        for entry in fresh {
+            looked_at += 1;
+            last = Some((entry.timestamp_ms, entry.session_id.clone()));
+            until_ms = Some(entry.timestamp_ms);
+            let line = line(place, opened, &entry.session_id)?;
+            if fits(&line, opened, asked)? {
+                found.push(line);
+            }
+            if found.len() > asked.limit {
+                return Ok(found);
+            }
+        }
+        if is_end {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn fits(line: &SessionLine, opened: &Opened, asked: &SessionsAsked) -> Result<bool, Failure> {
+    let holds = |text: Option<&Said>, wanted: &str| {
+        text.is_some_and(|text| text.raw().to_lowercase().contains(&wanted.to_lowercase()))
+    };
+    let state = match asked.state.as_str() {
+        "running" => line.is_running,
+        "ended" => !line.is_running,
+        "low" => line.continuity < context_graph_core::gwt::ic_monitor::IC_WARNING_THRESHOLD,
+        "stopped" => line.stops > 0,
+        _ => true,
+    };
+    let project = asked.project.is_empty() || line.project.raw() == asked.project;
+    let branch = asked.branch.is_empty() || holds(line.branch.as_ref(), &asked.branch);
+    if !(state && project && branch) {
+        return Ok(false);
+    }
+    if asked.agent.is_empty() || holds(line.model.as_ref(), &asked.agent) {
+        return Ok(true);
+    }
+    entries::has_agent(opened, &line.id, &asked.agent)
+}
+
+/// The sessions that go on, newest first.
+pub(super) fn running(place: &Place, opened: &Opened) -> Result<Vec<Running>, Failure> {
+    let mut running = Vec::new();
+    for (id, _) in opened.shelf.sessions.folder().live_sessions()? {
+        let line = line(place, opened, &id)?;
+        if !line.is_running {
+            continue;
+        }
+        let newest = entries::newest_of(opened, &id, false)?;
+        let looping = opened.shelf.view(&id)?.session.state.looping;
+        running.push(Running {
+            last: entries::newest_of(opened, &id, true)?,
+            waits_for: newest.as_ref().and_then(waits_for),
+            looping: looping.map(|found| (Said::from(found.what.as_str()), found.times)),
+            line,
+        });
+    }
+    running.sort_by_key(|running| std::cmp::Reverse(running.line.updated_ms));
+    Ok(running)
+}
+
+/// What a session waits for, by the newest thing that happened in it.
+fn waits_for(newest: &EntryLine) -> Option<Said> {
+    let words = match newest.name.raw() {
+        "Stop" => "for the next request".to_owned(),
+        "PermissionRequest" => format!("for permission: {}", newest.subject.raw()),
+        "Notification" => newest.subject.raw().to_owned(),
+        _ if newest.is_call
+            && newest.verdict.as_deref() == Some("ask")
+            && newest.outcome == Some(Outcome::Unanswered) =>
+        {
+            format!("for permission: {} {}", newest.name.raw(), newest.subject.raw())
+        }
+        _ => return None,
+    };
+    Some(words.into())
+}

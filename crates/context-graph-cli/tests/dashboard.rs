@@ -1,0 +1,214 @@
+//! The dashboard as its user starts it, over what real hooks recorded.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Child;
+use std::time::Duration;
+
+use common::Place;
+use serde_json::{Value, json};
+
+/// A dashboard that is open, with the cookie to look at it.
+struct Dashboard {
+    process: Child,
+    port: u16,
+    cookie: String,
+}
+
+impl Dashboard {
+    fn open(place: &Place, more: &[&str]) -> Self {
+        let args = [&["dashboard", "--no-open"], more].concat();
+        let mut process = place.command(&args).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (address, token) = line.trim().split_once("/?token=").unwrap_or_else(|| panic!("{line}"));
+        let port = address.strip_prefix("http://127.0.0.1:").unwrap().parse().unwrap();
+        let mut dashboard = Self { process, port, cookie: String::new() };
+        let welcome = dashboard.ask(&format!("/?token={token}")).1;
+        let cookie = welcome.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
+        dashboard.cookie = format!("Cookie: {cookie}\r\n");
+        dashboard
+    }
+
+    /// The status and the whole answer.
+    fn ask(&self, path: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let (port, cookie) = (self.port, &self.cookie);
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n{cookie}\r\n")
+            .unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
+    }
+
+    fn page(&self, path: &str) -> String {
+        let (status, answer) = self.ask(path);
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn send(place: &Place, session: &str, name: &str, own: Value) {
+    let mut event = json!({"hook_event_name": name, "session_id": session, "transcript_path": "", "cwd": place.project()});
+    event.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+    let run = place.send(&["hooks", "event", "--stdin"], event.to_string());
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+fn call(place: &Place, session: &str, id: &str, tool: &str, input: Value, result: Option<&str>) {
+    send(place, session, "PreToolUse", json!({"tool_name": tool, "tool_input": input, "tool_use_id": id}));
+    if let Some(result) = result {
+        let response = json!({"content": result});
+        let own =
+            json!({"tool_name": tool, "tool_input": input, "tool_use_id": id, "tool_response": response});
+        send(place, session, "PostToolUse", own);
+    }
+}
+
+/// A session with a stop and a file, which has ended, and one that goes on.
+fn play(place: &Place) {
+    let file = place.project().join("src/parser.rs");
+    send(place, "first-session", "SessionStart", json!({"source": "startup", "model": "a-model"}));
+    send(place, "first-session", "UserPromptSubmit", json!({"prompt": "Mend the parser of numbers"}));
+    call(place, "first-session", "call-1", "Read", json!({"file_path": file}), Some("fn parse() {}"));
+    call(place, "first-session", "call-2", "Bash", json!({"command": "git push --force origin main"}), None);
+    send(place, "first-session", "Stop", json!({"stop_hook_active": false}));
+    send(place, "first-session", "SessionEnd", json!({"reason": "other"}));
+    send(place, "second-session", "SessionStart", json!({"source": "startup"}));
+    send(place, "second-session", "UserPromptSubmit", json!({"prompt": "Write the release notes"}));
+    call(place, "second-session", "call-3", "Grep", json!({"pattern": "Unreleased"}), Some("CHANGELOG.md"));
+}
+
+#[test]
+fn every_page_tells_what_is_on_record() {
+    let place = Place::without_upkeep();
+    play(&place);
+    let dashboard = Dashboard::open(&place, &[]);
+    let now = dashboard.page("/");
+    assert!(now.contains("Write the release notes") && now.contains("git push --force"), "{now}");
+    let sessions = dashboard.page("/sessions");
+    assert!(sessions.contains("Mend the parser of numbers") && sessions.contains("a-model"), "{sessions}");
+    let running = dashboard.page("/sessions?state=running");
+    assert!(running.contains("release notes") && !running.contains("Mend the parser"), "{running}");
+    for (path, says) in [
+        ("/sessions/first-session", "Time axis"),
+        ("/sessions/first-se", "src/parser.rs"),
+        ("/sessions/first-session/3", "chain holds"),
+        ("/sessions/second-session/3", "in the journal"),
+        ("/sessions/first-session/spark.svg", "</svg>"),
+        ("/calls", "--tool &#39;*&#39;"),
+        ("/calls?outcome=denied", "git push --force"),
+        ("/calls?text=RELEASE%20notes&calls=0", "audit log --text &#39;RELEASE notes&#39;"),
+        ("/calls?path=parser.rs", "src/parser.rs"),
+        ("/guard", "destructive-git/force-push"),
+        ("/guard/first-session/5", "[[exceptions]]"),
+        ("/files", "parser.rs"),
+        ("/health", "UserPromptSubmit"),
+    ] {
+        let page = dashboard.page(path);
+        assert!(page.contains(says), "{path} does not say {says}: {page}");
+    }
+    for path in ["/sessions/nobody", "/sessions/first-session/999"] {
+        assert_eq!(dashboard.ask(path).0, if path.ends_with("999") { 400 } else { 404 }, "{path}");
+    }
+}
+
+#[test]
+fn what_happens_while_it_is_open_is_on_the_next_page() {
+    let place = Place::without_upkeep();
+    let dashboard = Dashboard::open(&place, &[]);
+    assert!(dashboard.page("/").contains("No sessions yet"));
+    play(&place);
+    assert!(dashboard.page("/").contains("Write the release notes"));
+    call(&place, "second-session", "call-4", "Bash", json!({"command": "echo what-is-new"}), Some("ok"));
+    assert!(dashboard.page("/calls").contains("what-is-new"));
+    assert!(dashboard.page("/sessions/second-session").contains("what-is-new"));
+    send(&place, "second-session", "SessionEnd", json!({"reason": "other"}));
+    assert!(!dashboard.page("/").contains("class=\"card\""));
+}
+
+#[test]
+fn pages_of_calls_lead_through_all_of_them_once() {
+    let place = Place::without_upkeep();
+    send(&place, "long", "SessionStart", json!({"source": "startup"}));
+    for number in 0..130 {
+        call(
+            &place,
+            "long",
+            &format!("call-{number}"),
+            "Bash",
+            json!({"command": format!("echo number-{number}-")}),
+            None,
+        );
+    }
+    let dashboard = Dashboard::open(&place, &[]);
+    let (mut path, mut seen) = ("/calls".to_owned(), Vec::new());
+    for _ in 0..5 {
+        let page = dashboard.page(&path);
+        seen.extend(
+            page.split("number-").skip(1).filter_map(|rest| rest.split('-').next()?.parse::<u32>().ok()),
+        );
+        match page.split("rel=\"next\"").next().and_then(|before| before.rsplit("href=\"").next()) {
+            Some(next) if page.contains("rel=\"next\"") => {
+                path = next.split('"').next().unwrap().replace("&amp;", "&");
+            }
+            _ => break,
+        }
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, (0..130).collect::<Vec<u32>>());
+}
+
+#[test]
+fn all_projects_are_shown_together() {
+    let place = Place::without_upkeep();
+    play(&place);
+    let other = place.project().parent().unwrap().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let mut hook = place.command(&["hooks", "event", "--stdin"]);
+    hook.env("CLAUDE_PROJECT_DIR", &other).current_dir(&other);
+    let event = json!({"hook_event_name": "SessionStart", "session_id": "elsewhere", "transcript_path": "", "cwd": other,
+        "source": "startup", "model": "another-model"});
+    assert_eq!(common::send(hook, event.to_string().as_bytes()).code, 0);
+    let dashboard = Dashboard::open(&place, &["--all"]);
+    let sessions = dashboard.page("/sessions");
+    assert!(sessions.contains("Mend the parser") && sessions.contains("another-model"), "{sessions}");
+    let other = other.canonicalize().unwrap();
+    let only = dashboard.page(&format!("/sessions?project={}", other.display()));
+    assert!(!only.contains("Mend the parser") && only.contains("another-model"), "{only}");
+    assert_eq!(dashboard.ask("/sessions/elsewhere").0, 200);
+}
+
+#[test]
+fn a_report_is_one_file_that_loads_and_runs_nothing() {
+    let place = Place::without_upkeep();
+    play(&place);
+    let file = place.project().join("session.html");
+    let run = place.run(&["audit", "report", "first-session", "--html", file.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let page = std::fs::read_to_string(&file).unwrap();
+    assert!(page.contains("Mend the parser of numbers") && page.contains("git push --force"), "{page}");
+    assert!(
+        page.contains("default-src 'none'; style-src 'unsafe-inline'") && !page.contains("<script"),
+        "{page}"
+    );
+    for loaded in [" src=", "<link", "url(", " href="] {
+        assert!(!page.contains(loaded), "{loaded}");
+    }
+    let again = place.run(&["audit", "report", "first-session", "--html", file.to_str().unwrap()]);
+    assert_eq!(again.code, 1, "{again:?}");
+    let missing = place.run(&["audit", "report", "nobody", "--html", "x.html", "--json"]);
+    assert!(missing.code == 1 && missing.stdout.contains("session_not_found"), "{missing:?}");
+}

@@ -1,0 +1,151 @@
+//! Continuity over a session: its value at each tool result, and what is to be told of the way there. It is made by playing
+//! the session's records once more, so it can be had of any session at any time.
+
+use context_graph_events::Event;
+use context_graph_events::claude_code::SessionSource;
+use context_graph_events::words::{counted, tame};
+
+use super::{DIGEST_MAX, DreamCause, EventRecord, Session, StepReport};
+use crate::gwt::ic_monitor::ICLevel;
+
+/// How many new things a fall names, and how many views.
+const NEW_THINGS: usize = 5;
+const VIEWS: usize = 3;
+
+/// Continuity after a tool result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CurvePoint {
+    /// The number of the record.
+    pub seq: u64,
+    /// When.
+    pub at_ms: i64,
+    /// The continuity.
+    pub ic: f32,
+}
+
+/// What kind of thing is told of a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoteKind {
+    /// Continuity fell to a level that is worth a look.
+    Fall,
+    /// The session began to repeat itself.
+    Loop,
+    /// It dreamt.
+    Dream,
+    /// What the session has to tell its model at this moment.
+    Told,
+}
+
+/// Something worth telling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CurveNote {
+    /// The number of the record.
+    pub seq: u64,
+    /// When.
+    pub at_ms: i64,
+    /// How many results there had been.
+    pub call: usize,
+    /// What kind of thing it is.
+    pub kind: NoteKind,
+    /// What there is to tell.
+    pub text: String,
+}
+
+/// Continuity over a session.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Curve {
+    /// One for each tool result, oldest first.
+    pub points: Vec<CurvePoint>,
+    /// What is worth telling, oldest first.
+    pub notes: Vec<CurveNote>,
+    low: bool,
+    was_looping: bool,
+}
+
+impl Curve {
+    /// Takes in a step: `session` as the event left it, and what the step reported.
+    pub fn observe(&mut self, seq: u64, at_ms: i64, session: &Session, event: &Event, report: &StepReport) {
+        if matches!(event, Event::PostToolUse(_) | Event::PostToolUseFailure(_)) {
+            self.points.push(CurvePoint { seq, at_ms, ic: report.ic.value });
+        }
+        let call = self.points.len();
+        let mut note = |kind, text| self.notes.push(CurveNote { seq, at_ms, call, kind, text });
+        let low = matches!(report.ic.level, ICLevel::Warning | ICLevel::Critical);
+        if low && !self.low {
+            note(NoteKind::Fall, fall(session, report));
+        }
+        let looping = session.state.looping.as_ref();
+        if let Some(found) = looping.filter(|_| !self.was_looping) {
+            let text = format!("loop: {} ({} times)", tame(&found.what, 90), found.times);
+            note(NoteKind::Loop, text);
+        }
+        if let Some(dream) = report.dream.filter(|dream| dream.cause != DreamCause::End) {
+            let kept = counted(dream.kept, "vector", "vectors");
+            note(NoteKind::Dream, format!("dream: kept {kept}, dropped {}", dream.dropped));
+        }
+        if let Some(told) = told(session, event, report) {
+            note(NoteKind::Told, told);
+        }
+        (self.low, self.was_looping) = (low, looping.is_some());
+    }
+}
+
+/// A session that is played from its records, with its curve.
+#[derive(Debug, Clone)]
+pub struct Playback {
+    /// The session as the records so far leave it.
+    pub session: Session,
+    /// Its curve.
+    pub curve: Curve,
+    /// The number of the last record that was played.
+    pub last_seq: u64,
+}
+
+impl Playback {
+    /// Nothing played yet.
+    pub fn new(session_id: &str, project: &str) -> Self {
+        Self { session: Session::new(session_id, project, 0), curve: Curve::default(), last_seq: 0 }
+    }
+
+    /// Plays the next record. One that cannot be read back is passed over.
+    pub fn play(&mut self, seq: u64, record: &EventRecord) {
+        let is_first = self.last_seq == 0;
+        self.last_seq = seq;
+        if is_first {
+            self.session.state.started_ms = record.at_ms;
+        }
+        let Ok(event) = record.event() else { return };
+        let report = self.session.step(record, &event);
+        self.session.state.unlogged_dream = None;
+        self.curve.observe(seq, record.at_ms, &self.session, &event, &report);
+    }
+}
+
+/// What pulled continuity down, in a line.
+fn fall(session: &Session, report: &StepReport) -> String {
+    let pulls = session.state.continuity.explain();
+    let new = pulls.iter().flat_map(|pull| &pull.evidence).take(NEW_THINGS);
+    let new: Vec<String> = new.map(|text| tame(text, 60)).collect();
+    let views: Vec<&str> = pulls.iter().take(VIEWS).map(|pull| pull.view).collect();
+    format!(
+        "continuity fell to {:.2} ({}): {}; new: {}",
+        report.ic.value,
+        report.ic.level,
+        views.join(", "),
+        if new.is_empty() { "nothing to name".to_owned() } else { new.join(", ") }
+    )
+}
+
+/// What the session itself tells the model at this moment, by default settings. The record does not keep these words: they
+/// follow from it.
+fn told(session: &Session, event: &Event, report: &StepReport) -> Option<String> {
+    match event {
+        Event::SessionStart(start) => match start.source {
+            SessionSource::Compact => session.tell_digest(DIGEST_MAX, ""),
+            SessionSource::Resume if session.state.counters.prompts > 0 => Some(session.tell_state()),
+            _ => None,
+        },
+        Event::UserPromptSubmit(_) => Session::tell_pointed(&report.pointed, DIGEST_MAX),
+        _ => report.alarm.and_then(|alarm| session.tell_alarm(alarm)),
+    }
+}

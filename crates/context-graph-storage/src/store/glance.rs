@@ -1,0 +1,385 @@
+//! What pages show at a glance: one session on a time axis, the rules that stopped something, the files that were touched,
+//! what was put before the model. Each question is bounded: how much it may read is an argument.
+
+use rusqlite::{Row, params};
+
+use super::chain::Chain;
+use super::entries::numbers;
+use super::ledger::find;
+use super::log::read;
+use super::{Break, Store};
+use crate::error::Result;
+
+/// A call as a stretch of time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisCall {
+    /// The number of its first record.
+    pub seq: u64,
+    /// When it began.
+    pub at_ms: i64,
+    /// When its answer came.
+    pub ended_ms: Option<i64>,
+    /// The tool.
+    pub tool: String,
+    /// The subagent that acted; none on the main thread.
+    pub agent_id: Option<String>,
+    /// Its kind.
+    pub agent_kind: Option<String>,
+    /// What was decided before it could run.
+    pub verdict: Option<String>,
+    /// What became of it.
+    pub outcome: String,
+    /// What it was about.
+    pub subject: String,
+}
+
+/// An event as a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisEvent {
+    /// The number of its record.
+    pub seq: u64,
+    /// When.
+    pub at_ms: i64,
+    /// Its name.
+    pub event: String,
+    /// What was decided about it.
+    pub verdict: Option<String>,
+    /// What it was about.
+    pub subject: String,
+}
+
+/// A prompt, until the agent stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisTurn {
+    /// The number of the prompt's record.
+    pub seq: u64,
+    /// When it was asked.
+    pub at_ms: i64,
+    /// When it was over.
+    pub ended_ms: Option<i64>,
+    /// The prompt, in a line.
+    pub prompt: String,
+}
+
+/// A session on a time axis.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Axis {
+    /// Its calls, in their order.
+    pub calls: Vec<AxisCall>,
+    /// Everything else.
+    pub events: Vec<AxisEvent>,
+    /// Its turns.
+    pub turns: Vec<AxisTurn>,
+}
+
+/// How often a rule decided something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleCount {
+    /// The rule; empty where none of ours decided.
+    pub rule: String,
+    /// What it decided.
+    pub verdict: String,
+    /// How often.
+    pub count: u64,
+    /// In how many sessions.
+    pub sessions: u64,
+    /// When last.
+    pub last_ms: i64,
+}
+
+/// How often a file was named by calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileCount {
+    /// Its path.
+    pub path: String,
+    /// The project of the sessions that named it.
+    pub project: String,
+    /// How often.
+    pub calls: u64,
+    /// How often by a tool that changes files.
+    pub edits: u64,
+    /// By how many sessions.
+    pub sessions: u64,
+    /// When last.
+    pub last_ms: i64,
+}
+
+/// Something that was put before the model or a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injected {
+    /// The session.
+    pub session_id: String,
+    /// The number of the record.
+    pub seq: u64,
+    /// When.
+    pub at_ms: i64,
+    /// `previous_session`, `context` or `input`.
+    pub kind: String,
+    /// What it was.
+    pub content: String,
+}
+
+/// What was done in a stretch of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// Calls.
+    pub calls: u64,
+    /// Calls that failed.
+    pub failures: u64,
+    /// Calls that were not allowed to run.
+    pub stops: u64,
+}
+
+impl Store {
+    /// What was done from a moment on, in stretches of this length. At most `most` calls are looked at, the newest.
+    pub fn activity(
+        &self,
+        since_ms: i64,
+        step_ms: i64,
+        passed_over: &[String],
+        most: usize,
+        into: &mut [Stretch],
+    ) -> Result<()> {
+        self.settle(|store| {
+            let others = numbers(&store.connection, passed_over)?;
+            let mut statement = store.connection.prepare_cached(
+                "SELECT session, at_ms, outcome FROM calls WHERE at_ms >= ? ORDER BY at_ms DESC LIMIT ?",
+            )?;
+            let mut rows = statement.query(params![since_ms, limit(most)])?;
+            while let Some(row) = rows.next()? {
+                let at = row.get::<_, i64>(1)?.saturating_sub(since_ms) / step_ms.max(1);
+                let stretch = usize::try_from(at).ok().and_then(|at| into.get_mut(at));
+                let Some(stretch) =
+                    stretch.filter(|_| row.get(0).is_ok_and(|session| !others.contains(&session)))
+                else {
+                    continue;
+                };
+                stretch.calls += 1;
+                match row.get_ref(2)?.as_str().unwrap_or_default() {
+                    "failure" => stretch.failures += 1,
+                    "denied" => stretch.stops += 1,
+                    _ => {}
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// How many sessions and records there are.
+    pub fn totals(&self) -> Result<(u64, u64)> {
+        self.settle(|store| {
+            let asked = "SELECT count(*), coalesce(sum(records), 0) FROM sessions";
+            store.connection.query_row(asked, [], |row| {
+                Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
+            })
+        })
+    }
+
+    /// Where the hash chain of a session does not lead from its first record to its last; none where it does.
+    pub fn chain_break(&self, session_id: &str) -> Result<Option<Break>> {
+        self.settle(|store| {
+            let Some(ledger) = find(&store.connection, session_id)? else { return Ok(None) };
+            let mut statement = store.connection.prepare_cached(
+                "SELECT first_seq, content FROM blocks WHERE session = ? ORDER BY first_seq",
+            )?;
+            let mut rows = statement.query([ledger.number])?;
+            let mut chain = Chain::begin(ledger.number.cast_unsigned(), session_id);
+            let mut next = 1;
+            let broken = |seq, what: &str| {
+                Ok(Some(Break {
+                    session_id: Some(session_id.to_owned()),
+                    seq: Some(seq),
+                    what: what.to_owned(),
+                }))
+            };
+            while let Some(row) = rows.next()? {
+                let first = row.get::<_, i64>(0)?.cast_unsigned();
+                if first != next {
+                    return broken(next, "the record is missing");
+                }
+                let Some(block) = read(ledger.number, first, row.get_ref(1)?) else {
+                    return broken(first, "the record was changed: its checksum does not hold");
+                };
+                if block.before != chain {
+                    return broken(first, "the chain does not lead from the record before it");
+                }
+                if let Some(seq) = block.first_break() {
+                    return broken(seq, "the record is not the one that the chain was made over");
+                }
+                (chain, next) = (block.behind, block.end());
+            }
+            let (last, head) = (ledger.entry.last_seq, ledger.entry.chain);
+            if last + 1 != next || (last > 0 && head != Some(chain)) {
+                return broken(next.min(last + 1), "the log ends elsewhere than it should");
+            }
+            Ok(None)
+        })
+    }
+
+    /// A session on a time axis.
+    pub fn axis(&self, session_id: &str) -> Result<Axis> {
+        self.settle(|store| {
+            let own = "(SELECT number FROM sessions WHERE session_id = ?)";
+            let mut calls = store.connection.prepare_cached(&format!(
+                "SELECT seq, at_ms, ended_ms, tool, agent_id, agent_type, verdict, outcome, subject FROM calls
+                 WHERE session = {own} ORDER BY seq, place"
+            ))?;
+            let calls = calls.query_map([session_id], call)?.collect::<rusqlite::Result<_>>()?;
+            let mut events = store.connection.prepare_cached(&format!(
+                "SELECT seq, at_ms, event, verdict, coalesce(subject, '') FROM events
+                 WHERE session = {own} AND call IS NULL ORDER BY seq"
+            ))?;
+            let events = events.query_map([session_id], event)?.collect::<rusqlite::Result<_>>()?;
+            let mut turns = store.connection.prepare_cached(&format!(
+                "SELECT seq, at_ms, ended_ms, prompt FROM turns WHERE session = {own} ORDER BY seq"
+            ))?;
+            let turns = turns.query_map([session_id], turn)?.collect::<rusqlite::Result<_>>()?;
+            Ok(Axis { calls, events, turns })
+        })
+    }
+
+    /// How many files a session named.
+    pub fn files_of(&self, session_id: &str) -> Result<u64> {
+        self.settle(|store| {
+            let mut statement = store.connection.prepare_cached(
+                "SELECT count(DISTINCT path) FROM files
+                 WHERE session = (SELECT number FROM sessions WHERE session_id = ?)",
+            )?;
+            statement.query_row([session_id], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
+        })
+    }
+
+    /// Which rules stopped calls, or asked about them, since a moment. At most `most` calls are looked at, the newest of each
+    /// verdict. Sessions of the ids in `passed_over` are left out.
+    pub fn rules_that_stopped(
+        &self,
+        since_ms: i64,
+        passed_over: &[String],
+        most: usize,
+    ) -> Result<Vec<RuleCount>> {
+        self.settle(|store| {
+            let others = numbers(&store.connection, passed_over)?;
+            let others = others.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+            let newest = STOPPING
+                .map(|verdict| {
+                    format!(
+                        "SELECT * FROM (SELECT session, seq, place, at_ms, verdict FROM calls
+                         WHERE verdict = '{verdict}' AND at_ms >= ?1 AND session NOT IN ({others})
+                         ORDER BY at_ms DESC LIMIT ?2)"
+                    )
+                })
+                .join(" UNION ALL ");
+            let mut statement = store.connection.prepare(&format!(
+                "SELECT coalesce(d.rule, ''), x.verdict, count(*), count(DISTINCT x.session), max(x.at_ms)
+                 FROM ({newest}) x LEFT JOIN decisions d
+                    ON d.session = x.session AND d.seq = x.seq AND d.place = x.place AND d.counted = 1
+                 GROUP BY 1, 2 ORDER BY 3 DESC, 1"
+            ))?;
+            let rows = statement.query_map(params![since_ms, limit(most)], |row| {
+                Ok(RuleCount {
+                    rule: row.get(0)?,
+                    verdict: row.get(1)?,
+                    count: row.get::<_, i64>(2)?.cast_unsigned(),
+                    sessions: row.get::<_, i64>(3)?.cast_unsigned(),
+                    last_ms: row.get(4)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Which files the newest `most` calls since a moment named, the most frequent first.
+    pub fn files_touched(
+        &self,
+        since_ms: i64,
+        passed_over: &[String],
+        most: usize,
+    ) -> Result<Vec<FileCount>> {
+        let editors = context_graph_core::audit::EDITORS.map(|tool| format!("'{tool}'")).join(", ");
+        self.settle(|store| {
+            let others = numbers(&store.connection, passed_over)?;
+            let others = others.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+            let mut statement = store.connection.prepare(&format!(
+                "SELECT f.path, coalesce(s.project, ''), count(*), sum(x.edits), count(DISTINCT x.session), max(x.at_ms)
+                 FROM (SELECT session, seq, place, at_ms, tool IN ({editors}) AS edits FROM calls
+                       WHERE at_ms >= ?1 AND session NOT IN ({others}) ORDER BY at_ms DESC LIMIT ?2) x
+                 CROSS JOIN files f ON f.session = x.session AND f.seq = x.seq AND f.place = x.place
+                 JOIN sessions s ON s.number = x.session
+                 GROUP BY 2, 1 ORDER BY 3 DESC, 1"
+            ))?;
+            let rows = statement.query_map(params![since_ms, limit(most)], |row| {
+                Ok(FileCount {
+                    path: row.get(0)?,
+                    project: row.get(1)?,
+                    calls: row.get::<_, i64>(2)?.cast_unsigned(),
+                    edits: row.get::<_, i64>(3)?.cast_unsigned(),
+                    sessions: row.get::<_, i64>(4)?.cast_unsigned(),
+                    last_ms: row.get(5)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// What was put before the model or a tool of a session, newest first, at most `most`.
+    pub fn injected(&self, session_id: &str, most: usize) -> Result<Vec<Injected>> {
+        self.settle(|store| {
+            let mut statement = store.connection.prepare_cached(
+                "SELECT i.seq, coalesce(e.at_ms, 0), i.kind, i.content FROM injections i
+                 LEFT JOIN events e ON e.session = i.session AND e.seq = i.seq
+                 WHERE i.session = (SELECT number FROM sessions WHERE session_id = ?)
+                 ORDER BY i.seq DESC, i.position DESC LIMIT ?",
+            )?;
+            let rows = statement.query_map(params![session_id, limit(most)], |row| {
+                Ok(Injected {
+                    session_id: session_id.to_owned(),
+                    seq: row.get::<_, i64>(0)?.cast_unsigned(),
+                    at_ms: row.get(1)?,
+                    kind: row.get(2)?,
+                    content: row.get(3)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+}
+
+/// The verdicts that keep a call from running as it was asked for.
+const STOPPING: [&str; 4] = ["halt", "deny", "block", "ask"];
+
+fn limit(most: usize) -> i64 {
+    i64::try_from(most).unwrap_or(i64::MAX)
+}
+
+fn call(row: &Row<'_>) -> rusqlite::Result<AxisCall> {
+    Ok(AxisCall {
+        seq: row.get::<_, i64>(0)?.cast_unsigned(),
+        at_ms: row.get(1)?,
+        ended_ms: row.get(2)?,
+        tool: row.get(3)?,
+        agent_id: row.get(4)?,
+        agent_kind: row.get(5)?,
+        verdict: row.get(6)?,
+        outcome: row.get(7)?,
+        subject: row.get(8)?,
+    })
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<AxisEvent> {
+    Ok(AxisEvent {
+        seq: row.get::<_, i64>(0)?.cast_unsigned(),
+        at_ms: row.get(1)?,
+        event: row.get(2)?,
+        verdict: row.get(3)?,
+        subject: row.get(4)?,
+    })
+}
+
+fn turn(row: &Row<'_>) -> rusqlite::Result<AxisTurn> {
+    Ok(AxisTurn {
+        seq: row.get::<_, i64>(0)?.cast_unsigned(),
+        at_ms: row.get(1)?,
+        ended_ms: row.get(2)?,
+        prompt: row.get(3)?,
+    })
+}

@@ -1,0 +1,35 @@
+//! The dashboard: pages about sessions, over one query interface ([`Records`]) that any store can answer.
+//!
+//! What lives here: HTML, the drawings in it, and the loopback server with its door. What may not: a store of our own, and
+//! who may see what in a team. Every page has an address that can be reloaded, reads without JavaScript, and shows
+//! text of others only as [`Said`].
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "numbers become places on a screen, which is coarser than what is lost"
+)]
+
+mod door;
+mod layout;
+mod link;
+mod live;
+mod loopback;
+mod pages;
+mod plot;
+mod records;
+mod report;
+mod said;
+mod site;
+mod time;
+
+pub use loopback::Loopback;
+pub use records::{
+    Activity, Answer, Asked, Axis, AxisCall, AxisEvent, AxisTurn, Bin, ChainState, Choices, EntryDetail,
+    EntryLine, Explanation, FileLine, Grade, HealthFinding, HookCost, Injection, Page, Records, RuleLine,
+    Running, SessionLine, SessionsAsked, StoreSize, Trouble, Verification,
+};
+pub use report::report;
+pub use said::Said;
+pub use site::Site;

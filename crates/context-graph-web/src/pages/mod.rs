@@ -1,0 +1,28 @@
+//! The pages, one file each: what was asked for in the address, what the records say, and the HTML for it.
+
+pub(crate) mod asked;
+pub(crate) mod calls;
+pub(crate) mod entry;
+pub(crate) mod files;
+pub(crate) mod guard;
+pub(crate) mod health;
+pub(crate) mod now;
+mod row;
+pub(crate) mod session;
+pub(crate) mod sessions;
+mod value;
+
+use maud::{Markup, html};
+
+use crate::layout::{Tab, empty, page};
+use crate::records::Trouble;
+
+/// What is shown instead of a page that cannot be made.
+pub(crate) fn trouble(tab: Tab, trouble: &Trouble) -> Markup {
+    let (title, next) = match trouble {
+        Trouble::NotThere(_) => ("Not there", "It may have been removed, or the address is not whole."),
+        Trouble::Asked(_) => ("That cannot be asked", "Change the filter and try again."),
+        Trouble::Failed(_) => ("The record could not be read", "`context-graph doctor` says more."),
+    };
+    page(tab, title, empty(title, html! { (crate::said::Said::new(trouble.to_string())) br; (next) }))
+}

@@ -1,0 +1,145 @@
+//! One session: on a time axis, and below it as a list.
+
+use context_graph_core::session::{Curve, CurveNote, NoteKind};
+use maud::{Markup, html};
+
+use super::asked::one;
+use super::row::{Place, row};
+use crate::layout::{Tab, continuity, counted, figure, heading, number, page};
+use crate::records::{Answer, Axis, EntryLine, Records, SessionLine};
+use crate::said::Said;
+use crate::{link, plot, time};
+
+/// The entries that begin in so many records are on a page.
+const PAGE: u64 = 400;
+
+/// The page.
+pub(crate) fn show(
+    records: &dyn Records,
+    id: &str,
+    pairs: &[(String, String)],
+    now_ms: i64,
+) -> Answer<Markup> {
+    let line = records.session(id)?;
+    let axis = records.axis(&line.id)?;
+    let curve = records.curve(&line.id)?;
+    let pages = line.records.div_ceil(PAGE).max(1);
+    // Who looks at a session that goes on wants its end.
+    let first_shown = if line.is_running { pages } else { 1 };
+    let at: u64 = one(pairs, "page").parse().unwrap_or(first_shown).clamp(1, pages);
+    let (first, last) = ((at - 1) * PAGE + 1, at * PAGE);
+    let story = records.story(&line.id, first, last)?;
+    let title = title(&line);
+    let body = html! {
+        p.crumbs { a href="/sessions" { "Sessions" } " / " code { (Said::new(line.id.as_str()).short(40)) } }
+        (heading(title.clone(), html! { @if line.is_running { span.running { "running" } } }))
+        div #head data-live { (head(&line, now_ms)) }
+        section.panel #timeline data-live aria-label="Time axis" {
+            (plot::session(&line.id, &axis, &curve, true))
+            (legend(&axis))
+        }
+        (notes(&line.id, &curve, true))
+        section #story data-live aria-label="Story" {
+            div.section-head {
+                h2 { "Story" }
+                span.muted { (counted(line.records, "record", "records")) @if pages > 1 { ", page " (at) " of " (pages) } }
+            }
+            @if story.is_empty() { p.muted { "Nothing begins in these records." } }
+            ol.entries data-rows data-more { @for entry in &story { (row(entry, Place::InSession, now_ms)) } }
+            nav.pager aria-label="Further records" {
+                @if at > 1 { a href={ (link::session(&line.id)) "?page=" (at - 1) "#story" } rel="prev" { "Earlier" } }
+                @if at < pages { a href={ (link::session(&line.id)) "?page=" (at + 1) "#story" } rel="next" { "Later" } }
+            }
+        }
+    };
+    Ok(page(Tab::Sessions, "Session", body))
+}
+
+/// What a session is called.
+pub(crate) fn title(line: &SessionLine) -> Markup {
+    if line.title.is_empty() {
+        html! { "Session" }
+    } else {
+        line.title.short(160)
+    }
+}
+
+/// The figures of a session.
+pub(crate) fn head(line: &SessionLine, now_ms: i64) -> Markup {
+    html! {
+        div.figures {
+            (figure(continuity(line.continuity, line.level), "continuity"))
+            (figure(html! { (number(line.calls)) }, "calls"))
+            (figure(html! { (number(line.failures)) }, "failed"))
+            (figure(html! { (number(line.stops)) }, "stopped"))
+            (figure(html! { (number(line.files)) }, "files"))
+            (figure(html! { (number(line.prompts)) }, "prompts"))
+            (figure(html! { (time::duration(line.duration_ms)) }, "lasted"))
+        }
+        p.meta {
+            "began " (time::at(line.started_ms, now_ms))
+            " · " (Said::new(line.state.as_str()))
+            @if let Some(ended) = &line.ended { " · ended " (ended.short(60)) }
+            " · " (line.project.short(80))
+            @if let Some(branch) = &line.branch { " · " span.branch { (branch.short(60)) } }
+            @if let Some(model) = &line.model { " · " (model.short(60)) }
+            @if let Some(previous) = &line.previous {
+                " · continues " a href=(link::session(previous)) { (Said::new(previous.as_str()).short(8)) }
+            }
+        }
+    }
+}
+
+pub(crate) fn legend(axis: &Axis) -> Markup {
+    let has = |event: &str| axis.events.iter().any(|known| known.event.raw() == event);
+    html! {
+        ul.legend {
+            li.success { "succeeded" }
+            li.failure { "failed" }
+            li.denied { "stopped" }
+            li.unanswered { "no answer" }
+            li.fall { "continuity fell" }
+            @if has("PreCompact") { li.compaction { "compaction" } }
+            li.turn { "turn" }
+        }
+    }
+}
+
+/// What is worth telling of the way: falls with their reasons, loops, what the model was told.
+pub(crate) fn notes(id: &str, curve: &Curve, is_linked: bool) -> Markup {
+    if curve.notes.is_empty() {
+        return html! {};
+    }
+    html! {
+        section.notes {
+            h2 { "Worth knowing" }
+            ol { @for note in &curve.notes { (note_line(id, note, is_linked)) } }
+        }
+    }
+}
+
+fn note_line(id: &str, note: &CurveNote, is_linked: bool) -> Markup {
+    let (class, name) = match note.kind {
+        NoteKind::Fall => ("fall", "fell"),
+        NoteKind::Loop => ("loop", "loop"),
+        NoteKind::Dream => ("dream", "dream"),
+        NoteKind::Told => ("told", "told the model"),
+    };
+    let text = Said::new(note.text.as_str());
+    let head = html! { (time::at_clock(note.at_ms)) " " span class={ "kind " (class) } { (name) } };
+    html! {
+        li {
+            @if is_linked { a.when href=(link::entry(id, note.seq)) { (head) } } @else { span.when { (head) } }
+            @if note.text.contains('\n') {
+                details { summary { (text.short(110)) } pre.text { (text) } }
+            } @else {
+                p { (text) }
+            }
+        }
+    }
+}
+
+/// The story as a list, for a file by itself.
+pub(crate) fn story(entries: &[EntryLine], now_ms: i64) -> Markup {
+    html! { ol.entries { @for entry in entries { (row(entry, Place::InReport, now_ms)) } } }
+}

@@ -1,0 +1,47 @@
+//! A session's page as one file: nothing is loaded, nothing runs.
+
+use maud::{DOCTYPE, html};
+
+use crate::layout::{heading, logo};
+use crate::pages::session;
+use crate::records::{Answer, Records};
+use crate::said::Said;
+use crate::{plot, time};
+
+/// One file holds no more entries than this; what is left out is counted.
+const MOST: usize = 5000;
+
+/// The page of a session, to be kept or sent.
+pub fn report(records: &dyn Records, id: &str, now_ms: i64) -> Answer<String> {
+    let line = records.session(id)?;
+    let axis = records.axis(&line.id)?;
+    let curve = records.curve(&line.id)?;
+    let mut story = records.story(&line.id, 1, line.records)?;
+    let left_out = story.len().saturating_sub(MOST);
+    story.truncate(MOST);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                title { (session::title(&line)) " · context-graph" }
+                style { (maud::PreEscaped(include_str!("../assets/app.css"))) }
+            }
+            body.report {
+                main #main {
+                    p.crumbs { (logo()) "context-graph, session " code { (Said::new(line.id.as_str())) } ", written " (time::full(now_ms)) }
+                    (heading(session::title(&line), html! {}))
+                    (session::head(&line, now_ms))
+                    section.panel { (plot::session(&line.id, &axis, &curve, false)) (session::legend(&axis)) }
+                    (session::notes(&line.id, &curve, false))
+                    section { h2 { "Story" } (session::story(&story, now_ms)) }
+                    @if left_out > 0 { p.muted { "and " (left_out) " more, which " code { "context-graph session show" } " has." } }
+                }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
