@@ -173,11 +173,12 @@ impl Tables {
         let operands = operands.map_or("None".to_owned(), |operands| format!("Some({operands})"));
         format!(
             "Row{{name:{},source:{},also:{also},dialect:{dialect},options:{options},operands:{operands},forms:{forms},\
-             early:{},bundle:{},fold:{},recursive:{recursive},quiet:{quiet},variables:{variables},reach:{reach},stops:{stops},sub:{sub}}}",
+             early:{},bundle:{},sends:{},fold:{},recursive:{recursive},quiet:{quiet},variables:{variables},reach:{reach},stops:{stops},sub:{sub}}}",
             string(&row.name),
             string(&row.source),
             row.early,
             row.bundle,
+            row.sends,
             row.fold,
         )
     }

@@ -65,6 +65,7 @@ pub const KEY_FILES: &[&str] = &[
     "/etc/sudoers",
     "/etc/ssh/ssh_host_*_key",
     "/proc/*/environ",
+    "/proc/*/task/*/environ",
     "**/*.kdbx",
     "**/.htpasswd",
     "/var/run/secrets/**",

@@ -1,4 +1,4 @@
-//! The names of what an archive holds: `tar`, gzipped or not, and `zip`. Nothing but names is looked at.
+//! The names of what an archive holds: `tar`, gzipped or not, `cpio` and `zip`. Nothing but names is looked at.
 
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
@@ -24,20 +24,20 @@ pub(crate) struct Members {
 pub(crate) fn members(bytes: &[u8]) -> Option<Members> {
     let cut = bytes.len() > MAX_ARCHIVE;
     let mut found = match bytes {
-        [0x1f, 0x8b, 8, ..] => {
-            let packed = behind_gzip_header(bytes)?;
-            let unpacked = match decompress_to_vec_with_limit(packed, MAX_UNPACKED) {
-                Ok(unpacked) => unpacked,
-                // What was unpacked before it broke off counts.
-                Err(broken) => broken.output,
-            };
-            of_tar(&unpacked)?
-        }
+        [0x1f, 0x8b, 8, ..] => of_tar(&unpacked(bytes)?)?,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => of_zip(bytes),
+        [b'0', b'7', b'0', b'7', b'0', b'1' | b'2', ..] => of_cpio(bytes),
         _ => of_tar(bytes)?,
     };
     found.whole &= !cut;
     Some(found)
+}
+
+/// What `gzip` packed; none where it is nothing of that kind.
+pub(crate) fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
+    let packed = Some(bytes).filter(|bytes| bytes.starts_with(&[0x1f, 0x8b, 8])).and_then(behind_gzip_header)?;
+    // What was unpacked before it broke off counts.
+    Some(decompress_to_vec_with_limit(packed, MAX_UNPACKED).unwrap_or_else(|broken| broken.output))
 }
 
 fn behind_gzip_header(bytes: &[u8]) -> Option<&[u8]> {
@@ -63,15 +63,18 @@ fn of_tar(bytes: &[u8]) -> Option<Members> {
         String::from_utf8_lossy(&field[..end]).into_owned()
     };
     let mut found = Members::default();
+    let mut links: Vec<(String, String)> = Vec::new();
     let mut long_name: Option<String> = None;
     let mut at = 0;
     while let Some(header) = bytes.get(at..at + BLOCK) {
+        // Told to (`-i`), tar goes on behind what ends an archive.
         if header.iter().all(|byte| *byte == 0) {
             found.whole = true;
-            break;
+            at += BLOCK;
+            continue;
         }
-        if &header[257..262] != b"ustar" && at == 0 && !is_old_header(header) {
-            return None;
+        if &header[257..262] != b"ustar" && (found.names.is_empty() || found.whole) && !is_old_header(header) {
+            break;
         }
         let size = octal(&header[124..136])?;
         let data = bytes.get(at + BLOCK..).unwrap_or_default();
@@ -93,10 +96,14 @@ fn of_tar(bytes: &[u8]) -> Option<Members> {
                 } else {
                     format!("{folder}/{name}")
                 };
-                found.names.push(long_name.take().unwrap_or(short));
+                let name = long_name.take().unwrap_or(short);
+                found.names.extend(links.iter().find_map(|(link, to)| led_by(&name, link, to)));
                 if matches!(kind, b'1' | b'2') {
-                    found.names.push(text(&header[157..257]));
+                    let to = text(&header[157..257]);
+                    found.names.push(to.clone());
+                    links.push((name.trim_end_matches('/').to_owned(), to));
                 }
+                found.names.push(name);
             }
         }
         if found.names.len() > MAX_MEMBERS {
@@ -105,6 +112,36 @@ fn of_tar(bytes: &[u8]) -> Option<Members> {
         at = at.checked_add(BLOCK)?.checked_add(size.checked_next_multiple_of(BLOCK)?)?;
     }
     (!found.names.is_empty()).then_some(found)
+}
+
+/// The name that a member really gets, where a link that was unpacked before it is on its way.
+fn led_by(name: &str, link: &str, to: &str) -> Option<String> {
+    let rest = name.strip_prefix(link)?.strip_prefix('/')?;
+    let folder = link.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let is_absolute = folder.is_empty() || to.starts_with('/');
+    Some(if is_absolute { format!("{to}/{rest}") } else { format!("{folder}/{to}/{rest}") })
+}
+
+/// What `cpio` has written since it has a mark: numbers of eight hexadecimal digits, then the name, then the file.
+fn of_cpio(bytes: &[u8]) -> Members {
+    let mut found = Members::default();
+    let mut at = 0;
+    while let Some(header) = bytes.get(at..at + 110).filter(|header| header.starts_with(b"0707")) {
+        let number = |from: usize| {
+            let digits = std::str::from_utf8(&header[from..from + 8]).unwrap_or("");
+            usize::from_str_radix(digits, 16).unwrap_or(usize::MAX / 4)
+        };
+        let (size, length) = (number(54), number(94));
+        let Some(name) = bytes.get(at + 110..(at + 110).saturating_add(length)) else { break };
+        let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
+        if name == "TRAILER!!!" || found.names.len() > MAX_MEMBERS {
+            found.whole = name == "TRAILER!!!";
+            break;
+        }
+        found.names.push(name);
+        at = (at + 110 + length).next_multiple_of(4).saturating_add(size).checked_next_multiple_of(4).unwrap_or(usize::MAX / 2);
+    }
+    found
 }
 
 /// The oldest archives have no mark: their sum of a header says whether it is one.
@@ -186,10 +223,36 @@ mod tests {
             header("cut", b'0', "", 0),
         ]);
         let found = members(&tar).unwrap();
-        assert_eq!(found.names, ["a.txt", "link", ".claude", "very/long"]);
+        assert_eq!(found.names, ["a.txt", ".claude", "link", "very/long"]);
         assert!(found.whole);
         let cut = members(&tar[..BLOCK]).unwrap();
         assert_eq!((cut.names.len(), cut.whole), (1, false));
+    }
+
+    #[test]
+    fn what_a_link_leads_to_and_what_follows_the_end_count() {
+        let tar = packed(&[
+            vec![0; 2 * BLOCK],
+            header("d", b'2', ".claude", 0),
+            header("d/settings.json", b'0', "", 0),
+            vec![0; 2 * BLOCK],
+            header("late", b'0', "", 0),
+        ]);
+        let names = members(&tar).unwrap().names;
+        assert_eq!(names, [".claude", "d", ".claude/settings.json", "d/settings.json", "late"]);
+    }
+
+    #[test]
+    fn names_of_cpio_are_read() {
+        let entry = |name: &str, size: usize| {
+            let mut entry = format!("070701{:048}{size:08X}{:032}{:08X}{:08}", 0, 0, name.len() + 1, 0).into_bytes();
+            entry.extend(name.bytes().chain([0]));
+            entry.resize(entry.len().next_multiple_of(4) + size.next_multiple_of(4), 0);
+            entry
+        };
+        let cpio = [entry("a", 3), entry(".claude/settings.json", 0), entry("TRAILER!!!", 0)].concat();
+        let found = members(&cpio).unwrap();
+        assert_eq!((found.names, found.whole), (vec!["a".to_owned(), ".claude/settings.json".to_owned()], true));
     }
 
     #[test]

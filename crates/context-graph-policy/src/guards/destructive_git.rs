@@ -245,7 +245,13 @@ fn push(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Fo
         found.add(&PUSH, "`git push --prune` removes every branch there that is not here.");
     }
     let mut named = false;
-    for reference in words.iter().skip(1) {
+    // What is pushed where can be said by a setting, too.
+    let set: Vec<String> = git_settings(call)
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("remote.") && name.ends_with(".push"))
+        .map(|(_, value)| value.to_string())
+        .collect();
+    for reference in words.iter().skip(1).chain(&set) {
         let (plus, reference) =
             reference.strip_prefix('+').map_or((false, reference.as_str()), |rest| (true, rest));
         let (from, to) = reference.split_once(':').unwrap_or((reference, reference));

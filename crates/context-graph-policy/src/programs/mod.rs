@@ -60,6 +60,7 @@ impl Row {
             ("forms", !self.forms.is_empty()),
             ("early", self.early),
             ("bundle", self.bundle),
+            ("sends", self.sends),
             ("fold", self.fold),
             ("recursive", !self.recursive.is_empty()),
             ("quiet", !self.quiet.is_empty()),

@@ -42,6 +42,8 @@ pub enum Role {
     Read,
     /// A file, or a folder with all that is in it, that is read.
     Gather,
+    /// The same, and it goes to another machine.
+    Send,
     /// A file that is created or changed.
     Write,
     /// A folder that files are put into.
@@ -214,6 +216,9 @@ pub struct Row {
     /// The first word is a cluster of letters without a dash: `tar xzf x`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bundle: bool,
+    /// What it is fed goes to another machine.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sends: bool,
     /// Upper and lower case are the same.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fold: bool,

@@ -10,6 +10,7 @@ const ROLES: &[(&str, Role)] = &[
     ("number", Role::Number),
     ("read", Role::Read),
     ("gather", Role::Gather),
+    ("send", Role::Send),
     ("write", Role::Write),
     ("within", Role::Within),
     ("delete", Role::Delete),

@@ -54,6 +54,7 @@ const REMOVALS: &[&str] = &[
 /// Notes what a statement does by way of a library. `low` is the statement without its strings.
 pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
     git(shell, uses, low, literals);
+    request(shell, low, literals);
     if has(low, REMOVALS) && (uses.clouds || low.contains("command(")) {
         let cwd = shell.cwd().clone();
         let args = vec![Text::lit("by a library")];
@@ -64,6 +65,19 @@ pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[St
             stdin: None,
             cwd,
         });
+    }
+}
+
+/// `requests.delete(url)`, `fetch(url, {method: "DELETE"})`: what `curl -X DELETE` does.
+fn request(shell: &mut Shell<'_>, low: &str, literals: &[String]) {
+    let clients = ["requests.", "httpx.", "axios.", "got.", "ky.", "session.", "superagent.", "net::http"];
+    let by_method = clients.iter().any(|client| low.contains(&format!("{client}delete(")));
+    let by_word = has(low, &["fetch(", "request(", "urlopen(", "axios("])
+        && literals.iter().any(|text| text.eq_ignore_ascii_case("delete"));
+    let url = literals.iter().find(|text| text.starts_with("http://") || text.starts_with("https://"));
+    if let (true, Some(url)) = (by_method || by_word, url) {
+        let command = ["curl", "-X", "DELETE", url.as_str()].map(Text::lit);
+        shell.run(command.into(), Vec::new(), &Flow::default());
     }
 }
 
@@ -131,6 +145,14 @@ mod tests {
             ("node -e \"require('simple-git')().clean('f')\"", "destructive-git/clean"),
             (
                 "python3 -c \"import boto3; boto3.client('ec2').terminate_instances(InstanceIds=['i'])\"",
+                "destructive-data/cloud",
+            ),
+            (
+                "python3 -c \"import requests; requests.delete('https://api.github.com/repos/a/b')\"",
+                "destructive-data/cloud",
+            ),
+            (
+                "node -e \"fetch('https://api.github.com/repos/a/b', {method: 'DELETE'})\"",
                 "destructive-data/cloud",
             ),
         ]);

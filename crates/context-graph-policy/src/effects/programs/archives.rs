@@ -93,7 +93,8 @@ impl Shell<'_> {
             }
             "unrar" | "unar" | "lha" | "jar" | "unsquashfs" | "rpm2archive" | "asar" | "bsdcpio" => {
                 let named = ["-o", "-d", "-C"].iter().find_map(|option| call.value(option));
-                (None, named.cloned().unwrap_or_else(here))
+                let file = words.iter().find(|word| word.prefix().contains('.')).map(|word| (*word).clone());
+                (file, named.cloned().unwrap_or_else(here))
             }
             _ => return,
         };
@@ -105,7 +106,7 @@ impl Shell<'_> {
         let name = call.run.name.as_str();
         let to = call.value("-C").or_else(|| call.value("--one-top-level"));
         let to = to.cloned().unwrap_or_else(|| Text::lit("."));
-        for script in call.values("--transform") {
+        for script in call.values("--transform").chain(call.values("-s").filter(|_| name == "bsdtar")) {
             let names = names_in_script(script);
             self.bring_named(&to, names.iter().map(String::as_str), name);
         }

@@ -41,6 +41,13 @@ impl Shell<'_> {
         let source = self.home_expanded(source);
         let sources = Target::new(&source, self.cwd(), self.places);
         let mut taken = Vec::new();
+        // Found somewhere by its name: whatever it holds takes the place of ours.
+        if sources.path.has_hole() && !into
+            && let Some(name) = sources.path.file_name().literal()
+        {
+            let place = absolute_str(name, &root);
+            taken.extend(self.kept().into_iter().filter(|kept| is_within(kept, &place)));
+        }
         for source in sources.places().take(MAX_SOURCES) {
             let name = source.rsplit('/').next().unwrap_or(source);
             // What does not exist yet takes the folder's place instead of holding it.
@@ -51,7 +58,7 @@ impl Shell<'_> {
             };
             for kept in self.kept().into_iter().filter(|kept| is_within(kept, &root)) {
                 let theirs = format!("{source}{}", &kept[root.trim_end_matches('/').len()..]);
-                if self.places.fs.kind(&theirs).is_some() {
+                if self.places.fs.kind(&theirs).is_some() || self.is_made(&theirs) {
                     taken.push(kept);
                 }
             }
@@ -59,6 +66,37 @@ impl Shell<'_> {
         for kept in taken {
             self.touch(Access::Write, &Text::lit(kept), by);
         }
+    }
+
+    /// Whether this very command writes a file, or copies what holds it.
+    fn is_made(&self, file: &str) -> bool {
+        let copied = |(copy, origin): &(String, String)| {
+            is_within(file, copy) && self.places.fs.kind(&format!("{origin}{}", &file[copy.len()..])).is_some()
+        };
+        self.written.contains_key(file) || self.copies.iter().any(copied)
+    }
+
+    /// What an earlier part of this very command puts into an archive: the folder it is taken from, and its name there.
+    fn packed_before(&self, archive: &Text) -> Vec<(Text, Text)> {
+        let Some(archive) = self.folder_of(archive) else { return Vec::new() };
+        let is_it = |file: &Text, run: &Run| absolute(file, &run.cwd).literal() == Some(archive.as_str());
+        let mut packed = Vec::new();
+        for run in self.out.runs.iter().take(MAX_SOURCES) {
+            let call = self.known.read(run);
+            let members = match run.name.as_str() {
+                "tar" | "gtar" | "bsdtar"
+                    if call.has_any(&["--create", "--append", "--update"])
+                        && call.value("--file").is_some_and(|file| is_it(file, run)) =>
+                {
+                    call.operands()
+                }
+                "zip" if call.operands().first().is_some_and(|file| is_it(file, run)) => &call.operands()[1..],
+                _ => continue,
+            };
+            let folder = call.value("-C").map_or_else(|| run.cwd.clone(), |folder| absolute(folder, &run.cwd));
+            packed.extend(members.iter().map(|member| (absolute(member, &folder), (*member).clone())));
+        }
+        packed
     }
 
     /// Files of these names come into a folder.
@@ -126,6 +164,10 @@ impl Shell<'_> {
             let names = names.iter().filter_map(|name| stripped(name, strip));
             self.bring_named(folder, names, by);
         }
+        for (source, member) in archive.map(|file| self.packed_before(file)).unwrap_or_default() {
+            let place = absolute(&member, &Text::lit(root.as_str()));
+            self.bring_folder(&source, &place, true, by);
+        }
         // `tar c … | tar x`: a copy of a folder by other means.
         if stdin.archive && archive.is_none_or(|file| file.known() == "-") {
             for folder_packed in self.folders_packed() {
@@ -178,7 +220,7 @@ impl Shell<'_> {
         for file in files {
             match self.descriptor(file) {
                 Some(flow) if flow.text.is_none() => found.extend(self.files_fed(&flow)),
-                None if file.known() == "-" => found.extend(self.files_fed(stdin)),
+                None if matches!(file.known(), "-" | "/dev/stdin") => found.extend(self.files_fed(stdin)),
                 _ => found.extend(self.files_meant(file)),
             }
         }

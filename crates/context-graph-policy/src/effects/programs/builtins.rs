@@ -33,6 +33,16 @@ impl Shell<'_> {
         }
     }
 
+    /// zsh runs the code in a pattern like `*(e:'…':)` for each name that fits.
+    pub(super) fn qualifiers(&mut self, run: &Run) {
+        for arg in run.args.iter().filter(|arg| arg.has_glob()) {
+            let text = arg.to_string();
+            let Some((_, code)) = text.split_once("(e:").or_else(|| text.split_once("(+")) else { continue };
+            let code = code.trim_end_matches(')').trim_end_matches(':').to_owned();
+            self.quietly(|shell| shell.script(&code));
+        }
+    }
+
     /// One word that may name a variable with a subscript.
     pub(crate) fn subscript(&mut self, word: &Text) {
         let inner = word.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
@@ -59,8 +69,11 @@ impl Shell<'_> {
                 return Some(self.script_text(&script, stdin, "eval"));
             }
             "source" | "." => {
-                if let Some(file) = run.args.first() {
-                    self.run_file(file, &run.args, stdin, &run.name);
+                match run.args.first() {
+                    Some(file) => self.run_file(file, &run.args, stdin, &run.name),
+                    // fish takes what it is fed.
+                    None if stdin.piped => return Some(self.run_stream(stdin, &run.name)),
+                    None => {}
                 }
             }
             "trap" => {
@@ -104,11 +117,24 @@ impl Shell<'_> {
             | "umask" | "ulimit" | "jobs" | "fg" | "bg" | "let" | "getopts" | "sleep" | "logout"
             | "disown" | "dirs" => {}
             "ls" | "tree" | "du" | "df" | "stat" | "file" | "exa" | "eza" | "lsd" => {
-                return Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() });
+                let text = self.listed_hidden(call);
+                return Some(Flow { piped: true, text, from: run.name.clone(), ..Flow::default() });
             }
             _ => return None,
         }
         Some(Flow::default())
+    }
+
+    /// The names that `ls` prints of a hidden folder, as a pattern: what lies there is seldom listed to be worked on.
+    fn listed_hidden(&self, call: &Invocation<'_>) -> Option<Text> {
+        let named = call.operands().first().map(|name| (*name).clone());
+        let place = absolute(&named.clone().unwrap_or_else(|| Text::lit(".")), self.cwd());
+        let is_hidden = call.run.name == "ls" && place.prefix().contains("/.");
+        let mut text = named.unwrap_or_default();
+        if is_hidden && !text.has_glob() && !call.has("-d") {
+            text.push_globbed(if text.is_empty() { "*" } else { "/*" });
+        }
+        is_hidden.then_some(text)
     }
 
     /// `alias ls=rm`, and `hash -p /bin/rm ls`: from now on that is what the name means.
@@ -141,7 +167,8 @@ impl Shell<'_> {
         if names.iter().any(|name| names_credential(name.known())) {
             self.disclose(Disclosure::Variable);
         }
-        Flow::default()
+        let value = names.first().and_then(|name| self.variable(name.known()));
+        value.map_or_else(Flow::default, |value| Flow { piped: true, ..Flow::text(value) })
     }
 
     /// `export`, `declare` and their like. What is assigned in words of its own has been set before.

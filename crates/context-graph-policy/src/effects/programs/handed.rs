@@ -376,6 +376,9 @@ impl Shell<'_> {
             // Strings side by side are one in some languages, and two in others.
             inline::scan(self, "ruby", &prefix.replace("\" \"", "\", \""), &[]);
         }
+        for part in marked_commands(prefix) {
+            self.quietly(|shell| shell.script(part));
+        }
         if let Some(skipped) = command_in(prefix) {
             let mut command = text.strip_prefix(&prefix[..skipped]).unwrap_or_default();
             if let Some(Piece::Lit(last)) = command.0.last_mut() {
@@ -437,9 +440,35 @@ fn command_in(text: &str) -> Option<usize> {
     None
 }
 
+/// Commands behind a mark by which one program hands them to a shell: `x|rm …`, `\write18{rm …}`, `start:execute(rm …)`,
+/// `(%pipe%rm …)`. Each is given as far as what closes it, and whole.
+fn marked_commands(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (at, mark) in text.char_indices().filter(|(_, c)| "|!{([^%:\"'`".contains(*c)).take(64) {
+        let rest = text[at + mark.len_utf8()..].trim_start();
+        let word = rest.split(char::is_whitespace).next().unwrap_or("");
+        let name = word.rsplit('/').next().unwrap_or(word);
+        if acts(name) && word.len() < rest.len() {
+            let end = rest.find([')', ']', '}', '"', '\'', '`']).unwrap_or(rest.len());
+            found.extend([&rest[..end], rest]);
+        }
+    }
+    found.dedup();
+    found.truncate(16);
+    found
+}
+
 #[cfg(test)]
 mod tests {
-    use super::command_in;
+    use super::{command_in, marked_commands};
+
+    #[test]
+    fn commands_behind_marks_are_found() {
+        assert_eq!(marked_commands("x|rm -rf ~"), ["rm -rf ~"]);
+        assert_eq!(marked_commands("start:execute(rm -rf ~)"), ["rm -rf ~", "rm -rf ~)"]);
+        assert_eq!(marked_commands("(%pipe%rm -rf ~)(w)file")[0], "rm -rf ~");
+        assert_eq!(marked_commands("see: the rm command (rm)"), [""; 0]);
+    }
 
     #[test]
     fn commands_are_told_from_sentences() {

@@ -317,9 +317,10 @@ impl Shell<'_> {
     fn module(&mut self, run: &Run, module: &Text, args: &[Text]) -> Flow {
         let module = module.known();
         let files = args.iter().filter(|arg| !arg.prefix().starts_with('-'));
-        if matches!(module, "base64" | "json.tool" | "zipfile" | "tarfile" | "gzip") {
+        let packs = matches!(module, "zipfile" | "tarfile");
+        if packs || matches!(module, "base64" | "json.tool" | "gzip" | "tokenize" | "ast" | "dis" | "quopri" | "uu") {
             for file in files {
-                self.touch(Access::Read, file, &run.name);
+                self.touch_all(Access::Read, file, &run.name, packs);
             }
         }
         // Modules that are given code, or read it.

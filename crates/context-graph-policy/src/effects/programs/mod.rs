@@ -99,7 +99,7 @@ impl Shell<'_> {
         let name = word.file_name();
         if let Some(known) = name.literal() {
             let known = known.strip_suffix(".exe").unwrap_or(known);
-            return Some(known.to_owned());
+            return Some(unmarked(known).to_owned());
         }
         if name.has_glob() && !name.has_hole() {
             // `/bin/r?` names a program as a glob: try the ones that matter.
@@ -131,6 +131,7 @@ impl Shell<'_> {
 
     fn dispatch(&mut self, word: &Text, run: &Run, stdin: &Flow) -> Flow {
         self.subscripts(run);
+        self.qualifiers(run);
         if word.known().contains('/') {
             // Whatever it is called, it is the file that was fetched.
             self.run_tainted(word, &run.name);
@@ -160,6 +161,9 @@ impl Shell<'_> {
         self.option_roles(call, stdin);
         if let Some(flow) = self.unwrapped(call, stdin) {
             return flow;
+        }
+        if stdin.piped && call.row().is_some_and(|row| row.sends) {
+            self.send(Text::lit("another machine"), stdin.cargo(), &run.name);
         }
         self.build_options(call);
         self.typed(call, stdin);
@@ -235,6 +239,13 @@ impl Shell<'_> {
             }
         }
     }
+}
+
+/// A name without what other shells put before it: zsh's `=rm` and `zf_rm`, nu's `^rm`, elvish's `e:rm`.
+fn unmarked(name: &str) -> &str {
+    let bare = ["=", "^", "e:"].iter().find_map(|mark| name.strip_prefix(mark)).unwrap_or(name);
+    let inner = bare.strip_prefix("zf_").filter(|inner| matches!(*inner, "rm" | "rmdir" | "mv" | "ln" | "chmod" | "chown"));
+    inner.or(Some(bare).filter(|bare| !bare.is_empty())).unwrap_or(name)
 }
 
 /// The file that a program nobody described is told to write: nearly all of them call that `-o` or `--output`.
@@ -342,6 +353,8 @@ fn flow_of(call: &Invocation<'_>, text: Option<Flow>, stdin: &Flow, known: bool,
             flow.credential = stdin.has_credential();
         }
         "env" | "printenv" => flow.environment = true,
+        // What was asked and done is on record.
+        _ if crate::guards::own_verbs::is_own_name(name) => flow.file = true,
         "wc" | "md5sum" | "sha256sum" | "sha1sum" | "shasum" | "sum" | "cksum" | "true" | "false" => {}
         _ if reads_files(call) => {
             flow.file = stdin.file || !stdin.piped;

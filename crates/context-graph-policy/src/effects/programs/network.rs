@@ -269,7 +269,7 @@ impl Shell<'_> {
 }
 
 /// Whether a host is the machine the command runs on.
-fn is_this_machine(host: &Text) -> bool {
+pub(super) fn is_this_machine(host: &Text) -> bool {
     let Some(host) = host.literal() else { return false };
     matches!(host, "localhost" | "::1" | "[::1]" | "0.0.0.0" | "ip6-localhost") || host.starts_with("127.")
 }

@@ -102,6 +102,7 @@ impl Shell<'_> {
             if bytes.len() > MAX_PATCH {
                 self.unknown(Unknown::TooLarge);
             }
+            let bytes = crate::effects::members::unpacked(&bytes).unwrap_or(bytes);
             texts.push(String::from_utf8_lossy(&bytes).into_owned());
         }
         texts

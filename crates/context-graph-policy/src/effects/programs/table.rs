@@ -3,7 +3,7 @@
 use crate::effects::inline;
 use crate::effects::path::arrived;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Text, Unknown};
+use crate::effects::{Access, Cargo, Text, Unknown};
 use crate::programs::{Invocation, Role};
 
 /// Lines of a file that are looked at for commands.
@@ -64,6 +64,12 @@ impl Shell<'_> {
             Role::Value | Role::Number | Role::Folder | Role::Command | Role::After => {}
             Role::Read => self.touch(Access::Read, value, by),
             Role::Gather => self.touch_all(Access::Read, value, by, true),
+            Role::Send => {
+                let fed = value.known() == "-";
+                let cargo = if fed { stdin.cargo() } else if self.is_built(value) { Cargo::Data } else { Cargo::File };
+                self.touch_all(Access::Read, value, by, true);
+                self.send(Text::lit("another machine"), cargo, by);
+            }
             Role::Write => self.touch(Access::Write, value, by),
             Role::Within => self.write_within(value, by),
             Role::Delete => self.delete(value, by, recursive()),

@@ -32,6 +32,7 @@ impl Shell<'_> {
             "RUSTC_WRAPPER" | "RUSTC" | "CC" | "CXX" | "LD" | "AR" | "RUSTC_WORKSPACE_WRAPPER" => {
                 self.handed_line(value);
             }
+            "MAKEFLAGS" | "GNUMAKEFLAGS" | "LESS" | "MORE" => self.handed_line(value),
             "PERL5DB" => crate::effects::inline::scan(self, "perl", value.known(), &[]),
             // A shell reads this file before anything else.
             "BASH_ENV" | "ENV" if is_shell(program) => self.run_file(value, &[], &Flow::default(), program),

@@ -1,5 +1,6 @@
 //! Programs that run another program: taken off until the one that acts is seen. Which words are the command, the tables say.
 
+use super::network::is_this_machine;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown};
 use crate::programs::Invocation;
@@ -141,6 +142,11 @@ impl Shell<'_> {
                         let path = Text::lit(path.unwrap_or_default());
                         self.elsewhere(|shell| shell.delete(&path, "ansible", true));
                         continue;
+                    }
+                    if call.operands().iter().any(|host| is_this_machine(host)) {
+                        for place in script.known().split_whitespace().filter_map(|word| word.strip_prefix("dest=")) {
+                            self.touch(Access::Write, &Text::lit(place), "ansible");
+                        }
                     }
                     self.elsewhere(|shell| {
                         shell.script_text(script, &Flow::default(), "ansible");

@@ -111,4 +111,6 @@ pub(crate) struct Param {
     pub(crate) arg: Word,
     /// Written with braces: what follows is not part of its name.
     pub(crate) braced: bool,
+    /// What the variable holds is expanded once more.
+    pub(crate) evaluated: bool,
 }

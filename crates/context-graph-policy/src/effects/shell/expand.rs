@@ -225,6 +225,11 @@ impl Shell<'_> {
                 length.map_or_else(|| Text::hole(Origin::Output), |length| Text::lit(length.to_string())),
             ];
         }
+        if param.evaluated {
+            for value in &values {
+                self.prompted(value);
+            }
+        }
         let unset = values.is_empty() || values.iter().all(Text::is_empty);
         let unknown = values.iter().any(Text::has_hole);
         match param.op.as_str() {

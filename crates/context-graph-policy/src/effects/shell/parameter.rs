@@ -5,6 +5,7 @@ use super::parse::{Parsed, Parser};
 
 impl Parser<'_> {
     pub(super) fn braced_parameter(&mut self, quoted: bool) -> Parsed<Part> {
+        let evaluated = self.flags()?;
         let length = self.at("#") && !self.at("#}") && self.eat("#");
         let indirect = self.at("!") && !self.at("!}") && self.eat("!");
         let mut name = self.name();
@@ -39,9 +40,20 @@ impl Parser<'_> {
         };
         self.expect("}")?;
         Ok(Part::Param {
-            param: Box::new(Param { name, indirect, length, index, op, arg, braced: true }),
+            param: Box::new(Param { name, indirect, length, index, op, arg, braced: true, evaluated }),
             quoted,
         })
+    }
+
+    /// The flags of zsh before a name, `${(e)x}`: whether what the variable holds is expanded once more.
+    fn flags(&mut self) -> Parsed<bool> {
+        if !self.eat("(") {
+            return Ok(false);
+        }
+        let rest = self.source.get(self.pos..).unwrap_or("");
+        let end = rest.find(')').ok_or(super::parse::ParseError::Syntax)?;
+        self.pos += end + 1;
+        Ok(rest[..end].contains('e'))
     }
 
     /// Inside double quotes a single quote in `${x:-it's}` is only a character.
@@ -62,6 +74,7 @@ pub(super) fn simple_param(name: String, quoted: bool) -> Part {
         op: String::new(),
         arg: Vec::new(),
         braced: false,
+        evaluated: false,
     };
     Part::Param { param: Box::new(param), quoted }
 }

@@ -272,6 +272,10 @@ impl<'a> Parser<'a> {
                 "function" => {
                     p.pos += 8;
                     p.skip_blanks();
+                    // In zsh a function without a name is called where it stands.
+                    if p.at("{") {
+                        return p.command();
+                    }
                     let name = p.peek_plain().to_owned();
                     p.pos += name.len();
                     p.skip_blanks();

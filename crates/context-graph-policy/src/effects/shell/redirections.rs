@@ -91,6 +91,7 @@ impl Parser<'_> {
         } else if self.eat("<>") {
             RedirectKind::ReadWrite(self.redirect_word()?)
         } else if self.eat(">&") || self.eat("<&") {
+            self.forced();
             RedirectKind::Duplicate(self.redirect_word()?)
         } else if self.eat(">") {
             self.forced();

@@ -1,6 +1,7 @@
 //! Credentials: key material and token files are not read, environment secrets not shown.
 
 mod files;
+mod options;
 mod stores;
 
 use context_graph_events::told;
@@ -31,6 +32,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
         match effect.access {
             Access::Read | Access::Search => {}
             Access::Mention if !may_be_handed(&effect.by) => {}
+            // Told to run it, most programs complain of each line by showing it.
+            Access::Execute if is_key(target, case) => {}
             _ => continue,
         }
         let shown = target.path.to_string();
@@ -77,6 +80,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         if searches_for_credentials(run, case) || looks_into_settings(run, case) {
             found.add(&SHOW, told!("`{}` would look for credentials beyond the project.", run.name));
+        }
+        if let Some(key) = options::handed_key(case, call) {
+            found.add_at(&KEY, key.as_str(), told!("`{}` would read key material (`{}`).", run.name, key));
         }
         if shows_variables(call) {
             found.add(&SHOW, told!("`{}` would show a credential.", call.shown()));
