@@ -22,6 +22,7 @@ pub mod programs;
 pub mod rego;
 pub mod reply;
 pub mod rules;
+mod scripts;
 pub mod trust;
 mod wildcard;
 pub mod words;
@@ -90,7 +91,8 @@ impl Policy {
         let cwd = event.common().map_or("", |common| common.cwd.as_str());
         let ctx = Context { cwd: if cwd.is_empty() { ctx.cwd } else { cwd }, ..*ctx };
         let decision = match self.effects(tool, input, &ctx) {
-            Ok(effects) => guards::check(&self.config, &ctx, tool, input, &effects),
+            Ok(effects) => guards::check(&self.config, &ctx, tool, input, &effects)
+                .join(scripts::decide(self, &ctx, tool, input, &effects)),
             Err(error) => self.on_error(&error),
         };
         match event {

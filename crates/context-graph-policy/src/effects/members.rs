@@ -35,7 +35,8 @@ pub(crate) fn members(bytes: &[u8]) -> Option<Members> {
 
 /// What `gzip` packed; none where it is nothing of that kind.
 pub(crate) fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
-    let packed = Some(bytes).filter(|bytes| bytes.starts_with(&[0x1f, 0x8b, 8])).and_then(behind_gzip_header)?;
+    let packed =
+        Some(bytes).filter(|bytes| bytes.starts_with(&[0x1f, 0x8b, 8])).and_then(behind_gzip_header)?;
     // What was unpacked before it broke off counts.
     Some(decompress_to_vec_with_limit(packed, MAX_UNPACKED).unwrap_or_else(|broken| broken.output))
 }
@@ -73,7 +74,8 @@ fn of_tar(bytes: &[u8]) -> Option<Members> {
             at += BLOCK;
             continue;
         }
-        if &header[257..262] != b"ustar" && (found.names.is_empty() || found.whole) && !is_old_header(header) {
+        if &header[257..262] != b"ustar" && (found.names.is_empty() || found.whole) && !is_old_header(header)
+        {
             break;
         }
         let size = octal(&header[124..136])?;
@@ -139,7 +141,11 @@ fn of_cpio(bytes: &[u8]) -> Members {
             break;
         }
         found.names.push(name);
-        at = (at + 110 + length).next_multiple_of(4).saturating_add(size).checked_next_multiple_of(4).unwrap_or(usize::MAX / 2);
+        at = (at + 110 + length)
+            .next_multiple_of(4)
+            .saturating_add(size)
+            .checked_next_multiple_of(4)
+            .unwrap_or(usize::MAX / 2);
     }
     found
 }
@@ -245,14 +251,18 @@ mod tests {
     #[test]
     fn names_of_cpio_are_read() {
         let entry = |name: &str, size: usize| {
-            let mut entry = format!("070701{:048}{size:08X}{:032}{:08X}{:08}", 0, 0, name.len() + 1, 0).into_bytes();
+            let mut entry =
+                format!("070701{:048}{size:08X}{:032}{:08X}{:08}", 0, 0, name.len() + 1, 0).into_bytes();
             entry.extend(name.bytes().chain([0]));
             entry.resize(entry.len().next_multiple_of(4) + size.next_multiple_of(4), 0);
             entry
         };
         let cpio = [entry("a", 3), entry(".claude/settings.json", 0), entry("TRAILER!!!", 0)].concat();
         let found = members(&cpio).unwrap();
-        assert_eq!((found.names, found.whole), (vec!["a".to_owned(), ".claude/settings.json".to_owned()], true));
+        assert_eq!(
+            (found.names, found.whole),
+            (vec!["a".to_owned(), ".claude/settings.json".to_owned()], true)
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod members;
 pub mod path;
 mod powershell;
 mod programs;
+mod scripts;
 mod shell;
 pub mod text;
 mod tools;
@@ -19,6 +20,8 @@ mod tools;
 pub use fs::{FileKind, FileSystem, ListedFileSystem, RealFileSystem};
 pub use path::Target;
 pub(crate) use programs::{NARROWED, git_settings};
+pub use scripts::Script;
+pub(crate) use scripts::of_script;
 pub use text::{Origin, Piece, Text};
 pub use tools::InputError;
 pub(crate) use tools::of_tool_call;
@@ -172,6 +175,8 @@ pub struct Effects {
     pub disclosures: Vec<Disclosure>,
     /// What cannot be seen.
     pub unknowns: Vec<Unknown>,
+    /// Files that are run and were there before.
+    pub scripts: Vec<Script>,
     /// A function that starts copies of itself.
     pub fork_bomb: bool,
 }

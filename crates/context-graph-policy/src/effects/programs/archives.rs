@@ -77,6 +77,22 @@ impl Shell<'_> {
             "cpio" if call.has("-i") => {
                 (call.value("-F").cloned(), call.value("-D").cloned().unwrap_or_else(here))
             }
+            "cpio" if call.has("-p") => {
+                let from = self.cwd().clone();
+                for folder in words {
+                    self.bring_folder(&from, folder, true, "cpio");
+                }
+                return;
+            }
+            "stow" if !call.is_quiet() => {
+                let from = call.value("--dir").cloned().unwrap_or_else(here);
+                let to = call.value("--target").cloned().unwrap_or_else(|| Text::lit(".."));
+                for package in words {
+                    let source = self.below(Some(&from), package);
+                    self.bring_folder(&source, &to, true, "stow");
+                }
+                return;
+            }
             "pax" if call.has("-r") && call.has("-w") => {
                 for source in words.iter().rev().skip(1) {
                     self.bring_folder(source, words[words.len() - 1], false, "pax");
@@ -108,7 +124,9 @@ impl Shell<'_> {
         let to = to.cloned().unwrap_or_else(|| Text::lit("."));
         for script in call.values("--transform").chain(call.values("-s").filter(|_| name == "bsdtar")) {
             let names = names_in_script(script);
-            self.bring_named(&to, names.iter().map(String::as_str), name);
+            // A folder that is put in may hold any of them.
+            let below = names.iter().map(|name| format!("{name}/settings.json")).collect::<Vec<_>>();
+            self.bring_named(&to, names.iter().chain(&below).map(String::as_str), name);
         }
         let strip =
             call.value("--strip-components").and_then(|count| count.known().parse().ok()).unwrap_or(0);

@@ -42,7 +42,8 @@ impl Shell<'_> {
         let sources = Target::new(&source, self.cwd(), self.places);
         let mut taken = Vec::new();
         // Found somewhere by its name: whatever it holds takes the place of ours.
-        if sources.path.has_hole() && !into
+        if sources.path.has_hole()
+            && !into
             && let Some(name) = sources.path.file_name().literal()
         {
             let place = absolute_str(name, &root);
@@ -71,7 +72,8 @@ impl Shell<'_> {
     /// Whether this very command writes a file, or copies what holds it.
     fn is_made(&self, file: &str) -> bool {
         let copied = |(copy, origin): &(String, String)| {
-            is_within(file, copy) && self.places.fs.kind(&format!("{origin}{}", &file[copy.len()..])).is_some()
+            is_within(file, copy)
+                && self.places.fs.kind(&format!("{origin}{}", &file[copy.len()..])).is_some()
         };
         self.written.contains_key(file) || self.copies.iter().any(copied)
     }
@@ -90,10 +92,13 @@ impl Shell<'_> {
                 {
                     call.operands()
                 }
-                "zip" if call.operands().first().is_some_and(|file| is_it(file, run)) => &call.operands()[1..],
+                "zip" if call.operands().first().is_some_and(|file| is_it(file, run)) => {
+                    &call.operands()[1..]
+                }
                 _ => continue,
             };
-            let folder = call.value("-C").map_or_else(|| run.cwd.clone(), |folder| absolute(folder, &run.cwd));
+            let folder =
+                call.value("-C").map_or_else(|| run.cwd.clone(), |folder| absolute(folder, &run.cwd));
             packed.extend(members.iter().map(|member| (absolute(member, &folder), (*member).clone())));
         }
         packed

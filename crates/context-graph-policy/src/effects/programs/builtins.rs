@@ -117,6 +117,7 @@ impl Shell<'_> {
             | "umask" | "ulimit" | "jobs" | "fg" | "bg" | "let" | "getopts" | "sleep" | "logout"
             | "disown" | "dirs" => {}
             "ls" | "tree" | "du" | "df" | "stat" | "file" | "exa" | "eza" | "lsd" => {
+                self.option_roles(call, stdin);
                 let text = self.listed_hidden(call);
                 return Some(Flow { piped: true, text, from: run.name.clone(), ..Flow::default() });
             }
@@ -198,7 +199,12 @@ impl Shell<'_> {
         let run = call.run;
         let separators =
             run.assigns.iter().rev().find(|(name, _)| name == "IFS").map(|(_, value)| value.known());
-        let splits = |c: char| separators.map_or(c.is_whitespace(), |set| set.contains(c) || c == '\n');
+        let by_lines = run.name != "read";
+        let splits = |c: char| match separators {
+            _ if by_lines => c == '\n',
+            Some(set) => set.contains(c) || c == '\n',
+            None => c.is_whitespace(),
+        };
         let values: Vec<String> = stdin
             .literal()
             .map(|text| text.split(splits).filter(|part| !part.is_empty()).map(str::to_owned).collect())
@@ -331,11 +337,24 @@ impl Shell<'_> {
         self.touch(Access::Execute, file, by);
         self.run_tainted(file, by);
         self.run_unpacked(file);
-        if let Some(script) = self.content_of(file) {
+        if let Some(script) = self.content_like(file) {
             self.script_with(&script, argv.to_vec(), stdin);
-        } else if file.has_origin(Origin::Computed) {
+        } else {
+            self.runs_file(file, "sh", &[]);
+        }
+        if file.has_origin(Origin::Computed) {
             self.unknown(crate::effects::Unknown::Program(file.clone()));
         }
+    }
+
+    /// Notes a file that was there before and is run now.
+    pub(super) fn runs_file(&mut self, file: &Text, by: &str, parts: &[&str]) {
+        let path = absolute(&self.home_expanded(file), self.cwd());
+        let Some(path) = path.literal().filter(|_| self.remote == 0 && self.out.scripts.len() < 8) else {
+            return;
+        };
+        let parts = parts.iter().map(|part| (*part).to_owned()).collect();
+        self.out.scripts.push(crate::effects::Script { path: path.to_owned(), by: by.to_owned(), parts });
     }
 
     /// What a process substitution behind this path writes.

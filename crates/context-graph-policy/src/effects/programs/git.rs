@@ -163,7 +163,13 @@ impl Shell<'_> {
         // A push to an address, not to a remote the project knows, takes the history elsewhere.
         if sub == "push" {
             let to = words.first().map_or_else(|| Text::lit("origin"), |to| (*to).clone());
-            if is_address(&to) || self.remotes.iter().any(|name| to.literal() == Some(name)) {
+            let moved = settings(call).into_iter().any(|(name, value)| {
+                name.starts_with("remote.") && (name.ends_with(".pushurl") || name.ends_with(".url"))
+                    || name.starts_with("url.")
+                        && name.ends_with("insteadof")
+                        && !is_same_host(&name, value.known())
+            });
+            if moved || is_address(&to) || self.remotes.iter().any(|name| to.literal() == Some(name)) {
                 let host = super::host_of(&to);
                 self.send(host, Cargo::Archive, "git push");
             }

@@ -370,7 +370,7 @@ impl Shell<'_> {
     }
 
     /// Text that may be a command line, or code with command lines in its strings.
-    pub(super) fn handed_line(&mut self, text: &Text) {
+    pub(crate) fn handed_line(&mut self, text: &Text) {
         let prefix = text.prefix();
         if inline::acts(prefix) {
             // Strings side by side are one in some languages, and two in others.

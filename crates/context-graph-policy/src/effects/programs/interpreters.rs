@@ -144,6 +144,9 @@ impl Shell<'_> {
             {
                 self.disclose(crate::effects::Disclosure::Environment);
             }
+            if matches!(run.name.as_str(), "nu" | "xonsh" | "elvish") {
+                self.handed_line(script);
+            }
             return match script.literal() {
                 Some(known) => self.script_with(known, positional(1), stdin),
                 None => self.script_text(script, stdin, &run.name),
@@ -271,8 +274,9 @@ impl Shell<'_> {
                 }
                 self.touch(Access::Execute, file, &run.name);
                 self.run_tainted(file, &run.name);
-                if let Some(code) = self.content_of(file) {
-                    inline::scan(self, &run.name, &code, rest);
+                match self.content_of(file) {
+                    Some(code) => inline::scan(self, &run.name, &code, rest),
+                    None => self.runs_file(file, &run.name, &[]),
                 }
                 // `manage.py shell -c 'code'`, `artisan tinker --execute='code'`.
                 let handed = |at: usize| matches!(rest[at - 1].known(), "-c" | "--command" | "--execute");
@@ -288,6 +292,17 @@ impl Shell<'_> {
 
     /// Inline code that runs what it is fed: then that is code too.
     fn code_over_input(&mut self, run: &Run, stdin: &Flow, code: &Text, rest: &[Text]) {
+        // A list of names that code goes through to remove them.
+        let listed = stdin
+            .text
+            .as_ref()
+            .filter(|text| text.has_glob() || text.has_origin(crate::effects::Origin::Below));
+        let removes = ["unlink", "remove(", "rmtree", "rmSync", "File.delete", "rm_rf", "unlinkSync"];
+        if let Some(listed) =
+            listed.cloned().filter(|_| removes.iter().any(|word| code.prefix().contains(word)))
+        {
+            self.delete(&listed, &run.name, true);
+        }
         if !stdin.piped || !inline::runs_its_input(&code.to_string()) {
             return;
         }
@@ -318,7 +333,12 @@ impl Shell<'_> {
         let module = module.known();
         let files = args.iter().filter(|arg| !arg.prefix().starts_with('-'));
         let packs = matches!(module, "zipfile" | "tarfile");
-        if packs || matches!(module, "base64" | "json.tool" | "gzip" | "tokenize" | "ast" | "dis" | "quopri" | "uu") {
+        if packs
+            || matches!(
+                module,
+                "base64" | "json.tool" | "gzip" | "tokenize" | "ast" | "dis" | "quopri" | "uu"
+            )
+        {
             for file in files {
                 self.touch_all(Access::Read, file, &run.name, packs);
             }

@@ -30,6 +30,7 @@ mod xargs;
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;
 pub(crate) use network::host_of;
+pub(crate) use tasks::make_variables;
 
 use super::shell::{Flow, Shell};
 use super::{Access, Origin, Run, Text, Unknown};
@@ -169,6 +170,7 @@ impl Shell<'_> {
         self.typed(call, stdin);
         if matches!(run.name.as_str(), "docker" | "podman" | "nerdctl" | "kubectl" | "oc" | "docker-compose")
         {
+            self.described(call, stdin);
             return self.container(call, stdin);
         }
         if names_alone(run) && !stdin.piped {
@@ -186,6 +188,8 @@ impl Shell<'_> {
             || self.described(call, stdin);
         if !done {
             self.executed(word, call, stdin);
+        } else if call.depth > 0 && matches!(run.name.as_str(), "git" | "gh") || run.name == "rclone" {
+            self.described(call, stdin);
         }
         self.unpacked |=
             stdin.network && matches!(run.name.as_str(), "tar" | "bsdtar" | "gtar" | "unzip" | "cpio");
@@ -199,9 +203,17 @@ impl Shell<'_> {
             self.touch(Access::Execute, word, &run.name);
             self.run_tainted(word, &run.name);
             self.run_unpacked(word);
+            self.runs_file(word, "", &[]);
         } else {
-            // A file of that name that this very command fetched may be what is found.
+            // A file of that name that this very command fetched or wrote may be what is found.
             self.run_tainted(word, &run.name);
+            if call.rows.is_empty() && self.variable("PATH").is_some()
+                || run.assigns.iter().any(|(name, _)| name == "PATH")
+            {
+                if let Some(script) = self.content_like(word) {
+                    self.script_with(&script, run.args.clone(), stdin);
+                }
+            }
             if call.rows.is_empty() {
                 let words = std::iter::once(word.clone()).chain(run.args.iter().cloned()).collect();
                 self.call_missing(words, stdin);
@@ -244,7 +256,9 @@ impl Shell<'_> {
 /// A name without what other shells put before it: zsh's `=rm` and `zf_rm`, nu's `^rm`, elvish's `e:rm`.
 fn unmarked(name: &str) -> &str {
     let bare = ["=", "^", "e:"].iter().find_map(|mark| name.strip_prefix(mark)).unwrap_or(name);
-    let inner = bare.strip_prefix("zf_").filter(|inner| matches!(*inner, "rm" | "rmdir" | "mv" | "ln" | "chmod" | "chown"));
+    let inner = bare
+        .strip_prefix("zf_")
+        .filter(|inner| matches!(*inner, "rm" | "rmdir" | "mv" | "ln" | "chmod" | "chown"));
     inner.or(Some(bare).filter(|bare| !bare.is_empty())).unwrap_or(name)
 }
 

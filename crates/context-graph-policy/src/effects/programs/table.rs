@@ -48,7 +48,9 @@ impl Shell<'_> {
     }
 
     fn play(&mut self, role: Role, value: &Text, call: &Invocation<'_>, quiet: bool, stdin: &Flow) {
-        let by = call.run.name.as_str();
+        // Of git, guards want to know which part of it.
+        let named = (call.run.name == "git").then(|| format!("git {}", call.word(0)));
+        let by = named.as_deref().unwrap_or(&call.run.name);
         let changes =
             matches!(role, Role::Write | Role::Within | Role::Delete | Role::Tree | Role::Permissions);
         if quiet && changes {
@@ -66,11 +68,22 @@ impl Shell<'_> {
             Role::Gather => self.touch_all(Access::Read, value, by, true),
             Role::Send => {
                 let fed = value.known() == "-";
-                let cargo = if fed { stdin.cargo() } else if self.is_built(value) { Cargo::Data } else { Cargo::File };
+                let cargo = if fed {
+                    stdin.cargo()
+                } else if self.is_built(value) {
+                    Cargo::Data
+                } else {
+                    Cargo::File
+                };
                 self.touch_all(Access::Read, value, by, true);
                 self.send(Text::lit("another machine"), cargo, by);
             }
-            Role::Write => self.touch(Access::Write, value, by),
+            Role::Write => {
+                self.touch(Access::Write, value, by);
+                if matches!(by, "sort" | "uniq" | "tee" | "sponge") && stdin.piped {
+                    self.pour(value, stdin, false);
+                }
+            }
             Role::Within => self.write_within(value, by),
             Role::Delete => self.delete(value, by, recursive()),
             // These read patterns themselves.

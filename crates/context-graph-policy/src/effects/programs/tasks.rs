@@ -80,6 +80,10 @@ impl Shell<'_> {
                 .iter()
                 .find_map(|file| self.content_of(&Text::lit(*file))),
         };
+        if content.is_none() && flow.is_none() {
+            let file = named.unwrap_or_else(|| Text::lit("Makefile"));
+            self.runs_file(&file, "make", &targets(call));
+        }
         self.recipes(&content.unwrap_or_default());
     }
 
@@ -100,6 +104,10 @@ impl Shell<'_> {
                 .iter()
                 .find_map(|file| self.content_of(&Text::lit(*file))),
         };
+        if tasks.is_none() && fed.is_none() && call.run.name == "just" {
+            let file = named.unwrap_or_else(|| Text::lit("justfile"));
+            self.runs_file(&file, "just", &targets(call));
+        }
         for line in tasks.unwrap_or_default().lines().filter(|line| line.starts_with([' ', '\t'])) {
             self.quietly(|shell| shell.script(line.trim_start_matches([' ', '\t', '@', '-'])));
         }
@@ -123,6 +131,12 @@ impl Shell<'_> {
     /// The scripts of a `package.json` or `justfile` that this very command wrote.
     fn written_tasks(&mut self, run: &Run) {
         if self.written.is_empty() {
+            let part = match run.arg(0) {
+                "run" | "run-script" => run.arg(1),
+                verb @ ("test" | "start" | "stop" | "restart") => verb,
+                _ => return,
+            };
+            self.runs_file(&Text::lit("package.json"), "npm", &[part]);
             return;
         }
         let content = |shell: &Self, files: &[&str]| {
@@ -142,8 +156,15 @@ impl Shell<'_> {
     }
 }
 
+/// The targets that are asked for; `.` stands for the first of a file.
+fn targets<'c>(call: &'c Invocation<'_>) -> Vec<&'c str> {
+    let named: Vec<&str> =
+        call.operands().iter().map(|word| word.known()).filter(|word| !word.contains('=')).collect();
+    if named.is_empty() { vec!["."] } else { named }
+}
+
 /// `$(HOME)` in a recipe is the variable, and `$$` the shell's own sign.
-fn make_variables(recipe: &str) -> String {
+pub(crate) fn make_variables(recipe: &str) -> String {
     let mut line = String::with_capacity(recipe.len());
     let mut rest = recipe;
     while let Some((before, behind)) = rest.split_once('$') {

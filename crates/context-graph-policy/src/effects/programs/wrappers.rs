@@ -75,7 +75,7 @@ impl Shell<'_> {
         let Some(file) = call.operands().first() else { return };
         if file.literal().is_some_and(|number| number.bytes().all(|c| c.is_ascii_digit())) {
             let opened =
-                self.out.paths.iter().filter(|effect| matches!(effect.by.as_str(), "<" | ">" | ": >"));
+                self.out.paths.iter().filter(|effect| matches!(effect.by.as_str(), "<" | ">" | ">>" | ": >"));
             for path in opened.filter_map(|effect| effect.target.literal()).map(Text::lit).collect::<Vec<_>>()
             {
                 self.touch(Access::Mention, &path, "flock");
@@ -144,7 +144,9 @@ impl Shell<'_> {
                         continue;
                     }
                     if call.operands().iter().any(|host| is_this_machine(host)) {
-                        for place in script.known().split_whitespace().filter_map(|word| word.strip_prefix("dest=")) {
+                        for place in
+                            script.known().split_whitespace().filter_map(|word| word.strip_prefix("dest="))
+                        {
                             self.touch(Access::Write, &Text::lit(place), "ansible");
                         }
                     }

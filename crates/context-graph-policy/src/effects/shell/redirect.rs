@@ -124,7 +124,7 @@ impl Shell<'_> {
                 continue;
             }
             self.feed(&path, flow);
-            self.touch(Access::Write, &path, if append { ">" } else { by });
+            self.touch(Access::Write, &path, if append { ">>" } else { by });
             if let Some(number) = redirect.fd.filter(|number| *number > 2)
                 && self.outputs.len() < MAX_OPENED
             {
@@ -261,6 +261,22 @@ impl Shell<'_> {
         }
         let path = absolute(path, self.cwd());
         self.written.get(path.literal()?).cloned()
+    }
+
+    /// The same for a file that is run: a pattern may mean it, and the search path may lead to it.
+    pub(crate) fn content_like(&self, path: &Text) -> Option<String> {
+        if self.written.is_empty() {
+            return None;
+        }
+        let bare = path.literal().filter(|name| !name.contains('/'));
+        let place = absolute(path, self.cwd());
+        let meant = |known: &str| match bare {
+            Some(name) => known.rsplit('/').next() == Some(name),
+            None => place.literal().is_none() && crate::effects::glob::overlaps(known, &place),
+        };
+        let found =
+            || self.written.iter().find(|(known, _)| meant(known)).map(|(_, content)| content.clone());
+        self.content_of(path).or_else(found)
     }
 
     /// The same for a file that is copied: a program of the system stands for a script that calls it, so that its

@@ -27,11 +27,16 @@ impl Shell<'_> {
         // zsh writes a file by setting an element of an array.
         if name == "mapfile" {
             for file in &assign.indexes {
-                self.touch(crate::effects::Access::Write, &Text::lit(file.trim_matches(['"', '\''])), "mapfile");
+                self.touch(
+                    crate::effects::Access::Write,
+                    &Text::lit(file.trim_matches(['"', '\''])),
+                    "mapfile",
+                );
             }
         }
         // Shells keep their aliases, functions and the places of programs in arrays of their own.
-        let renames = ["BASH_ALIASES", "BASH_CMDS", "aliases", "galiases", "saliases", "functions", "commands"];
+        let renames =
+            ["BASH_ALIASES", "BASH_CMDS", "aliases", "galiases", "saliases", "functions", "commands"];
         if renames.contains(&name.as_str()) && !assign.indexes.is_empty() {
             for (index, meant) in assign.indexes.iter().zip(&value) {
                 if let Some(meant) = meant.literal() {

@@ -2,10 +2,10 @@
 
 use context_graph_events::told;
 
-use super::removal::folder_of;
+use super::removal::{folder_of, is_personal};
 use super::sources::{ONLY_WRITTEN, SOURCE_ENDINGS, is_all_of_a_language};
-use super::{Case, Found, TRUNCATE};
-use crate::effects::PathEffect;
+use super::{Case, Found, OUTSIDE, TRUNCATE};
+use crate::effects::{FileKind, PathEffect};
 use crate::guards::places::{has_extension, is_passing, is_within};
 
 /// Files that say what a project is built of.
@@ -27,6 +27,10 @@ pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
         found.add_at(&TRUNCATE, file, told!("`{}` would empty `{}`.", effect.by, file));
         return;
     }
+    if let Some(file) = effect.target.literal().filter(|file| replaces_kept(case, file)) {
+        found.add_at(&OUTSIDE, file, told!("`{}` would overwrite `{}`.", effect.by, file));
+        return;
+    }
     let folder = match folder_of(path) {
         Some((folder, true)) => folder,
         _ if is_all_of_a_language(path) && path.has_glob() => path.prefix().trim_end_matches('/').to_owned(),
@@ -34,13 +38,22 @@ pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
     };
     let project = case.ctx.project.trim_end_matches('/');
     let written = folder.strip_prefix(project).and_then(|below| below.strip_prefix('/'));
-    if is_within(project, &folder) || written.is_some_and(|name| ONLY_WRITTEN.contains(&name)) {
+    let home = case.ctx.home.trim_end_matches('/');
+    if is_within(project, &folder)
+        || !home.is_empty() && is_within(home, &folder)
+        || written.is_some_and(|name| ONLY_WRITTEN.contains(&name))
+    {
         found.add_at(
             &TRUNCATE,
             path.to_string(),
             told!("`{}` would overwrite every file in `{}`.", effect.by, path),
         );
     }
+}
+
+/// Whether a file is there among what people keep for themselves.
+fn replaces_kept(case: &Case<'_>, file: &str) -> bool {
+    is_personal(case, file) && case.ctx.fs.kind(file) == Some(FileKind::File)
 }
 
 /// Whether a file that people write gets nothing for its content: `cp /dev/null src/main.rs`.

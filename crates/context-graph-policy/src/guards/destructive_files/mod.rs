@@ -59,7 +59,22 @@ fn check(case: &Case<'_>, found: &mut Found) {
             }
             Access::Write if effect.by == "truncate" => truncation(case, effect, found),
             Access::Write if effect.by == "sed" && deletes_lines(case) => truncation_of(effect, found),
-            Access::Write if matches!(effect.by.as_str(), ">" | ": >" | "cp" | "dd" | "tee" | "ln") => {
+            Access::Write
+                if matches!(
+                    effect.by.as_str(),
+                    ">" | ": >"
+                        | "cp"
+                        | "mv"
+                        | "dd"
+                        | "tee"
+                        | "ln"
+                        | "install"
+                        | "curl"
+                        | "wget"
+                        | "rsync"
+                        | "Write"
+                ) =>
+            {
                 overwriting(case, effect, found);
             }
             _ => {}

@@ -90,7 +90,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         let path = &target.path;
         let unseen = effect.recursive
             && (begins_unknown(path) || is_unknown_child(case, path) || hangs_on_root(case, path));
-        if unseen || is_found_outside(case, &target.path) {
+        if unseen || is_found_outside(case, path) || is_part_of_outside(case, effect) {
             found.add_at(
                 &OUTSIDE,
                 shown.as_str(),
@@ -164,7 +164,7 @@ pub(super) fn is_history(case: &Case<'_>, effect: &PathEffect) -> bool {
 }
 
 /// Whether a file lies among what people keep for themselves, and not in the folder that is worked in.
-fn is_personal(case: &Case<'_>, place: &str) -> bool {
+pub(super) fn is_personal(case: &Case<'_>, place: &str) -> bool {
     let ctx = case.ctx;
     let Some(below) =
         place.strip_prefix(ctx.home.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'))
@@ -186,30 +186,48 @@ fn is_found_project(case: &Case<'_>, path: &Text) -> bool {
         && case.ctx.project != folder
 }
 
+/// Whether a pattern picks some of what lies in a folder outside of the project: `~/D*`, `~/Documents/*.pdf`.
+fn is_part_of_outside(case: &Case<'_>, effect: &PathEffect) -> bool {
+    let path = &effect.target.path;
+    if path.has_hole() || !path.has_glob() || effect.by.ends_with("mv") {
+        return false;
+    }
+    let known = path.prefix();
+    let folder = known.rfind('/').map_or("", |at| &known[..at]);
+    let is_remade = REMADE.contains(&path.file_name().to_string().as_str());
+    if is_remade || !is_foreign(case, known) {
+        return false;
+    }
+    effect.recursive || folder == case.ctx.home.trim_end_matches('/') || is_personal(case, folder)
+}
+
+/// Names of what builds and editors leave behind.
+const REMADE: &[&str] = &[
+    ".DS_Store",
+    "*.pyc",
+    "__pycache__",
+    "node_modules",
+    "*.log",
+    "*.tmp",
+    "*.swp",
+    "*~",
+    "*.bak",
+    "*.orig",
+    ".pytest_cache",
+    "target",
+    "dist",
+    "build",
+    "Thumbs.db",
+    "*.rej",
+    ".mypy_cache",
+    ".ruff_cache",
+];
+
 /// Whether `find` goes through home or the folders around the project for what is not made again by itself.
 fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
-    const REMADE: &[&str] = &[
-        ".DS_Store",
-        "*.pyc",
-        "__pycache__",
-        "node_modules",
-        "*.log",
-        "*.tmp",
-        "*.swp",
-        "*~",
-        "*.bak",
-        "*.orig",
-        ".pytest_cache",
-        "target",
-        "dist",
-        "build",
-        "Thumbs.db",
-        "*.rej",
-        ".mypy_cache",
-        ".ruff_cache",
-    ];
     let folder = path.prefix().trim_end_matches('/');
-    let around = is_within(case.ctx.project, folder) && folder != case.ctx.project;
+    let around = is_within(case.ctx.project, folder) && folder != case.ctx.project
+        || is_within(folder, case.ctx.home) && is_foreign(case, folder);
     let kept = ["/etc", "/var", "/usr", "/opt", "/srv"].iter().any(|kept| is_within(folder, kept))
         && !is_passing(folder, case.ctx)
         && !is_within(folder, case.ctx.project)

@@ -10,15 +10,17 @@ use crate::programs::{Invocation, Role};
 
 /// Parts of the names of options that use a key and show it to nobody.
 const USES: &[&str] = &[
-    "key", "ident", "cred", "cert", "conf", "auth", "netrc", "profile", "login", "pass", "token", "secret", "agent", "tls",
-    "ssl", "pem", "home", "dir", "root", "exclude", "ignore", "ssh",
+    "key", "ident", "cred", "cert", "conf", "auth", "netrc", "profile", "login", "pass", "token", "secret",
+    "agent", "tls", "ssl", "pem", "home", "dir", "root", "exclude", "ignore", "ssh",
 ];
 
 /// The first key that a program is handed so.
 pub(super) fn handed_key(case: &Case<'_>, call: &Invocation<'_>) -> Option<String> {
     let places = Places { home: case.ctx.home, fs: case.ctx.fs };
     let undescribed = call.given.iter().filter(|given| {
-        given.option.is_none_or(|option| option.takes.iter().all(|role| matches!(role, Role::Value | Role::Setting)))
+        given
+            .option
+            .is_none_or(|option| option.takes.iter().all(|role| matches!(role, Role::Value | Role::Setting)))
             && !uses(&given.name)
     });
     let values = undescribed.flat_map(|given| given.values.iter().cloned().chain(attached(&given.name)));
@@ -26,7 +28,7 @@ pub(super) fn handed_key(case: &Case<'_>, call: &Invocation<'_>) -> Option<Strin
     let marked = call.words.iter().filter_map(|word| behind_mark(word));
     for value in values.chain(marked) {
         let file = behind_mark(&value).unwrap_or(value);
-        if !file.prefix().contains(['/', '.', '~']) {
+        if !file.prefix().contains(['/', '.', '~']) || file.prefix().contains(char::is_whitespace) {
             continue;
         }
         let file = match path::home_of(file.prefix(), case.ctx.home) {

@@ -1,0 +1,169 @@
+//! Files with commands in them, and what each kind of them says to do.
+
+use serde_json::Value;
+
+use super::path::Places;
+use super::programs::make_variables;
+use super::shell::Shell;
+use super::{Effects, Text, inline};
+use crate::programs::Known;
+
+/// A file that something runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// Where it is.
+    pub path: String,
+    /// What runs it: an interpreter's name, `make`, `just`, `npm`, `lines` or `json`; empty where its first line says so.
+    pub by: String,
+    /// The targets that are asked for; all of them where there are none.
+    pub parts: Vec<String>,
+}
+
+/// Lines and recipes that are looked at.
+const MAX_LINES: usize = 512;
+
+impl Script {
+    /// A file that is written, where its name or its first line says that something will run it.
+    pub(crate) fn at(path: &str, text: &str) -> Option<Self> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let extension = name.rsplit_once('.').map_or("", |(_, end)| end);
+        let by = match (name, extension) {
+            ("Makefile" | "makefile" | "GNUmakefile", _) | (_, "mk") => "make",
+            ("justfile" | "Justfile" | ".justfile", _) => "just",
+            ("package.json" | "tasks.json" | "devcontainer.json", _) => "json",
+            (".envrc", _) | (_, "sh" | "bash" | "zsh") => "sh",
+            (_, "ipynb") => "notebook",
+            (_, "yml" | "yaml") if path.contains("/.github/workflows/") || name == ".gitlab-ci.yml" => {
+                "lines"
+            }
+            (_, "") if text.starts_with("#!") => "",
+            _ => return None,
+        };
+        Some(Self { path: path.to_owned(), by: by.to_owned(), parts: Vec::new() })
+    }
+}
+
+/// What a script would do.
+pub(crate) fn of_script<'a>(
+    script: &Script,
+    text: &str,
+    cwd: &str,
+    project: &'a str,
+    places: Places<'a>,
+    known: Known<'a>,
+) -> Effects {
+    let mut shell = Shell::new(places, project, cwd, known);
+    match script.by.as_str() {
+        "make" => {
+            for line in recipes(text, &script.parts, |line| line.starts_with('\t')) {
+                shell.quietly(|shell| {
+                    shell.script(&make_variables(line.trim_start_matches(['@', '-', '+', ' ', '\t'])))
+                });
+            }
+        }
+        "just" => {
+            for line in recipes(text, &script.parts, |line| line.starts_with([' ', '\t'])) {
+                shell.quietly(|shell| shell.script(line.trim_start_matches([' ', '\t', '@', '-'])));
+            }
+        }
+        "npm" => {
+            let package: Value = serde_json::from_str(text).unwrap_or_default();
+            for part in &script.parts {
+                for name in [format!("pre{part}"), part.clone(), format!("post{part}")] {
+                    let line =
+                        package.pointer(&format!("/scripts/{}", name.replace('~', "~0").replace('/', "~1")));
+                    if let Some(line) = line.and_then(Value::as_str) {
+                        shell.quietly(|shell| shell.script(line));
+                    }
+                }
+            }
+        }
+        "json" => {
+            for line in inline::string_literals(text).iter().filter(|line| line.contains(' ')).take(MAX_LINES)
+            {
+                shell.quietly(|shell| shell.script(line));
+            }
+        }
+        "lines" => {
+            for line in text.lines().take(MAX_LINES) {
+                let line = line.trim_start_matches([' ', '\t', '-']);
+                let line = line.strip_prefix("run:").or_else(|| line.strip_prefix("script:")).unwrap_or(line);
+                shell.handed_line(&Text::lit(line.trim()));
+            }
+        }
+        "notebook" => {
+            let (commands, code): (Vec<&str>, Vec<&str>) =
+                text.lines().partition(|line| line.starts_with('!'));
+            for line in commands.iter().take(MAX_LINES) {
+                shell.quietly(|shell| shell.script(&line[1..]));
+            }
+            inline::scan(&mut shell, "python3", &code.join("\n"), &[]);
+        }
+        "" => match interpreter(text) {
+            Some("sh") => {
+                shell.script(text);
+            }
+            Some(language) => inline::scan(&mut shell, language, text, &[]),
+            None => {}
+        },
+        "sh" => {
+            shell.script(text);
+        }
+        language => inline::scan(&mut shell, language, text, &[]),
+    }
+    shell.out
+}
+
+/// The language that a first line asks for.
+fn interpreter(text: &str) -> Option<&'static str> {
+    let first = text.lines().next().filter(|line| line.starts_with("#!"))?;
+    ["python3", "python", "node", "perl", "ruby", "php", "lua"]
+        .into_iter()
+        .find(|language| first.contains(language))
+        .or_else(|| first.ends_with("sh").then_some("sh"))
+}
+
+/// The lines of the recipes that are asked for, and of those they come after. With none asked for it is the first of a file
+/// that is run, and all of one that is written.
+fn recipes<'t>(text: &'t str, parts: &[String], is_recipe: impl Fn(&str) -> bool) -> Vec<&'t str> {
+    let mut wanted: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let heads: Vec<(usize, &str, &str)> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !is_recipe(line) && !line.starts_with('#') && !line.contains('='))
+        .filter_map(|(at, line)| line.split_once(':').map(|(name, after)| (at, name.trim(), after)))
+        .collect();
+    if wanted == ["."] {
+        wanted = heads
+            .iter()
+            .find(|(_, name, _)| !name.starts_with('.'))
+            .map(|(_, name, _)| *name)
+            .into_iter()
+            .collect();
+    }
+    let all = wanted.is_empty();
+    let mut at = 0;
+    while let Some(name) = wanted.get(at).copied().filter(|_| at < 64) {
+        let after = heads
+            .iter()
+            .filter(|(_, head, _)| named(head, name))
+            .flat_map(|(_, _, after)| after.split_whitespace());
+        for next in after {
+            if !wanted.contains(&next) {
+                wanted.push(next);
+            }
+        }
+        at += 1;
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let taken = heads.iter().filter(|(_, head, _)| all || wanted.iter().any(|name| named(head, name)));
+    let bodies = taken.flat_map(|(at, _, _)| {
+        lines[at + 1..].iter().copied().take_while(|line| is_recipe(line) || line.trim().is_empty())
+    });
+    bodies.filter(|line| !line.trim().is_empty()).take(MAX_LINES).collect()
+}
+
+/// Whether the words before a colon name a target. A recipe of `just` has its arguments there.
+fn named(head: &str, name: &str) -> bool {
+    head.split_whitespace().any(|word| word.trim_start_matches('@') == name)
+}
