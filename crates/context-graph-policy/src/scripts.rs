@@ -6,11 +6,11 @@
 use context_graph_events::told;
 use serde_json::Value;
 
-use crate::effects::{self, Effects, InputError, Script};
+use crate::effects::{self, Effects, Script};
 use crate::{Context, Decision, Policy, Verdict, guards};
 
 /// Bytes of a file that are read.
-const MAX_SCRIPT: usize = 64 * 1024;
+const MAX_SCRIPT: usize = 32 * 1024;
 /// Files of one call that are looked into.
 const MAX_SCRIPTS: usize = 4;
 
@@ -70,12 +70,19 @@ fn written<'i>(tool: &str, input: &'i Value) -> Vec<(Script, &'i str)> {
 }
 
 fn judged(policy: &Policy, ctx: &Context<'_>, script: &Script, text: &str, is_written: bool) -> Decision {
-    let Ok(effects) = effects_of(policy, ctx, script, text) else { return Decision::none() };
+    let mut effects = effects_of(policy, ctx, script, text);
+    // What a script is told from outside cannot be seen in it, and might be anything. What stands there counts.
+    effects.paths.retain(|effect| {
+        !effect.target.path.has_hole() && is_spelled(text, effect.target.path.prefix(), ctx.home)
+    });
     let found = guards::check(policy.config(), ctx, "Bash", &Value::Null, &effects);
     let home = format!("`{}/", ctx.home.trim_end_matches('/'));
     let counts = |rule: &str, reason: &str| {
         GRAVE.contains(&rule)
-            || rule.starts_with("self-protection/")
+            || matches!(
+                rule,
+                "self-protection/state" | "self-protection/trust" | "self-protection/client-settings"
+            )
             || is_written && rule == "destructive-files/outside" && reason.contains(&home)
             || is_written && rule == "unknown/downloaded-code" && script.by == "json"
     };
@@ -93,15 +100,33 @@ fn judged(policy: &Policy, ctx: &Context<'_>, script: &Script, text: &str, is_wr
         .fold(Decision::none(), Decision::join)
 }
 
-fn effects_of(
-    policy: &Policy,
-    ctx: &Context<'_>,
-    script: &Script,
-    text: &str,
-) -> Result<Effects, InputError> {
+/// Whether a path stands in a text, or what it is called there when it begins with the home.
+fn is_spelled(text: &str, path: &str, home: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    let below = path.strip_prefix(home.trim_end_matches('/')).filter(|_| !home.is_empty());
+    if let Some(below) = below {
+        return ["~", "$HOME", "${HOME}", "$(HOME)", "expanduser", "homedir", home]
+            .iter()
+            .any(|name| text.contains(&format!("{name}{below}")) || below.is_empty() && text.contains(name))
+            || below.len() > 4 && text.contains(below);
+    }
+    if path.is_empty() {
+        return [" /\n", " / ", " /*", "\"/\"", "'/'", " /;", " /&"].iter().any(|root| text.contains(root))
+            || text.ends_with(" /");
+    }
+    text.contains(path)
+        || path.strip_prefix('/').is_some_and(|path| path.contains("/.") && text.contains(name_of(path)))
+}
+
+/// The last two parts of a path: what a relative one may be called.
+fn name_of(path: &str) -> &str {
+    path.rmatch_indices('/').nth(1).map_or(path, |(at, _)| &path[at + 1..])
+}
+
+fn effects_of(policy: &Policy, ctx: &Context<'_>, script: &Script, text: &str) -> Effects {
     let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
     let known = crate::programs::Known::with(&policy.config().programs);
-    Ok(effects::of_script(script, text, ctx.cwd, ctx.project, places, known))
+    effects::of_script(script, text, ctx.cwd, ctx.project, places, known)
 }
 
 #[cfg(test)]

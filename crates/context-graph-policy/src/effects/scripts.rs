@@ -19,6 +19,8 @@ pub struct Script {
     pub parts: Vec<String>,
 }
 
+/// Commands and words of a script that are walked. Nobody asked about the script, so it must not take the time of the call.
+const MAX_WORK: usize = 1_500;
 /// Lines and recipes that are looked at.
 const MAX_LINES: usize = 512;
 
@@ -53,6 +55,7 @@ pub(crate) fn of_script<'a>(
     known: Known<'a>,
 ) -> Effects {
     let mut shell = Shell::new(places, project, cwd, known);
+    shell.leave_work(MAX_WORK);
     match script.by.as_str() {
         "make" => {
             for line in recipes(text, &script.parts, |line| line.starts_with('\t')) {

@@ -248,7 +248,7 @@ fn push(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Fo
     // What is pushed where can be said by a setting, too.
     let set: Vec<String> = git_settings(call)
         .into_iter()
-        .filter(|(name, _)| name.starts_with("remote.") && name.ends_with(".push"))
+        .filter(|(name, _)| name.starts_with("remote.") && name.rsplit('.').next() == Some("push"))
         .map(|(_, value)| value.to_string())
         .collect();
     for reference in words.iter().skip(1).chain(&set) {

@@ -6,7 +6,8 @@ use context_graph_events::told;
 use super::places::{has_extension, hits, holds, is_passing, is_within};
 use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off};
 use crate::decision::Severity;
-use crate::effects::{Access, PathEffect, Target, Text};
+use crate::effects::{Access, PathEffect, Run, Target, Text};
+use crate::programs::{Given, Invocation, Role};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
@@ -118,30 +119,120 @@ fn check(case: &Case<'_>, found: &mut Found) {
         );
     }
     for run in case.runs() {
-        if switched_off::rewrites_hooks(case, run) {
-            found.add(&SETTINGS, told!("`{}` would change hooks in files that cannot be seen.", run.name));
-        }
-        if switched_off::is_switched_off(case, run) {
-            found.add(&SWITCH, told!("`{}` would switch the guard off.", run.name));
-        }
-        if switched_off::starves(case, run) {
-            found.add(&PROCESS, told!("`{}` would hold up or starve the guard or what calls it.", run.name));
-        }
-        if let Some(ours) = reach::reached(case, run) {
-            let rule = if ours.path.contains("/.claude/") { &SETTINGS } else { &STATE };
-            found.add_at(
-                rule,
-                ours.path.as_str(),
-                told!("`{}` would change or remove what the guard needs (`{}`).", run.name, ours.path),
-            );
-        }
-        if let Some(verb) = own_verbs::change(case, run) {
-            found.add(
-                &VERB,
-                told!("`context-graph {}` is for the user's own terminal, not for an agent.", verb),
-            );
-        }
+        by_program(case, run, found);
     }
+}
+
+/// What a program is told to do to the guard.
+fn by_program(case: &Case<'_>, run: &Run, found: &mut Found) {
+    if switched_off::rewrites_hooks(case, run) {
+        found.add(&SETTINGS, told!("`{}` would change hooks in files that cannot be seen.", run.name));
+    }
+    if let Some(named) = named_unread(case, run) {
+        found.add_at(
+            &SETTINGS,
+            named.as_str(),
+            told!("`{}` names `{}`, and it cannot be seen what becomes of it.", run.name, named),
+        );
+    }
+    if switched_off::is_switched_off(case, run) {
+        found.add(&SWITCH, told!("`{}` would switch the guard off.", run.name));
+    }
+    if switched_off::starves(case, run) {
+        found.add(&PROCESS, told!("`{}` would hold up or starve the guard or what calls it.", run.name));
+    }
+    if let Some(ours) = reach::reached(case, run) {
+        let rule = if ours.path.contains("/.claude/") { &SETTINGS } else { &STATE };
+        found.add_at(
+            rule,
+            ours.path.as_str(),
+            told!("`{}` would change or remove what the guard needs (`{}`).", run.name, ours.path),
+        );
+    }
+    if let Some(verb) = own_verbs::change(case, run) {
+        found.add(&VERB, told!("`context-graph {}` is for the user's own terminal, not for an agent.", verb));
+    }
+}
+
+/// Programs that are handed names of files in text, and do nothing to those files.
+const SAYS: &[&str] = &[
+    "echo",
+    "printf",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "ack",
+    "git",
+    "gh",
+    "glab",
+    "test",
+    "[",
+    "[[",
+    "ls",
+    "find",
+    "fd",
+    "sed",
+    "jq",
+    "yq",
+    "tree",
+    "stat",
+    "claude",
+    "context-graph",
+    "eza",
+    "wc",
+    "sort",
+    "diff",
+    "export",
+    "cd",
+    "read",
+    "set",
+    "alias",
+    "declare",
+    "local",
+    "typeset",
+    "readonly",
+    "trap",
+    "eval",
+    "bash",
+    "sh",
+    "zsh",
+    "xargs",
+    "ssh",
+    "docker",
+    "tmux",
+];
+
+/// A file of settings in the middle of an argument, where no reader of that program's arguments saw it: `dest=…`, `CREATE:…`,
+/// `%output{…}`.
+fn named_unread(case: &Case<'_>, run: &Run) -> Option<String> {
+    let ends = |c: char| c.is_whitespace() || "=:@,{}()[]<>|;\"'`".contains(c);
+    let is_settings = |part: &str| {
+        [".claude/settings.json", ".claude/settings.local.json"].iter().any(|file| {
+            part.strip_suffix(file).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        })
+    };
+    // What code in a language does with names, its own reader sees.
+    let reads_code = |call: &Invocation<'_>| {
+        let is_code =
+            |given: &Given<'_>| given.option.is_some_and(|option| option.takes.contains(&Role::Code));
+        call.given.iter().any(is_code)
+    };
+    if SAYS.contains(&run.name.as_str()) || reads_code(&case.known.read(run)) {
+        return None;
+    }
+    let inner = |arg: &&Text| {
+        arg.literal().is_some_and(|text| text.contains(".claude/settings") && text.contains(ends))
+    };
+    let part = run
+        .args
+        .iter()
+        .filter(inner)
+        .flat_map(|arg| arg.known().split(ends))
+        .find(|part| is_settings(part))?;
+    let is_seen = case.effects.paths.iter().any(|effect| effect.target.path.to_string().ends_with(part));
+    (!is_seen).then(|| part.to_owned())
 }
 
 /// Whether settings are of another project, one that is tried out in a folder for things that need not last, or a template

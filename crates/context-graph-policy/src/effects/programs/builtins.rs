@@ -33,16 +33,6 @@ impl Shell<'_> {
         }
     }
 
-    /// zsh runs the code in a pattern like `*(e:'…':)` for each name that fits.
-    pub(super) fn qualifiers(&mut self, run: &Run) {
-        for arg in run.args.iter().filter(|arg| arg.has_glob()) {
-            let text = arg.to_string();
-            let Some((_, code)) = text.split_once("(e:").or_else(|| text.split_once("(+")) else { continue };
-            let code = code.trim_end_matches(')').trim_end_matches(':').to_owned();
-            self.quietly(|shell| shell.script(&code));
-        }
-    }
-
     /// One word that may name a variable with a subscript.
     pub(crate) fn subscript(&mut self, word: &Text) {
         let inner = word.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
@@ -210,7 +200,7 @@ impl Shell<'_> {
             .map(|text| text.split(splits).filter(|part| !part.is_empty()).map(str::to_owned).collect())
             .unwrap_or_default();
         let names = call.operands();
-        for callback in call.values("-C") {
+        for callback in call.values("-C").filter(|callback| !callback.is_blank()) {
             self.script_text(callback, &Flow::default(), &run.name);
         }
         let lists = run.name != "read" || call.has_any(&["-a", "-A"]);

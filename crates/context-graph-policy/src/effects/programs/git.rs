@@ -164,7 +164,7 @@ impl Shell<'_> {
         if sub == "push" {
             let to = words.first().map_or_else(|| Text::lit("origin"), |to| (*to).clone());
             let moved = settings(call).into_iter().any(|(name, value)| {
-                name.starts_with("remote.") && (name.ends_with(".pushurl") || name.ends_with(".url"))
+                name.starts_with("remote.") && matches!(name.rsplit('.').next(), Some("pushurl" | "url"))
                     || name.starts_with("url.")
                         && name.ends_with("insteadof")
                         && !is_same_host(&name, value.known())

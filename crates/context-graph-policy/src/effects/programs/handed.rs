@@ -5,8 +5,9 @@
 //! none means nothing, and what is said to people (`--message`, `--title`) is no command.
 
 use crate::effects::inline::{self, string_literals};
+use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Piece, Run, Text, Unknown};
+use crate::effects::{Access, Piece, Run, Text, Unknown};
 use crate::programs::Invocation;
 
 /// Programs that do something to files, processes, hosts or history, or run what does.
@@ -246,6 +247,7 @@ impl Shell<'_> {
     /// Settings and folders by which builders and testers run or remove something.
     pub(super) fn build_options(&mut self, call: &Invocation<'_>) {
         let run = call.run;
+        self.installed_over(call);
         match run.name.as_str() {
             "mvn" | "mvnw" => {
                 let named = |lead: &str| run.args.iter().find_map(|arg| arg.known().strip_prefix(lead));
@@ -281,6 +283,26 @@ impl Shell<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A package that is put into the folder in which our own program lies may bring one of its name.
+    fn installed_over(&mut self, call: &Invocation<'_>) {
+        if !matches!(
+            call.run.name.as_str(),
+            "cargo" | "pip" | "pip3" | "uv" | "npm" | "pnpm" | "yarn" | "go" | "gem" | "make"
+        ) {
+            return;
+        }
+        let folders = ["--root", "--target", "-t", "--prefix", "-C", "--bindir", "-n"];
+        let folders: Vec<Text> = folders.iter().flat_map(|option| call.values(option)).cloned().collect();
+        for folder in folders {
+            let folder = absolute(&self.home_expanded(&folder), self.cwd());
+            let Some(program) = self.places.fs.program() else { return };
+            let bin = program.rsplit_once('/').map_or("", |(bin, _)| bin);
+            if folder.literal().is_some_and(|folder| folder == bin || bin == format!("{folder}/bin")) {
+                self.touch(Access::Write, &Text::lit(program), &call.run.name);
+            }
         }
     }
 

@@ -149,7 +149,7 @@ impl Shell<'_> {
             }
             return match script.literal() {
                 Some(known) => self.script_with(known, positional(1), stdin),
-                None => self.script_text(script, stdin, &run.name),
+                None => self.with_words(positional(1), |shell| shell.script_text(script, stdin, &run.name)),
             };
         }
         if call.has("-s") {

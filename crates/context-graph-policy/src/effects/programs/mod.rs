@@ -132,7 +132,6 @@ impl Shell<'_> {
 
     fn dispatch(&mut self, word: &Text, run: &Run, stdin: &Flow) -> Flow {
         self.subscripts(run);
-        self.qualifiers(run);
         if word.known().contains('/') {
             // Whatever it is called, it is the file that was fetched.
             self.run_tainted(word, &run.name);
@@ -207,12 +206,9 @@ impl Shell<'_> {
         } else {
             // A file of that name that this very command fetched or wrote may be what is found.
             self.run_tainted(word, &run.name);
-            if call.rows.is_empty() && self.variable("PATH").is_some()
-                || run.assigns.iter().any(|(name, _)| name == "PATH")
-            {
-                if let Some(script) = self.content_like(word) {
-                    self.script_with(&script, run.args.clone(), stdin);
-                }
+            let leads = self.variable("PATH").is_some() || run.assigns.iter().any(|(name, _)| name == "PATH");
+            if let Some(script) = self.content_like(word).filter(|_| leads && call.rows.is_empty()) {
+                self.script_with(&script, run.args.clone(), stdin);
             }
             if call.rows.is_empty() {
                 let words = std::iter::once(word.clone()).chain(run.args.iter().cloned()).collect();

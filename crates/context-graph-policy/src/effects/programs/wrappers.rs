@@ -25,6 +25,12 @@ impl Shell<'_> {
                 return self.text_output("which", call.command(), stdin).or_else(|| Some(Flow::default()));
             }
             "xargs" | "gxargs" | "parallel" => return Some(self.xargs(call, stdin)),
+            // zsh: the names come first, then the command.
+            "zargs" => {
+                let mut parts = run.args.splitn(2, |arg| arg.known() == "--");
+                let (names, command) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+                return Some(self.run(command.iter().chain(names).cloned().collect(), Vec::new(), stdin));
+            }
             "make" | "gmake" => {
                 self.make(call, stdin);
                 return None;

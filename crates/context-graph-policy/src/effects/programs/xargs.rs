@@ -23,27 +23,7 @@ impl Shell<'_> {
         }
         // With `-I`, `-0` or `-d` a whole line or record is one argument.
         let whole = run.name == "parallel" || call.has_any(&["-I", "-i", "-0", "-d", "-L"]);
-        let fed: Vec<Text> = match (listed, stdin.literal()) {
-            (Some(listed), _) => listed,
-            (None, Some(text)) => {
-                let cut = |c: char| c == '\0' || c == '\n' || (!whole && c.is_whitespace());
-                let mut words = text.split(cut).filter(|word| !word.is_empty());
-                let mut fed: Vec<Text> = words.by_ref().take(64).map(Text::lit).collect();
-                if words.next().is_some() {
-                    fed.push(Text::hole(Origin::Output));
-                }
-                fed
-            }
-            (None, None) if stdin.decoded => vec![Text::hole(Origin::Computed)],
-            (None, None) => {
-                let mut found = self.out_found();
-                match &stdin.text {
-                    Some(text) => found.extend(lines_of(text)),
-                    None => found.push(stdin.clone().into_value()),
-                }
-                found
-            }
-        };
+        let fed = listed.unwrap_or_else(|| self.fed_words(stdin, whole));
         let braces = || "{}".to_owned();
         let placeholder = if call.has_any(&["-I", "-i"]) {
             let given = call.value("-I").or_else(|| call.value("-i")).map(|text| text.known().to_owned());
@@ -84,11 +64,43 @@ impl Shell<'_> {
                 let argv = rest.iter().map(|arg| replaced(arg, &mark, value)).collect();
                 flow = self.run(argv, run.assigns.clone(), &Flow::default());
             }
+        } else if !fed.is_empty()
+            && rest.first().is_some_and(|program| super::variables::is_shell(program.known()))
+        {
+            // What a script calls `$0` or `$1` is each of them in turn.
+            for value in fed.into_iter().take(16) {
+                let argv = rest.iter().cloned().chain([value]).collect();
+                flow = self.run(argv, run.assigns.clone(), &Flow::default());
+            }
         } else {
             rest.extend(fed);
             flow = self.run(rest, run.assigns.clone(), &Flow::default());
         }
         flow
+    }
+
+    /// The words that flow in, as far as they are known. `whole` says that a line or record is one word.
+    fn fed_words(&self, stdin: &Flow, whole: bool) -> Vec<Text> {
+        match stdin.literal() {
+            Some(text) => {
+                let cut = |c: char| c == '\0' || c == '\n' || (!whole && c.is_whitespace());
+                let mut words = text.split(cut).filter(|word| !word.is_empty());
+                let mut fed: Vec<Text> = words.by_ref().take(64).map(Text::lit).collect();
+                if words.next().is_some() {
+                    fed.push(Text::hole(Origin::Output));
+                }
+                fed
+            }
+            None if stdin.decoded => vec![Text::hole(Origin::Computed)],
+            None => {
+                let mut found = self.out_found();
+                match &stdin.text {
+                    Some(text) => found.extend(lines_of(text)),
+                    None => found.push(stdin.clone().into_value()),
+                }
+                found
+            }
+        }
     }
 
     /// `git ls-files --others | xargs rm` is `git clean` by other means.

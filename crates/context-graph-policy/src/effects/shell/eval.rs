@@ -260,6 +260,11 @@ impl<'a> Shell<'a> {
         true
     }
 
+    /// Leaves only so much work to be done.
+    pub(crate) fn leave_work(&mut self, work: usize) {
+        self.steps = MAX_STEPS.saturating_sub(work);
+    }
+
     pub(super) fn node(&mut self, node: &Node, stdin: &Flow) -> Flow {
         if self.depth >= MAX_DEPTH {
             self.unknown(Unknown::TooLarge);

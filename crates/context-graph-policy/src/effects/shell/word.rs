@@ -57,6 +57,8 @@ impl Parser<'_> {
                 b'(' if closer.is_none() && bare.ends_with(['@', '!', '+', '*', '?']) => {
                     bare.pop();
                     flush(&mut bare, &mut parts);
+                    let code = self.qualifier().and_then(|code| super::parse::parse(code).ok());
+                    parts.extend(code.map(|code| Part::Process(Rc::new(code))));
                     self.skip_parentheses()?;
                     parts.push(Part::AnyName);
                 }
@@ -311,6 +313,14 @@ impl Parser<'_> {
         parser.nested(|p| p.quoted_until(None, &mut parts)).ok()?;
         self.pos = end + 1;
         Some(vec![parts])
+    }
+
+    /// The code that zsh runs for each name that a pattern fits: `*(e:'…':)`.
+    fn qualifier(&self) -> Option<&str> {
+        let rest = self.source.get(self.pos..)?.strip_prefix("(e")?;
+        let mark = rest.chars().next().filter(char::is_ascii_punctuation)?;
+        let (code, _) = rest[1..].rsplit_once(')')?.0.rsplit_once(mark)?;
+        Some(code.trim_matches(['\'', '"']))
     }
 
     fn skip_parentheses(&mut self) -> Parsed<()> {
