@@ -1,10 +1,10 @@
-//! What one step of the continuity engine costs, and how large its state grows.
+//! Measures the cost of one step of the continuity engine, and the size of its state.
 //!
 //! ```text
 //! cargo run --release --example continuity_cost
 //! ```
 //!
-//! Ten thousand made-up events of 2 KB, whose words hardly repeat, which is the worst case for the state; then
+//! Uses ten thousand generated events of 2 KB whose words hardly repeat, the worst case for the state, and then
 //! results of 6 MB.
 #![expect(clippy::unwrap_used, reason = "what is made up here is well formed")]
 #![expect(clippy::print_stdout, reason = "a report is what this program is for")]
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 const EVENTS: usize = 10_000;
 
-/// A made-up word, from a generator that needs no randomness.
+/// A generated word. The generator is deterministic.
 fn word(state: &mut u64) -> String {
     const SYLLABLES: [&str; 16] = [
         "ba", "cor", "di", "fen", "gul", "hap", "jin", "kes", "lum", "mor", "nex", "pol", "quil", "rad",
@@ -91,7 +91,7 @@ fn main() {
             "tool_input": input, "tool_response": response,
         }))
     };
-    // One at a time: what an allocator does with the millions of pieces of another event is not measured here.
+    // One case at a time, so that the allocator's work for the previous case is not measured.
     for name in ["one string of 6 MB", "6 MB in the call", "300,000 small objects"] {
         let event = match name {
             "one string of 6 MB" => {

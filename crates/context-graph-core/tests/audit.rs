@@ -1,4 +1,4 @@
-//! Calls told from records: each once, with the right outcome, whatever came between its events.
+//! Calls built from records: each once, with the right outcome, whatever events lie between.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ fn every_outcome_is_told_by_the_best_evidence_there_is() {
         (vec![pre(), half], Outcome::Interrupted, Evidence::Result),
         (vec![pre(), bash("PermissionDenied", 5, "a", "x")], Outcome::Denied, Evidence::Refusal),
         (vec![ruled(pre(), "deny"), stop()], Outcome::Denied, Evidence::Ruling),
-        // What the client did counts for more than what it was told.
+        // What the client did counts more than what it was told to do.
         (vec![ruled(pre(), "deny"), bash("PostToolUse", 5, "a", "x")], Outcome::Success, Evidence::Result),
         (
             vec![pre(), ruled(bash("PermissionRequest", 2, "", "x"), "deny")],
@@ -155,7 +155,7 @@ fn every_outcome_is_told_by_the_best_evidence_there_is() {
         ),
         (vec![pre(), stop()], Outcome::Unanswered, Evidence::TurnOver),
         (vec![pre()], Outcome::Unanswered, Evidence::Open),
-        // A hook that is set twice asks twice: nothing was put off.
+        // A hook that is registered twice asks twice; that is no deferral.
         (vec![pre(), pre()], Outcome::Unanswered, Evidence::Open),
         (vec![bash("PostToolUse", 5, "a", "x")], Outcome::Success, Evidence::Result),
     ];
@@ -214,12 +214,12 @@ fn what_comes_under_the_id_of_a_call_that_is_over_is_another_call() {
         let of = |call: &Call| (call.records.iter().map(|part| part.seq).collect::<Vec<_>>(), call.batch_seq);
         calls(&entries).into_iter().map(of).collect::<Vec<_>>()
     };
-    // In the turn of its answer it is not over, nor before it was answered.
+    // Before its answer, and in the same turn after it, the call is still open.
     assert_eq!(seqs(&[ask(1), answer(2), answer(3), ask(4)]), [(vec![1, 2, 3, 4], None)]);
     assert_eq!(seqs(&[ask(1), stop(2), ask(3), answer(4)]), [(vec![1, 3, 4], None)]);
     let twice = [ask(1), answer(2), batch(3), stop(4), ask(5), answer(6), batch(7), stop(8), answer(9)];
     assert_eq!(seqs(&twice), [(vec![1, 2], Some(3)), (vec![5, 6], Some(7)), (vec![9], None)]);
-    // The batch of a subagent in the background comes when the turn is over.
+    // The batch of a background subagent may come after the turn ended.
     assert_eq!(seqs(&[ask(1), answer(2), stop(3), batch(4)]), [(vec![1, 2], Some(4))]);
 }
 
@@ -258,7 +258,7 @@ fn a_record_that_cannot_be_read_is_shown_as_such() {
     assert!(matches!(&entries[0], Entry::Event(event) if event.event == "unreadable"));
 }
 
-/// The records of one call, in their order, by how it goes.
+/// The records of one call in order, by kind of call.
 fn script(kind: u8, id: usize) -> Vec<EventRecord> {
     let (id, command) = (format!("call-{id}"), format!("command {id}"));
     let of = |name: &str| bash(name, 0, &id, &command);
@@ -274,7 +274,7 @@ fn script(kind: u8, id: usize) -> Vec<EventRecord> {
     }
 }
 
-/// Merges the scripts in the order that the choices say; each keeps its own order.
+/// Merges the scripts as `choices` say; each keeps its own order.
 fn interleave(kinds: &[u8], choices: &[usize]) -> Vec<EventRecord> {
     let mut scripts: Vec<Vec<EventRecord>> =
         kinds.iter().enumerate().map(|(id, kind)| script(*kind, id)).collect();
@@ -291,7 +291,7 @@ fn interleave(kinds: &[u8], choices: &[usize]) -> Vec<EventRecord> {
     merged
 }
 
-/// What is told of each call, but for where its records lie.
+/// The result for each call, without the position of its records.
 fn told(records: &[EventRecord]) -> BTreeMap<String, (Outcome, Evidence, bool, usize, Option<Value>)> {
     let entries = tell(records);
     calls(&entries)

@@ -49,7 +49,7 @@ const ELSEWHERE: [&str; 14] = [
     "vault kv get secret/billing/stripe",
 ];
 
-/// Steps an event, and the entry of the dream that it brings on.
+/// Applies an event, and the log entry of the dream that it causes.
 fn step(session: &mut Session, event: Event, at_ms: i64) -> context_graph_core::session::StepReport {
     let (record, event) =
         EventRecord::of(event, at_ms, &Redactor::new([7; 32]), &mut Memory::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Reading sessions and cases, and playing each case through the engine once.
+//! Reads sessions and cases, and plays each case through the engine once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Cross,
     /// Calls of another task in the same project.
     Same,
-    /// One failing call, again and again.
+    /// One failing call, repeated.
     Loop,
 }
 
@@ -120,7 +120,7 @@ fn play(case: &Value, sessions: &BTreeMap<String, Vec<Value>>) -> Played {
     Played { kind, project: project(a), tail_project: project(b), vectors, looping }
 }
 
-/// A neutral event as the client's payloads.
+/// Converts a neutral event to the client's payloads.
 pub(crate) fn payloads(session: &str, event: &Value) -> Vec<Event> {
     let base = json!({
         "session_id": session,

@@ -1,4 +1,4 @@
-//! The figures, each defined as in the benchmark that judges the built binary.
+//! The figures, defined as in the benchmark of the built binary.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use context_graph_core::gwt::fusion::{Model, smooth};
 
 use crate::cases::{Kind, Played, TAIL};
 
-/// Calls at a session's start that are not asked to be right.
+/// Calls at a session's start that are not evaluated.
 pub(crate) const WARM: usize = 12;
 
 /// A case with the IC at each tool result.
@@ -20,7 +20,7 @@ pub(crate) struct Measured {
     looping: Vec<bool>,
 }
 
-/// The ICs that a model gives a case.
+/// The ICs that a model computes for a case.
 pub(crate) fn judge(case: &Played, model: &Model) -> Measured {
     let mut smoothed = None;
     let ic = case.vectors.iter().map(|vector| {
@@ -43,7 +43,7 @@ impl Measured {
     }
 }
 
-/// P(a drifted value is below a steady one), ties half.
+/// The probability that a drifted value is below a steady one; ties count half.
 pub(crate) fn auroc(drifted: &[f32], steady: &[f32]) -> f64 {
     let mut sorted = steady.to_vec();
     sorted.sort_by(f32::total_cmp);
@@ -58,7 +58,7 @@ pub(crate) fn auroc(drifted: &[f32], steady: &[f32]) -> f64 {
     wins / (drifted.len() as f64 * sorted.len() as f64)
 }
 
-/// How often a flag goes up.
+/// How often a flag changes to true.
 pub(crate) fn onsets(flags: impl IntoIterator<Item = bool>) -> usize {
     flags.into_iter().fold((0, false), |(count, before), flag| (count + usize::from(flag && !before), flag)).0
 }

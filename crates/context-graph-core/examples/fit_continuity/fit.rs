@@ -6,14 +6,15 @@ use context_graph_core::gwt::session_identity::KURAMOTO_N;
 use crate::cases::{Kind, Played, TAIL};
 use crate::figures::{WARM, onsets};
 
-/// How strongly large weights are held back. Two projects are most of the data: what they have in common counts.
+/// The ridge penalty on large weights. Two projects are most of the data, so weights should reflect what they
+/// have in common.
 const RIDGE: f64 = 0.02;
 const STEPS: usize = 3_000;
-/// False alarms per 100 on-task calls that the levels 0.7 and 0.5 are set for, on the sessions fitted to. Lower
-/// than what is asked for, because sessions of other projects will have more.
+/// The rates of false alarms per 100 on-task calls that the levels 0.7 and 0.5 are set for, on the fitted
+/// sessions. They are lower than the target, because sessions of other projects will have more.
 const ALARMS: [f64; 2] = [0.7, 0.07];
 
-/// A model and what is usual on task.
+/// A model and the usual alignments on task.
 pub(crate) struct Fitted {
     /// Weights and knots.
     pub model: Model,
@@ -43,7 +44,7 @@ fn mean(cases: &[&Played]) -> [f32; KURAMOTO_N] {
 
 /// Logistic regression of on-task against drift with weights that are never negative, by projected gradient.
 ///
-/// Both kinds of drift count the same, and a project counts by the root of its number of cases.
+/// Both kinds of drift have equal weight, and a project's weight is the square root of its number of cases.
 fn weights(cases: &[&Played]) -> [f32; KURAMOTO_N] {
     let rows: Vec<_> = tails(cases).collect();
     let size = |kind: Kind, project: &str| {
@@ -104,11 +105,11 @@ fn weights(cases: &[&Played]) -> [f32; KURAMOTO_N] {
     }
     let per_unit: [f64; KURAMOTO_N] = std::array::from_fn(|view| weights[view] / spread[view]);
     let total: f64 = per_unit.iter().sum();
-    // What is below one part in two hundred is noise.
+    // A weight below one part in two hundred is noise.
     per_unit.map(|weight| round(if weight / total < 0.005 { 0.0 } else { weight / total }))
 }
 
-/// Knots so that the levels mean what they should on on-task work.
+/// Chooses knots so that the levels have their meaning on on-task work.
 fn knots(cases: &[&Played], model: &Model) -> Vec<(f32, f32)> {
     let work: Vec<Vec<f64>> = cases
         .iter()
@@ -142,7 +143,7 @@ pub(crate) fn smoothed(case: &Played, model: &Model) -> Vec<f64> {
         .collect()
 }
 
-/// The highest score below which no more than `allowed` alarms per 100 calls begin.
+/// The highest score below which at most `allowed` alarms per 100 calls begin.
 pub(crate) fn threshold(work: &[Vec<f64>], sorted: &[f64], allowed: f64) -> f64 {
     let mut best = sorted[0];
     for &candidate in sorted.iter().take(sorted.len() / 4) {
@@ -155,7 +156,7 @@ pub(crate) fn threshold(work: &[Vec<f64>], sorted: &[f64], allowed: f64) -> f64 
     best
 }
 
-/// Four decimals are plenty, and keep the constants readable.
+/// Rounds to four decimals, which is enough and keeps the constants readable.
 fn round(x: f64) -> f32 {
     ((x * 1e4).round() / 1e4) as f32
 }

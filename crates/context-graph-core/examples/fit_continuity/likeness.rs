@@ -1,4 +1,4 @@
-//! Whether the likeness of two sessions tells the same task from another one of the project.
+//! Whether the likeness of two sessions separates the same task from another task of the project.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::cases::{payloads, text};
 use crate::figures::auroc;
 
-/// Calls that a half must have at least.
+/// The fewest calls in each half.
 const FEW: usize = 10;
-/// How many sessions before count for what is usual in the project.
+/// How many earlier sessions define what is usual in the project.
 const AROUND: usize = 10;
 
 /// Both halves of a session, cut at the prompt nearest to its middle.
@@ -20,8 +20,9 @@ struct Halves {
     whole: Continuity,
 }
 
-/// Prints the AUROC of likeness: two halves of one session against the first half of a session and the second of the next
-/// in the same project. Some sessions do go on with the task of the one before, so this is the least it can be.
+/// Prints the AUROC of likeness: two halves of one session, against the first half of a session and the second
+/// half of the next one in the same project. Some sessions do continue the task of the previous one, so this is
+/// a lower bound.
 pub(crate) fn print(sessions: &BTreeMap<String, Vec<Value>>) {
     let mut projects: BTreeMap<&str, Vec<(&str, Halves)>> = BTreeMap::new();
     for (id, events) in sessions {

@@ -1,14 +1,14 @@
-//! Fits the continuity model to sessions and says how good it is.
+//! Fits the continuity model to sessions and reports its quality.
 //!
 //! ```text
 //! cargo run --release --example fit_continuity -- DATA [--write crates/context-graph-core/data/continuity.rs]
 //! ```
 //!
-//! `DATA` is a folder with `sessions.jsonl` (or `.jsonl.gz`, which needs `gzip`) and `cases.jsonl`: real sessions
-//! and cases made of them, each a session's beginning followed by its own continuation (`on`), by calls of another
-//! project (`cross`) or of another task (`same`), or by one failing call repeated (`loop`). Printed are the worth of
-//! each view alone, the figures of the model fitted without the project that is judged, and those of the model
-//! fitted on everything, with and without the constants that are checked in.
+//! `DATA` is a folder with `sessions.jsonl` (or `.jsonl.gz`, which needs `gzip`) and `cases.jsonl`. A case is
+//! the beginning of a real session followed by its own continuation (`on`), by calls of another project
+//! (`cross`) or of another task (`same`), or by one failing call repeated (`loop`). It prints the AUROC of each
+//! view alone, the figures of the model fitted without the judged project, and those of the model fitted on
+//! everything, with and without the checked-in constants.
 #![expect(clippy::print_stdout, reason = "a report is what this program is for")]
 #![expect(clippy::expect_used, clippy::panic, reason = "what is wrong with the data ends the run")]
 #![expect(

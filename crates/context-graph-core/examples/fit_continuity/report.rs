@@ -1,4 +1,4 @@
-//! What is printed and written besides the figures.
+//! Output besides the figures.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::cases::{Kind, Played, TAIL};
 use crate::figures::{WARM, auroc};
 use crate::fit::{Fitted, smoothed, threshold};
 
-/// The AUROC of each view, smoothed as the score is.
+/// The AUROC of each view, smoothed like the score.
 pub(crate) fn views_alone(played: &[Played]) {
     for view in 0..KURAMOTO_N {
         let tails = |kind: Kind| -> Vec<f32> {
@@ -47,7 +47,7 @@ pub(crate) fn weights(fitted: &Fitted) -> String {
     format!("{}\nknots {:?}", weights.collect::<Vec<_>>().join(", "), fitted.model.knots)
 }
 
-/// How many drifts each rate of false alarms buys.
+/// How many drifts are found at each rate of false alarms.
 pub(crate) fn frontier(played: &[Played], fitted: &Fitted) {
     let scores = |kind: Kind| -> Vec<Vec<f64>> {
         played.iter().filter(|case| case.kind == kind).map(|case| smoothed(case, &fitted.model)).collect()
@@ -89,7 +89,7 @@ pub(crate) fn synchrony(played: &[Played]) {
     }
 }
 
-/// The constants as source.
+/// The constants as Rust source.
 pub(crate) fn source(fitted: &Fitted) -> String {
     let mut out = String::from("// Written by `examples/fit_continuity`: fit again instead of editing.\n\n");
     let list = |values: &[f32]| values.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! A tool call, from the asking to the answer.
+//! A tool call, from the request to the answer.
 
 use context_graph_events::CallOutcome;
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use serde_json::Value;
 /// Who acted: the main thread, or a subagent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Agent {
-    /// The subagent's id; none on the main thread.
+    /// The subagent's id; `None` on the main thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The kind of agent. The main thread has one only where the client was started as that agent.
+    /// The kind of agent. On the main thread it is set only if the client was started as that agent.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
 }
@@ -32,20 +32,20 @@ pub enum Outcome {
     Failure,
     /// It was not allowed to run.
     Denied,
-    /// It was stopped before it was done.
+    /// It was stopped before it finished.
     Interrupted,
-    /// It was put off to another run of the client, and has not been answered since.
+    /// It was deferred to another run of the client, and not answered since.
     Deferred,
-    /// No answer is on record.
+    /// No answer was recorded.
     Unanswered,
 }
 
 impl Outcome {
-    /// All of them.
+    /// All outcomes.
     pub const ALL: [Self; 6] =
         [Self::Success, Self::Failure, Self::Denied, Self::Interrupted, Self::Deferred, Self::Unanswered];
 
-    /// The word for it.
+    /// The outcome's name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -63,7 +63,7 @@ impl Outcome {
     }
 }
 
-/// An answer's own word is the call's outcome.
+/// The outcome of an answered call.
 impl From<CallOutcome> for Outcome {
     fn from(outcome: CallOutcome) -> Self {
         match outcome {
@@ -78,26 +78,26 @@ impl From<CallOutcome> for Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// The client told of the result.
+    /// The client reported the result.
     Result,
-    /// The client told of a refusal of its own.
+    /// The client reported a refusal of its own.
     Refusal,
-    /// We refused it, or put it off.
+    /// We refused or deferred it.
     Ruling,
-    /// No event of its own says so, but what the batch gave the model does.
+    /// The call has no event of its own, but its batch reported it.
     Batch,
     /// The same call came again in a later run of the client.
     AskedAgain,
-    /// The turn was broken off without an answer.
+    /// The turn was aborted without an answer.
     BrokenOff,
-    /// The turn went on to its end without an answer.
+    /// The turn ended normally without an answer.
     TurnOver,
-    /// Nothing followed yet.
+    /// Nothing has followed yet.
     Open,
 }
 
 impl Evidence {
-    /// All of them.
+    /// All kinds of evidence.
     pub const ALL: [Self; 8] = [
         Self::Result,
         Self::Refusal,
@@ -109,7 +109,7 @@ impl Evidence {
         Self::Open,
     ];
 
-    /// The word for it.
+    /// The evidence's name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Result => "result",
@@ -140,7 +140,7 @@ pub struct EventRuling {
     pub rules: Vec<String>,
     /// Why.
     pub reason: String,
-    /// The input the call was given instead of its own.
+    /// The input that replaced the call's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<Value>,
 }
@@ -160,72 +160,72 @@ pub struct Part {
     pub event: &'static str,
     /// When it came.
     pub at_ms: i64,
-    /// How long our hook took over it, in microseconds.
+    /// How long our hook took, in microseconds.
     pub took_us: u32,
 }
 
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Call {
-    /// Its id. It may be empty, where the sender gave none.
+    /// Its id; empty if the sender gave none.
     pub tool_use_id: String,
     /// The session it belongs to.
     pub session_id: String,
-    /// The project the session belongs to.
+    /// The session's project.
     pub project: String,
     /// The tool.
     pub tool: String,
     /// The MCP server, for an MCP tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<String>,
-    /// Who called.
+    /// Who made the call.
     pub agent: Agent,
-    /// The prompt being worked on.
+    /// The prompt that the agent was working on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
-    /// How much the agent might do without asking.
+    /// The permission mode: what the agent may do without asking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
-    /// The session's folder when it was asked for.
+    /// The session's folder at the time of the request.
     pub cwd: String,
     /// When it was first seen.
     pub at_ms: i64,
     /// When its answer came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<i64>,
-    /// What it was about, in a line.
+    /// What the call was about, in one line.
     pub subject: String,
     /// The files and folders its input named.
     pub paths: Vec<String>,
     /// The input as it was asked for; `None` if the request was not seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<Value>,
-    /// What was decided about it, in the order it was.
+    /// What was decided about it, oldest first.
     pub decided: Vec<EventRuling>,
-    /// Whether the user was to be asked for permission.
+    /// Whether there was a permission request for it.
     pub permission_asked: bool,
-    /// The input as it was executed; `None` if it was not executed, as far as we know.
+    /// The input as it was executed; `None` if, as far as we know, it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub executed: Option<Value>,
     /// What became of it.
     pub outcome: Outcome,
     /// How that is known.
     pub evidence: Evidence,
-    /// What it gave back; of a call that only its batch tells of, what the model was given.
+    /// The result. If only the batch reported the call: what the model was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Value>,
-    /// The error, where it failed or was refused by the client.
+    /// The error, if the call failed or the client refused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// How long the tool itself took, as the client measured it, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// How long it was from our hook before it to our hook after it, in milliseconds.
+    /// The time from our hook before the call to our hook after it, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between_ms: Option<u64>,
-    /// How often it was put off to another run of the client.
+    /// How often it was deferred to another run of the client.
     pub deferrals: u32,
-    /// Its records, in their order. Empty if only a batch tells of it.
+    /// Its records, in order. Empty if only a batch reported it.
     pub records: Vec<Part>,
     /// The record of the batch that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -233,19 +233,19 @@ pub struct Call {
 }
 
 impl Call {
-    /// The number of its first record; of a call without one, that of its batch.
+    /// The number of its first record; for a call without records, that of its batch.
     pub fn first_seq(&self) -> u64 {
         self.records.first().map(|part| part.seq).or(self.batch_seq).unwrap_or_default()
     }
 
-    /// The strictest of what was decided before it could run.
+    /// The strictest decision made before it could run.
     pub fn ruling(&self) -> Option<&EventRuling> {
         let before = self.decided.iter().filter(|decided| !decided.event.starts_with("Post"));
-        // The first of equals: it is what the client acted on.
+        // Of equally strict decisions the first: it is the one the client acted on.
         before.rev().max_by_key(|decided| strictness(&decided.verdict))
     }
 
-    /// The strictest of all that was decided: what was decided about its result counts where it is stricter.
+    /// The strictest of all decisions. A decision about the result counts only if it is stricter.
     pub fn strictest(&self) -> Option<&EventRuling> {
         let after = self.decided.iter().filter(|decided| decided.event.starts_with("Post"));
         self.ruling().into_iter().chain(after).rev().max_by_key(|decided| strictness(&decided.verdict))

@@ -1,4 +1,4 @@
-//! From records to entries.
+//! Turns records into entries.
 
 use std::collections::HashMap;
 
@@ -12,17 +12,17 @@ use super::turns::Turns;
 use super::{Agent, Entry, Happening, UNREADABLE, places, subject};
 use crate::session::EventRecord;
 
-/// Whose records they are.
+/// The session that records belong to.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionRef<'a> {
     /// The session.
     pub session_id: &'a str,
-    /// The project it belongs to.
+    /// Its project.
     pub project: &'a str,
 }
 
-/// Everything that a session's records tell, in the order of the first record of each. Calls are told once, whatever
-/// lies between their records.
+/// All entries of a session, ordered by their first record. Each call appears once, whatever records lie
+/// between its own.
 pub fn correlate<'a>(
     session: SessionRef<'_>,
     records: impl IntoIterator<Item = (u64, &'a EventRecord)>,
@@ -40,13 +40,13 @@ pub fn correlate<'a>(
 #[derive(Default)]
 struct Gathering<'a> {
     drafts: Vec<Draft>,
-    /// The calls of an id, in the order in which they began. Nearly always it is one.
+    /// The calls by id, in the order they began. There is nearly always one per id.
     by_id: HashMap<String, Vec<usize>>,
     entries: Vec<Entry>,
     turns: Turns,
-    /// Requests without an id, to be matched once all calls are known.
+    /// Permission requests without an id. They are matched once all calls are known.
     requests: Vec<(u64, &'a EventRecord, Event)>,
-    /// What batches say of calls: number and time of the batch, then the call.
+    /// What batches report about calls: number and time of the batch, then the call.
     reports: Vec<(u64, i64, Agent, PostToolBatchToolCall)>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// The call that an event belongs to, made if it is its first.
+    /// The call that an event belongs to; created if this is its first event.
     fn draft_of(&mut self, seq: u64, event: &Event) -> usize {
         let id = event.tool_use_id().unwrap_or("");
         let known = if id.is_empty() { self.draft_without_id(event) } else { self.draft_with_id(id, seq) };
@@ -90,8 +90,8 @@ impl<'a> Gathering<'a> {
         })
     }
 
-    /// The newest call of this id. One that was answered in a turn that is over is over as well: whatever comes under its
-    /// id after that is another call.
+    /// The newest call with this id. A call that was answered in a finished turn is closed: a later event with
+    /// its id belongs to another call.
     fn draft_with_id(&self, id: &str, seq: u64) -> Option<usize> {
         let at = *self.by_id.get(id)?.last()?;
         let is_over =
@@ -99,8 +99,9 @@ impl<'a> Gathering<'a> {
         (!is_over).then_some(at)
     }
 
-    /// The call of this id that a batch tells of: the newest that had begun by then, else the first that began later. A
-    /// batch of a subagent in the background may come after the turn; only a call that has its batch already is over for it.
+    /// The call with this id that a batch reports: the newest one that had begun by then, else the first one
+    /// that began later. The batch of a background subagent may come after the turn ended, so here only a call
+    /// that already has its batch is closed.
     fn draft_of_report(&self, id: &str, seq: u64) -> Option<usize> {
         let calls = self.by_id.get(id)?;
         let begun =
@@ -113,7 +114,7 @@ impl<'a> Gathering<'a> {
         before.or_else(|| calls.get(begun).copied())
     }
 
-    /// The oldest open call without an id that this can be the answer to.
+    /// The oldest open call without an id that this event can answer.
     fn draft_without_id(&self, event: &Event) -> Option<usize> {
         let (tool, input) = match event {
             Event::PostToolUse(p) => (&p.tool_name, &p.tool_input),
@@ -156,13 +157,13 @@ impl<'a> Gathering<'a> {
             let at_ms = batch_times.get(&at).copied().unwrap_or_default();
             self.entries.push(Entry::Call(Box::new(draft.finish(session, &self.turns, at_ms))));
         }
-        // A call that only its batch tells of comes right before the batch.
+        // A call that only its batch reports comes directly before the batch.
         self.entries.sort_by_key(|entry| (entry.first_seq(), matches!(entry, Entry::Event(_))));
         self.entries
     }
 
-    /// The call for which permission was asked: the newest one with that tool and input that was asked for before and
-    /// not answered by then.
+    /// The call that a permission request is about: the newest earlier call with the same tool and input that
+    /// was not answered yet.
     fn call_of_request(&self, seq: u64, request: &PermissionRequestPayload) -> Option<usize> {
         let agent = request.common.agent_id.as_deref();
         let open = self.drafts.iter().enumerate().filter(|(_, draft)| {
@@ -176,7 +177,7 @@ impl<'a> Gathering<'a> {
 }
 
 impl Draft {
-    /// Whether an event about a call like this may be about this one.
+    /// Whether an event with this tool and input may be about this call.
     fn is_like(&self, tool: &str, input: &Value, agent: Option<&str>) -> bool {
         self.tool == tool
             && self.agent.id.as_deref() == agent

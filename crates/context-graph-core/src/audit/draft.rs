@@ -1,4 +1,4 @@
-//! A call while its records are being gathered.
+//! A call while its records are being collected.
 
 use context_graph_events::claude_code::{CommonEventData, McpServerProvenance, PostToolBatchToolCall};
 use context_graph_events::{CallOutcome, Event};
@@ -10,21 +10,21 @@ use super::turns::Turns;
 use super::{places, subject};
 use crate::session::EventRecord;
 
-/// How a call was answered, by an event of its own.
+/// The answer to a call, from an event of its own.
 #[derive(Debug)]
 enum Answer {
     Ran { outcome: CallOutcome, response: Option<Value>, error: Option<String> },
     Refused(String),
 }
 
-/// What a batch said of a call.
+/// What a batch reported about a call.
 #[derive(Debug)]
 struct Reported {
     seq: u64,
     response: Option<Value>,
 }
 
-/// A call of which some records are known.
+/// A partly known call.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) id: String,
@@ -41,7 +41,7 @@ pub(super) struct Draft {
     pub(super) executed: Option<Value>,
     duration_ms: Option<u64>,
     answer: Option<Answer>,
-    /// Number and time of each time it was asked for.
+    /// Number and time of each request.
     pub(super) askings: Vec<(u64, i64)>,
     /// Number and time of its answer.
     pub(super) answered: Option<(u64, i64)>,
@@ -50,12 +50,12 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A call of which nothing is known but its id.
+    /// A call of which only the id is known.
     pub(super) fn new(id: &str) -> Self {
         Self { id: id.to_owned(), ..Self::default() }
     }
 
-    /// A call of which a batch alone tells.
+    /// A call that only a batch reports.
     pub(super) fn of_batch(call: &PostToolBatchToolCall, agent: Agent) -> Self {
         Self {
             id: call.tool_use_id.clone(),
@@ -67,7 +67,7 @@ impl Draft {
         }
     }
 
-    /// Takes a record of the call in.
+    /// Adds a record of the call.
     pub(super) fn add(&mut self, seq: u64, record: &EventRecord, event: Event) {
         let Some(name) = event.known_name() else { return };
         let name = name.as_str();
@@ -113,7 +113,7 @@ impl Draft {
         }
     }
 
-    /// The number of its first record, or of the batch that alone tells of it.
+    /// The number of its first record, or of the batch if only a batch reports it.
     pub(super) fn first_seq(&self) -> Option<u64> {
         let batch = self.batch.as_ref().map(|batch| batch.seq);
         self.records.iter().map(|part| part.seq).min().or(batch)
@@ -124,7 +124,7 @@ impl Draft {
         self.batch.is_some()
     }
 
-    /// Takes in what a batch says of it.
+    /// Adds what a batch reports about it.
     pub(super) fn report(&mut self, seq: u64, response: Option<Value>) {
         self.batch = Some(Reported { seq, response });
     }
@@ -157,7 +157,7 @@ impl Draft {
         self.duration_ms = duration_ms.and_then(whole);
     }
 
-    /// The call as its records tell it.
+    /// The finished call.
     pub(super) fn finish(mut self, session: SessionRef<'_>, turns: &Turns, batch_at_ms: i64) -> Call {
         self.records.sort_by_key(|part| part.seq);
         self.askings.sort_unstable();
@@ -206,7 +206,7 @@ impl Draft {
         }
     }
 
-    /// What became of it, by the best evidence there is.
+    /// The outcome of the call, by the best evidence available.
     fn judge(&self, turns: &Turns, deferrals: usize) -> (Outcome, Evidence) {
         match &self.answer {
             Some(Answer::Ran { outcome, .. }) => return ((*outcome).into(), Evidence::Result),
@@ -234,9 +234,9 @@ impl Draft {
     }
 }
 
-/// What a result that only a batch tells of says about the call. A tool that ran has an event of its own, so a call that
-/// was asked for and has none was not let run; what the model is told then may be any reason. The client marks the errors
-/// of its own, as for a call that names no tool or does not fit it.
+/// The outcome of a call whose result only a batch reports. A tool that ran has an event of its own. So a call
+/// that was requested and has no such event was not allowed to run, whatever reason the model is given. The
+/// client marks its own errors, for example for an unknown tool or an invalid input.
 fn told_by(response: Option<&Value>, was_asked: bool) -> Outcome {
     if response.map(text_of).unwrap_or_default().trim_start().starts_with("<tool_use_error>") {
         Outcome::Failure
@@ -247,7 +247,7 @@ fn told_by(response: Option<&Value>, was_asked: bool) -> Outcome {
     }
 }
 
-/// The text of a result: plain, or in content blocks.
+/// The text of a result: a plain string, or content blocks.
 fn text_of(response: &Value) -> String {
     match response {
         Value::String(text) => text.clone(),
@@ -259,12 +259,12 @@ fn text_of(response: &Value) -> String {
     }
 }
 
-/// Who acts, as an event says.
+/// Who acts, according to an event.
 pub(super) fn agent_of(common: &CommonEventData) -> Agent {
     Agent { id: common.agent_id.clone(), kind: common.agent_type.clone() }
 }
 
-/// A ruling as part of what was decided.
+/// A record's ruling, as an entry in the list of decisions.
 pub(super) fn decided(event: &str, record: &EventRecord) -> Option<EventRuling> {
     let ruling = record.ruling.as_ref()?;
     Some(EventRuling {
@@ -276,7 +276,7 @@ pub(super) fn decided(event: &str, record: &EventRecord) -> Option<EventRuling> 
     })
 }
 
-/// A count of milliseconds; the client writes whole ones, others may not.
+/// A number of milliseconds. The client writes integers, other senders may not.
 fn whole(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         let value = number.as_f64().filter(|value| (0.0..1e15).contains(value))?;

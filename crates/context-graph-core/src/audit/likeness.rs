@@ -1,12 +1,12 @@
-//! Whether two inputs are of the same call, where no id says so.
+//! Whether two inputs belong to the same call, when there is no id.
 
 use serde_json::Value;
 
-/// What stands where a long text was cut.
+/// The marker where a long text was cut.
 const CUT: &str = "…[";
 
-/// Whether two inputs are the same, as far as what is kept of them tells: a long text may have been cut in one event
-/// at another place than in the next.
+/// Whether two inputs are equal as far as they were kept: a long text may be cut at different places in two
+/// events.
 pub(super) fn alike(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::String(a), Value::String(b)) => a == b || alike_where_cut(a, b),

@@ -1,9 +1,9 @@
-//! What happened in a session, told from its records: each tool call once, from the asking to the answer, and beside
-//! the calls everything else that was recorded.
+//! The history of a session, built from its records: each tool call once, from request to answer, and every
+//! other recorded event.
 //!
-//! [`correlate`] is the whole of it: records in, [`Entry`]s out. Each record belongs to exactly one entry. A call that
-//! was never answered, or a result without a request, is a state of its call and no error; what the records
-//! do not say is not made up.
+//! [`correlate`] does all of it: records in, [`Entry`]s out. Each record belongs to exactly one entry. A call
+//! that was never answered, or a result without a request, is a valid state of a call and not an error. Nothing
+//! is made up that the records do not say.
 
 mod call;
 mod correlate;
@@ -21,10 +21,10 @@ pub use correlate::{SessionRef, correlate};
 pub use places::{EDITORS, edits_files};
 pub use text::{Needle, visit_texts};
 
-/// The name of an entry whose record cannot be read back.
+/// The name of an entry whose record cannot be decoded.
 pub const UNREADABLE: &str = "unreadable";
 
-/// One thing that happened.
+/// One entry of the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Entry {
@@ -34,7 +34,7 @@ pub enum Entry {
     Event(Box<Happening>),
 }
 
-/// Something that happened and is no tool call.
+/// An event that is not a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Happening {
     /// The number of its record.
@@ -45,22 +45,22 @@ pub struct Happening {
     pub event: String,
     /// Who acted.
     pub agent: Agent,
-    /// The prompt being worked on.
+    /// The prompt that the agent was working on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
-    /// How much the agent might do without asking.
+    /// The permission mode: what the agent may do without asking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
     /// The session's folder at the time.
     pub cwd: String,
-    /// What it was about, in a line.
+    /// What the event was about, in one line.
     pub subject: String,
     /// The files and folders it named.
     pub paths: Vec<String>,
-    /// What was decided about it, where something was.
+    /// What was decided about it, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided: Option<EventRuling>,
-    /// How long our hook took over it, in microseconds.
+    /// How long our hook took, in microseconds.
     pub took_us: u32,
 }
 
@@ -73,7 +73,7 @@ impl Entry {
         }
     }
 
-    /// The number of its first record. A call that only a batch tells of counts as part of that batch.
+    /// The number of its first record. A call that only a batch reports has the batch's number.
     pub fn first_seq(&self) -> u64 {
         match self {
             Self::Call(call) => call.first_seq(),
@@ -81,7 +81,7 @@ impl Entry {
         }
     }
 
-    /// The numbers of the records that belong to it and to nothing else.
+    /// The numbers of the records that belong to this entry only.
     pub fn seqs(&self) -> Vec<u64> {
         match self {
             Self::Call(call) => call.records.iter().map(|part| part.seq).collect(),

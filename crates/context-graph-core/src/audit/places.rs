@@ -8,7 +8,7 @@ use crate::continuity::paths::named;
 /// How many paths of one call are kept.
 const MAX_PATHS: usize = 8;
 
-/// The fields that hold a path, in any tool of the client's and in most of others.
+/// The fields that hold a path, in all of the client's tools and in most others.
 const PATH_FIELDS: [&str; 6] = ["file_path", "notebook_path", "path", "filePath", "filename", "directory"];
 
 /// Whether the tool changes the file it names.
@@ -19,7 +19,7 @@ pub fn edits_files(tool: &str) -> bool {
 /// The tools that change files.
 pub const EDITORS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
-/// The paths that a tool's input names: in the fields made for them, and in a command.
+/// The paths in a tool's input: in the path fields, and in a command.
 pub(super) fn of_input(input: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for field in PATH_FIELDS {
@@ -35,7 +35,7 @@ pub(super) fn of_input(input: &Value) -> Vec<String> {
     found
 }
 
-/// The paths that an event names which is no tool call.
+/// The paths in an event that is not a tool call.
 pub(super) fn of_event(event: &Event) -> Vec<String> {
     let path = match event {
         Event::ConfigChange(p) => p.file_path.as_deref(),

@@ -1,14 +1,14 @@
-//! What an event or a call was about, in a line.
+//! What an event or a call was about, in one line.
 
 use context_graph_events::Event;
 use serde_json::Value;
 
 use crate::session::{ActionFailure, Dream, EventsLost, changed_identity, dream_of};
 
-/// How many characters a line has at most.
+/// The longest line, in characters.
 const MAX: usize = 160;
 
-/// The fields of an input that say best what a call is about, the best first.
+/// The input fields that say best what a call is about, best first.
 const TELLING: [&str; 11] = [
     "command",
     "file_path",
@@ -23,7 +23,7 @@ const TELLING: [&str; 11] = [
     "skill",
 ];
 
-/// What a call was about. A path below the session's folder is told from there.
+/// What a call was about. A path below the session's folder is shown relative to it.
 pub(super) fn of_call(input: &Value, cwd: &str) -> String {
     if input.is_null() {
         return String::new();
@@ -38,7 +38,7 @@ pub(super) fn of_call(input: &Value, cwd: &str) -> String {
     if fields.is_empty() { String::new() } else { first_line(&input.to_string()) }
 }
 
-/// What an event was about that is no tool call.
+/// What an event was about that is not a tool call.
 pub(super) fn of_event(event: &Event) -> String {
     let text = |text: &Option<String>| first_line(text.as_deref().unwrap_or(""));
     match event {
@@ -80,7 +80,7 @@ pub(super) fn of_event(event: &Event) -> String {
     }
 }
 
-/// What an entry of our own tells.
+/// What an entry of this program's own is about.
 fn own_entry(event: &Event) -> Option<String> {
     if let Some(failure) = ActionFailure::of(event) {
         return Some(first_line(&format!("{} on {}: {}", failure.name, failure.event, failure.how)));
@@ -94,7 +94,7 @@ fn told(dream: Dream) -> String {
     format!("{} at {:.2}", dream.cause.words(), dream.ic)
 }
 
-/// The first line that says anything, cut to size.
+/// The first line that is not empty, cut to size.
 pub(super) fn first_line(text: &str) -> String {
     let text = text.trim();
     let line = text.lines().next().unwrap_or("").trim_end();

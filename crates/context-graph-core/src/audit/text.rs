@@ -1,11 +1,11 @@
-//! Looking for words in records: what the events said, without the names of their fields and without what every event
-//! of a session carries.
+//! Text search in records. It covers what the events say, not their field names and not the fields that every
+//! event of a session has.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::session::EventRecord;
 
-/// Fields of an event that say where it belongs and not what happened.
+/// Event fields that say where the event belongs and not what happened.
 const NOT_SAID: [&str; 9] = [
     "session_id",
     "transcript_path",
@@ -18,10 +18,10 @@ const NOT_SAID: [&str; 9] = [
     "tool_use_id",
 ];
 
-/// Visits each text that a record holds. One that cannot be read is passed over.
+/// Visits each text in a record. A record that cannot be decoded is skipped.
 pub fn visit_texts(record: &EventRecord, visit: &mut dyn FnMut(&str)) {
     let mut reader = serde_json::Deserializer::from_str(&record.payload);
-    // What was visited before a fault is all there is to find.
+    // If decoding stops early, only what was visited before can be found.
     let _ = Texts { visit: &mut *visit, depth: 0 }.deserialize(&mut reader);
     if let Some(ruling) = &record.ruling {
         visit(&ruling.reason);
@@ -29,34 +29,34 @@ pub fn visit_texts(record: &EventRecord, visit: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Words to look for, whatever their case.
+/// Text to search for, ignoring case.
 #[derive(Debug, Clone)]
 pub struct Needle {
     lower: String,
-    /// The same as JSON writes it.
+    /// The same text, escaped as in JSON.
     escaped: Vec<u8>,
 }
 
 impl Needle {
-    /// Looks for `text`.
+    /// A search for `text`.
     pub fn new(text: &str) -> Self {
         let lower = text.to_ascii_lowercase();
         let quoted = serde_json::Value::from(lower.as_str()).to_string();
         Self { escaped: quoted.as_bytes()[1..quoted.len() - 1].to_vec(), lower }
     }
 
-    /// The words, in small letters.
+    /// The text in lower case.
     pub fn lower(&self) -> &str {
         &self.lower
     }
 
-    /// Whether bytes that hold a record's texts, plain or as JSON writes them, may say it.
+    /// Whether these bytes may contain the text. They hold a record's texts, plain or as JSON.
     pub fn may_be_in(&self, bytes: &[u8]) -> bool {
         contains(bytes, &self.escaped)
             || (self.escaped != self.lower.as_bytes() && contains(bytes, self.lower.as_bytes()))
     }
 
-    /// Whether a record says it.
+    /// Whether a record contains the text.
     pub fn is_in(&self, record: &EventRecord) -> bool {
         let ruled = record.ruling.as_ref().is_some_and(|ruling| {
             contains(ruling.reason.as_bytes(), self.lower.as_bytes())
@@ -65,7 +65,7 @@ impl Needle {
         if ruled || self.lower.is_empty() {
             return true;
         }
-        // Reading a record costs fifty times as much as running over it.
+        // Decoding a record costs fifty times as much as scanning its bytes.
         if !contains(record.payload.as_bytes(), &self.escaped) {
             return false;
         }
@@ -75,7 +75,7 @@ impl Needle {
     }
 }
 
-/// Whether `text` contains `lower`, in any case.
+/// Whether `text` contains `lower`, ignoring case.
 pub(super) fn contains(text: &[u8], lower: &[u8]) -> bool {
     let Some((&first, rest)) = lower.split_first() else { return true };
     let Some(last_start) = text.len().checked_sub(lower.len()) else { return false };
@@ -94,7 +94,7 @@ pub(super) fn contains(text: &[u8], lower: &[u8]) -> bool {
     false
 }
 
-/// Reads a value for its texts alone.
+/// Deserializes a value only to visit its texts.
 struct Texts<'v> {
     visit: &'v mut dyn FnMut(&str),
     depth: usize,

@@ -1,4 +1,4 @@
-//! Where turns end: what says that a call without an answer will not get one any more.
+//! Where turns end. After that, an unanswered call will not be answered any more.
 
 use std::collections::HashMap;
 
@@ -7,38 +7,38 @@ use context_graph_events::claude_code::SessionSource;
 
 use super::{Agent, Evidence};
 
-/// What happened to a turn.
+/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Boundary {
-    /// It went on to its end.
+    /// It ended normally.
     Over,
-    /// Something else began, or the client went away.
+    /// Something else began, or the client exited.
     BrokenOff,
 }
 
-/// The ends of turns, by who was acting.
+/// The ends of turns, by agent.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     main: Vec<(u64, Boundary)>,
     subagents: HashMap<String, Vec<(u64, Boundary)>>,
-    /// Starts and ends of the client's runs, which end everybody's turn.
+    /// Starts and ends of the client's runs, which end all turns.
     runs: Vec<u64>,
 }
 
 impl Turns {
-    /// Takes note of an event.
+    /// Notes an event.
     pub(super) fn note(&mut self, seq: u64, event: &Event) {
         match event {
             Event::UserPromptSubmit(_) => self.main.push((seq, Boundary::BrokenOff)),
             Event::Stop(_) | Event::StopFailure(_) => self.main.push((seq, Boundary::Over)),
             Event::SubagentStop(stop) => {
-                // Of a subagent without a name nobody knows which calls were its own.
+                // Without a subagent's id, its calls are not known.
                 if let Some(id) = &stop.agent_id {
                     self.subagents.entry(id.clone()).or_default().push((seq, Boundary::Over));
                 }
             }
             Event::SessionEnd(_) => self.runs.push(seq),
-            // After a compaction the same turn goes on.
+            // After a compaction the same turn continues.
             Event::SessionStart(start) if start.source != SessionSource::Compact => self.runs.push(seq),
             _ => {}
         }
@@ -52,12 +52,12 @@ impl Turns {
         between(self.main.get(turn).map(|(at, _)| *at)) || between(self.runs.get(run).copied())
     }
 
-    /// Whether the client was started anew between two records.
+    /// Whether the client was restarted between two records.
     pub(super) fn runs_between(&self, from: u64, to: u64) -> bool {
         self.runs.iter().any(|seq| (from..to).contains(seq))
     }
 
-    /// What became of the turn in which a call was left without an answer.
+    /// How the turn ended in which a call was left unanswered.
     pub(super) fn after(&self, agent: &Agent, seq: u64) -> Evidence {
         let own = match &agent.id {
             None => Some(&self.main),

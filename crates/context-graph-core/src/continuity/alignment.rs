@@ -1,8 +1,10 @@
-//! From what the views say to the purpose vector: each is measured against what is usual in this session.
+//! Turns the likenesses that the views measure into the purpose vector, relative to what is usual in this
+//! session.
 //!
-//! How alike the events of a session are is a property of the project and of the session's length as much as of
-//! its purpose: a long session in a small project has seen every folder. So a view's alignment is its newest
-//! likeness as a share of the mean of those that were learned, and every view says the same of usual work.
+//! How alike the events of a session are depends on the project and on the session's length as much as on its
+//! purpose: a long session in a small project has seen every folder. So a view's alignment is its newest
+//! likeness divided by the mean of the learned ones. That makes the views comparable: on usual work they all
+//! give the same value.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,24 +13,24 @@ use super::view::Views;
 use crate::gwt::numeric::unit;
 use crate::gwt::session_identity::KURAMOTO_N;
 
-/// The alignment of an event that is as like the session as is usual.
+/// The alignment of an event whose likeness is the usual one.
 pub(crate) const USUAL_ALIGNMENT: f32 = 0.65;
-/// Added to both sides of that share, so that it stays within bounds where little is alike even in usual work.
+/// Added to numerator and denominator, so that the ratio stays bounded when even usual work has a low likeness.
 const GROUND: f32 = 0.5;
-/// So many events count what is usual elsewhere.
+/// The weight of the built-in mean, as a number of events.
 const PRIOR: f32 = 25.0;
-/// After so many events the mean forgets the oldest.
+/// After this many events the mean forgets the oldest ones.
 const LONGEST: u16 = 100;
-/// With fewer learned events than this, little is known and little can be held against an event.
+/// With fewer learned events than this, a deviation from usual counts less.
 const ENOUGH: u16 = 6;
 
-/// How much of what a view said last is forgotten at an event that it has nothing to go by in.
+/// When a view has no input in an event, its last value decays towards usual by this share.
 const FORGETTING: f32 = 0.1;
 
 /// The purpose vector, and what is usual in this session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Alignments {
-    /// The newest alignments. One that had nothing to go by is the last, on its way back to usual.
+    /// The newest alignments. A view that had no input keeps its last value, which decays towards usual.
     pub vector: [f32; KURAMOTO_N],
     likeness: [f32; KURAMOTO_N],
     usual: [f32; KURAMOTO_N],
@@ -43,7 +45,7 @@ impl Default for Alignments {
 }
 
 impl Alignments {
-    /// Takes in what the views say of an event, and returns what is to be learned of it.
+    /// Adds the likenesses of an event, and returns the values to learn from it.
     pub(crate) fn observe(&mut self, said: [Option<f32>; KURAMOTO_N]) -> [f32; KURAMOTO_N] {
         let trust = f32::from(self.learned.min(ENOUGH)) / f32::from(ENOUGH);
         for (view, said) in said.into_iter().enumerate() {
@@ -59,7 +61,7 @@ impl Alignments {
         self.likeness
     }
 
-    /// Takes in an event that has waited long enough.
+    /// Learns an event that has waited long enough.
     pub(crate) fn learn(&mut self, event: &Trace) {
         self.learned = self.learned.saturating_add(1);
         let count = PRIOR + f32::from(self.learned.min(LONGEST));

@@ -1,7 +1,8 @@
-//! What a prompt says about the work so far: whether it goes on with it or turns away from it.
+//! How a prompt relates to the work so far: whether it continues it or asks for something else.
 //!
-//! A prompt does not judge the work, and a user who wants something else is no drift. So it moves the purpose vector and the
-//! measures that follow from it until the next tool result is measured, and nothing that later results are measured by.
+//! A prompt does not judge the work, and a user who wants something else is not drift. So a prompt changes the
+//! purpose vector and the measures derived from it only until the next tool result. It never changes what later
+//! results are compared with.
 
 use super::explain::Evidence;
 use super::memory::Memory;
@@ -9,15 +10,15 @@ use super::observation::Observation;
 use super::view::Views;
 use crate::gwt::session_identity::KURAMOTO_N;
 
-/// A prompt fits wholly if so much of what it names is known.
+/// A prompt fits fully if this share of what it names is known.
 const FITTING: f32 = 0.4;
-/// How much of its alignment a view loses at most.
+/// The largest share of its alignment that a view can lose.
 const WEIGHT: f32 = 0.5;
-/// With fewer terms than this a prompt says the less: "go on" names nothing, and means the same work.
+/// Prompts with fewer terms than this count less: "go on" names nothing and means the same work.
 const ENOUGH: f32 = 6.0;
 
-/// The purpose vector of the work so far as a prompt leaves it: each view that goes by words, identifiers or places keeps
-/// its alignment as far as the prompt is about what the session knows.
+/// The purpose vector after a prompt. Each view that uses words, identifiers or places keeps its alignment as
+/// far as the prompt is about things the session knows.
 pub(super) fn weigh(
     prompt: &Observation,
     memory: &Memory,
@@ -38,7 +39,7 @@ pub(super) fn weigh(
     })
 }
 
-/// The share of a view's alignment that a prompt leaves it.
+/// The share of its alignment that a view keeps after a prompt.
 fn kept(prompt: &Observation, memory: &Memory, kind: Evidence) -> f32 {
     let terms = |side: &[u32]| u16::try_from(side.len()).map_or(f32::from(u16::MAX), f32::from);
     let (known, said) = match kind {

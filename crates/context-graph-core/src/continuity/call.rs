@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use super::terms::fingerprint;
 use crate::gwt::forecast::Kind;
 
-/// Bytes of the head and of the tail that are read of one string: of a call's input,
+/// How many bytes of the head and the tail of one string are read: of a call's input,
 const INPUT_WINDOW: (usize, usize) = (2_000, 400);
-/// of a result, whose first lines say most of what it is,
+/// of a result (its first lines say most),
 const OUTPUT_WINDOW: (usize, usize) = (1_200, 300);
 /// and of a prompt.
 const PROMPT_WINDOW: (usize, usize) = (6_000, 1_500);
-/// How many strings of an input or a result are read, and how many values are looked at.
+/// How many strings of an input or a result are read, and how many values are visited.
 const MAX_STRINGS: usize = 24;
 const MAX_VALUES: usize = 400;
-/// How much text of an input or a result is read in all.
+/// How much text of an input or a result is read in total.
 const MAX_TEXT: usize = 5_000;
 
 /// Fields of a result that repeat the input or hold a whole file beside the change.
@@ -28,7 +28,7 @@ const REPEATED: [&str; 5] = ["originalFile", "oldString", "newString", "structur
 const TITLES: [&str; 8] =
     ["command", "file_path", "notebook_path", "pattern", "url", "query", "path", "description"];
 
-/// What a tool does, as far as the name tells.
+/// What a tool does, judged by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Act {
     /// Looks at something or for something.
@@ -66,7 +66,7 @@ pub(crate) struct Call {
     pub tool: String,
     /// What it does.
     pub act: Act,
-    /// Whether the call failed, other than by the user's hand.
+    /// Whether the call failed, and not because the user interrupted it.
     pub failed: bool,
     /// Text of the input.
     pub input: String,
@@ -74,9 +74,9 @@ pub(crate) struct Call {
     pub output: String,
     /// Hash of tool and input, to tell whether two calls are the same.
     pub request: u64,
-    /// Hash of the result; of a failure, without its digits, which may be times and line numbers.
+    /// Hash of the result. For a failure the digits are left out: they may be times and line numbers.
     pub result: u64,
-    /// For an edit, hashes of what is replaced and what by.
+    /// For an edit, hashes of the replaced and the new text.
     pub edit: Option<(u64, u64)>,
     /// The call in a few words.
     pub title: String,
@@ -86,7 +86,7 @@ impl Call {
     /// The call whose result an event reports; `None` for any other event.
     pub(crate) fn of(event: &Event) -> Option<Self> {
         let (tool, input, response, error) = match event {
-            // An error beside a response that says nothing is the result.
+            // If the response is empty, the error next to it is the result.
             Event::PostToolUse(p) => {
                 let error = event.call_error().filter(|_| p.tool_response.is_null());
                 (&p.tool_name, &p.tool_input, Some(&p.tool_response), error)
@@ -102,7 +102,7 @@ impl Call {
         let mut title = (usize::MAX, String::new());
         for (side, root) in [(0, Some(input)), (1, response)] {
             let (mut values, mut strings) = (0, 0);
-            // A stack and no recursion: depth is bounded by the number of values alone.
+            // A stack instead of recursion, so depth is bounded only by the number of values.
             let mut stack: Vec<_> = root.map(|value| ("", value)).into_iter().collect();
             while let Some((key, value)) = stack.pop() {
                 values += 1;
@@ -128,7 +128,8 @@ impl Call {
                         }
                     }
                 } else if let Some(map) = value.as_object() {
-                    // By name, whatever order the map keeps. Nobody's result has more fields than are taken.
+                    // Sorted by name, so the map's own order does not matter. No real result has more fields
+                    // than are taken.
                     let fields = map.iter().take(MAX_VALUES).map(|(key, value)| (key.as_str(), value));
                     let mut fields: Vec<_> =
                         fields.filter(|(key, _)| side == 0 || !REPEATED.contains(key)).collect();
@@ -164,7 +165,7 @@ impl Call {
 }
 
 impl Call {
-    /// What it was, for a forecast of the next.
+    /// The kind of call, for the forecast of the next one.
     pub(crate) fn kind(&self) -> Kind {
         match self.act {
             _ if self.failed => Kind::Failed,
@@ -181,12 +182,12 @@ pub(crate) fn prompt_text(prompt: &str) -> String {
     window(prompt, PROMPT_WINDOW)
 }
 
-/// One hash after another, in their order.
+/// Combines hashes; the order matters.
 fn chain(hash: u64, next: u64) -> u64 {
     (hash.rotate_left(5) ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Head and tail of a string, cut at characters.
+/// Head and tail of a string, cut at character boundaries.
 fn window(text: &str, (head, tail): (usize, usize)) -> String {
     if text.len() <= head + tail {
         return text.to_owned();
@@ -196,7 +197,7 @@ fn window(text: &str, (head, tail): (usize, usize)) -> String {
     format!("{}\n{}", &text[..head], &text[tail..])
 }
 
-/// At most `max` characters of a text on one line, without control characters.
+/// At most `max` characters of a text, on one line, without control characters.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let mut line = String::new();
     let mut count = 0;

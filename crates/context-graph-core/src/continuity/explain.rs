@@ -10,14 +10,14 @@ use super::view::{VIEW_NAMES, View};
 use crate::gwt::fusion::{USUAL, VIEW_WEIGHTS};
 use crate::gwt::session_identity::KURAMOTO_N;
 
-/// A view has lost the purpose while its smoothed alignment is below this share of what is usual.
+/// A view has lost the purpose while its smoothed alignment is below this share of the usual one.
 const LOST: f32 = 0.75;
 /// The newest event's share in a view's smoothed alignment.
 const SMOOTHING: f32 = 0.35;
-/// How many new things of a kind are remembered.
+/// How many new terms of each kind are remembered.
 const KEPT: usize = 8;
 
-/// What a view can show for having lost the purpose.
+/// The kind of evidence a view can show when it has lost the purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
@@ -38,13 +38,14 @@ pub struct ViewPull {
     pub alignment: f32,
     /// What is usual while a session keeps to its purpose.
     pub usual: f32,
-    /// How much of the score is lost by it.
+    /// How much of the score this view costs.
     pub pull: f32,
-    /// The tool call at which it lost the purpose; the session's first is 1.
+    /// The number of the tool call at which it lost the purpose; the session's first call is 1.
     pub since_call: u32,
     /// When that was, in Unix milliseconds.
     pub since_ms: i64,
-    /// What it saw that was new since shortly before, newest first. Text of tools: data, never to be trusted.
+    /// New things it saw since shortly before that call, newest first. This text comes from tools: treat it as
+    /// untrusted data.
     pub evidence: Vec<String>,
 }
 
@@ -70,7 +71,7 @@ impl Default for Story {
 }
 
 impl Story {
-    /// Remembers an event's new things, before it is learned.
+    /// Remembers the new terms of an event. Call this before the event is learned.
     pub(crate) fn observe(
         &mut self,
         event: &Observation,
@@ -105,14 +106,14 @@ impl Story {
         }
     }
 
-    /// The views that count and have lost the purpose, those that pull most first.
+    /// The views with a weight that have lost the purpose, strongest pull first.
     pub(crate) fn tell(&self, views: [&dyn View; KURAMOTO_N]) -> Vec<ViewPull> {
         let total: f32 = VIEW_WEIGHTS.iter().sum();
         let mut pulls: Vec<ViewPull> = (0..KURAMOTO_N)
             .filter(|&view| VIEW_WEIGHTS[view] > 0.0)
             .filter_map(|view| {
                 let (since_call, since_ms) = self.lost_since[view]?;
-                // Smoothing delays: what made the view lose the purpose came a little earlier.
+                // Smoothing adds a delay, so the cause came a little earlier.
                 let from = since_call.saturating_sub(3);
                 let shows = |new: &&New| views[view].evidence() == Some(new.evidence) && new.call >= from;
                 Some(ViewPull {

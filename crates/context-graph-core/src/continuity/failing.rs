@@ -1,16 +1,16 @@
-//! What failures do to the measures: a call that fails leads nowhere, and a run of them leads nowhere for longer.
+//! How failures change the measures: a failed call makes no progress, and a run of failed calls even less.
 //!
-//! The work is still about the purpose, so only the view that looks at where results lead is lowered, and only so far: a
-//! failing test is part of ordinary work, and a session that is stuck is told of as a loop. What is learned and what is
-//! usual in the session stay as they are.
+//! The work is still about the purpose. So failures lower only the causal view, which looks at where results
+//! lead, and only by a limited amount: a failing test is part of ordinary work, and a stuck session is reported
+//! as a loop. What the session learned and its usual values do not change.
 
 use crate::gwt::session_identity::KURAMOTO_N;
 
 /// E5, the causal view.
 const CAUSAL: usize = 4;
-/// What each failure in a row takes off its alignment, as a share.
+/// The share of its alignment that each failure in a row takes away.
 const EACH: f32 = 0.08;
-/// After so many the rest take nothing more.
+/// Failures beyond this many change nothing more.
 const MOST: u8 = 5;
 
 /// The purpose vector after so many failures in a row.

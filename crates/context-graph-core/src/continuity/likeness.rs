@@ -1,7 +1,7 @@
-//! How alike two sessions are, by the words and files of what was asked and done.
+//! How alike two sessions are, by the words and files of their prompts and calls.
 //!
-//! Sessions of one project share most of their words. So a word counts by how few of the sessions around have it: what is
-//! left when the project's everyday words are taken away is the task.
+//! Sessions of one project share most of their words. So a word weighs more the fewer sessions have it. Without
+//! the project's everyday words, the task is what remains.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,13 @@ use super::Continuity;
 use super::terms::Term;
 use crate::gwt::numeric::{ln, narrow, unit};
 
-/// What a word counts that every session has: nearly nothing. Two sessions without a rare word still have a likeness.
+/// The weight of a word that every session has. It is small but not zero, so two sessions without a rare word
+/// still have a likeness.
 const LEAST: f64 = 0.05;
 
 impl Continuity {
-    /// The cosine of two sessions' words and files, in `[0, 1]`. Each counts by its rarity among the two and `around`: the
-    /// sessions of the project at about that time. `None` while one of the two has nothing to go by.
+    /// The cosine of two sessions' words and files, in `[0, 1]`. Each is weighted by its rarity among the two
+    /// sessions and `around`, the project's sessions of about that time. `None` if one of the two has no terms.
     pub fn likeness(&self, other: &Self, around: &[&Self]) -> Option<f32> {
         let all: Vec<Counts> = [self, other]
             .into_iter()
@@ -33,14 +34,14 @@ impl Continuity {
 
 type Counts = BTreeMap<Term, u32>;
 
-/// What a term adds to the product of two sessions of which one had it in `n` events and the other in `m`.
+/// What a term adds to the product of two sessions: one had it in `n` events, the other in `m`.
 fn product(all: &[Counts], term: Term, n: u32, m: u32) -> f64 {
     let having = all.iter().filter(|counts| counts.contains_key(&term)).count();
     let rarity = ln((number(all.len()) + 1.0) / number(having.max(1))).max(LEAST);
     weight(n) * weight(m) * rarity * rarity
 }
 
-/// A word of many events counts more, but not as much more as there are events.
+/// A word seen in many events weighs more, but less than in proportion.
 fn weight(events: u32) -> f64 {
     1.0 + ln(f64::from(events.max(1)))
 }

@@ -1,9 +1,9 @@
-//! Loops: the same call failing the same way, the same failure whatever is tried, two calls in turn that change nothing, an
-//! edit undone and redone.
+//! Finds loops: the same call failing the same way, the same failure whatever is tried, two calls in turn that
+//! change nothing, an edit undone and redone.
 //!
-//! Repetition alone is no loop. Asking again whether a build is done, running the tests after each change and
-//! reading file after file all repeat; what they share is that something differs: the answer, the files or
-//! the call. So a loop needs the same outcome, and a failure or a reversal among them; and where the calls differ, more of it.
+//! Repetition alone is no loop. Polling a build, running the tests after each change and reading file after
+//! file all repeat, but something differs each time: the answer, the files or the call. So a loop needs the
+//! same outcome and also a failure or a reversal. If the calls differ, it needs more repetitions.
 
 use std::collections::VecDeque;
 
@@ -13,24 +13,25 @@ use super::call::{Act, Call};
 
 /// How many newest events are compared.
 const WINDOW: usize = 16;
-/// A failing call is a loop at this many equal failures, if nothing was changed in between,
+/// A failing call is a loop at this many equal failures if nothing was changed in between,
 const FAILURES: u32 = 3;
-/// and at this many if something was: each change may have been a try.
+/// and at this many if something was changed: each change may have been an attempt to fix it.
 const FAILURES_WITH_CHANGES: u32 = 5;
-/// Calls that differ and fail alike are a loop at this many,
+/// Different calls that fail the same way are a loop at this many,
 const ALIKE: u32 = 5;
-/// among so many: a folder that is not the one they take it for, a file that nobody has read.
+/// out of this many newest calls. Typical causes: a wrong working folder, a file nobody has read.
 const AMONG: usize = 8;
-/// Two calls in turn are a loop after this many rounds, if one of them fails,
+/// Two alternating calls are a loop after this many rounds if one of them fails,
 const ROUNDS: usize = 3;
-/// and after this many if both only look and see the same each time. Commands are not counted: they may wait.
+/// and after this many if both only read and see the same each time. Commands do not count: they may be waiting
+/// for something.
 const IDLE_ROUNDS: usize = 4;
 /// An edit is a loop at this many applications and reversals. Undoing once to see a test fail is good practice.
 const FLIPS: u32 = 4;
-/// After this many events that are no part of it, a loop is over.
+/// A loop is over after this many events that are not part of it.
 const PATIENCE: u8 = 3;
 
-/// How a loop of calls that differ is told: what stands behind it differs with each.
+/// How a loop of different calls is described: the calls have no common title.
 const WHATEVER: &str = "the same failure, whatever is tried";
 
 /// What repeats, and how often.
@@ -48,7 +49,7 @@ struct Step {
     result: u64,
     failed: bool,
     act: Act,
-    /// Whether its result says anything, so that an equal one means something.
+    /// Whether the result has content, so that an equal result means something.
     telling: bool,
     edit: Option<(u64, u64)>,
 }
@@ -58,13 +59,13 @@ impl Step {
         self.request == other.request && self.result == other.result
     }
 
-    /// Whether it may have changed something that the next try depends on.
+    /// Whether it may have changed something that the next attempt depends on.
     fn changes(self) -> bool {
         self.act == Act::Change && !self.failed
     }
 }
 
-/// The newest events, and the loop that they are in.
+/// The newest events, and the current loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Loops {
     recent: VecDeque<Step>,
@@ -73,22 +74,22 @@ pub(crate) struct Loops {
 }
 
 impl Loops {
-    /// The loop that the session is in.
+    /// The session's current loop.
     pub(crate) fn current(&self) -> Option<&Loop> {
         self.current.as_ref()
     }
 
-    /// How many of the newest events failed, up to the newest that did not.
+    /// How many of the newest events failed in a row.
     pub(crate) fn failures_in_a_row(&self) -> usize {
         self.recent.iter().rev().take_while(|step| step.failed).count()
     }
 
-    /// Forgets everything: the user has spoken, so what comes is a new try.
+    /// Forgets everything: after a new prompt, the next call is a new attempt.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Takes a tool's result in.
+    /// Adds a tool's result.
     pub(crate) fn observe(&mut self, call: &Call) {
         let step = Step {
             request: call.request,
@@ -125,7 +126,7 @@ impl Loops {
                     .map(|times| Loop { what: format!("two calls in turn: {}", call.title), times })
             });
         if let Some(mut found) = found {
-            // The window forgets; a loop that goes on is counted on.
+            // The window is bounded, so a loop that continues keeps its count.
             if let Some(before) = self.current.take()
                 && (before.what == found.what
                     || [&before, &found].iter().all(|it| it.what.starts_with(WHATEVER)))
@@ -143,7 +144,7 @@ impl Loops {
         }
     }
 
-    /// How often the newest event's call has failed this way without ever doing anything else.
+    /// How often the newest call failed this way without any other outcome.
     fn failing(&self) -> Option<u32> {
         let newest = *self.recent.back().filter(|step| step.failed)?;
         let mut times = 0;
@@ -163,7 +164,7 @@ impl Loops {
         (times >= if changed { FAILURES_WITH_CHANGES } else { FAILURES }).then_some(times)
     }
 
-    /// How many of the newest calls have failed as the newest did, whatever they asked for.
+    /// How many of the newest calls failed as the newest did, whatever they asked for.
     fn erring(&self) -> Option<u32> {
         let newest = *self.recent.back().filter(|step| step.failed && step.telling)?;
         let alike = |step: &&Step| step.failed && step.result == newest.result;
@@ -172,7 +173,7 @@ impl Loops {
         (times >= ALIKE).then_some(times)
     }
 
-    /// How often the newest edit was applied or taken back, in turn.
+    /// How often the newest edit was applied or reverted, in turn.
     fn flipping(&self) -> Option<u32> {
         let (mut old, mut new) = self.recent.back()?.edit?;
         let mut times = 0;
@@ -185,7 +186,7 @@ impl Loops {
         (times >= FLIPS).then_some(times)
     }
 
-    /// How many rounds of the same two calls with the same two outcomes have come.
+    /// How many rounds of the same two calls with the same two outcomes there were.
     fn alternating(&self) -> Option<u32> {
         let mut back = self.recent.iter().rev();
         let (second, first) = (*back.next()?, *back.next()?);
@@ -204,7 +205,8 @@ impl Loops {
     }
 }
 
-/// Whether a failure says more than that it is one: a search that found nothing fails with a bare status.
+/// Whether an error says more than that the call failed. A search without matches fails with a bare exit
+/// status.
 fn says_why(error: &str) -> bool {
     let rest = error.trim_start();
     let rest = rest.strip_prefix("Exit code").unwrap_or(rest);

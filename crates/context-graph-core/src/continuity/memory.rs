@@ -1,7 +1,7 @@
 //! What a session has learned: the terms of its prompts, and those of its events once they are old enough.
 //!
 //! An event is not learned at once, or a drifted session would soon agree with itself. It waits until enough
-//! newer ones have come, or until the user speaks again: who goes on after what was done has accepted it.
+//! newer events have come or until the next prompt: a user who continues after seeing the work has accepted it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,13 +13,13 @@ use super::terms::Term;
 use super::vocabulary::Vocabulary;
 use crate::gwt::session_identity::KURAMOTO_N;
 
-/// The longest that an event waits, in events.
+/// The longest wait, in events.
 const MAX_LAG: usize = 20;
-/// The shortest, while a session is young: half of the session is always known.
+/// The shortest wait, in events, while a session is young: half of the session is always learned.
 const MIN_LAG: usize = 4;
-/// How many learned events are kept one by one.
+/// How many learned events are kept individually.
 const KEPT_EVENTS: usize = 36;
-/// How many terms of a kind are kept of an event that waits: of the call, and of the result.
+/// How many terms of each kind are kept from a waiting event: of the call, and of the result.
 const WORDS: (usize, usize) = (40, 24);
 const IDENTIFIERS: (usize, usize) = (20, 12);
 const ENTITIES: (usize, usize) = (8, 4);
@@ -45,7 +45,7 @@ pub(crate) struct Trace {
     pub gap: u32,
     /// How many events had come since the prompt.
     pub place_in_turn: u32,
-    /// What the views said of it.
+    /// The likeness that each view measured for it.
     pub likeness: [f32; KURAMOTO_N],
 }
 
@@ -68,7 +68,8 @@ impl Trace {
     }
 }
 
-/// So many terms of the call and so many of its result; what either leaves free, the other may fill.
+/// Takes at most this many terms of the call and of its result. Room that one side leaves free goes to the
+/// other.
 fn some_of(sides: &Sides, (input, output): (usize, usize)) -> Vec<Term> {
     let spare = output.saturating_sub(sides.output.len());
     let mut terms: Vec<Term> = sides.input.iter().copied().take(input + spare).collect();
@@ -98,9 +99,9 @@ pub(crate) struct Memory {
     pub last_asked: Vec<Term>,
     /// The words of each of the newest learned events, sorted, oldest event first.
     pub kept: VecDeque<Vec<Term>>,
-    /// Events that wait.
+    /// Events that are not learned yet.
     waiting: VecDeque<Trace>,
-    /// How many events were seen.
+    /// How many events there were so far.
     seen: u32,
 }
 
@@ -123,8 +124,8 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Takes in a message of the conversation before a prompt. What the user said is asked for; what anyone else said
-    /// only makes its words known, as work does.
+    /// Adds a message of the conversation before a prompt. A message of the user counts as a prompt. One by
+    /// anyone else only makes its words known, as work does.
     pub(crate) fn hear(&mut self, message: &Observation, by_user: bool) {
         let (words, identifiers, places) = if by_user {
             (&mut self.asked_words, &mut self.asked_identifiers, &mut self.asked_places)
@@ -137,18 +138,18 @@ impl Memory {
         places.learn(&terms);
     }
 
-    /// Takes a prompt in.
+    /// Adds a prompt.
     pub(crate) fn ask(&mut self, prompt: &Observation) {
         self.hear(prompt, true);
         self.last_asked.clone_from(&prompt.words.input);
     }
 
-    /// Learns all events that wait, and returns them: the coming of a prompt has accepted them.
+    /// Learns all waiting events and returns them: a new prompt has accepted them.
     pub(crate) fn accept(&mut self) -> Vec<Trace> {
         self.release(0)
     }
 
-    /// Lets an event wait, and returns those that have waited long enough.
+    /// Queues an event, and returns those that have waited long enough.
     pub(crate) fn wait(&mut self, event: &Observation, likeness: [f32; KURAMOTO_N]) -> Vec<Trace> {
         self.seen = self.seen.saturating_add(1);
         self.waiting.push_back(Trace::of(event, likeness));
@@ -171,7 +172,8 @@ impl Memory {
         ready
     }
 
-    /// Each word, file and folder of the prompts and of all events, those that wait too, with how many had it.
+    /// Each word, file and folder of the prompts and of all events, waiting ones included, with how many had
+    /// it.
     pub(crate) fn words_and_places(&self) -> BTreeMap<Term, u32> {
         let mut counts = BTreeMap::new();
         for vocabulary in [&self.words, &self.asked_words, &self.places, &self.asked_places] {
@@ -185,7 +187,7 @@ impl Memory {
         counts
     }
 
-    /// Whether there was a prompt or an event to hold another against.
+    /// Whether there was any prompt or event to compare with.
     pub(crate) fn knows_anything(&self) -> bool {
         self.words.events() > 0 || self.asked_words.events() > 0
     }
@@ -205,8 +207,9 @@ impl Memory {
         self.places.knows(term) || self.asked_places.knows(term)
     }
 
-    /// How near places are to known ones, on average: a file counts full, one of the same name or in a known
-    /// folder less, one that shares only folders further up least. `None` of no places.
+    /// How near places are to known ones, on average. A known file counts fully; a file of the same name or in
+    /// a known folder counts less; one that shares only folders further up counts least. `None` if there are no
+    /// places.
     pub(crate) fn nearness(&self, places: &[Place]) -> Option<f32> {
         let near = |place: &Place| {
             let mut folders = place.folders.iter().map(|&folder| self.knows_place(folder));

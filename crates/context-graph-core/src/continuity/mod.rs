@@ -8,11 +8,11 @@
 //!                └─▶ loops
 //! ```
 //!
-//! The purpose is what the prompts asked for and what was done about it since. A tool's result is scored against
-//! it and then waits before it becomes part of it.
+//! The purpose is what the prompts asked for and the work done for it since. A tool's result is scored against
+//! the purpose. After a wait it becomes part of it.
 //!
-//! State is bounded, terms are hashes, and every number is made by operations that are exact on every machine.
-//! `docs/continuity.md` tells what each view sees and what it is worth.
+//! State is bounded, terms are hashes, and only operations that give the same bits on every machine are used.
+//! `docs/continuity.md` says what each view sees and how much it is worth.
 
 mod alignment;
 mod asked;
@@ -54,24 +54,26 @@ pub(crate) use purpose::{asked_before, is_asked_by_a_person};
 use terms::{Kind, term};
 use view::Views;
 
-/// What an event says about the session.
+/// The assessment of one event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// The alignment of each view, E1 first, in `[0, 1]`. Unless the event was scored, that of the last one.
+    /// The alignment of each view, E1 first, in `[0, 1]`. If the event was not scored: those of the last scored
+    /// one.
     pub purpose_vector: [f32; KURAMOTO_N],
     /// The identity continuity, in `[0, 1]`.
     pub ic: f32,
-    /// The loop that the session is in.
+    /// The session's current loop.
     pub looping: Option<Loop>,
-    /// What kind of call it was a result of, if it was one.
+    /// The kind of call, if the event is a tool's result.
     pub kind: Option<CallKind>,
-    /// Whether this event was a tool's result and so moved the IC.
+    /// Whether this event was a tool's result and therefore changed the IC.
     pub scored: bool,
-    /// What a prompt makes of the work so far, or of the prompts where there was none; nothing for the first.
+    /// The measures after a prompt: of the work so far, or of the earlier prompts if there was no work. `None`
+    /// for the first prompt.
     pub asked: Option<Asked>,
 }
 
-/// The work so far as a prompt leaves it.
+/// The measures of the work so far, as a prompt changes them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Asked {
     /// The alignment of each view, E1 first, in `[0, 1]`.
@@ -80,7 +82,7 @@ pub struct Asked {
     pub ic: f32,
 }
 
-/// What is carried from event to event to judge the next.
+/// The state carried from event to event.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Continuity {
     memory: Memory,
@@ -97,7 +99,7 @@ pub struct Continuity {
 }
 
 impl Continuity {
-    /// Takes an event in. Tool results are scored, prompts renew the purpose, other events change nothing.
+    /// Adds an event. Tool results are scored, prompts renew the purpose, other events change nothing.
     pub fn observe(&mut self, event: &Event, at_ms: i64) -> Assessment {
         let (mut asked, mut kind) = (None, None);
         let mut purpose_vector = self.alignments.vector;
@@ -128,17 +130,17 @@ impl Continuity {
         }
     }
 
-    /// The IC after the last event; 1 before any was scored.
+    /// The IC after the last event; 1 before the first scored one.
     pub fn ic(&self) -> f32 {
         self.smoothed.map_or(1.0, fusion::fitted_ic)
     }
 
-    /// The views that pull the score down, the strongest first, since when and on what evidence.
+    /// The views that pull the score down, strongest first, with since when and the evidence.
     pub fn explain(&self) -> Vec<ViewPull> {
         self.story.tell(self.views.all())
     }
 
-    /// How many calls in a row have failed, up to the newest; none before anything was asked anew.
+    /// How many of the newest calls failed in a row; 0 after a new prompt.
     pub fn failures_in_a_row(&self) -> usize {
         self.loops.failures_in_a_row()
     }
@@ -148,7 +150,7 @@ impl Continuity {
         &self.purpose
     }
 
-    /// Takes in the conversation before a prompt, where the sender gave it. It often repeats prompts that are known.
+    /// Adds the conversation before a prompt, if the sender gave it. It often repeats known prompts.
     fn hear(&mut self, prompt: &UserPromptSubmitPayload) {
         let is_news = self.purpose.first.is_empty();
         for (role, content) in prompt.conversation() {
@@ -165,7 +167,7 @@ impl Continuity {
     fn ask(&mut self, prompt: &str, cwd: &str) -> Option<Asked> {
         self.purpose.ask(prompt);
         let prompt = Observation::of_prompt(prompt, cwd);
-        // Who goes on after what was done has accepted it: the prompt is held against that too.
+        // A user who continues has accepted the work, so the prompt is compared with that work too.
         let accepted = self.memory.accept();
         self.learn(&accepted);
         let asked = self.weigh(&prompt);
@@ -175,8 +177,8 @@ impl Continuity {
         asked
     }
 
-    /// What a prompt makes of the work so far. The IC falls with the score, and never below a warning by a prompt alone:
-    /// who asks for something else is not in a crisis.
+    /// How a prompt changes the measures of the work so far. The IC falls with the score, but a prompt alone
+    /// never takes it below the warning level: asking for something else is not a crisis.
     fn weigh(&self, prompt: &Observation) -> Option<Asked> {
         if !self.memory.knows_anything() {
             return None;
@@ -192,7 +194,7 @@ impl Continuity {
         Some(Asked { purpose_vector, ic: (self.ic() * share).max(floor) })
     }
 
-    /// Scores a tool's result, and gives the purpose vector that it makes.
+    /// Scores a tool's result, and returns its purpose vector.
     fn score(&mut self, mut event: Observation, at_ms: i64) -> [f32; KURAMOTO_N] {
         self.calls = self.calls.saturating_add(1);
         self.calls_in_turn = self.calls_in_turn.saturating_add(1);
@@ -220,7 +222,7 @@ impl Continuity {
     }
 }
 
-/// Tenths of a second from one time to another, 0 where a clock went back.
+/// Tenths of a second between two times; 0 if the clock went back.
 fn tenths_between(before: Option<i64>, now: i64) -> u32 {
     let ms = before.map_or(0, |before| now.saturating_sub(before).max(0));
     u32::try_from(ms / 100).unwrap_or(u32::MAX)

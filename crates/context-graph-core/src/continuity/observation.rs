@@ -1,4 +1,4 @@
-//! What the views get to see of a tool's result or a prompt: its text, cut into terms.
+//! The input of the views: a tool's result or a prompt, cut into terms.
 
 use super::call::{Call, one_line, prompt_text};
 use super::explain::Evidence;
@@ -9,13 +9,13 @@ use super::terms::{Kind, Term, is_entity, is_identifier, parts, term, term_of_by
 const MAX_TERMS: usize = 72;
 const MAX_PLACES: usize = 12;
 const MAX_GRAMS: usize = 32;
-/// How much of a call's text is read for its runs of bytes.
+/// How much of a call's text is read for its byte n-grams.
 const GRAM_TEXT: usize = 2_000;
-/// How many terms of a kind are kept as written, and how long each may be.
+/// How many terms of each kind are kept as written, and how long each may be.
 const MAX_LABELS: usize = 12;
 const MAX_LABEL: usize = 80;
 
-/// Terms of one kind, those of the call and those that only its result had; each once, in order of appearance.
+/// Terms of one kind: those of the call, and those that only its result had. Each once, in order of appearance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Sides {
     /// From the call.
@@ -30,7 +30,7 @@ impl Sides {
         self.input.iter().chain(&self.output).copied()
     }
 
-    /// Adds a term unless it is there or its side is full; says whether it did.
+    /// Adds a term unless it is already there or its side is full; returns whether it was added.
     fn add(&mut self, from_call: bool, term: Term) -> bool {
         let known = self.input.contains(&term) || (!from_call && self.output.contains(&term));
         let side = if from_call { &mut self.input } else { &mut self.output };
@@ -45,7 +45,7 @@ impl Sides {
 /// A term as it was written.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Label {
-    /// What it is.
+    /// What kind of term it is.
     pub evidence: Evidence,
     /// The term.
     pub term: Term,
@@ -72,21 +72,21 @@ pub(crate) struct Observation {
     pub places: Vec<Place>,
     /// Files and folders that the result names.
     pub found: Vec<Place>,
-    /// Some of the runs of five bytes of the call.
+    /// A sample of the call's runs of five bytes.
     pub grams: Vec<Term>,
     /// The call's paths, identifiers and words as written, for an explanation.
     pub labels: Vec<Label>,
 }
 
 impl Observation {
-    /// The observation of a tool's result.
+    /// Makes the observation of a tool's result.
     pub(crate) fn of_call(call: &Call, cwd: &str) -> Self {
         let mut observation = Self::of_text(&call.input, &call.output, cwd);
         observation.step.0 = term(Kind::Tool, &call.tool);
         observation
     }
 
-    /// The observation of a prompt.
+    /// Makes the observation of a prompt.
     pub(crate) fn of_prompt(prompt: &str, cwd: &str) -> Self {
         Self::of_text(&prompt_text(prompt), "", cwd)
     }
@@ -130,18 +130,18 @@ impl Observation {
     }
 }
 
-/// Keeps a term as written, a bounded number of each kind.
+/// Keeps a term as written, up to a limit per kind.
 fn label(labels: &mut Vec<Label>, evidence: Evidence, term: Term, text: &str) {
     if labels.iter().filter(|label| label.evidence == evidence).count() < MAX_LABELS {
         labels.push(Label { evidence, term, text: one_line(text, MAX_LABEL) });
     }
 }
 
-/// The runs of five bytes whose hashes are smallest: a sample that two similar texts share.
+/// The runs of five bytes with the smallest hashes: similar texts get similar samples.
 fn grams(text: &str) -> Vec<Term> {
     let bytes = &text.as_bytes()[..text.len().min(GRAM_TEXT)];
     let mut grams: Vec<Term> = bytes.windows(5).map(|run| term_of_bytes(Kind::Gram, run)).collect();
-    // Repeated runs are rare, so four times as many leave enough when they are gone.
+    // Repeated runs are rare, so four times as many are enough after removing duplicates.
     if grams.len() > 4 * MAX_GRAMS {
         grams.select_nth_unstable(4 * MAX_GRAMS);
         grams.truncate(4 * MAX_GRAMS);

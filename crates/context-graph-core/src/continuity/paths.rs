@@ -1,7 +1,7 @@
-//! Paths in text: which files and folders a call or a result names.
+//! Finds the files and folders that a call or a result names.
 //!
-//! A path is known by its file name, by folder and file name, and by its folders two at a time, so that an
-//! absolute path, one relative to the project and one from another folder meet in what they share.
+//! A path is identified by its file name, by folder plus file name, and by pairs of its folders. So an absolute
+//! path, one relative to the project and one from another folder match in the parts they share.
 
 use super::terms::{Kind, Term, pair, term};
 
@@ -11,7 +11,7 @@ const MAX_FOLDERS: usize = 5;
 /// How much of a path is kept as written, in bytes: its end says most.
 const MAX_WRITTEN: usize = 72;
 
-/// Endings of file names, sorted. `level.quantity` is no file, so not every ending will do.
+/// File name extensions, sorted. `level.quantity` is no file, so only known extensions count.
 #[rustfmt::skip]
 const EXTENSIONS: &[&str] = &[
     "astro", "bash", "bat", "bin", "c", "cc", "cfg", "cjs", "clj", "conf", "cpp", "cs", "cshtml", "csproj",
@@ -28,13 +28,13 @@ const EXTENSIONS: &[&str] = &[
 /// A file or folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The last name with the folder before it.
+    /// The last name together with its folder.
     pub file: Term,
     /// The last name alone.
     pub name: Term,
-    /// Folders, each with the one above it, the nearest first.
+    /// Folders, each together with its parent, nearest first.
     pub folders: Vec<Term>,
-    /// The ending, 0 if there is none.
+    /// The extension; 0 if there is none.
     pub extension: Term,
     /// The end of the path as written.
     pub written: String,
@@ -79,7 +79,7 @@ impl Place {
     }
 }
 
-/// The places that a text names, each once, at most `max`. Paths below `cwd` are taken relative to it.
+/// The places that a text names, each once, at most `max`. Paths below `cwd` become relative to it.
 pub(crate) fn places(text: &str, cwd: &str, max: usize) -> Vec<Place> {
     let mut found: Vec<Place> = Vec::new();
     for run in named(text) {
@@ -97,12 +97,12 @@ pub(crate) fn places(text: &str, cwd: &str, max: usize) -> Vec<Place> {
     found
 }
 
-/// The paths that a text names, as they are written there.
+/// The paths in a text, as written.
 pub(crate) fn named(text: &str) -> impl Iterator<Item = &str> {
     runs(text).map(|run| run.trim_end_matches(['.', '-', '/', '\\'])).filter(|run| looks_like_path(run))
 }
 
-/// Runs of characters that paths are made of. An escaped line break, as text in JSON has them, ends a run.
+/// Splits a text into runs of path characters. An escaped line break, as in JSON text, ends a run.
 fn runs(text: &str) -> impl Iterator<Item = &str> {
     let is_part =
         |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '\\' | '~' | '@' | '+');
@@ -121,15 +121,15 @@ fn runs(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a path ends like a file.
+/// Whether a path ends with a known file extension.
 pub(crate) fn is_file(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.rsplit_once('.')
         .is_some_and(|(_, ending)| EXTENSIONS.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok())
 }
 
-/// Whether a run of path characters names a file or folder: it ends like a file, or has folders and is not just
-/// `this/that`.
+/// Whether a run of path characters names a file or folder: it has a file's extension, or it has folders and is
+/// not just `this/that`.
 fn looks_like_path(run: &str) -> bool {
     if !(3..=260).contains(&run.len()) || !run.contains(|c: char| c.is_alphabetic()) {
         return false;

@@ -1,4 +1,4 @@
-//! The user's words that set the purpose.
+//! The user's prompts that set the purpose.
 
 use std::collections::VecDeque;
 
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 
 use super::call::one_line;
 
-/// How many of the newest prompts are kept beside the first.
+/// How many of the newest prompts are kept besides the first.
 const NEWEST: usize = 3;
 /// How many characters of a prompt are kept.
 const LENGTH: usize = 400;
 
-/// What the user asked for: the first prompt and the newest, shortened to one line each.
+/// What the user asked for: the first prompt and the newest ones, each shortened to one line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
-    /// The first prompt, empty before there is one.
+    /// The first prompt; empty if there is none yet.
     pub first: String,
     /// The newest prompts after the first, oldest first.
     pub newest: VecDeque<String>,
 }
 
 impl Purpose {
-    /// Whether this text is one of the prompts that are kept.
+    /// Whether this text is one of the kept prompts.
     pub(crate) fn has(&self, text: &str) -> bool {
         let words = one_line(text, LENGTH);
         self.first == words || self.newest.contains(&words)
     }
 
-    /// Takes a prompt in.
+    /// Adds a prompt.
     pub(crate) fn ask(&mut self, prompt: &str) {
         let words = one_line(prompt, LENGTH);
         if words.is_empty() || self.newest.back().unwrap_or(&self.first) == &words {
@@ -45,8 +45,8 @@ impl Purpose {
     }
 }
 
-/// Whether a prompt says what a person wants. Notices that programs put in the prompt's place and bare commands
-/// to the client do not.
+/// Whether a person wrote the prompt to ask for something. Notices that programs send as prompts, and commands
+/// to the client without arguments, do not count.
 pub(crate) fn is_asked_by_a_person(prompt: &UserPromptSubmitPayload) -> bool {
     let text = prompt.prompt.trim_start();
     !prompt.is_machine_made()
@@ -56,7 +56,7 @@ pub(crate) fn is_asked_by_a_person(prompt: &UserPromptSubmitPayload) -> bool {
         && !is_bare_command(text)
 }
 
-/// What the user asked for before a prompt, oldest first, where the sender gave the conversation.
+/// The user's earlier prompts, oldest first, if the sender gave the conversation.
 pub(crate) fn asked_before(prompt: &UserPromptSubmitPayload) -> impl Iterator<Item = &str> {
     let by_user = prompt.conversation().filter(|(role, _)| *role == "user").map(|(_, content)| content);
     by_user.filter(|content| *content != prompt.prompt && !is_notice(content.trim_start()))

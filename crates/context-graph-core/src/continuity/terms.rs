@@ -1,7 +1,7 @@
-//! Text into terms: hashed words, identifiers and entities, the same on every machine.
+//! Turns text into terms: hashed words, identifiers and entities, the same on every machine.
 //!
-//! A term is 28 bits of a hash, which the encoding of a session writes in four bytes. Nothing here depends on a
-//! locale: case is folded by Unicode's own table and words are split by the classes of characters.
+//! A term is 28 bits of a hash, which takes four bytes in a session's encoding. Nothing here depends on a
+//! locale: case is folded with Unicode's tables, and words are split by character class.
 
 /// A hashed term.
 pub(crate) type Term = u32;
@@ -9,8 +9,8 @@ pub(crate) type Term = u32;
 /// Bits of a term.
 const TERM_BITS: u32 = 28;
 
-/// Words that say nothing about a task: English glue, keywords that every language shares, and the tools' own
-/// chatter. Sorted, for a binary search.
+/// Stop words: English function words, keywords that all languages share, and the tools' own messages. Sorted,
+/// for a binary search.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "about", "after", "again", "all", "also", "and", "any", "are", "been", "before", "bool", "but", "can",
@@ -27,7 +27,7 @@ const STOP_WORDS: &[&str] = &[
     "you", "your",
 ];
 
-/// What kind of thing a hash stands for, so that a word and a folder of the same name differ.
+/// The kind of a term. It is part of the hash, so that a word and a folder of the same name differ.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     /// A stemmed word or part of an identifier.
@@ -42,7 +42,7 @@ pub(crate) enum Kind {
     File,
     /// A folder.
     Folder,
-    /// The ending of a file name.
+    /// A file name's extension.
     Extension,
     /// Five characters in a row.
     Gram,
@@ -66,7 +66,7 @@ pub(crate) fn pair(kind: Kind, first: &str, second: &str) -> Term {
     finish(bytes.fold(seed(kind), |hash, byte| mix(hash, byte.to_ascii_lowercase())))
 }
 
-/// A 64-bit hash of text as it is, for telling whether two things are the same.
+/// A 64-bit hash of the exact text, to compare two texts for equality.
 pub(crate) fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
@@ -81,7 +81,7 @@ fn seed(kind: Kind) -> u64 {
 }
 
 fn finish(hash: u64) -> Term {
-    // The low bits of FNV are its weakest: spread them before cutting.
+    // The low bits of FNV-1a are its weakest, so mix before cutting.
     ((hash ^ (hash >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - TERM_BITS)) as Term
 }
 
@@ -90,7 +90,8 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|token| !token.is_empty())
 }
 
-/// The words inside an identifier: `fooBar_baz2` holds `foo`, `Bar`, `baz`. Digits separate and are dropped.
+/// The words inside an identifier: `fooBar_baz2` has `foo`, `Bar`, `baz`. Digits separate words and are
+/// dropped.
 pub(crate) fn parts(token: &str) -> impl Iterator<Item = &str> {
     let mut rest = token;
     std::iter::from_fn(move || {
@@ -120,7 +121,7 @@ pub(crate) fn parts(token: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The term of a word: case folded, simple English endings removed. `None` for what says nothing.
+/// The term of a word: case folded, simple English suffixes removed. `None` for a stop word.
 pub(crate) fn word(part: &str) -> Option<Term> {
     if part.len() < 3 {
         return None;
@@ -133,11 +134,11 @@ pub(crate) fn word(part: &str) -> Option<Term> {
     (!says_nothing).then(|| term(Kind::Word, stem))
 }
 
-/// Cuts plural and verb endings, no more: `sessions`, `parsing`, `parsed` meet `session`, `pars`.
+/// Removes plural and verb suffixes only: `sessions` becomes `session`, `parsing` and `parsed` become `pars`.
 fn stem(word: &str) -> &str {
     let long_enough = |stem: &&str| stem.chars().nth(3).is_some();
     let ending = ["ings", "ing", "ed", "es", "s"].iter().find_map(|ending| {
-        // The `s` of `class` is no plural.
+        // The `s` of `class` is not a plural.
         let stem = word.strip_suffix(ending).filter(long_enough)?;
         (*ending != "s" || !stem.ends_with('s')).then_some(stem)
     });
@@ -145,7 +146,7 @@ fn stem(word: &str) -> &str {
     stem.strip_suffix('e').filter(long_enough).unwrap_or(stem)
 }
 
-/// Whether a token is an identifier that somebody made up and no plain word.
+/// Whether a token is an identifier from code, not a plain word.
 pub(crate) fn is_identifier(token: &str) -> bool {
     let inner_hump =
         token.chars().zip(token.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());

@@ -10,18 +10,18 @@ use crate::gwt::session_identity::KURAMOTO_N;
 
 /// One way to compare a tool's result with what the session has been about.
 pub(crate) trait View {
-    /// About what this view says of work that keeps to its purpose, in a session that nothing is known of.
+    /// The view's average likeness on work that keeps to its purpose, used until the session has its own.
     fn usual(&self) -> f32;
 
-    /// The likeness in `[0, 1]`, or `None` if the event has nothing that this view goes by.
+    /// The likeness in `[0, 1]`, or `None` if the event has no input for this view.
     fn compare(&self, event: &Observation, memory: &Memory) -> Option<f32>;
 
-    /// Takes in an event that has waited long enough. Most views go by the shared memory and keep nothing.
+    /// Learns an event that has waited long enough. Most views use the shared memory and keep no state.
     fn learn(&mut self, event: &Trace) {
         let _ = event;
     }
 
-    /// What shows that this view has lost the purpose, if anything can be shown.
+    /// The kind of evidence that shows this view has lost the purpose, if it has one.
     fn evidence(&self) -> Option<Evidence> {
         None
     }
@@ -44,7 +44,7 @@ pub const VIEW_NAMES: [&str; KURAMOTO_N] = [
     "E13 keyword",
 ];
 
-/// The views with the state that they keep to themselves.
+/// The views that have state of their own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Views {
     periodic: views::Periodic,
@@ -73,7 +73,7 @@ impl Views {
         ]
     }
 
-    /// Takes in an event that has waited long enough.
+    /// Learns an event that has waited long enough.
     pub(crate) fn learn(&mut self, event: &Trace) {
         self.periodic.learn(event);
         self.positional.learn(event);

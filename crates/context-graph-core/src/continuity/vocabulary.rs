@@ -1,4 +1,4 @@
-//! A bounded count of terms: how many events had each, and when last.
+//! A bounded count of terms: how many events had each one, and which event was the last.
 
 use std::cmp::Reverse;
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::terms::Term;
 use crate::gwt::numeric::{ln, narrow};
 
-/// One term and what is known of it.
+/// One term and its count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct TermCount {
     term: Term,
     /// How many events had it.
     events: u16,
-    /// The newest of them, by its number.
+    /// The number of the newest event that had it.
     last: u32,
 }
 
-/// Terms with the number of events that had them, at most `capacity`; the rarest and oldest are forgotten first.
+/// Terms with the number of events that had them, at most `capacity`. The rarest and oldest are dropped first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Vocabulary {
-    /// Sorted by term, so that lookups are quick and the order never depends on anything else.
+    /// Sorted by term, for fast lookups and a fixed order.
     entries: Vec<TermCount>,
     events: u32,
     capacity: u16,
@@ -56,7 +56,7 @@ impl Vocabulary {
         self.merge(&fresh);
     }
 
-    /// Puts new terms, sorted, in their places.
+    /// Inserts new, sorted terms at their positions.
     fn merge(&mut self, fresh: &[Term]) {
         let mut merged = Vec::with_capacity(self.entries.len() + fresh.len());
         let mut old = self.entries.iter().copied().peekable();
@@ -70,12 +70,12 @@ impl Vocabulary {
         self.entries = merged;
     }
 
-    /// Drops all but `keep` terms: what was seen in few events and long ago.
+    /// Drops all but `keep` terms: those seen in few events and long ago go first.
     fn forget(&mut self, keep: usize) {
         if self.entries.len() <= keep {
             return;
         }
-        // Seen again is worth a hundred events of age.
+        // Each further occurrence weighs as much as a hundred events of age.
         let worth = |entry: &TermCount| {
             (Reverse(u64::from(entry.last) + 100 * u64::from(entry.events.min(50))), entry.term)
         };
@@ -110,23 +110,23 @@ impl Vocabulary {
         self.events
     }
 
-    /// How telling a term is: much if it is new, little if every event has it.
+    /// How specific a term is: high if it is new, low if every event has it.
     pub(crate) fn rarity(&self, term: Term) -> f64 {
         self.rarity_of(self.count(term))
     }
 
-    /// The rarity of a term that so many events had.
+    /// The rarity of a term that `count` events had.
     pub(crate) fn rarity_of(&self, count: u16) -> f64 {
         ln((f64::from(self.events) + 1.0) / (f64::from(count) + 0.5) + 1.0)
     }
 
-    /// Which share of the terms is known, each counted by its rarity here; `None` of no terms.
+    /// The share of the terms that are known, each weighted by its rarity; `None` if there are no terms.
     pub(crate) fn coverage(
         &self,
         terms: impl IntoIterator<Item = Term>,
         known: impl Fn(Term) -> bool,
     ) -> Option<f32> {
-        // Most terms are new or seen in few events: their logarithms are taken once.
+        // Most terms are new or rare, so their logarithms are computed once.
         let few: [f64; 6] = [0, 1, 2, 3, 4, 5].map(|count| self.rarity_of(count));
         let (mut covered, mut total) = (0.0, 0.0);
         for term in terms {

@@ -1,16 +1,17 @@
 //! The map from a raw score to an IC, so that the fixed levels mean something.
 //!
-//! A weighted alignment of 0.4 may be excellent work: how high scores run is a property of the views, not of the
-//! session. A monotone piecewise-linear map, given by knots, stretches the scores so that on-task work is healthy
-//! about half the time. Being monotone it never changes which of two moments was more on task.
+//! A weighted alignment of 0.4 may be excellent work: the height of the scores depends on the views, not on the
+//! session. A monotone piecewise-linear map, given by knots, stretches the scores so that on-task work is
+//! healthy about half of the time. Because it is monotone, it never changes which of two moments was more on
+//! task.
 
 use super::fusion::KNOTS;
 use super::numeric::{narrow, unit};
 
-/// A score and the IC that it stands for.
+/// A score and its IC.
 pub type Knot = (f32, f32);
 
-/// A monotone map of `[0, 1]` into itself: straight lines between knots, level outside them.
+/// A monotone map of `[0, 1]` into itself: linear between knots, constant outside them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration<'a> {
     knots: &'a [Knot],
@@ -22,7 +23,7 @@ impl Calibration<'static> {
 }
 
 impl<'a> Calibration<'a> {
-    /// A map from knots of one's own; `None` unless there is one at least, all are in `[0, 1]`, scores rise
+    /// A map with custom knots. `None` unless there is at least one knot, all are in `[0, 1]`, scores rise
     /// strictly and ICs never fall.
     pub fn new(knots: &'a [Knot]) -> Option<Self> {
         let in_range = |x: f32| (0.0..=1.0).contains(&x);
@@ -32,7 +33,7 @@ impl<'a> Calibration<'a> {
         valid.then_some(Self { knots })
     }
 
-    /// The IC of a score. Scores outside `[0, 1]` are brought inside; NaN counts as 0.
+    /// The IC of a score. Scores are clamped to `[0, 1]`; NaN counts as 0.
     pub fn apply(&self, score: f32) -> f32 {
         let score = unit(score);
         let above = self.knots.partition_point(|knot| knot.0 <= score);
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
     use crate::gwt::testing::any_f32;
 
-    /// Valid knots: sorted numbers, doubles among the scores removed.
+    /// Valid knots: sorted, without duplicate scores.
     fn knots() -> impl Strategy<Value = Vec<Knot>> {
         prop::collection::vec((0.0..=1.0f32, 0.0..=1.0f32), 1..12).prop_map(|pairs| {
             let (mut scores, mut ics): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();

@@ -1,4 +1,5 @@
-//! Consciousness and its factors: names for four numbers, each defined here and claiming no more.
+//! Consciousness and its factors. They are names for four numbers, which are defined here; nothing more is
+//! claimed.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ pub struct ConsciousnessState {
 }
 
 impl ConsciousnessState {
-    /// The measures that a snapshot holds, each brought into `[0, 1]`.
+    /// The measures in a snapshot, each clamped to `[0, 1]`.
     pub fn from_snapshot(snapshot: &SessionIdentitySnapshot) -> Self {
         Self {
             consciousness: unit(snapshot.consciousness),
@@ -37,8 +38,9 @@ impl ConsciousnessState {
     }
 }
 
-/// How evenly alignment is spread over the views: the entropy of the purpose vector, taken as shares of its sum,
-/// over that of thirteen equal shares. 1 when all views agree equally, 0 when one does or none.
+/// How evenly alignment is spread over the views: the entropy of the purpose vector (as shares of its sum),
+/// divided by the entropy of thirteen equal shares. 1 if all views agree equally; 0 if only one agrees, or
+/// none.
 pub fn differentiation(pv: &[f32; KURAMOTO_N]) -> f32 {
     let alignments = pv.map(|alignment| f64::from(unit(alignment)));
     let total: f64 = alignments.iter().sum();
@@ -49,8 +51,8 @@ pub fn differentiation(pv: &[f32; KURAMOTO_N]) -> f32 {
     unit(narrow(entropy / ln(13.0)))
 }
 
-/// A forecast's skill against a naive one, from the errors of both: 1 where it made none, 0.5 where it made the same, 0
-/// where only the naive one made none. An error that is not a positive number counts as none.
+/// The skill of a forecast against a naive one, from the errors of both: 1 if it made no error, 0.5 if both
+/// made the same, 0 if only the naive one made none. An error that is not a positive number counts as no error.
 pub fn reflection(own_error: f32, naive_error: f32) -> f32 {
     let [own, naive] = [own_error, naive_error].map(|error| {
         let error = if error.is_finite() { f64::from(error.max(0.0)) } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Likeness of two sessions' purposes.
+//! How alike the purposes of two sessions are.
 
 use super::numeric::{narrow, unit};
 use super::session_identity::KURAMOTO_N;
@@ -6,11 +6,11 @@ use super::session_identity::KURAMOTO_N;
 /// The cross-session IC when there is nothing to compare: neither like nor unlike.
 pub const NEUTRAL_CROSS_SESSION_IC: f32 = 0.5;
 
-/// The cosine of two sessions' stored purpose vectors, in `[0, 1]` because alignments are not negative.
+/// The cosine of two sessions' stored purpose vectors. It is in `[0, 1]` because alignments are not negative.
 ///
-/// Both vectors are to come from their own session's record: a fresh session that inherits a copy of the previous
-/// vector would agree with it by construction. A session that has no vector yet (all zeros) gives
-/// [`NEUTRAL_CROSS_SESSION_IC`]. Components outside `[0, 1]` are brought inside; those not finite count as 0.
+/// Each vector must come from its own session's record: a new session that starts with a copy of the previous
+/// vector would agree with it by construction. A session without a vector yet (all zeros) gives
+/// [`NEUTRAL_CROSS_SESSION_IC`]. Components are clamped to `[0, 1]`; one that is not finite counts as 0.
 pub fn cross_session_ic(current: &[f32; KURAMOTO_N], previous: &[f32; KURAMOTO_N]) -> f32 {
     let current = current.map(|alignment| f64::from(unit(alignment)));
     let previous = previous.map(|alignment| f64::from(unit(alignment)));

@@ -1,13 +1,13 @@
-//! What a session expects its next call to be, and how much better that is than guessing.
+//! Forecasts a session's next call, and measures how much better that is than guessing.
 //!
-//! The forecast goes by what came after the last call before; the naive one by how often each kind came at all. Work in a
-//! rhythm (change, run, change, run) is foreseen, and what breaks it is not.
+//! The forecast uses what followed the previous call so far; the naive forecast uses only how often each kind
+//! occurred. Work in a rhythm (change, run, change, run) is predictable, and a break in the rhythm is not.
 
 use serde::{Deserialize, Serialize};
 
 use super::consciousness::reflection;
 
-/// What a call was, as far as the forecast tells calls apart.
+/// The kinds of calls that the forecast distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// It looked at something.
@@ -18,31 +18,31 @@ pub enum Kind {
     Run,
     /// Anything else.
     Other,
-    /// It failed, whatever it was.
+    /// It failed, whatever kind it was.
     Failed,
 }
 
 const KINDS: usize = 5;
 
-/// How much an error about each kind counts. A failure is rare, and foreseeing it is worth most.
+/// The weight of an error for each kind. Failures are rare, so predicting one is worth most.
 const WEIGHTS: [f32; KINDS] = [1.0, 1.0, 1.0, 1.0, 20.0];
-/// So many calls of each kind are taken to have come before the first, and so many of them to have been followed by the
-/// same again.
+/// Prior counts: how many calls of each kind are assumed before the first one, and how many of them were
+/// followed by the same kind.
 const BEFORE: f32 = 0.5;
 const SAME_AGAIN: f32 = 3.0;
 const CAME_BEFORE: f32 = 1.0;
-/// The newest call's share in either error.
+/// The newest call's share in both smoothed errors.
 const GAIN: f32 = 0.2;
 
-/// The forecast of the next call's kind. A pure value: [`Self::observe`] gives the next one.
+/// The forecast of the next call's kind. A pure value: [`Self::observe`] returns the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Forecaster {
-    /// How often each kind came after each.
+    /// How often each kind followed each other kind.
     after: [[u16; KINDS]; KINDS],
-    /// How often each kind came.
+    /// How often each kind occurred.
     came: [u16; KINDS],
     last: Kind,
-    /// The errors of the forecast and of the naive one, smoothed.
+    /// The smoothed errors of the forecast and of the naive one.
     own: f32,
     naive: f32,
 }
@@ -64,13 +64,13 @@ impl Forecaster {
         self
     }
 
-    /// How much better the forecast was of late than the naive one, in `[0, 1]`: 0.5 where both are as good.
+    /// How much better the forecast was lately than the naive one, in `[0, 1]`: 0.5 if both are equally good.
     pub fn skill(&self) -> f32 {
         reflection(self.own, self.naive)
     }
 }
 
-/// The squared distance between a forecast, given as counts, and what came.
+/// The squared distance between a forecast, given as counts, and the actual kind.
 fn error(counts: &[f32; KINDS], came: usize) -> f32 {
     let total: f32 = counts.iter().sum();
     let of = |at: usize| counts[at] / total - if at == came { 1.0 } else { 0.0 };

@@ -15,7 +15,7 @@ pub const SMOOTHING: f64 = 0.35;
 pub struct Model {
     /// How much each view counts, E1 first; none is negative.
     pub weights: [f32; KURAMOTO_N],
-    /// Scores and the ICs that they stand for; see [`Calibration`].
+    /// Scores and their ICs; see [`Calibration`].
     pub knots: Vec<Knot>,
 }
 
@@ -25,7 +25,7 @@ impl Model {
         Self { weights: VIEW_WEIGHTS, knots: KNOTS.to_vec() }
     }
 
-    /// The score of one purpose vector: its mean, weighted.
+    /// The score of one purpose vector: its weighted mean.
     pub fn score(&self, purpose_vector: &[f32; KURAMOTO_N]) -> f64 {
         score(&self.weights, purpose_vector)
     }

@@ -1,4 +1,4 @@
-//! Identity continuity: how far the newest work still serves what the session is for.
+//! Identity continuity: how far the newest work still serves the session's purpose.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::fusion;
 use super::numeric::unit;
 use super::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
 
-/// From here up the IC is healthy.
+/// At or above this the IC is healthy.
 pub const IC_HEALTHY_THRESHOLD: f32 = 0.9;
 
 /// Below this the IC is a warning.
@@ -74,7 +74,8 @@ pub struct ICClassification {
 }
 
 impl ICClassification {
-    /// Classifies an IC. One that is not finite counts as 0, a threshold that is not finite as the default.
+    /// Classifies an IC. An IC that is not finite counts as 0; a threshold that is not finite becomes the
+    /// default.
     pub fn new(value: f32, crisis_threshold: f32) -> Self {
         let value = unit(value);
         let crisis_triggered = value < usable_threshold(crisis_threshold);
@@ -82,7 +83,7 @@ impl ICClassification {
     }
 }
 
-/// Watches the IC and remembers a crisis until it has been dealt with.
+/// Tracks the IC and remembers a crisis until it is reset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ICMonitor {
     current_ic: f32,
@@ -96,9 +97,10 @@ impl ICMonitor {
         Self::with_threshold(IC_CRITICAL_THRESHOLD)
     }
 
-    /// A monitor with its own crisis threshold, brought into `[0, 1]`; one that is not finite gives the default.
+    /// A monitor with its own crisis threshold, clamped to `[0, 1]`; the default if it is not finite.
     ///
-    /// The monitor goes by this threshold. For the one that a session stores, pass `snapshot.crisis_threshold`.
+    /// The monitor always uses this threshold. To use the one that a session stores, pass
+    /// `snapshot.crisis_threshold`.
     pub fn with_threshold(crisis_threshold: f32) -> Self {
         Self {
             current_ic: 1.0,
@@ -109,12 +111,12 @@ impl ICMonitor {
 
     /// Computes the IC of the snapshot's trajectory and classifies it.
     ///
-    /// The classification speaks of this moment; [`Self::is_crisis`] also remembers earlier ones.
+    /// The result describes this moment only; [`Self::is_crisis`] also remembers earlier ones.
     pub fn update(&mut self, snapshot: &SessionIdentitySnapshot) -> ICClassification {
         self.observe(Self::compute_ic(&snapshot.trajectory))
     }
 
-    /// A monitor of the session that a snapshot is of, as it stands there.
+    /// A monitor with the stored state of a session.
     pub fn of(snapshot: &SessionIdentitySnapshot) -> Self {
         let mut monitor = Self::with_threshold(snapshot.crisis_threshold);
         monitor.observe(snapshot.last_ic);
@@ -126,8 +128,8 @@ impl ICMonitor {
         ICClassification::new(self.current_ic, self.crisis_threshold)
     }
 
-    /// Takes in an IC that is known, and classifies it. A session goes by its own: a dream drops vectors from the
-    /// trajectory and leaves the IC as it is.
+    /// Takes a known IC and classifies it. Sessions use this: a dream drops vectors from the trajectory and
+    /// leaves the IC as it is.
     pub fn observe(&mut self, ic: f32) -> ICClassification {
         let classification = ICClassification::new(ic, self.crisis_threshold);
         self.current_ic = classification.value;
@@ -142,7 +144,7 @@ impl ICMonitor {
     /// gives 1: nothing has drifted yet.
     ///
     /// The cosine of successive vectors is not used: it compares one moment with the next and not with the
-    /// purpose, and on real sessions it hardly told drift from work.
+    /// purpose. On real sessions it hardly separated drift from work.
     pub fn compute_ic(trajectory: &[[f32; KURAMOTO_N]]) -> f32 {
         trajectory
             .iter()

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::numeric::unit;
 use super::session_identity::SessionIdentitySnapshot;
 
-/// From here up a measure is high.
+/// At or above this a measure is high.
 pub const JOHARI_HIGH_THRESHOLD: f32 = 0.7;
 
-/// Below this a measure is plainly low. The classification has no gap between low and high and does not use it;
-/// it is for those who describe a state in words.
+/// Below this a measure is clearly low. The classification does not use it, because it has no gap between low
+/// and high. It is for describing a state in words.
 pub const JOHARI_LOW_THRESHOLD: f32 = 0.3;
 
 /// A quadrant of the window.
@@ -20,11 +20,11 @@ pub const JOHARI_LOW_THRESHOLD: f32 = 0.3;
 pub enum JohariQuadrant {
     /// Consciousness and integration are high.
     Open,
-    /// Integration alone is high.
+    /// Only integration is high.
     Blind,
-    /// Consciousness alone is high.
+    /// Only consciousness is high.
     Hidden,
-    /// Neither is high, as in a fresh session.
+    /// Neither is high, as in a new session.
     Unknown,
 }
 

@@ -1,12 +1,14 @@
-//! Thirteen coupled oscillators, one a view, whose synchrony is the session's integration.
+//! Thirteen coupled oscillators, one per view. Their synchrony is the session's integration.
 //!
 //! Each phase follows `dθᵢ/dt = ωᵢ + (K·aᵢ/N) Σⱼ sin(θⱼ − θᵢ)`, where `aᵢ` is the view's alignment with the
-//! purpose: a view that agrees is pulled towards the others, a view that has lost the purpose slips at its own
-//! pace. The order parameter `r = |Σ e^{iθ}|/N` is 1 when all move as one and near 0 when they are scattered.
+//! purpose. A view that agrees is pulled towards the others; a view that has lost the purpose runs at its own
+//! frequency. The order parameter `r = |Σ e^{iθ}|/N` is 1 if all phases are equal and near 0 if they are
+//! scattered.
 //!
-//! With the frequencies and the coupling below, alignments of 1 settle at r = 0.98 within ten events, alignments
-//! of 0.5 at 0.85; below about 0.45 the lock breaks, and alignments of 0 leave r at 0.25 on average, which is what
-//! thirteen unrelated phases give (it wanders, and is above 0.4 at one event in eight).
+//! With the frequencies and the coupling below, alignments of 1 settle at r = 0.98 within ten events, and
+//! alignments of 0.5 at 0.85. Below about 0.45 the oscillators lose their lock. Alignments of 0 leave r at 0.25
+//! on average, which is the value for thirteen unrelated phases (it varies, and is above 0.4 at one event in
+//! eight).
 
 use std::f64::consts::TAU;
 
@@ -14,15 +16,15 @@ use super::numeric::unit;
 use super::session_identity::KURAMOTO_N;
 use super::trig::{sin_cos, wrap};
 
-/// The coupling strength of a fresh session.
+/// The coupling strength of a new session.
 pub const DEFAULT_COUPLING: f64 = 4.0;
 
-/// The strongest coupling that is used; more would outrun the integration step.
+/// The strongest coupling that is used; a stronger one would need a smaller integration step.
 pub const MAX_COUPLING: f64 = 10.0;
 
-/// Each oscillator's own pace, in radians per unit of time.
+/// Each oscillator's own frequency, in radians per unit of time.
 ///
-/// What is asked of these numbers:
+/// Requirements for these numbers:
 /// - Their mean (1.75) is not zero, so phases move even when they are locked.
 /// - None is within 0.35 of the mean. A view that lost the purpose still pulls at the others with a strength of
 ///   `K/N` = 0.31; were its pace nearer to theirs than that, they would follow it instead of leaving it behind.
@@ -37,11 +39,11 @@ pub const NATURAL_FREQUENCIES: [f64; KURAMOTO_N] = [
 /// [`KURAMOTO_N`] as a number to divide by.
 const COUNT: f64 = 13.0;
 
-/// A fresh session's phases: evenly spread, because synchrony is to be earned by aligned work.
+/// The phases of a new session: evenly spread, so that only aligned work creates synchrony.
 pub const INITIAL_PHASES: [f64; KURAMOTO_N] = evenly_spread();
 
-/// How much time one event stands for, as a number of integration steps of [`STEP`] each: half a unit. One stray
-/// event dents a lock, three in a row undo it.
+/// The time that one event takes, as a number of integration steps of [`STEP`] each: half a unit. One stray
+/// event weakens a lock, three in a row break it.
 const STEPS_PER_EVENT: usize = 2;
 
 /// The integration step. Fourth-order Runge-Kutta is stable up to `MAX_COUPLING · STEP` = 2.78.
@@ -57,8 +59,8 @@ const fn evenly_spread() -> [f64; KURAMOTO_N] {
     phases
 }
 
-/// Alignments as the oscillators are fed with them: what is usual stays, and what is not lies further from it, so that
-/// synchrony tells usual work from other work and not only from none.
+/// Alignments as input for the oscillators: the usual value stays, all others move further away from it. So
+/// synchrony separates usual work from unusual work, and not only from no work.
 pub fn sharpened(alignments: &[f32; KURAMOTO_N], usual: f32) -> [f32; KURAMOTO_N] {
     alignments.map(|alignment| {
         let share = unit(alignment) / usual;
@@ -75,10 +77,10 @@ pub fn advance(
     (0..STEPS_PER_EVENT).fold(*phases, |phases, _| step(&phases, alignments, coupling, STEP))
 }
 
-/// The phases after a time of `dt`, in one Runge-Kutta step.
+/// The phases after the time `dt`, in one Runge-Kutta step.
 ///
-/// Defined for all inputs: phases and alignments are brought into range, the coupling into
-/// `[0, MAX_COUPLING]` (the default if it is not finite), `dt` into `[0, 0.25]` (0 if it is not finite).
+/// Defined for all inputs: phases and alignments are brought into range, the coupling is clamped to `[0,
+/// MAX_COUPLING]` (the default if it is not finite), `dt` to `[0, 0.25]` (0 if it is not finite).
 pub fn step(
     phases: &[f64; KURAMOTO_N],
     alignments: &[f32; KURAMOTO_N],

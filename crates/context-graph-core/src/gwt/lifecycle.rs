@@ -1,4 +1,4 @@
-//! Where a session stands between its start and its end.
+//! The states of a session from start to end.
 //!
 //! ```text
 //! initializing ──▶ restored ──▶ active ◀─▶ warning ◀─▶ critical      (as the IC moves)
@@ -9,8 +9,8 @@
 //! any of these ──▶ persisting ──▶ ended ──▶ active (reopened)
 //! ```
 //!
-//! `processing` keeps no level of its own. Whoever ends the work says where the IC stands, which the snapshot
-//! remembers, so a warning or a crisis survives the work in between.
+//! `processing` stores no level. The transition that ends the work names the level of the IC, which is in the
+//! snapshot. So a warning or a crisis survives the work in between.
 
 use std::error::Error;
 use std::fmt;
@@ -23,40 +23,40 @@ use super::ic_monitor::ICLevel;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifecycle {
-    /// Announced, not loaded yet.
+    /// Announced, but not loaded yet.
     #[default]
     Initializing,
-    /// A previous session was found and is to be linked.
+    /// A previous session was found and has to be linked.
     Restored,
-    /// Open and at rest, IC of 0.7 or above.
+    /// Open and idle, IC of 0.7 or above.
     Active,
-    /// A prompt or a tool is being worked on.
+    /// A prompt or a tool call is in progress.
     Processing,
-    /// Open and at rest, IC from 0.5 to below 0.7.
+    /// Open and idle, IC from 0.5 to below 0.7.
     Warning,
-    /// Open and at rest, IC below 0.5.
+    /// Open and idle, IC below 0.5.
     Critical,
     /// A dream is rebuilding the digest and re-anchoring the session.
     Dreaming,
-    /// The end was asked for, the last snapshot is not saved yet.
+    /// The end was requested, but the last snapshot is not saved yet.
     Persisting,
-    /// Over, unless an event reopens it.
+    /// Ended, unless an event reopens it.
     Ended,
 }
 
-/// Something that happened to a session.
+/// An event in the life of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transition {
-    /// The session was loaded or created. Happens again on resume and after compaction.
+    /// The session was loaded or created. This happens again on resume and after compaction.
     SessionLoaded,
     /// A previous session was found.
     PreviousFound,
-    /// The link to the previous session was made.
+    /// The session was linked to the previous one.
     Linked,
-    /// A prompt came in or a tool was called.
+    /// A prompt arrived or a tool was called.
     WorkStarted,
-    /// The work is over, and the IC stands at this level.
+    /// The work ended, and the IC has this level.
     WorkDone(ICLevel),
     /// The IC was measured.
     IcObserved(ICLevel),
@@ -68,12 +68,12 @@ pub enum Transition {
     EndRequested,
     /// The last snapshot is on disk.
     Saved,
-    /// An event came in after the end.
+    /// An event arrived after the end.
     Reopened,
 }
 
 impl Lifecycle {
-    /// All states, in the order in which a session meets them.
+    /// All states, in their usual order.
     pub const ALL: [Self; 9] = [
         Self::Initializing,
         Self::Restored,
@@ -86,7 +86,7 @@ impl Lifecycle {
         Self::Ended,
     ];
 
-    /// The state after `transition`, or an error if it cannot happen in this one.
+    /// The state after `transition`, or an error if this state does not allow it.
     #[expect(clippy::match_same_arms, reason = "one row a rule, so that the rules can be read one by one")]
     pub fn next(self, transition: Transition) -> Result<Self, IllegalTransition> {
         use Lifecycle::{
@@ -97,24 +97,25 @@ impl Lifecycle {
         let next = match (self, transition) {
             (Initializing, T::PreviousFound) => Restored,
             (Restored, T::Linked) => Active,
-            // A session may go on although the link could not be made.
+            // A session may continue even if the link could not be made.
             (Initializing | Restored, T::SessionLoaded) => Active,
             (Active | Processing | Warning | Critical, T::SessionLoaded) => self,
-            // The process that dreamt ended before it was done: the crisis stays.
+            // The process exited during the dream, so the crisis remains.
             (Dreaming, T::SessionLoaded) => Critical,
 
-            // Tools run in parallel and their events arrive in any order, so work may start twice and end twice.
+            // Tools run in parallel and their events arrive in any order, so work may start twice and end
+            // twice.
             (Active | Processing | Warning | Critical, T::WorkStarted) => Processing,
             (Active | Processing | Warning | Critical, T::WorkDone(level)) => Self::at_rest(level),
             (Active | Warning | Critical, T::IcObserved(level)) => Self::at_rest(level),
             (Processing, T::IcObserved(_)) => Processing,
 
             (Active | Processing | Warning | Critical | Dreaming, T::DreamStarted) => Dreaming,
-            // Work goes on around a dream, which alone decides when it is over.
+            // Work may go on during a dream. Only the dream itself decides when it is over.
             (Dreaming, T::WorkStarted | T::WorkDone(_) | T::IcObserved(_)) => Dreaming,
             (Dreaming, T::DreamComplete) => Active,
 
-            // An end that was cut short is asked for again.
+            // An end that was interrupted is requested again.
             (
                 Initializing | Restored | Active | Processing | Warning | Critical | Dreaming | Persisting,
                 T::EndRequested,
@@ -127,13 +128,13 @@ impl Lifecycle {
         Ok(next)
     }
 
-    /// Moves on; an illegal transition leaves the state as it is.
+    /// Applies a transition; an invalid one leaves the state unchanged.
     pub fn apply(&mut self, transition: Transition) -> Result<(), IllegalTransition> {
         *self = self.next(transition)?;
         Ok(())
     }
 
-    /// The state of an open session that nobody is working on.
+    /// The state of an open, idle session.
     pub fn at_rest(level: ICLevel) -> Self {
         match level {
             ICLevel::Healthy | ICLevel::Normal => Self::Active,
@@ -182,12 +183,12 @@ impl fmt::Display for Transition {
     }
 }
 
-/// Something was said to have happened that cannot happen in that state.
+/// An invalid transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IllegalTransition {
-    /// The state, which remains.
+    /// The state, which does not change.
     pub from: Lifecycle,
-    /// What was said to have happened.
+    /// The transition that is not allowed.
     pub transition: Transition,
 }
 

@@ -1,8 +1,8 @@
-//! Measures of a session's identity, under the names that global workspace theory gives them.
+//! Measures of a session's identity, with names from global workspace theory.
 //!
-//! Thirteen *views* each compare the newest event with what the session is for and return an alignment in
-//! `[0, 1]`. The thirteen alignments are the purpose vector, the newest vectors are the trajectory, and all
-//! other quantities follow from these:
+//! Thirteen *views* each compare the newest event with the session's purpose and return an alignment in `[0,
+//! 1]`. The thirteen alignments are the purpose vector, the newest vectors are the trajectory, and all other
+//! measures are computed from these:
 //!
 //! | name | what is measured | module |
 //! |---|---|---|
@@ -14,7 +14,7 @@
 //! | Johari quadrant | consciousness and integration, each high or low | [`johari`] |
 //! | cross-session IC | likeness of two sessions' stored purpose vectors | [`cross_session`] |
 //!
-//! They are names for measured quantities; nothing more is claimed by them.
+//! These are names for measured numbers; nothing more is claimed.
 
 pub mod calibration;
 pub mod consciousness;

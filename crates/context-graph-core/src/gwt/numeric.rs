@@ -1,17 +1,17 @@
 //! Arithmetic that gives the same bits on every machine and is defined for every input.
 //!
-//! Sums, products, quotients and square roots of IEEE numbers are exact to the last place everywhere; logarithm
-//! and cube root are left to each platform's library, so they are built here from the exact operations.
+//! IEEE addition, multiplication, division and square root give the same result everywhere. Logarithm and cube
+//! root differ between platform libraries, so they are built here from those exact operations.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
-/// `x` brought into `[0, 1]`; a number that is not finite counts as 0, which no measure takes for good news.
+/// Clamps `x` to `[0, 1]`. A number that is not finite becomes 0, which no measure treats as good.
 pub fn unit(x: f32) -> f32 {
     // The comparison also turns a negative zero into a plain one.
     if x.is_finite() && x > 0.0 { x.min(1.0) } else { 0.0 }
 }
 
-/// The nearest `f32`. Values of `[0, 1]` stay there.
+/// The nearest `f32`. Values in `[0, 1]` stay there.
 #[expect(clippy::cast_possible_truncation, reason = "rounding to the stored precision is the purpose")]
 pub fn narrow(x: f64) -> f32 {
     x as f32
@@ -19,12 +19,12 @@ pub fn narrow(x: f64) -> f32 {
 
 /// The natural logarithm, with an error of about 1e-13 relative to the larger of the result and 1.
 ///
-/// Arguments saturate at the ends of the positive normal numbers, so zero, negative numbers and NaN give the
-/// logarithm of the smallest one: very negative, but finite.
+/// Arguments are clamped to the positive normal numbers. So zero, negative numbers and NaN give the logarithm
+/// of the smallest one: very negative, but finite.
 pub fn ln(x: f64) -> f64 {
     let mut mantissa = if x.is_nan() { f64::MIN_POSITIVE } else { x.clamp(f64::MIN_POSITIVE, f64::MAX) };
     let mut exponent = 0.0;
-    // Halving and doubling are exact. Callers pass ratios and counts, so few turns are needed.
+    // Halving and doubling are exact. Callers pass ratios and counts, so a few iterations are enough.
     while mantissa > SQRT_2 {
         mantissa *= 0.5;
         exponent += 1.0;
@@ -42,7 +42,7 @@ pub fn ln(x: f64) -> f64 {
     exponent * LN_2 + 2.0 * s * series
 }
 
-/// The cube root of a number of `[0, 1]`; arguments outside saturate, and NaN counts as 0.
+/// The cube root of a number in `[0, 1]`. Arguments outside are clamped, and NaN counts as 0.
 pub fn cube_root_of_unit(x: f64) -> f64 {
     // The first comparison is false for NaN, and below the normal numbers the root would not be accurate.
     let mut scaled = if x >= f64::MIN_POSITIVE { x.min(1.0) } else { return 0.0 };

@@ -3,7 +3,7 @@
 use proptest::array::uniform13;
 use proptest::prelude::*;
 
-/// Any bit pattern, with the troublesome ones far more often than chance would bring them.
+/// Any bit pattern, with special values far more often than by chance.
 ///
 /// Boxed, because arrays of unions of strategies are too large for a test thread's stack.
 pub(crate) fn any_f32() -> BoxedStrategy<f32> {

@@ -1,8 +1,9 @@
 //! Sine and cosine that give the same bits on every machine.
 //!
-//! The platform's functions may differ in the last place, and a coupled system would grow that difference until
-//! two machines disagree about a session. These use exact operations only. For `|x| < 1e6` the error is below
-//! 1e-9; further out the finite precision of `TAU` shows, which phases, kept on the circle, never meet.
+//! The platform's functions may differ in the last digit, and a coupled system would amplify that difference
+//! until two machines disagree about a session. These functions use exact operations only. For `|x| < 1e6` the
+//! error is below 1e-9. Beyond that the limited precision of `TAU` shows, but phases stay on the circle and
+//! never get there.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -29,7 +30,7 @@ const COSINE: [f64; 8] = [
     1.0,
 ];
 
-/// The angle in `[0, 2π)` that `x` stands for; an `x` that is not finite stands for none and gives 0.
+/// `x` as an angle in `[0, 2π)`; 0 if `x` is not finite.
 pub fn wrap(x: f64) -> f64 {
     if !x.is_finite() {
         return 0.0;
@@ -39,7 +40,8 @@ pub fn wrap(x: f64) -> f64 {
     if angle < TAU { angle } else { 0.0 }
 }
 
-/// Sine and cosine of `x`, together because the reduction is shared. Every input gives two numbers in `[-1, 1]`.
+/// Sine and cosine of `x`, computed together because they share the range reduction. Every input gives two
+/// numbers in `[-1, 1]`.
 pub fn sin_cos(x: f64) -> (f64, f64) {
     let angle = wrap(x);
     let quarter = (angle / FRAC_PI_2).round();

@@ -1,4 +1,4 @@
-//! An action that failed, as it stands in the record.
+//! A failed action, as stored in the record.
 
 use context_graph_events::Event;
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::own::{content, entry};
 
-/// The name under which a failed action stands in the log. The client has no event of this name.
+/// The log name of a failed action. The client has no event of this name.
 pub const ACTION_FAILED: &str = "ActionFailed";
 
-/// A command that an event started, and that did not do what it was to do.
+/// A command that an event started and that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionFailure {
     /// The action's name.
@@ -18,17 +18,17 @@ pub struct ActionFailure {
     pub event: String,
     /// What went wrong, in a few words.
     pub how: String,
-    /// The end of what it said.
+    /// The end of its output.
     pub output: String,
 }
 
 impl ActionFailure {
-    /// The failure as an entry for the log of a session.
+    /// The failure as a log entry of a session.
     pub fn to_event(&self, session_id: &str) -> Event {
         entry(ACTION_FAILED, session_id, "action", json!(self))
     }
 
-    /// The failure that an entry of the log tells of.
+    /// The failure in a log entry.
     pub fn of(event: &Event) -> Option<Self> {
         content(event, ACTION_FAILED, "action")
     }

@@ -1,38 +1,38 @@
-//! When a session says by itself that something is wrong: seldom, late and once.
+//! When a session reports drift or a loop: rarely, late and only once.
 //!
-//! Real sessions hardly ever drift, so an alarm at the first low measure is nearly always false. Looking around at the
-//! beginning measures low, and so does the first step of new work.
+//! Real sessions hardly ever drift, so an alarm at the first low measure is nearly always false. Exploration at
+//! the beginning measures low, and so does the first step of new work.
 
 use serde::{Deserialize, Serialize};
 
 use crate::gwt::ic_monitor::{IC_CRITICAL_THRESHOLD, IC_WARNING_THRESHOLD};
 
-/// Drift is a fall from somewhere: nothing is said before so many calls were with the purpose. The first calls explore.
+/// Drift is reported only after this many calls that matched the purpose. The first calls explore.
 const SETTLED: u32 = 40;
-/// Nor in the first calls after a prompt: what was typed a moment ago is the purpose.
+/// It is not reported in this many calls after a prompt: the newest prompt is the purpose.
 const TURNING: u32 = 12;
-/// Drift is told after so many calls in a row below the threshold.
+/// Drift is reported after this many calls in a row below the threshold.
 const IN_A_ROW: u32 = 3;
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alarm {
-    /// The work has left what was asked.
+    /// The work has left what was asked for.
     Drift,
     /// The same thing happens again and again.
     Loop,
 }
 
-/// What is remembered to tell of either once.
+/// The state needed to report each of them only once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Below which continuity a call is held to have left the purpose.
+    /// A call whose continuity is below this has left the purpose.
     pub below: f32,
-    /// How many calls in a row were.
+    /// How many calls in a row were below it.
     low: u32,
-    /// Calls since the user spoke.
+    /// Calls since the last prompt.
     in_turn: u32,
-    /// Calls of the session that were with the purpose.
+    /// Calls of the session that matched the purpose.
     settled: u32,
     drift_told: bool,
     loop_told: bool,
@@ -52,12 +52,12 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// The user has spoken: what comes is a new try.
+    /// After a prompt, counting starts again.
     pub(super) fn asked(&mut self) {
         *self = Self { below: self.below, settled: self.settled, ..Self::default() };
     }
 
-    /// Takes in a call's continuity and whether the session loops.
+    /// Adds a call's continuity and whether the session is in a loop.
     pub(super) fn observe(&mut self, ic: f32, is_looping: bool) -> Option<Alarm> {
         self.in_turn = self.in_turn.saturating_add(1);
         self.settled = self.settled.saturating_add(u32::from(ic >= IC_WARNING_THRESHOLD));

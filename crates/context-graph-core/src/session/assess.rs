@@ -1,4 +1,4 @@
-//! Where the session's views look at an event, and what follows from what they see.
+//! Runs the session's views on an event and updates the measures.
 
 use context_graph_events::Event;
 
@@ -9,8 +9,8 @@ use crate::gwt::kuramoto::{advance, order_parameter, sharpened};
 use crate::gwt::numeric::{narrow, unit};
 
 impl Session {
-    /// Lets the views look at an event. A tool's result moves the measures for good; a prompt says what they are worth
-    /// until the next one. Gives the alarm that is due.
+    /// Runs the views on an event. A tool's result changes the measures for good; a prompt changes them until
+    /// the next result. Returns the alarm that is due.
     pub(super) fn assess(&mut self, event: &Event, at_ms: i64) -> Option<Alarm> {
         let is_prompt = matches!(event, Event::UserPromptSubmit(prompt) if is_asked_by_a_person(prompt));
         let assessment = self.state.continuity.observe(event, at_ms);
@@ -29,7 +29,7 @@ impl Session {
             self.state.watch.asked();
         }
         if let Some(Asked { purpose_vector, ic }) = assessment.asked {
-            // A prompt that turns away from the work was not foreseen either.
+            // A prompt that turns away from the work was not predicted either.
             let kept = unit(ic / self.snapshot.last_ic.max(f32::MIN_POSITIVE));
             self.snapshot.align(purpose_vector, ic);
             self.measure(kept);
@@ -37,7 +37,8 @@ impl Session {
         None
     }
 
-    /// Moves every measure by the newest purpose vector; so much is kept of what was foreseen.
+    /// Updates every measure from the newest purpose vector. `kept` is the share of the forecast's skill that
+    /// remains.
     fn measure(&mut self, kept: f32) {
         let snapshot = &mut self.snapshot;
         let alignments = &snapshot.purpose_vector;

@@ -1,8 +1,8 @@
-//! Cutting an event down to a size that can be kept.
+//! Cuts an event down to a size that can be stored.
 //!
-//! A tool's output can be megabytes; what a session needs of it is its beginning and its end. What is cut says how
-//! much is missing. Fields keep their types, so that a cut event is still an event. What was there is known by its
-//! size and its digest.
+//! A tool's output can be megabytes, but a session needs only its beginning and its end. A cut text says how
+//! much is missing. Fields keep their types, so a cut event is still a valid event. The original is identified
+//! by its size and its digest.
 
 use std::fmt::Write;
 
@@ -18,21 +18,22 @@ pub struct Bounds {
     pub tail: usize,
     /// Items kept of an array, and fields of an object below the top.
     pub items: usize,
-    /// Texts and items stop being kept once this many bytes are.
+    /// The limit of all texts and items together, in bytes.
     pub total: usize,
 }
 
 impl Bounds {
-    /// What is kept between two sync points, and what a session's measures are taken from.
+    /// The limits for the journal, which holds events until the next sync point. A session's measures are
+    /// computed from this.
     pub const JOURNAL: Self = Self { head: 6 * 1024, tail: 2 * 1024, items: 64, total: 64 * 1024 };
-    /// What is kept for good.
+    /// The limits for permanent storage.
     pub const LOG: Self = Self { head: 512, tail: 192, items: 24, total: 8 * 1024 };
 }
 
-/// A text of which only the beginning and the end are kept.
+/// A text of which only the beginning and the end were kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
-    /// Where it stands in the payload, as a JSON pointer.
+    /// Its place in the payload, as a JSON pointer.
     pub at: String,
     /// How long it was, in bytes.
     pub bytes: u64,
@@ -40,15 +41,15 @@ pub struct Cut {
     pub blake3: [u8; 32],
 }
 
-/// How many cuts of one event are told apart; an event with more has nothing worth telling.
+/// How many cuts of one event are recorded.
 const MAX_CUTS: usize = 64;
 
-/// A name longer than this is no name.
+/// Longer field names are shortened.
 const MAX_KEY: usize = 256;
-/// A place that takes more to say than this is not told.
+/// Cuts at longer pointers are not recorded.
 const MAX_POINTER: usize = 1024;
 
-/// Cuts an event's object down, and says what was cut.
+/// Cuts an event's object down, and returns what was cut.
 pub fn bound(object: &mut Map<String, Value>, bounds: Bounds) -> Vec<Cut> {
     let mut bounding = Bounding { bounds, left: bounds.total, at: String::new(), cuts: Vec::new() };
     bounding.fields(object);
@@ -58,7 +59,7 @@ pub fn bound(object: &mut Map<String, Value>, bounds: Bounds) -> Vec<Cut> {
 struct Bounding {
     bounds: Bounds,
     left: usize,
-    /// Pointer to the value in hand.
+    /// Pointer to the current value.
     at: String,
     cuts: Vec<Cut>,
 }
@@ -69,7 +70,7 @@ impl Bounding {
         for (name, value) in map {
             let length = self.at.len();
             self.at.push('/');
-            // Most names are plain.
+            // Most names need no escaping.
             if name.contains(['~', '/']) {
                 self.at.push_str(&name.replace('~', "~0").replace('/', "~1"));
             } else {
@@ -118,7 +119,7 @@ impl Bounding {
     }
 }
 
-/// Names are bounded like texts. Two that become one are one: an object with such names has nothing worth telling apart.
+/// Field names are bounded like texts. If two names become equal after the cut, only one is kept.
 fn shorten_keys(map: &mut Map<String, Value>) {
     let long: Vec<String> = map.keys().filter(|key| key.len() > MAX_KEY).cloned().collect();
     for key in long {
@@ -132,12 +133,12 @@ fn shorten_keys(map: &mut Map<String, Value>) {
 /// How far a cut may move to fall between two words.
 const GAP: usize = 200;
 
-/// Ids, names and the like are never worth cutting.
+/// Shorter texts, such as ids and names, are never cut.
 const NEVER_CUT: usize = 128;
 
-/// Keeps the beginning and the end of a text and says how much is missing.
+/// Keeps the beginning and the end of a text, with a note of how much is missing.
 fn cut(text: &mut String, head: usize, tail: usize) {
-    // Between words, where there is a gap near: half a secret is not recognised as one any more.
+    // Cuts between words if there is a space near by: half a secret would no longer be recognised as one.
     let head_end = text.floor_char_boundary(head);
     let near = text.floor_char_boundary(head_end.saturating_sub(GAP));
     let head_end = text[near..head_end].rfind(char::is_whitespace).map_or(head_end, |at| near + at);

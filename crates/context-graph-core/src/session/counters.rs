@@ -1,4 +1,4 @@
-//! What is counted of a session.
+//! Counters of a session.
 
 use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,11 @@ use super::recent::Known;
 pub struct Counters {
     /// All events.
     pub events: u64,
-    /// Prompts that a person wrote.
+    /// Prompts written by a person.
     pub prompts: u64,
-    /// Prompts that the client made.
+    /// Prompts made by the client.
     pub machine_prompts: u64,
-    /// Tool calls asked for.
+    /// Tool calls requested.
     pub calls_asked: u64,
     /// Tool calls that succeeded.
     pub calls_succeeded: u64,
@@ -30,22 +30,23 @@ pub struct Counters {
     pub compactions: u64,
     /// Turns that ended.
     pub turns: u64,
-    /// Times an event came after the end.
+    /// Events that came after the end and reopened the session.
     pub reopenings: u64,
     /// Times continuity fell below the crisis threshold.
     pub crises: u64,
-    /// Times the session dreamt.
+    /// How often the session dreamt.
     pub dreams: u64,
 }
 
 impl Counters {
-    /// Tool calls, as far as a session can tell by itself: some senders tell of results alone. Which results belong to
-    /// which call is for the audit to say, which reads all of them.
+    /// Tool calls, as far as a session can know: some senders report only results. The audit matches results to
+    /// calls; it reads all records.
     pub fn calls(&self) -> u64 {
         self.calls_asked.max(self.calls_succeeded + self.calls_failed + self.calls_interrupted)
     }
 
-    /// Counts an event, which tells of a call of which this is `known`. What is told last of a call holds.
+    /// Counts an event. `known` is what was known before of the call that it reports; the latest report about a
+    /// call wins.
     pub(super) fn count(&mut self, event: &Event, known: Known) {
         self.events += 1;
         if let Some(outcome) = event.outcome() {

@@ -1,5 +1,5 @@
-//! Continuity over a session: its value at each tool result, and what is to be told of the way there. It is made by playing
-//! the session's records once more, so it can be had of any session at any time.
+//! Continuity over a session: its value at each tool result, with notes about important moments. The curve is
+//! computed by replaying the session's records, so it is available for any session at any time.
 
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
@@ -8,7 +8,7 @@ use context_graph_events::words::{counted, tame};
 use super::{DIGEST_MAX, DreamCause, EventRecord, Session, StepReport};
 use crate::gwt::ic_monitor::ICLevel;
 
-/// How many new things a fall names, and how many views.
+/// How many new terms and how many views the note about a fall names.
 const NEW_THINGS: usize = 5;
 const VIEWS: usize = 3;
 
@@ -23,47 +23,47 @@ pub struct CurvePoint {
     pub ic: f32,
 }
 
-/// What kind of thing is told of a moment.
+/// The kind of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteKind {
-    /// Continuity fell to a level that is worth a look.
+    /// Continuity fell to the warning or critical level.
     Fall,
     /// The session began to repeat itself.
     Loop,
-    /// It dreamt.
+    /// The session dreamt.
     Dream,
-    /// What the session has to tell its model at this moment.
+    /// What the session would tell its model at this moment.
     Told,
 }
 
-/// Something worth telling.
+/// A note about one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurveNote {
     /// The number of the record.
     pub seq: u64,
     /// When.
     pub at_ms: i64,
-    /// How many results there had been.
+    /// How many tool results there were so far.
     pub call: usize,
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: NoteKind,
-    /// What there is to tell.
+    /// Its text.
     pub text: String,
 }
 
 /// Continuity over a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Curve {
-    /// One for each tool result, oldest first.
+    /// One point for each tool result, oldest first.
     pub points: Vec<CurvePoint>,
-    /// What is worth telling, oldest first.
+    /// The notes, oldest first.
     pub notes: Vec<CurveNote>,
     low: bool,
     was_looping: bool,
 }
 
 impl Curve {
-    /// Takes in a step: `session` as the event left it, and what the step reported.
+    /// Adds a step: `session` after the event, and the step's report.
     pub fn observe(&mut self, seq: u64, at_ms: i64, session: &Session, event: &Event, report: &StepReport) {
         if matches!(event, Event::PostToolUse(_) | Event::PostToolUseFailure(_)) {
             self.points.push(CurvePoint { seq, at_ms, ic: report.ic.value });
@@ -90,24 +90,24 @@ impl Curve {
     }
 }
 
-/// A session that is played from its records, with its curve.
+/// A session replayed from its records, with its curve.
 #[derive(Debug, Clone)]
 pub struct Playback {
-    /// The session as the records so far leave it.
+    /// The session after the records so far.
     pub session: Session,
     /// Its curve.
     pub curve: Curve,
-    /// The number of the last record that was played.
+    /// The number of the last replayed record.
     pub last_seq: u64,
 }
 
 impl Playback {
-    /// Nothing played yet.
+    /// A replay that has not started.
     pub fn new(session_id: &str, project: &str) -> Self {
         Self { session: Session::new(session_id, project, 0), curve: Curve::default(), last_seq: 0 }
     }
 
-    /// Plays the next record. One that cannot be read back is passed over.
+    /// Replays the next record. A record that cannot be decoded is skipped.
     pub fn play(&mut self, seq: u64, record: &EventRecord) {
         let is_first = self.last_seq == 0;
         self.last_seq = seq;
@@ -121,7 +121,7 @@ impl Playback {
     }
 }
 
-/// What pulled continuity down, in a line.
+/// What pulled continuity down, in one line.
 fn fall(session: &Session, report: &StepReport) -> String {
     let pulls = session.state.continuity.explain();
     let new = pulls.iter().flat_map(|pull| &pull.evidence).take(NEW_THINGS);
@@ -136,8 +136,8 @@ fn fall(session: &Session, report: &StepReport) -> String {
     )
 }
 
-/// What the session itself tells the model at this moment, by default settings. The record does not keep these words: they
-/// follow from it.
+/// What the session would tell the model at this moment with default settings. These words are not in the
+/// record; they are computed from it.
 fn told(session: &Session, event: &Event, report: &StepReport) -> Option<String> {
     match event {
         Event::SessionStart(start) => match start.source {

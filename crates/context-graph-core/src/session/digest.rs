@@ -1,6 +1,6 @@
-//! What a session would need to be told to go on where it was: facts, in few words.
+//! The digest: a short text with the facts needed to continue a session.
 //!
-//! Each part has a room of its own, so that none pushes another out. What the parts leave free goes to the files.
+//! Each part has its own space limit, so that none pushes another out. Space that is left goes to the files.
 
 use context_graph_events::words::{shortened, tame};
 
@@ -8,13 +8,13 @@ use super::Session;
 use super::remembered::{Remembered, named};
 use super::work::Work;
 
-/// The most that may be injected at once, in characters.
+/// The most characters that may be injected at once.
 pub const DIGEST_MAX: usize = 2000;
 
-/// How long a digest is at most where more is allowed: what comes after this was not needed in real sessions.
+/// The longest digest if more is allowed. Real sessions did not need what comes after this.
 const WHOLE: usize = 1_320;
 
-/// The rooms of the parts, in characters, and how many things of a kind are named.
+/// The limits of the parts, in characters, and how many items of a kind are named.
 const NEWEST_REQUEST: usize = 180;
 const FIRST_REQUEST: usize = 80;
 const RULES: usize = 150;
@@ -25,19 +25,19 @@ const REFUSAL: usize = 150;
 const MESSAGE: usize = 120;
 const FILES: usize = 20;
 
-/// A file that was touched less than this is not in work any more: once, more than so many calls ago.
+/// A file with less presence than this is no longer in work: it was used once, more than about 130 calls ago.
 const LEAST_PRESENCE: f64 = 1.0 / 130.0;
-/// A failure is told for so many calls.
+/// A failure is reported for this many calls.
 const FAILS_FOR: u32 = 25;
 
 impl Session {
-    /// The session in at most `max` characters, or nothing if there is nothing to tell. Commands that `instructions` name,
-    /// which the model has anyway, are not told again.
+    /// The session in at most `max` characters; `None` if there is nothing to say. Commands that are in
+    /// `instructions` are left out: the model has those anyway.
     pub fn digest(&self, max: usize, instructions: &str) -> Option<String> {
         self.digest_with(max, instructions, |room| self.files(room))
     }
 
-    /// The same for the session that comes after: with the files of the last sessions instead of its own.
+    /// The same for the next session: with the files of the last sessions instead of this one's.
     pub(super) fn digest_for_next(
         &self,
         max: usize,
@@ -77,7 +77,7 @@ impl Session {
         (!lines.is_empty()).then(|| shortened(&lines.join("\n"), max))
     }
 
-    /// The files in work, folder by folder, as many as fit.
+    /// The files in work, grouped by folder, as many as fit.
     fn files(&self, room: usize) -> Option<String> {
         let work = &self.state.work;
         let present = work.files.by_presence(work.calls).into_iter();
@@ -90,7 +90,7 @@ impl Session {
     }
 }
 
-/// A path as it is shown: from the project, or from the folder that the session began in.
+/// How a path is shown: relative to the project, or to the session's first folder.
 pub(super) fn shown(path: &str, project: &str, folder: &str) -> String {
     let below = |folder: &str| {
         let folder = folder.trim_end_matches(['/', '\\']);
@@ -104,7 +104,7 @@ pub(super) fn shown(path: &str, project: &str, folder: &str) -> String {
 /// As many files as fit, each folder named once: `src/{a.rs*, b.rs}; README.md`.
 pub(super) fn listed(title: &str, files: &[(String, bool)], room: usize) -> Option<String> {
     let room = room.checked_sub(title.chars().count() + 2)?;
-    // From all of them downwards: folders make the length of a list hard to foresee, and it is short.
+    // Tries all of them first, then fewer: with folders the length is hard to predict, and the list is short.
     let list = (1..=files.len())
         .rev()
         .map(|count| grouped(&files[..count]))
@@ -119,7 +119,7 @@ fn grouped(files: &[(String, bool)]) -> String {
         let mark = if *is_changed { "*" } else { "" };
         let is_common = files.iter().filter(|(other, _)| name(other) == name(path)).count() > 1;
         match path.rsplit_once('/') {
-            // A name that several files have says little inside of braces.
+            // A file name that several files share says little inside braces.
             Some((folder, name)) if !is_common => {
                 let name = format!("{name}{mark}");
                 match folders.iter_mut().find(|(known, _)| *known == folder) {
@@ -138,7 +138,7 @@ fn grouped(files: &[(String, bool)]) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-/// How much room each part has: less of all, where there is less in all.
+/// The space of each part. If the total is smaller, all parts shrink.
 #[derive(Clone, Copy)]
 struct Rooms {
     whole: usize,
@@ -162,7 +162,7 @@ fn requests(work: &Work, rooms: Rooms) -> Vec<String> {
     lines
 }
 
-/// The user's rules, but for those that the requests already tell.
+/// The user's rules, except those that the requests already contain.
 fn rules(work: &Work, requests: &[String], room: usize) -> Option<String> {
     let is_told = |rule: &str| requests.iter().any(|request| request.contains(rule));
     let rules = work.requests.rules_by_weight().into_iter().filter(|rule| !is_told(&rule.text));
@@ -192,14 +192,14 @@ fn tasks(work: &Work, room: usize) -> Option<String> {
     joined("Open tasks: ", work.tasks.open().map(|task| quoted(task, room)), room, "; ")
 }
 
-/// A refusal stays out unless the agent tried again.
+/// A refusal is left out unless the agent tried again.
 fn refusal(work: &Work, room: usize) -> Option<String> {
     let refused = work.refused.iter().rev().find(|refused| refused.times > 1)?;
     let call = shortened(&refused.call, room / 2);
     Some(format!("Refused {} times: {call}, because {}", refused.times, quoted(&refused.why, room / 2)))
 }
 
-/// As many of these as fit, after a title; what does not fit is passed over for what does.
+/// As many items as fit, after a title. An item that does not fit is skipped in favour of later ones that do.
 fn joined(title: &str, items: impl Iterator<Item = String>, room: usize, between: &str) -> Option<String> {
     let mut line = String::new();
     for item in items {
@@ -253,7 +253,7 @@ mod tests {
         let requests = requests(&work, Rooms { whole: WHOLE });
         assert_eq!(requests.len(), 2, "{requests:?}");
         assert_eq!(rules(&work, &requests, RULES), None);
-        // Of a long request only the beginning is told, so a rule at its end is worth saying.
+        // Only the beginning of a long request is shown, so a rule at its end is worth a line.
         work.requests.asked(&format!("Write {}. Never push to main by yourself.", "many words ".repeat(20)));
         let requests = super::requests(&work, Rooms { whole: WHOLE });
         let told = rules(&work, &requests, RULES).unwrap();

@@ -1,8 +1,8 @@
-//! A dream: what a session in a crisis, or at its end, does to come back to itself.
+//! A dream: how a session in a crisis, or at its end, returns to its purpose.
 //!
-//! Vectors that had lost the purpose are dropped from the trajectory, the purpose vector becomes the mean of those
-//! that had not, and the crisis is over. The measure of continuity is left alone: a session that goes on drifting goes on
-//! measuring low. A dream is an entry of the session's log like any event.
+//! Vectors that had lost the purpose are dropped from the trajectory, the purpose vector becomes the mean of
+//! the others, and the crisis ends. The measured continuity does not change: a session that continues to drift
+//! continues to measure low. A dream is a log entry like any event.
 
 use context_graph_events::Event;
 use serde::{Deserialize, Serialize};
@@ -15,10 +15,10 @@ use crate::gwt::lifecycle::Transition;
 use crate::gwt::numeric::narrow;
 use crate::gwt::session_identity::KURAMOTO_N;
 
-/// At least this long between two dreams of a crisis.
+/// The shortest time between two dreams of a crisis.
 pub const DREAM_COOLDOWN_MS: i64 = 60_000;
 
-/// The name of a dream in the log. No event of the client's is called so.
+/// The log name of a dream. The client has no event of this name.
 pub const DREAM_EVENT: &str = "context-graph:dream";
 
 /// Why a session dreamt.
@@ -27,14 +27,14 @@ pub const DREAM_EVENT: &str = "context-graph:dream";
 pub enum DreamCause {
     /// Continuity fell below the crisis threshold.
     Drift,
-    /// The session repeats itself.
+    /// The session is in a loop.
     Loop,
     /// The session ends.
     End,
 }
 
 impl DreamCause {
-    /// What happened, in words.
+    /// The cause in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Drift => "continuity was lost",
@@ -60,7 +60,7 @@ pub struct Dream {
 }
 
 impl Session {
-    /// Dreams if there is cause to: a crisis, not too soon after the last one, or the end.
+    /// Dreams if a crisis (not too soon after the last dream) or the end requires it.
     pub(super) fn dream_if_due(&mut self, at_ms: i64, ends: bool) -> Option<Dream> {
         let cause = if ends {
             DreamCause::End
@@ -102,14 +102,14 @@ impl Session {
         dream
     }
 
-    /// A dream that is not in the log yet, as an entry for it.
+    /// A dream that is not logged yet, as a log entry.
     pub fn dream_to_log(&self) -> Option<Event> {
         let dream = self.state.unlogged_dream?;
         Some(entry(DREAM_EVENT, &self.snapshot.session_id, "dream", json!(dream)))
     }
 }
 
-/// A dream as it stands in the log.
+/// The dream in a log entry.
 pub fn dream_of(event: &Event) -> Option<Dream> {
     content(event, DREAM_EVENT, "dream")
 }

@@ -1,4 +1,4 @@
-//! Sessions as formats before the present one had them.
+//! Sessions in older storage formats.
 
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use crate::continuity::{Continuity, Loop};
 use crate::gwt::lifecycle::Lifecycle;
 use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
 
-/// A session before it knew when it used what. The first formats lack the last fields of it.
+/// A session before it recorded the time of each use. The first formats lack the last fields.
 #[derive(Debug, Deserialize)]
 pub struct EarlierSession {
     snapshot: SessionIdentitySnapshot,
@@ -30,7 +30,7 @@ struct EarlierState {
     link_origin: Option<LinkOrigin>,
     previous_purpose: Option<[f32; KURAMOTO_N]>,
     counters: Counters,
-    /// What continuity was expected to be.
+    /// The expected continuity.
     _forecaster: (f32, f32),
     work: EarlierWork,
     continuity: Continuity,
@@ -56,7 +56,7 @@ struct EarlierFile {
     path: String,
     reads: u32,
     writes: u32,
-    /// The event that touched it last, by its number.
+    /// The number of the event that touched it last.
     last: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The beginning of a stored session: what it worked on, without the much larger memory of its views.
+//! The beginning of a stored session: its work, without the much larger memory of its views.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::gwt::forecast::Forecaster;
 use crate::gwt::lifecycle::Lifecycle;
 use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
 
-/// The first fields of a [`Session`](super::Session), in their order.
+/// The first fields of a [`Session`](super::Session), in the same order.
 #[derive(Debug, Deserialize)]
 pub struct SessionHead {
     _snapshot: SessionIdentitySnapshot,

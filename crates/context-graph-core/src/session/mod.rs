@@ -1,7 +1,7 @@
-//! A session as a value, and what one event does to it.
+//! A session as a value, and the effect of one event on it.
 //!
-//! [`Session::step`] is the whole of it: the same events in the same order give the same session, live, after a
-//! crash, or years later from the log.
+//! [`Session::step`] does all of it: the same events in the same order give the same session, whether live,
+//! after a crash, or years later from the log.
 
 mod action;
 mod alarm;
@@ -49,7 +49,7 @@ use crate::gwt::forecast::Forecaster;
 use crate::gwt::lifecycle::{Lifecycle, Transition};
 use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
 
-/// How a session came to know the one before it.
+/// How a session found the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkOrigin {
@@ -61,40 +61,40 @@ pub enum LinkOrigin {
     Fork,
 }
 
-/// What a session carries besides its snapshot.
+/// The state of a session besides its snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 pub struct SessionState {
-    /// Where it stands.
+    /// Its lifecycle state.
     pub lifecycle: Lifecycle,
     /// The project's root.
     pub project: String,
-    /// Where the client keeps the transcript.
+    /// The client's transcript file.
     pub transcript_path: String,
     /// The session's current folder.
     pub cwd: String,
-    /// The model, where the client said so.
+    /// The model, if the client named it.
     pub model: String,
-    /// When its first event came.
+    /// The time of its first event.
     pub started_ms: i64,
-    /// When its newest event came.
+    /// The time of its newest event.
     pub updated_ms: i64,
     /// When it ended, if it has.
     pub ended_ms: Option<i64>,
-    /// The client's word for how it ended.
+    /// The client's reason for the end.
     pub end_reason: Option<String>,
-    /// How it came to know the session before it.
+    /// How it found the previous session.
     pub link_origin: Option<LinkOrigin>,
-    /// What the session before it was for, as it was stored.
+    /// The stored purpose vector of the previous session.
     pub previous_purpose: Option<[f32; KURAMOTO_N]>,
-    /// What was counted.
+    /// Its counters.
     pub counters: Counters,
-    /// What the next call is expected to be.
+    /// The forecast of its next call.
     pub forecaster: Forecaster,
     /// What it has done.
     pub work: Work,
-    /// What its views remember.
+    /// The memory of its views.
     pub continuity: Continuity,
-    /// What repeats, while something does.
+    /// The current loop, if any.
     pub looping: Option<Loop>,
     /// Its last dream.
     pub last_dream: Option<Dream>,
@@ -102,23 +102,23 @@ pub struct SessionState {
     pub unlogged_dream: Option<Dream>,
     /// How it ended, if it has.
     pub end: Option<SessionEnd>,
-    /// Its calls of late.
+    /// Its recent calls.
     recent_calls: RecentCalls,
-    /// What is remembered to tell of drift and loops once.
+    /// The state needed to report drift and loops once.
     pub watch: Watch,
-    /// Files of the sessions before, until the first prompt has chosen from them.
+    /// Files of earlier sessions, kept until the first prompt has chosen from them.
     pub remembered: Vec<Remembered>,
 }
 
-/// How a session ended, as far as its sender said.
+/// How a session ended, as far as the sender said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionEnd {
-    /// As the sender said, else as the client's reason means.
+    /// The sender's status, else the one that the client's reason implies.
     pub status: SessionEndStatus,
-    /// Whether the sender gave the status itself. The client's reasons are few: `other` stands for every end of a run
-    /// without a terminal.
+    /// Whether the sender gave the status itself. The client has few reasons: `other` stands for every end of a
+    /// run without a terminal.
     pub stated: bool,
-    /// How long the session lasted, as the sender said.
+    /// How long the session lasted, according to the sender.
     pub duration_ms: Option<u64>,
 }
 
@@ -132,7 +132,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session that has seen nothing yet.
+    /// A session without events.
     pub fn new(session_id: impl Into<String>, project: impl Into<String>, at_ms: i64) -> Self {
         Self {
             snapshot: SessionIdentitySnapshot::with_timestamp(session_id, at_ms),
@@ -145,7 +145,8 @@ impl Session {
         }
     }
 
-    /// Links it to the session before it. How alike the two are shows as this one's purpose does.
+    /// Links it to the previous session. How alike the two are is updated as this session's purpose becomes
+    /// known.
     fn link(&mut self, link: &Link) {
         self.snapshot.link(link.session_id.clone(), &link.purpose_vector);
         self.state.link_origin = Some(link.origin);
@@ -160,29 +161,29 @@ impl Session {
         }
     }
 
-    /// How long it lasted: as its sender said at the end, else as measured.
+    /// How long it lasted: the sender's value from the end, else the measured one.
     pub fn duration_ms(&self) -> u64 {
         self.stated_duration_ms().unwrap_or_else(|| self.measured_ms())
     }
 
-    /// How long it lasted, once it is over.
+    /// How long it lasted, if it has ended.
     pub fn lasted_ms(&self) -> Option<u64> {
         self.state.ended_ms.map(|_| self.duration_ms())
     }
 
-    /// How long it lasted, where its sender said so.
+    /// How long it lasted according to its sender.
     pub fn stated_duration_ms(&self) -> Option<u64> {
         self.state.end.and_then(|end| end.duration_ms)
     }
 
-    /// How long it was from its first event to its newest.
+    /// The time from its first event to its newest.
     pub fn measured_ms(&self) -> u64 {
         let end = self.state.ended_ms.unwrap_or(self.state.updated_ms);
         u64::try_from(end.saturating_sub(self.state.started_ms)).unwrap_or(0)
     }
 
-    /// Moves the lifecycle on. Hooks arrive in any order and some never do, so a transition that cannot happen now is
-    /// no error of the event's.
+    /// Applies a lifecycle transition. Hooks arrive in any order and some never arrive, so an invalid
+    /// transition is not an error of the event.
     fn moved(&mut self, transition: Transition) {
         let _ = self.state.lifecycle.apply(transition);
     }

@@ -1,4 +1,5 @@
-//! Entries of our own in a session's log: they tell of the record or of the user's commands, not of the session's work.
+//! Our own entries in a session's log. They are about the record or the user's commands, not about the
+//! session's work.
 
 use std::fmt;
 
@@ -10,38 +11,38 @@ use serde_json::{Map, Value, json};
 use super::{ACTION_FAILED, DREAM_EVENT};
 use crate::gwt::session_identity::SessionIdentitySnapshot;
 
-/// The name under which lost events stand in the log. The client has no event of this name, nor of the next two.
+/// The log name for lost events. The client has no event of this name, nor of the next two.
 pub const EVENTS_LOST: &str = "EventsLost";
-/// The name under which it stands in the log that the user knows of the losses before it.
+/// The log name for the user's acknowledgement of earlier losses.
 pub const LOSS_ACKNOWLEDGED: &str = "LossAcknowledged";
-/// The name under which a replaced identity stands in the log.
+/// The log name for a replaced identity.
 pub const IDENTITY_SAVED: &str = "IdentitySaved";
 
-/// Whether only this program may write an entry of this name.
+/// Whether only this program may write an entry with this name.
 pub fn is_own_entry(name: &str) -> bool {
     [DREAM_EVENT, ACTION_FAILED, EVENTS_LOST, LOSS_ACKNOWLEDGED, IDENTITY_SAVED].contains(&name)
 }
 
-/// Events that were acknowledged and are gone.
+/// Events that were acknowledged and then lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsLost {
-    /// How many.
+    /// How many were lost.
     pub lost: u64,
     /// Whether there may have been more.
     pub at_least: bool,
     /// What happened, in a few words.
     pub how: String,
-    /// What is left of them: names of files in quarantine.
+    /// What is left of them: file names in quarantine.
     pub pieces: Vec<String>,
 }
 
 impl EventsLost {
-    /// The loss as an entry for the log of a session.
+    /// The loss as a log entry of a session.
     pub fn to_event(&self, session_id: &str) -> Event {
         entry(EVENTS_LOST, session_id, "loss", json!(self))
     }
 
-    /// The loss that an entry of the log tells of.
+    /// The loss in a log entry.
     pub fn of(event: &Event) -> Option<Self> {
         content(event, EVENTS_LOST, "loss")
     }
@@ -59,12 +60,12 @@ impl fmt::Display for EventsLost {
     }
 }
 
-/// That the user knows of a session's losses, as an entry for its log.
+/// A log entry: the user has acknowledged the session's losses.
 pub fn loss_acknowledged(session_id: &str) -> Event {
     entry(LOSS_ACKNOWLEDGED, session_id, "loss", Value::Null)
 }
 
-/// That a session's identity was replaced, as an entry for its log: the names of the fields that changed.
+/// A log entry: a session's identity was replaced. Holds the names of the changed fields.
 pub fn identity_saved(old: &SessionIdentitySnapshot, new: &SessionIdentitySnapshot) -> Event {
     let (before, after) = (json!(old), json!(new));
     let fields = after.as_object().into_iter().flatten();
@@ -73,12 +74,12 @@ pub fn identity_saved(old: &SessionIdentitySnapshot, new: &SessionIdentitySnapsh
     entry(IDENTITY_SAVED, &new.session_id, "changed", changed.collect())
 }
 
-/// The fields that an entry says were changed in an identity.
+/// The identity fields that an entry lists as changed.
 pub(crate) fn changed_identity(event: &Event) -> Option<Vec<String>> {
     content(event, IDENTITY_SAVED, "changed")
 }
 
-/// An entry of our own.
+/// Makes an entry of our own.
 pub(super) fn entry(name: &str, session_id: &str, key: &str, value: Value) -> Event {
     let mut raw: Map<String, Value> = Map::new();
     raw.insert("hook_event_name".to_owned(), name.into());
@@ -87,7 +88,7 @@ pub(super) fn entry(name: &str, session_id: &str, key: &str, value: Value) -> Ev
     Event::Unknown(UnknownEvent { name: name.to_owned(), raw })
 }
 
-/// What an entry of our own says under `key`.
+/// Reads the value under `key` from an entry of our own.
 pub(super) fn content<T: DeserializeOwned>(event: &Event, name: &str, key: &str) -> Option<T> {
     match event {
         Event::Unknown(unknown) if unknown.name == name => T::deserialize(unknown.raw.get(key)?).ok(),

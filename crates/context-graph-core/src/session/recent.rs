@@ -1,24 +1,24 @@
-//! The calls of late by their ids: what is told of a call twice counts once, as the audit has it.
+//! Recent calls by id, so that a call reported twice counts once, as in the audit.
 
 use std::collections::VecDeque;
 
 use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 
-/// As many calls are remembered: more than a client makes at once, and what is sent again comes soon.
+/// How many calls are remembered: more than a client makes at once, and duplicates arrive soon.
 const MOST: usize = 64;
 
-/// What is known of a call so far.
+/// What is known about a call so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Known {
-    /// Whether it was asked for.
+    /// Whether it was requested.
     pub(super) is_asked: bool,
     /// Whether it was refused.
     pub(super) is_refused: bool,
     outcome: Option<Answered>,
 }
 
-/// [`CallOutcome`] as it is stored.
+/// [`CallOutcome`] in its stored form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Answered {
     Success,
@@ -37,7 +37,7 @@ impl From<CallOutcome> for Answered {
 }
 
 impl Known {
-    /// What became of it.
+    /// Its outcome, if known.
     pub(super) fn outcome(self) -> Option<CallOutcome> {
         Some(match self.outcome? {
             Answered::Success => CallOutcome::Success,
@@ -47,12 +47,12 @@ impl Known {
     }
 }
 
-/// The calls of late, the newest last.
+/// Recent calls, newest last.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct RecentCalls(VecDeque<(u32, Known)>);
 
 impl RecentCalls {
-    /// Takes in what an event tells of a call, and gives what was known of it before: nothing of one without an id.
+    /// Adds what an event says about a call, and returns what was known before; nothing if the call has no id.
     pub(super) fn note(&mut self, event: &Event, refuses: bool) -> Known {
         let Some(id) = event.tool_use_id().filter(|id| !id.is_empty()) else { return Known::default() };
         let key = hash(id);
@@ -77,7 +77,7 @@ impl RecentCalls {
     }
 }
 
-/// FNV-1a: two ids among a few dozen hardly ever meet, and a meeting costs a count.
+/// FNV-1a. A collision among a few dozen ids is very unlikely, and costs only a wrong count.
 fn hash(id: &str) -> u32 {
     id.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -1,4 +1,4 @@
-//! One event as it is remembered.
+//! One event as it is stored.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use super::{LinkOrigin, Remembered};
 use crate::gwt::session_identity::KURAMOTO_N;
 use context_graph_secrets::{Memory, Redactor};
 
-/// The session before, as a new one found it.
+/// The previous session, as a new one found it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// Its id.
     pub session_id: String,
     /// How it was found.
     pub origin: LinkOrigin,
-    /// What it was for, as it was stored.
+    /// Its stored purpose vector.
     pub purpose_vector: [f32; KURAMOTO_N],
 }
 
@@ -29,60 +29,60 @@ pub struct Ruling {
     pub verdict: String,
     /// The rules behind it.
     pub rules: Vec<String>,
-    /// Why, and what the event could not carry of it.
+    /// Why, and which parts of the decision the event could not carry.
     pub reason: String,
 }
 
 impl Ruling {
-    /// The verdict where rules wanted something that the event cannot carry, so that nothing came of it.
+    /// The verdict when rules wanted something that the event cannot carry, so it had no effect.
     pub const DROPPED: &str = "dropped";
 
-    /// Whether the call was not to happen.
+    /// Whether the call must not happen.
     pub fn refuses(&self) -> bool {
         matches!(self.verdict.as_str(), "halt" | "deny" | "block")
     }
 }
 
-/// What was decided about an event that arrives.
+/// What was decided about an incoming event.
 #[derive(Debug, Clone)]
 pub struct NewRuling {
-    /// Verdict and reasons.
+    /// The verdict and its reasons.
     pub ruling: Ruling,
-    /// The input that the call is given instead.
+    /// The input that replaces the call's own.
     pub updated_input: Option<Map<String, Value>>,
 }
 
-/// One event as it is remembered.
+/// One event as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventRecord {
     /// When it came.
     pub at_ms: i64,
-    /// The call it is about, where it is about one.
+    /// The id of the call, if the event is about one.
     pub tool_use_id: Option<String>,
     /// The payload as JSON, cut to size.
     pub payload: String,
-    /// How long our hook took over it, in microseconds, up to writing this.
+    /// How long our hook took until this was written, in microseconds.
     pub took_us: u32,
-    /// The session before, on the event that found it. It stands in the record so that a session rebuilt from its
-    /// records is the same session.
+    /// The previous session, on the event that found it. It is in the record so that a session rebuilt from its
+    /// records is the same.
     pub link: Option<Link>,
-    /// What was decided about it, where something was.
+    /// What was decided about it, if anything.
     pub ruling: Option<Ruling>,
-    /// The input that the call was given instead, whole, as JSON.
+    /// The input that replaced the call's own, complete, as JSON.
     #[serde(default)]
     pub updated_input: Option<String>,
     /// The values of which the payload has only the beginning and the end.
     #[serde(default)]
     pub cuts: Vec<Cut>,
-    /// The files that the sessions before worked on, on the event that found the one before.
+    /// The files of earlier sessions, on the event that found the previous one.
     #[serde(default)]
     pub remembered: Vec<Remembered>,
 }
 
 impl EventRecord {
-    /// Cuts an event to a size that can be kept, takes secrets out, and gives it back beside its record: what is
-    /// remembered is exactly what the session is stepped with. Secrets that `memory` knows are taken out wherever they stand,
-    /// and it learns those that are recognised now.
+    /// Cuts an event to size, redacts secrets, and returns it together with its record. So the session steps
+    /// with exactly what is stored. Secrets in `memory` are redacted wherever they appear, and newly recognised
+    /// ones are added to it.
     pub fn of(
         event: Event,
         at_ms: i64,
@@ -113,20 +113,20 @@ impl EventRecord {
                 cut.at = redacted;
             }
         }
-        // The id says which session this is and is no text of anyone's.
+        // The id only identifies the session and is never redacted.
         let session_id = object.remove("session_id");
         redactor.redact_object(&mut object, memory);
         if let Some(id) = session_id {
             object.insert("session_id".to_owned(), id);
         }
-        // Only a map with keys that are not strings cannot be written, and there is none.
+        // Serialization fails only for maps whose keys are not strings, and there are none.
         let payload = serde_json::to_string(&object).unwrap_or_default();
         let (took_us, link, ruling, updated_input, remembered) = (0, None, None, None, Vec::new());
         (Self { at_ms, tool_use_id, payload, took_us, link, ruling, updated_input, cuts, remembered }, object)
     }
 
-    /// Adds what was decided: verdict and reasons, and the input that the call is given instead. Reasons quote what
-    /// they are about, so secrets are taken out of them too.
+    /// Adds what was decided: verdict and reasons, and the input that replaces the call's own. Reasons quote
+    /// the call, so secrets are redacted in them too.
     #[must_use]
     pub fn decided(mut self, decision: Option<NewRuling>, redactor: &Redactor, memory: &mut Memory) -> Self {
         let Some(NewRuling { mut ruling, updated_input }) = decision else { return self };
@@ -140,19 +140,19 @@ impl EventRecord {
         self
     }
 
-    /// The event again.
+    /// Decodes the event.
     pub fn event(&self) -> Result<Event, DecodeError> {
         Event::from_slice(self.payload.as_bytes())
     }
 
-    /// The record cut down to what is kept for good.
+    /// The record cut down for permanent storage.
     #[must_use]
     pub fn for_the_log(mut self) -> Self {
         if self.payload.len() > Bounds::LOG.total / 4
             && let Ok(mut object) = decode::object(self.payload.as_bytes())
         {
             for cut in bound(&mut object, Bounds::LOG) {
-                // What was cut before is known by what it was then.
+                // For a text that was cut earlier, the first cut has the original size and digest.
                 if self.cuts.iter().all(|earlier| earlier.at != cut.at) {
                     self.cuts.push(cut);
                 }

@@ -1,4 +1,4 @@
-//! The files that the last sessions of a project worked on: what the next one is likely to begin with.
+//! The files that a project's last sessions worked on. The next session is likely to start with them.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,29 @@ use super::Work;
 use super::digest::shown;
 use crate::gwt::numeric::{ln, narrow};
 
-/// How many sessions weigh in.
+/// How many sessions count.
 pub const REMEMBERED_SESSIONS: usize = 10;
-/// How many files are carried along, for a first prompt to choose from.
+/// How many files are kept for the first prompt to choose from.
 const KEPT: usize = 40;
 /// How many are named at the start of a session, and with a prompt.
 const NAMED: usize = 10;
 const POINTED: usize = 6;
-/// A word of a prompt that stands in a path makes the file weigh so much more.
+/// The extra weight of a file whose path contains a word of the prompt.
 const WORD: f32 = 0.5;
-/// Shorter words stand in every path.
+/// Shorter words are ignored: they occur in every path.
 const SHORTEST: usize = 4;
 
 /// A file that sessions worked on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {
-    /// Where it is, from the project.
+    /// Its path, relative to the project.
     pub path: String,
-    /// How much it weighs.
+    /// Its weight.
     pub weight: f32,
 }
 
-/// The files of these sessions, newest session first, each with its project's root: the more uses and the newer the
-/// session, the more a file weighs.
+/// The files of these sessions, newest session first, each with its project's root. A file weighs more with
+/// more uses and in newer sessions.
 pub fn remember<'a>(sessions: impl IntoIterator<Item = (&'a Work, &'a str)>) -> Vec<Remembered> {
     let mut weights: BTreeMap<String, f64> = BTreeMap::new();
     for (age, (work, project)) in (1u32..).zip(sessions.into_iter().take(REMEMBERED_SESSIONS)) {
@@ -51,7 +51,7 @@ pub(super) fn named(files: &[Remembered]) -> impl Iterator<Item = &str> {
     files.iter().take(NAMED).map(|file| file.path.as_str())
 }
 
-/// The files that the words of a prompt point to, of those that were not named at the start.
+/// The files that a prompt's words point to, without those named at the start.
 pub(super) fn pointed_to(files: &[Remembered], prompt: &str) -> Vec<String> {
     let prompt = prompt[..prompt.floor_char_boundary(4_000)].to_lowercase();
     let words: Vec<&str> = prompt

@@ -1,4 +1,4 @@
-//! What one event does to a session.
+//! The effect of one event on a session.
 
 use context_graph_events::Event;
 
@@ -9,38 +9,38 @@ use crate::gwt::consciousness::ConsciousnessState;
 use crate::gwt::ic_monitor::{ICClassification, ICLevel, ICMonitor};
 use crate::gwt::lifecycle::{Lifecycle, Transition};
 
-/// What a step found.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepReport {
     /// Continuity now.
     pub ic: ICClassification,
     /// All measures now.
     pub consciousness: ConsciousnessState,
-    /// Whether this event opened a session that had ended.
+    /// Whether this event reopened an ended session.
     pub reopened: bool,
-    /// Whether this event brought the crisis on.
+    /// Whether this event started a crisis.
     pub crisis_began: bool,
-    /// The dream that this event brought on.
+    /// The dream that this event caused.
     pub dream: Option<Dream>,
-    /// What the model is to be told of, if anything.
+    /// The alarm for the model, if any.
     pub alarm: Option<Alarm>,
     /// Files of earlier sessions that a first prompt points to.
     pub pointed: Vec<String>,
 }
 
 impl Session {
-    /// Takes an event in. `record` is what is remembered of it, and `event` what it says.
+    /// Applies an event. `record` is what is stored of it, `event` is its decoded content.
     pub fn step(&mut self, record: &EventRecord, event: &Event) -> StepReport {
         let at_ms = record.at_ms;
         if dream_of(event).is_some() {
-            // A dream has been dreamt when it is logged; the entry only says so.
+            // The dream already happened; this entry only logs it.
             self.state.counters.events += 1;
             self.state.unlogged_dream = None;
             return self.report();
         }
         if is_own_entry(event.name()) {
-            // It tells of the record or of a command of the user's: the session did nothing, and one that has ended
-            // stays so.
+            // It is about the record or a user's command: the session did nothing, and an ended session stays
+            // ended.
             self.state.counters.events += 1;
             return self.report();
         }
@@ -73,7 +73,7 @@ impl Session {
         StepReport { reopened, crisis_began, dream, alarm, pointed, ..self.report() }
     }
 
-    /// How it stands, with nothing new.
+    /// The current state as a report, without a new event.
     pub fn report(&self) -> StepReport {
         StepReport {
             ic: self.classification(),
@@ -86,12 +86,12 @@ impl Session {
         }
     }
 
-    /// Continuity as it stands.
+    /// The current continuity.
     pub fn classification(&self) -> ICClassification {
         ICMonitor::of(&self.snapshot).classification()
     }
 
-    /// An event after the end opens the session again. A second word about the end does not.
+    /// An event after the end reopens the session. A second end event does not.
     fn reopen(&mut self, event: &Event) -> bool {
         let over = matches!(self.state.lifecycle, Lifecycle::Ended | Lifecycle::Persisting);
         if !over || matches!(event, Event::SessionEnd(_)) {
@@ -105,7 +105,7 @@ impl Session {
         true
     }
 
-    /// Remembers what the event says about the session itself. Clocks jump back; a session's time does not.
+    /// Stores what the event says about the session itself. Clocks may jump back; a session's time never does.
     fn note(&mut self, event: &Event, at_ms: i64) {
         let at_ms = at_ms.max(self.state.updated_ms);
         self.state.updated_ms = at_ms;
@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// The files that a session's first prompt points to. Later ones speak of what this session has done.
+    /// The files that a session's first prompt points to. Later prompts refer to this session's own work.
     fn pointed(&mut self, event: &Event) -> Vec<String> {
         match event {
             Event::UserPromptSubmit(prompt) if is_asked_by_a_person(prompt) => {
@@ -151,13 +151,13 @@ impl Session {
         }
     }
 
-    /// Moves the lifecycle by what happened and where continuity stands.
+    /// Updates the lifecycle from the event and the level of continuity.
     fn follow(&mut self, event: &Event, level: ICLevel) {
         match event {
             Event::SessionStart(_) => self.moved(Transition::SessionLoaded),
             Event::SessionEnd(_) => self.moved(Transition::EndRequested),
             _ => {
-                // An event of a session that was never announced announces it.
+                // The first event of a session that was never announced also announces it.
                 if matches!(self.state.lifecycle, Lifecycle::Initializing | Lifecycle::Restored) {
                     self.moved(Transition::SessionLoaded);
                 }
@@ -175,7 +175,7 @@ impl Session {
         }
     }
 
-    /// The last snapshot is on disk: the session is over.
+    /// Marks the last snapshot as saved: the session has ended.
     pub fn saved(&mut self) {
         self.moved(Transition::Saved);
     }

@@ -1,11 +1,11 @@
-//! The IC stays while the work keeps to its purpose and falls when it leaves it, and says why.
+//! The IC stays high while the work keeps to its purpose, falls when it leaves it, and is explained.
 
 use super::playing::{done, play, prompt, scored, session};
 use context_graph_core::continuity::Continuity;
 use context_graph_core::gwt::fusion::{Model, smooth};
 use serde_json::json;
 
-/// Tool results of the made-up sessions before they part.
+/// Tool results before the test sessions diverge.
 const BEGINNING: usize = 16;
 
 #[test]

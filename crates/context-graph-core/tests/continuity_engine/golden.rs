@@ -17,7 +17,7 @@ fn purpose_vectors_are_bit_equal() {
     assert_eq!(hashes, [0xb534_eb4e_c3c9_9da4, 0x4be5_547e_09f7_45df, 0x0b66_aa7b_4008_d620]);
 }
 
-/// These change when the model is fitted again or a failure weighs otherwise, and then only.
+/// These values change only when the model is fitted again or the weight of a failure changes.
 #[test]
 fn identity_continuities_are_bit_equal() {
     let hashes = ["steady", "drift", "stuck"]

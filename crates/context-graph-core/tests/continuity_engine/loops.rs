@@ -1,4 +1,4 @@
-//! A session that repeats itself in vain is noticed, one that repeats itself for good reason is not.
+//! A session that repeats itself without progress is reported; one with a good reason to repeat is not.
 
 use super::playing::{done, event, failed, prompt, scored};
 use context_graph_core::continuity::{Continuity, Loop};
@@ -83,9 +83,10 @@ fn one_failure_over_changing_inputs_is_a_loop() {
     let told = seen[4].as_ref().unwrap();
     assert!(told.what.starts_with("the same failure, whatever is tried: Read: /wrong/4.rs"), "{told:?}");
     assert_eq!(seen[8].as_ref().unwrap().times, 9);
-    // A search that finds nothing fails, too, and says nothing by it.
+    // A search that finds nothing fails too, but without a message.
     assert!(none((0..9).map(|at| failed("Bash", run(&format!("rg word{at}")), "Exit code 1"))));
-    // What the user turns down again and again is a loop; what the client stopped because of another call is none.
+    // A call that the user rejects again and again is a loop; one that the client cancelled because of another
+    // call is not.
     let refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
     assert!(loops((0..3).map(|_| failed("Bash", run("make"), refusal)))[2].is_some());
     let sibling = "<tool_use_error>Sibling tool call errored</tool_use_error>";

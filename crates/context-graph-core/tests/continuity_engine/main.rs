@@ -1,4 +1,4 @@
-//! The continuity engine on small made-up sessions.
+//! The continuity engine on small test sessions.
 
 mod drift;
 mod golden;

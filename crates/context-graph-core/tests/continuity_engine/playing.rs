@@ -1,11 +1,11 @@
-//! Playing made-up sessions.
+//! Helpers that play test sessions.
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails as a test does")]
 
 use context_graph_core::continuity::{Assessment, Continuity};
 use context_graph_events::Event;
 use serde_json::{Value, json};
 
-/// The lines of a session of `tests/continuity_engine/sessions`.
+/// The events of a session in `tests/continuity_engine/sessions`.
 pub(crate) fn session(name: &str) -> Vec<(Event, i64)> {
     let path = format!("{}/tests/continuity_engine/sessions/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();

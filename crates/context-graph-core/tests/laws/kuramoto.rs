@@ -1,4 +1,4 @@
-//! What synchrony means: aligned views lock, lost ones drift apart, and both can be undone.
+//! Properties of synchrony: aligned views lock, unaligned ones drift apart, and both are reversible.
 
 use std::f64::consts::TAU;
 

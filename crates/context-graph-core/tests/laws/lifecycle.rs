@@ -1,4 +1,4 @@
-//! The life of a session: the paths that must exist, and that no other does harm.
+//! The lifecycle of a session: required paths exist, and no other path does harm.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn all_transitions() -> Vec<Transition> {
     all
 }
 
-/// The names of all states that can follow `from`, at any distance.
+/// The names of all states reachable from `from`.
 fn reachable(from: Lifecycle) -> BTreeSet<&'static str> {
     let mut seen = BTreeSet::new();
     let mut open = vec![from];

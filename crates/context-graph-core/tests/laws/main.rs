@@ -1,4 +1,4 @@
-//! What holds for every session, seen from outside the crate.
+//! Properties of every session, tested through the public interface.
 
 mod ic_monitor;
 mod kuramoto;

@@ -1,4 +1,4 @@
-//! What holds for every snapshot: bounds, order, encodings.
+//! Properties of every snapshot: bounds, order, encodings.
 
 use context_graph_core::gwt::session_identity::{KURAMOTO_N, MAX_TRAJECTORY_LEN, SessionIdentitySnapshot};
 use proptest::array::uniform13;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::testing::{any_f32, any_f64, any_vector};
 
 prop_compose! {
-    /// What a decoder could hand over if the bytes were damaged and still decoded.
+    /// What a decoder could return for damaged bytes that still decode.
     fn any_snapshot()(
         session_id in ".{0,40}",
         timestamp_ms in any::<i64>(),

@@ -1,6 +1,7 @@
-//! E1 semantic: the words of the call with those of the prompts and of all learned events, weighted by rarity.
+//! E1 semantic: compares the words of the call with those of the prompts and all learned events, weighted by
+//! rarity.
 //!
-//! The words of the result are left out: a call says what the agent wants, a result only what is there.
+//! The words of the result are left out: a call shows what the agent wants, a result only what is there.
 
 use crate::continuity::explain::Evidence;
 use crate::continuity::memory::Memory;

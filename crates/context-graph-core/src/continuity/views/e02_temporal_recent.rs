@@ -1,7 +1,8 @@
-//! E2 temporal-recent: the words of the call with those of the newest prompt and of the newest learned events.
+//! E2 temporal-recent: compares the words of the call with those of the newest prompt and the newest learned
+//! events.
 //!
-//! The mix of tools, which this view might compare instead, is nearly the same in every task. What was worked on
-//! lately tells one task of a project from another better than all that was ever seen in it.
+//! The view could compare the mix of tools instead, but that is nearly the same in every task. Recent work
+//! separates two tasks of a project better than everything ever seen in it.
 
 use crate::continuity::explain::Evidence;
 use crate::continuity::memory::Memory;

@@ -1,4 +1,4 @@
-//! E3 temporal-periodic: the step from one tool to the next with the steps seen before.
+//! E3 temporal-periodic: compares the step from one tool to the next with earlier steps.
 
 use serde::{Deserialize, Serialize};
 

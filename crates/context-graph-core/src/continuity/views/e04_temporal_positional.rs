@@ -1,4 +1,5 @@
-//! E4 temporal-positional: the time since the last event and the place in the turn with what was usual so far.
+//! E4 temporal-positional: compares the time since the last event and the position in the turn with the usual
+//! ones.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +7,13 @@ use crate::continuity::memory::{Memory, Trace};
 use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
 
-/// The newest event's share in the usual gap.
+/// The newest event's share in the usual time between events.
 const SHARE: f32 = 0.1;
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Positional {
-    /// Tenths of a second between events; 0 before any was learned.
+    /// Tenths of a second between events; 0 before the first learned event.
     usual_gap: f32,
     longest_turn: u32,
 }
@@ -43,7 +44,7 @@ impl View for Positional {
     }
 }
 
-/// The smaller of two positive numbers as a share of the larger.
+/// The smaller of two positive numbers divided by the larger.
 fn ratio(a: f32, b: f32) -> f32 {
     a.min(b) / a.max(b)
 }

@@ -1,7 +1,7 @@
-//! E5 causal: where the call led: the files and folders that its result names with those known.
+//! E5 causal: where the call led. Compares the files and folders in the result with the known ones.
 //!
-//! Whether a call uses what earlier results produced, and whether an error is followed by a repair, told drift
-//! from work no better than chance once the other views were known.
+//! Two other signals were tried: whether a call uses what earlier results produced, and whether a repair
+//! follows an error. Given the other views, neither separated drift from work better than chance.
 
 use crate::continuity::explain::Evidence;
 use crate::continuity::memory::Memory;

@@ -1,5 +1,5 @@
-//! E6 sparse: runs of five characters of the call with those of learned events. Sees spelling where words fail:
-//! other languages, flags, markup.
+//! E6 sparse: compares runs of five characters of the call with those of learned events. Works on spelling
+//! where words fail: other languages, flags, markup.
 
 use serde::{Deserialize, Serialize};
 

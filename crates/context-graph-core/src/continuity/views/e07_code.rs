@@ -1,4 +1,4 @@
-//! E7 code: identifiers of the call and its result with those of the prompts and learned events.
+//! E7 code: compares identifiers of the call and its result with those of the prompts and learned events.
 
 use crate::continuity::explain::Evidence;
 use crate::continuity::memory::Memory;

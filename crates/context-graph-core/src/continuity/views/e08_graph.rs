@@ -1,4 +1,4 @@
-//! E8 graph: the files and folders that the call names with those known, by how near they are in the tree.
+//! E8 graph: compares the files and folders in the call with the known ones, by distance in the tree.
 
 use crate::continuity::explain::Evidence;
 use crate::continuity::memory::Memory;

@@ -1,5 +1,6 @@
-//! E9 hyperdimensional: each word is a random vector of signs, an event the sum of its words, the session the sum
-//! of its events; the view is their cosine. Counts how often words came back, which coverage does not.
+//! E9 hyperdimensional: each word is a random vector of signs, an event is the sum of its words, the session is
+//! the sum of its events. The likeness is the cosine of the two. Unlike coverage, this counts how often words
+//! repeat.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +12,13 @@ use crate::gwt::numeric::{narrow, unit};
 
 /// Components of a vector.
 const DIMENSIONS: usize = 512;
-/// Beyond this all components are halved, so that none can overflow.
+/// Above this value all components are halved, so that none can overflow.
 const LIMIT: i16 = 8_000;
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hyperdimensional {
-    /// Empty before anything was learned.
+    /// Empty before the first learned event.
     bundle: Vec<i16>,
 }
 
@@ -54,7 +55,7 @@ impl View for Hyperdimensional {
     }
 }
 
-/// The signs that the bits of a byte stand for, so that eight components are added at once.
+/// The eight signs that each byte stands for, so that eight components are added at once.
 const SIGNS: [[i16; 8]; 256] = signs();
 
 const fn signs() -> [[i16; 8]; 256] {
@@ -73,7 +74,7 @@ const fn signs() -> [[i16; 8]; 256] {
     signs
 }
 
-/// Adds a term's vector, made from its hash (splitmix64), to a sum.
+/// Adds a term's vector to a sum. The vector is made from the hash (splitmix64).
 fn add(sum: &mut [i16], term: Term) {
     let mut state = u64::from(term);
     for chunk in sum.chunks_exact_mut(64) {

@@ -1,6 +1,7 @@
-//! E10 intent: how much of what the user asked for shows in the event: its words that prompts have, by rarity.
+//! E10 intent: how much of what the user asked for shows in the event: its words that are also in prompts, by
+//! rarity.
 //!
-//! Not the share of the event's words: a long result that holds what was asked for is not less on purpose.
+//! It is not a share of the event's words: a long result that contains what was asked for is still on purpose.
 
 use crate::continuity::explain::Evidence;
 use crate::continuity::memory::Memory;
@@ -8,7 +9,7 @@ use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
 use crate::gwt::numeric::narrow;
 
-/// So many telling words of a prompt are half of full alignment.
+/// This many rare words of a prompt give half of full alignment.
 const HALF: f64 = 2.0;
 
 /// See the module.

@@ -1,4 +1,4 @@
-//! E11 entity: the very files that the call names, and numbers, hosts, hashes and codes, with those known.
+//! E11 entity: compares the exact files in the call, and numbers, hosts, hashes and codes, with the known ones.
 
 use crate::continuity::explain::Evidence;
 use crate::continuity::memory::Memory;
@@ -6,7 +6,7 @@ use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
 use crate::gwt::numeric::narrow;
 
-/// What a file counts against all other entities together.
+/// The weight of a file against all other entities together.
 const FILES: f64 = 2.0;
 
 /// See the module.

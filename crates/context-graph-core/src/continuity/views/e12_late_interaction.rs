@@ -1,4 +1,4 @@
-//! E12 late interaction: the words of the call with those of the one learned event that fits best.
+//! E12 late interaction: compares the words of the call with those of the one learned event that fits best.
 
 use crate::continuity::explain::Evidence;
 use crate::continuity::memory::Memory;
@@ -29,7 +29,7 @@ impl View for LateInteraction {
     }
 }
 
-/// The weight of the words that a past event has too. Both lists are sorted.
+/// The weight of the words that a past event also has. Both lists are sorted.
 fn shared(words: &[(Term, f64)], past: &[Term]) -> f64 {
     let mut past = past.iter().peekable();
     let mut sum = 0.0;

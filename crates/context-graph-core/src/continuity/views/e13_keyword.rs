@@ -1,4 +1,5 @@
-//! E13 keyword: the rare words of call and result, leaving out what one event in ten has.
+//! E13 keyword: compares the rare words of call and result. Words that more than one event in ten has are left
+//! out.
 
 use crate::continuity::explain::Evidence;
 use crate::continuity::memory::Memory;

@@ -1,4 +1,4 @@
-//! What is kept of a session between two events.
+//! The part of a session that is kept between two events.
 
 pub mod types;
 

@@ -1,4 +1,4 @@
-//! The snapshot: the small, hot part of a session, rewritten at every event.
+//! The snapshot: the small part of a session that is rewritten at every event.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,13 +19,13 @@ pub const KURAMOTO_N: usize = 13;
 /// The order of the fields is the order of the bytes on disk.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct SessionIdentitySnapshot {
-    /// The session, as the client names it.
+    /// The session's id, as given by the client.
     pub session_id: String,
     /// When the session was last touched, in Unix milliseconds.
     pub timestamp_ms: i64,
     /// The session that this one continues.
     pub previous_session_id: Option<String>,
-    /// Likeness to the previous session's purpose, in `[0, 1]`.
+    /// How alike the purpose is to that of the previous session, in `[0, 1]`.
     pub cross_session_ic: f32,
 
     /// The oscillators' phases, in `[0, 2π)`.
@@ -48,22 +48,23 @@ pub struct SessionIdentitySnapshot {
     pub consciousness: f32,
     /// Integration: the oscillators' order parameter, in `[0, 1]`.
     pub integration: f32,
-    /// Reflection: how well the last forecast was borne out, in `[0, 1]`.
+    /// Reflection: how good the forecasts are, in `[0, 1]`.
     pub reflection: f32,
     /// Differentiation: how evenly alignment is spread over the views, in `[0, 1]`.
     pub differentiation: f32,
 }
 
 impl SessionIdentitySnapshot {
-    /// A fresh session at time 0. There is no clock here: see [`Self::with_timestamp`].
+    /// A new session at time 0. This crate reads no clock: see [`Self::with_timestamp`].
     ///
-    /// Nothing has drifted yet, so the IC is 1; nothing has been measured yet, so integration, reflection,
-    /// differentiation and consciousness are 0; nothing has been compared yet, so the cross-session IC is neutral.
+    /// Nothing has drifted yet, so the IC is 1. Nothing has been measured yet, so integration, reflection,
+    /// differentiation and consciousness are 0. Nothing has been compared yet, so the cross-session IC is
+    /// neutral.
     pub fn new(session_id: impl Into<String>) -> Self {
         Self::with_timestamp(session_id, 0)
     }
 
-    /// A fresh session at the given time, in Unix milliseconds.
+    /// A new session at the given time, in Unix milliseconds.
     pub fn with_timestamp(session_id: impl Into<String>, timestamp_ms: i64) -> Self {
         Self {
             session_id: session_id.into(),
@@ -85,37 +86,37 @@ impl SessionIdentitySnapshot {
 
     /// Appends a purpose vector to the trajectory and drops the oldest beyond [`MAX_TRAJECTORY_LEN`].
     ///
-    /// Components are brought into `[0, 1]`, and one that is not finite is stored as 0. The field
-    /// `purpose_vector` is left to the caller.
+    /// Components are clamped to `[0, 1]`; one that is not finite is stored as 0. The field `purpose_vector` is
+    /// not changed.
     pub fn append_to_trajectory(&mut self, pv: [f32; KURAMOTO_N]) {
         self.trajectory.push(pv.map(unit));
         self.drop_oldest();
     }
 
-    /// Takes in a result: how it aligns with the purpose, and what continuity comes to with it.
+    /// Adds a scored result: its purpose vector and the new IC.
     pub fn update_ic_and_trajectory(&mut self, purpose_vector: [f32; KURAMOTO_N], ic: f32) {
         self.append_to_trajectory(purpose_vector);
         self.align(purpose_vector, ic);
     }
 
-    /// Says how the session aligns with its purpose at this moment, without making it a part of the trajectory.
+    /// Sets the current purpose vector and IC without adding to the trajectory.
     pub fn align(&mut self, purpose_vector: [f32; KURAMOTO_N], ic: f32) {
         self.purpose_vector = purpose_vector;
         self.last_ic = unit(ic);
     }
 
-    /// Makes it the continuation of another session, and says how alike their purposes are.
+    /// Links this session to a previous one, and sets how alike their purposes are.
     pub fn link(&mut self, previous_id: impl Into<String>, previous_purpose: &[f32; KURAMOTO_N]) {
         self.previous_session_id = Some(previous_id.into());
         self.compare(previous_purpose);
     }
 
-    /// Says how alike its purpose is to that of the session before.
+    /// Updates how alike its purpose is to that of the previous session.
     pub fn compare(&mut self, previous_purpose: &[f32; KURAMOTO_N]) {
         self.cross_session_ic = cross_session_ic(&self.purpose_vector, previous_purpose);
     }
 
-    /// An upper bound of the encoded size in bytes, at most 64 above the true one.
+    /// An upper bound of the encoded size in bytes, at most 64 above the real size.
     #[inline]
     pub fn estimated_size(&self) -> usize {
         /// Numbers of variable length (the time, three lengths) and the tag of the optional id.
@@ -129,16 +130,16 @@ impl SessionIdentitySnapshot {
             + self.trajectory.len() * KURAMOTO_N * size_of::<f32>()
     }
 
-    /// Whether every number is finite and in its range, and the trajectory within its length.
+    /// Whether every number is finite and in range, and the trajectory is not too long.
     pub fn is_sane(&self) -> bool {
         self.first_insane_field().is_none()
     }
 
-    /// The first field with a number that is not finite or out of its range, or with too many of them.
+    /// The name of the first field with a number that is not finite or out of range, or with too many entries.
     #[expect(clippy::float_cmp, reason = "a number that was brought into its range is the same or it is not")]
     pub fn first_insane_field(&self) -> Option<&'static str> {
         let sane = self.clone().sanitised();
-        // Comparing is false where something is not a number, as it must be.
+        // Comparisons with NaN are false, which is what we need here.
         let fields: [(&'static str, bool); 11] = [
             ("cross_session_ic", self.cross_session_ic == sane.cross_session_ic),
             ("kuramoto_phases", self.kuramoto_phases == sane.kuramoto_phases),
@@ -155,10 +156,10 @@ impl SessionIdentitySnapshot {
         fields.into_iter().find(|(_, is_sane)| !is_sane).map(|(name, _)| name)
     }
 
-    /// The snapshot with every number brought into its range: what was read from disk may hold anything.
+    /// The snapshot with every number brought into range: data read from disk may hold anything.
     ///
-    /// Parameters that are not finite take their default. Measures that are not finite become 0, the IC
-    /// included: a broken measurement is not called healthy.
+    /// Parameters that are not finite become their default. Measures that are not finite become 0, the IC too:
+    /// a broken measurement must not look healthy.
     #[must_use]
     pub fn sanitised(mut self) -> Self {
         self.cross_session_ic = unit(self.cross_session_ic);
@@ -185,7 +186,7 @@ impl SessionIdentitySnapshot {
 }
 
 impl Default for SessionIdentitySnapshot {
-    /// A fresh session with an empty id: there is no randomness here, so the caller names it.
+    /// A new session with an empty id. This crate uses no randomness, so the caller sets the id.
     fn default() -> Self {
         Self::new(String::new())
     }

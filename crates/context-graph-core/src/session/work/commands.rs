@@ -1,6 +1,6 @@
 //! The commands a session works with: how it tests, builds and runs.
 //!
-//! A command is known by its first words (`go test`, `npm run build`), and told as it was run last.
+//! A command is identified by its first words (`go test`, `npm run build`) and shown as it was last run.
 
 use context_graph_events::words::tame;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::uses::Uses;
 
 /// How many commands a session remembers.
 const COMMANDS: usize = 16;
-/// How much of a command is kept as it was run.
+/// How much of a command is kept as it was run, in characters.
 const FORM: usize = 90;
 /// How much of an error is kept.
 const ERROR: usize = 90;
@@ -22,28 +22,28 @@ const MAX_OF_CALL: usize = 6;
 pub struct CommandUsed {
     /// Its first words.
     pub key: String,
-    /// As it was run last.
+    /// As it was last run.
     pub form: String,
-    /// How its last run failed, empty where it did not.
+    /// The error of its last run; empty if it succeeded.
     pub error: String,
-    /// When it was run.
+    /// The times it was run.
     pub uses: Uses,
 }
 
-/// Commands and when they were run.
+/// Commands and when they ran.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Commands(Vec<CommandUsed>);
 
 impl Commands {
-    /// The commands, the most present first.
+    /// The commands, highest presence first.
     pub fn by_presence(&self, now: u32) -> Vec<&CommandUsed> {
         let mut commands: Vec<_> = self.0.iter().map(|used| (used, used.uses.activation(now))).collect();
         commands.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.key.cmp(&b.0.key)));
         commands.into_iter().map(|(used, _)| used).collect()
     }
 
-    /// The newest run that failed at most `within` calls ago, where the same command has not succeeded since.
+    /// The newest failed run at most `within` calls ago, if the same command has not succeeded since.
     pub fn failing(&self, now: u32, within: u32) -> Option<&CommandUsed> {
         let lately = |used: &&CommandUsed| now.saturating_sub(used.uses.newest()) <= within;
         self.0
@@ -53,7 +53,7 @@ impl Commands {
             .max_by_key(|used| used.uses.newest())
     }
 
-    /// Takes in a call that ran a command line, and how it failed where it did.
+    /// Adds a call that ran a command line, with its error if it failed.
     pub(super) fn ran(&mut self, line: &str, error: Option<&str>, call: u32) {
         let error = error.map(telling).unwrap_or_default();
         let line = &line[..line.floor_char_boundary(READ)];
@@ -83,7 +83,7 @@ impl Commands {
     }
 }
 
-/// The line of an error that says most. A bare exit status says nothing.
+/// The most useful line of an error. A bare exit status says nothing.
 fn telling(error: &str) -> String {
     let lines =
         || error.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("Exit code"));
@@ -97,7 +97,7 @@ fn telling(error: &str) -> String {
     tame(line, ERROR)
 }
 
-/// The line without what is given to a command as a document (`<<END`).
+/// The line without here-documents (`<<END`).
 fn without_documents(line: &str) -> String {
     if !line.contains("<<") {
         return line.to_owned();
@@ -124,7 +124,7 @@ fn without_documents(line: &str) -> String {
     kept
 }
 
-/// A command line at its `&&`, `||`, `;`, `|` and line ends; what stands in quotation marks or brackets stays whole.
+/// Splits a command line at `&&`, `||`, `;`, `|` and line ends. Text in quotes or brackets stays whole.
 fn parts(line: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let (mut quote, mut depth) = (None, 0u32);
@@ -166,7 +166,7 @@ fn parts(line: &str) -> Vec<String> {
     found
 }
 
-/// The words of a command without what stands before it (`sudo`, `env`, `X=1`) and without redirections.
+/// The words of a command, without prefixes (`sudo`, `env`, `X=1`) and redirections.
 fn own_words(part: &str) -> Vec<&str> {
     let mut words = part.split_whitespace().peekable();
     while let Some(word) = words.peek() {
@@ -223,7 +223,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Programs that every session runs, whatever it is for.
+/// Programs that every session runs, whatever its task.
 #[rustfmt::skip]
 const COMMON: &[&str] = &[
     ".", "[", "awk", "base64", "basename", "bash", "break", "cat", "cd", "chmod", "chown", "column", "continue", "cp", "cut", "date", "df", "diff", "dirname",
@@ -234,7 +234,7 @@ const COMMON: &[&str] = &[
     "whoami", "xargs", "xxd", "zip", "zsh",
 ];
 
-/// What `git` is asked for in every session.
+/// The `git` subcommands that every session runs.
 #[rustfmt::skip]
 const COMMON_GIT: &[&str] = &[
     "add", "am", "apply", "blame", "branch", "cat-file", "checkout", "cherry-pick", "clean", "clone", "commit", "config", "describe", "diff", "fetch", "grep",
@@ -259,11 +259,11 @@ const VALUED: &[&str] = &[
     "--repo",
 ];
 
-/// Words after which the next one says what is meant: `npm run build`.
+/// Words that need the next one to have a meaning: `npm run build`.
 const LEADING: &[&str] =
     &["api", "compose", "dlx", "exec", "issue", "pr", "run", "run-script", "tool", "workspace", "x"];
 
-/// The first words of a command, by which it is known; `None` if every session runs it.
+/// The first words that identify a command; `None` if every session runs it.
 fn key(words: &[&str]) -> Option<String> {
     let first = words.first()?;
     let program = if first.starts_with("./") { *first } else { first.rsplit('/').next()? };
@@ -309,7 +309,7 @@ fn key(words: &[&str]) -> Option<String> {
             return Some(key);
         }
     }
-    // A program that reads its script from elsewhere is known by nothing.
+    // A program that reads its script from elsewhere cannot be identified.
     (!interprets && program != "git").then_some(key)
 }
 

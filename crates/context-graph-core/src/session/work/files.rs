@@ -1,4 +1,4 @@
-//! The files that calls touch: in the fields made for them, and in commands.
+//! The files that calls touch: in their path fields, and in commands.
 
 use context_graph_events::words::tame;
 use serde::{Deserialize, Serialize};
@@ -17,11 +17,12 @@ const MAX_PATH: usize = 240;
 /// A file the session has touched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileTouched {
-    /// Where it is: as the tool was told, and in a command from the folder that it ran in.
+    /// Its path, as given to the tool. A path in a command is resolved against the folder that the command ran
+    /// in.
     pub path: String,
     /// How often it was changed.
     pub writes: u32,
-    /// When it was touched.
+    /// The times it was touched.
     pub uses: Uses,
 }
 
@@ -31,30 +32,30 @@ pub struct FileTouched {
 pub struct Files(Vec<FileTouched>);
 
 impl Files {
-    /// Each file, in the order in which they were first touched.
+    /// Each file, in the order of first use.
     pub fn iter(&self) -> impl Iterator<Item = &FileTouched> {
         self.0.iter()
     }
 
-    /// Files as they were known some other way.
+    /// Builds the list from files known from elsewhere.
     pub(in super::super) fn of(files: impl IntoIterator<Item = FileTouched>) -> Self {
         Self(files.into_iter().take(FILES).collect())
     }
 
-    /// The files, the most present first.
+    /// The files, highest presence first.
     pub fn by_presence(&self, now: u32) -> Vec<(&FileTouched, f64)> {
         let mut files: Vec<_> = self.0.iter().map(|file| (file, file.uses.activation(now))).collect();
         files.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.path.cmp(&b.0.path)));
         files
     }
 
-    /// Takes in a call that was made in a folder, and whether it changed the file that it names.
+    /// Adds a call made in a folder, and whether it changed the file it names.
     pub(super) fn touched(&mut self, input: &Value, folder: &str, is_change: bool, call: u32) {
         let field = ["file_path", "notebook_path"].iter().find_map(|key| input.get(key)?.as_str());
         if let Some(path) = field.filter(|path| !path.is_empty()) {
             self.touch(&placed(path, folder), folder, is_change, call);
         } else if let Some(path) = input.get("path").and_then(Value::as_str) {
-            // What a search looks through is a folder, or one file.
+            // A search names a folder or one file.
             if is_file(path) {
                 self.touch(&placed(path, folder), folder, false, call);
             }
@@ -90,7 +91,7 @@ impl Files {
         self.0.push(FileTouched { path, writes: u32::from(writes), uses: Uses::at(call) });
     }
 
-    /// A file that was changed is worth two that were read.
+    /// A changed file counts as much as two read ones.
     fn drop_least_present(&mut self, now: u32) {
         let worth = |file: &FileTouched| file.uses.activation(now) * if file.writes > 0 { 2.0 } else { 1.0 };
         let least = self.0.iter().enumerate().min_by(|(_, a), (_, b)| worth(a).total_cmp(&worth(b)));
@@ -100,13 +101,13 @@ impl Files {
     }
 }
 
-/// Whether it is rather a member of something in a program: `repo.Log`.
+/// Whether it looks like a member in code instead of a file: `repo.Log`.
 fn is_member(path: &str) -> bool {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     !path.contains(['/', '\\']) && ending.contains(|c: char| c.is_ascii_uppercase())
 }
 
-/// The folder that a command goes to before it does anything: `cd there && …`.
+/// The folder that a command changes to first: `cd there && …`.
 fn went_to(command: &str) -> Option<&str> {
     let rest = command.trim_start().strip_prefix("cd ")?.trim_start();
     let end = rest.find(['&', ';', '\n', '|'])?;
@@ -114,7 +115,7 @@ fn went_to(command: &str) -> Option<&str> {
     (!place.is_empty() && !place.contains(['$', '`', ' ', '*'])).then_some(place)
 }
 
-/// A path from the folder that it is named in, without `.` and `..`.
+/// A path resolved against the folder it is used in, without `.` and `..`.
 fn placed(path: &str, folder: &str) -> String {
     let path = path.trim();
     let is_rooted = path.starts_with(['/', '~', '\\']) || path.get(1..2) == Some(":") || folder.is_empty();
@@ -136,7 +137,7 @@ fn placed(path: &str, folder: &str) -> String {
     names.join("/")
 }
 
-/// Whether a path leads to what is soon gone, or is the client's own business.
+/// Whether a path is temporary or belongs to the client itself.
 fn is_passing(path: &str) -> bool {
     const PLACES: [&str; 7] =
         ["/dev/", "/proc/", "/sys/", "/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/"];

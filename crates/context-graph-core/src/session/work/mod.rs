@@ -1,7 +1,7 @@
-//! What a session has done, in the few words that are worth having back after its conversation is gone.
+//! A session's work: the few facts that are worth keeping after its conversation is gone.
 //!
-//! Kept as it happens and bounded, so that a digest costs nothing to make. Everything that came from a tool, a file or a
-//! person is tamed on the way in.
+//! They are collected as events arrive and are bounded, so a digest is cheap to make. All text from a tool, a
+//! file or a person is sanitised when it is added.
 
 mod commands;
 mod files;
@@ -23,7 +23,7 @@ pub use uses::Uses;
 use crate::audit::edits_files;
 use crate::continuity::{asked_before, is_asked_by_a_person};
 
-/// How the client words the error of a call that the user turned down.
+/// The client's error text for a call that the user rejected.
 const TURNED_DOWN: &str = "The user doesn't want to proceed with this tool use";
 
 const REFUSALS: usize = 4;
@@ -33,18 +33,18 @@ const WHAT: usize = 120;
 /// A call that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// The call, in a few words.
+    /// The call, in short.
     pub call: String,
     /// Why.
     pub why: String,
-    /// How often.
+    /// How often it was refused.
     pub times: u32,
 }
 
 /// What a session has done.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Work {
-    /// The folder that it began in.
+    /// The session's first folder.
     pub folder: String,
     /// How many calls were answered.
     pub calls: u32,
@@ -54,16 +54,16 @@ pub struct Work {
     pub files: Files,
     /// The commands it ran.
     pub commands: Commands,
-    /// What it still has to do, by its own list.
+    /// Its open tasks, from its own list.
     pub tasks: Tasks,
     /// Calls that were refused, oldest first.
     pub refused: Vec<Refused>,
-    /// What processes of other sessions said, oldest first.
+    /// Messages from processes of other sessions, oldest first.
     pub messages: Vec<String>,
 }
 
 impl Work {
-    /// Takes an event in.
+    /// Adds an event.
     pub(super) fn observe(&mut self, event: &Event) {
         let cwd = event.common().map_or("", |common| common.cwd.as_str());
         if self.folder.is_empty() && !cwd.is_empty() {
@@ -96,7 +96,7 @@ impl Work {
         }
     }
 
-    /// Remembers a call that was refused.
+    /// Adds a refused call.
     pub(super) fn refused(&mut self, tool: &str, input: &Value, why: &str) {
         let (call, why) = (call_of(tool, input), tame(why, WHAT));
         match self.refused.iter_mut().find(|refused| refused.call == call) {
@@ -117,7 +117,8 @@ impl Work {
         let is_change = edits_files(tool) && outcome == CallOutcome::Success;
         self.files.touched(input, &folder, is_change, self.calls);
         if let Some(line) = input.get("command").and_then(Value::as_str) {
-            // What the user turned down says nothing about the command. That it is tried again and again is a loop.
+            // A call that the user rejected says nothing about the command. If it is repeated again and again,
+            // it is a loop.
             let is_failure = outcome == CallOutcome::Failure && !error.contains(TURNED_DOWN);
             let error = is_failure.then_some(error);
             self.commands.ran(line, error, self.calls);
@@ -126,7 +127,7 @@ impl Work {
     }
 }
 
-/// A call in a few words.
+/// A call in short.
 fn call_of(tool: &str, input: &Value) -> String {
     const KEYS: [&str; 9] =
         ["command", "file_path", "notebook_path", "path", "url", "query", "pattern", "description", "prompt"];

@@ -1,24 +1,24 @@
-//! What the user asked for, and the rules that the user set on the way.
+//! What the user asked for, and the rules the user gave.
 
 use context_graph_events::words::tame;
 use serde::{Deserialize, Serialize};
 
-/// How much of a request and of a rule is kept.
+/// How much of a request and of a rule is kept, in characters.
 const REQUEST: usize = 300;
 const RULE: usize = 140;
 /// How many rules are kept.
 const RULES: usize = 6;
-/// What is longer was pasted: a plan, a log. It tells what the work is about and not what is wanted of it.
+/// A longer prompt was pasted: a plan, a log. It says what the work is about, but not what the user wants.
 const PASTED: usize = 2_000;
-/// Rules are not looked for in more than this: a pasted plan has hundreds.
+/// Longer prompts are not searched for rules: a pasted plan has hundreds.
 const READ: usize = 6_000;
 
-/// A sentence of the user's that holds beyond the moment.
+/// A sentence of the user that stays valid after the current request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// The sentence.
     pub text: String,
-    /// Whether it forbids or demands: `never` and `always` do, `use` and `only` may be about this one thing.
+    /// Whether it is strict: `never` and `always` are; `use` and `only` may be about this one thing.
     pub is_strict: bool,
 }
 
@@ -27,14 +27,15 @@ pub struct Rule {
 pub struct Requests {
     /// The first request.
     pub first: String,
-    /// The newest request, empty where there was only one.
+    /// The newest request; empty if there was only one.
     pub newest: String,
     /// Rules, oldest first.
     pub rules: Vec<Rule>,
 }
 
 impl Requests {
-    /// Takes a prompt in. What only says yes is no request, and what was pasted is one only while there is no other.
+    /// Adds a prompt. A prompt that only says yes is no request. Pasted text counts as a request only if there
+    /// is no other.
     pub(in crate::session) fn asked(&mut self, prompt: &str) {
         if prompt.len() <= READ {
             self.learn_rules(prompt);
@@ -47,12 +48,12 @@ impl Requests {
         *kept = tame(prompt, REQUEST);
     }
 
-    /// The newest request there is.
+    /// The newest request.
     pub fn last(&self) -> &str {
         if self.newest.is_empty() { &self.first } else { &self.newest }
     }
 
-    /// The rules that tell most, first: strict before others, new before old.
+    /// The rules, most important first: strict before others, new before old.
     pub fn rules_by_weight(&self) -> Vec<&Rule> {
         let (strict, others): (Vec<&Rule>, Vec<&Rule>) =
             self.rules.iter().rev().partition(|rule| rule.is_strict);
@@ -77,7 +78,7 @@ impl Requests {
     fn add(&mut self, text: String, is_strict: bool) {
         self.rules.retain(|rule| rule.text != text);
         if self.rules.len() >= RULES {
-            // The oldest that is not strict, else the oldest.
+            // The oldest that is not strict, else the oldest of all.
             let at = self.rules.iter().position(|rule| !rule.is_strict).unwrap_or(0);
             self.rules.remove(at);
         }
@@ -102,7 +103,7 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a sentence is a rule, and a strict one.
+/// Whether a sentence is a rule; `Some(true)` if it is a strict one.
 fn rule(sentence: &str) -> Option<bool> {
     const STRICT: [&str; 10] =
         ["must", "mustn't", "never", "always", "don't", "dont", "do not", "make sure", "ensure", "avoid"];
@@ -120,7 +121,7 @@ fn rule(sentence: &str) -> Option<bool> {
             .match_indices(word)
             .any(|(at, _)| !lower[..at].ends_with(is_part) && !lower[at + word.len()..].starts_with(is_part))
     };
-    // "I don't see it" tells, "don't touch it" demands.
+    // "I don't see it" is a statement, "don't touch it" is a rule.
     let speaks_of_self = ["i ", "we ", "you "].iter().any(|who| {
         lower.contains(&format!("{who}don't"))
             || lower.contains(&format!("{who}do not"))
@@ -132,7 +133,7 @@ fn rule(sentence: &str) -> Option<bool> {
     OTHERS.iter().any(|word| has(word)).then_some(false)
 }
 
-/// Whether a prompt only says yes, or names one of several things that were offered.
+/// Whether a prompt only says yes, or picks one of several offered options.
 fn is_consent(prompt: &str) -> bool {
     const YES: [&str; 32] = [
         "a", "again", "ahead", "and", "continue", "do", "done", "execute", "fine", "go", "going", "good",
@@ -147,7 +148,7 @@ fn is_consent(prompt: &str) -> bool {
             .all(|word| word.chars().count() == 1 || YES.binary_search(&word.to_lowercase().as_str()).is_ok())
 }
 
-/// Whether a program put this in the prompt's place.
+/// Whether a program sent this as the prompt.
 fn is_notice(prompt: &str) -> bool {
     let prompt = prompt.trim_start();
     ["Operation stopped by hook", "[Request interrupted", "Caveat: "]

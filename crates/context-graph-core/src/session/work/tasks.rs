@@ -1,13 +1,13 @@
-//! What a session still has to do, by its own list.
+//! A session's open tasks, from its own list.
 
 use context_graph_events::words::tame;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How many open tasks are kept, and how much of each.
+/// How many open tasks are kept, and how many characters of each.
 const TASKS: usize = 8;
 const SUBJECT: usize = 80;
-/// No list is longer.
+/// How many entries of a list are read.
 const LONGEST: usize = 100;
 
 /// Open tasks: id and subject, oldest first.
@@ -16,7 +16,7 @@ const LONGEST: usize = 100;
 pub struct Tasks(Vec<(String, String)>);
 
 impl Tasks {
-    /// The subjects of what is open, oldest first.
+    /// The subjects of the open tasks, oldest first.
     pub fn open(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(_, subject)| subject.as_str())
     }
@@ -35,7 +35,7 @@ impl Tasks {
         self.0.retain(|(known, about)| *known != id && *about != subject);
     }
 
-    /// Takes in a call that replaces the whole list, or removes one of it.
+    /// Applies a call that replaces the whole list or removes one task.
     pub(super) fn listed(&mut self, tool: &str, input: &Value) {
         if tool == "TaskUpdate" {
             let text = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();

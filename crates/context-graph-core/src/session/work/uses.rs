@@ -1,35 +1,35 @@
-//! How present a thing is in a session: used often, and lately.
+//! The presence of a thing in a session: high if it was used often and recently.
 
 use serde::{Deserialize, Serialize};
 
 use crate::gwt::numeric::ln;
 
-/// How many of the newest uses are known one by one.
+/// How many of the newest uses are kept individually.
 const KEPT: usize = 5;
-/// Added to the age of each use: what was used in the last call is not infinitely present.
+/// Added to the age of each use, so that a use in the last call does not give infinite presence.
 const GROUND: f64 = 2.0;
 
-/// When a thing was used, in tool calls of the session.
+/// When a thing was used, counted in the session's tool calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uses {
     first: u32,
     count: u32,
-    /// The newest, oldest first.
+    /// The newest uses, oldest first.
     last: Vec<u32>,
 }
 
 impl Uses {
-    /// A thing that was used for the first time.
+    /// A thing used for the first time.
     pub(super) fn at(call: u32) -> Self {
         Self { first: call, count: 1, last: vec![call] }
     }
 
-    /// A thing of which only is known how often and when last.
+    /// A thing of which only the count and the last use are known.
     pub(in super::super) fn counted(count: u32, last: u32) -> Self {
         Self { first: last, count, last: vec![last] }
     }
 
-    /// It was used again.
+    /// Adds a use.
     pub(super) fn again(&mut self, call: u32) {
         self.count = self.count.saturating_add(1);
         if self.last.len() >= KEPT {
@@ -48,8 +48,8 @@ impl Uses {
         self.last.last().copied().unwrap_or(self.first)
     }
 
-    /// The sum over its uses of one over their age. Uses that are not known one by one are taken to lie evenly between
-    /// the first and the oldest that is.
+    /// The sum of one over the age of each use. Uses that were not kept individually are assumed to lie evenly
+    /// between the first and the oldest kept one.
     pub fn activation(&self, now: u32) -> f64 {
         let age = |call: u32| f64::from(now.saturating_sub(call)) + GROUND;
         let known: f64 = self.last.iter().map(|&call| 1.0 / age(call)).sum();
