@@ -1,4 +1,4 @@
-//! Turns `kinds.toml` into static tables, and refuses a row that redaction could not use.
+//! Turns `kinds.toml` into static tables, and rejects rows that redaction could not use.
 
 #![expect(clippy::disallowed_methods, reason = "cargo talks to a build script through the environment")]
 
@@ -56,10 +56,10 @@ struct Kind {
     names: Vec<String>,
 }
 
-/// Prefix, alphabet, least and greatest length of the rest.
+/// Prefix, alphabet, shortest and longest rest.
 type Shape = (String, String, usize, usize);
 
-/// A shape, the kind it belongs to, and whether only what follows the prefix is secret.
+/// A shape, its kind, and whether only the part after the prefix is secret.
 struct Row<'f> {
     shape: &'f Shape,
     kind: usize,
@@ -89,7 +89,7 @@ fn tables(kinds: &[Kind]) -> Outcome<String> {
         let row = |address| move |shape| Row { shape, kind: at, address };
         rows.extend(kind.tokens.iter().map(row(false)).chain(kind.addresses.iter().map(row(true))));
     }
-    // Among prefixes with one beginning the longer one is tried first.
+    // Of prefixes with the same beginning, the longer one is tried first.
     rows.sort_by(|one, other| {
         let (one, other) = (&one.shape.0, &other.shape.0);
         one[..2].cmp(&other[..2]).then(other.len().cmp(&one.len())).then(one.cmp(other))

@@ -1,10 +1,10 @@
-//! What redaction costs, on text without secrets, with some, and on text made to be slow.
+//! Measures the cost of redaction: on text without secrets, with some, and on text made to be slow.
 //!
 //! ```text
 //! cargo run --release --example redact_cost
 //! ```
 //!
-//! The first call of a process counts most, since a hook is a new process each time; so it is shown alone.
+//! The first call of a process matters most, since each hook is a new process; so it is shown separately.
 #![expect(clippy::print_stdout, reason = "a report is what this program is for")]
 
 use std::hint::black_box;
@@ -33,7 +33,7 @@ fn filled(piece: &str, bytes: usize) -> String {
     text
 }
 
-/// The middle of several times.
+/// The median of several runs.
 fn median(redactor: &Redactor, text: &str, times: usize) -> Duration {
     let mut all: Vec<Duration> = (0..times)
         .map(|_| {

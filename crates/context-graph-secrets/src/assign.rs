@@ -1,4 +1,4 @@
-//! Names and the values they are given: `NAME=value`, `"name": "value"`, `name: value`, and headers.
+//! Names with an assigned value: `NAME=value`, `"name": "value"`, `name: value`, and headers.
 
 use super::blocks::putty_after;
 use super::bytes::{
@@ -18,14 +18,14 @@ use super::url::secret_at;
 use super::values::{Ending, How, below_at, literal_at, secret_kind};
 use super::vendor::telegram_at;
 
-/// How far from its name a value may be given: `token: &str = "…"`, `name: TOKEN` and `value: …` below it.
+/// How far a value may be from its name: `token: &str = "…"`, or `name: TOKEN` with `value: …` below it.
 const MAX_DISTANCE: usize = 120;
 
-/// The longest text of an element that is looked at.
+/// The longest element text that is examined.
 const MAX_ELEMENT: usize = 512;
 
 impl Scan<'_> {
-    /// Looks at the `=` or `:` at hand.
+    /// Examines the `=` or `:` at the current position.
     pub(super) fn sign(&mut self) {
         let (bytes, at) = (self.bytes, self.at);
         self.at = at + 1;
@@ -55,7 +55,7 @@ impl Scan<'_> {
         }
     }
 
-    /// What the name means, by itself or by what was said just before.
+    /// What the name means, by itself or from the context just before.
     fn meaning_here(&mut self, name: &[u8], from: usize) -> Option<Named> {
         let (bytes, sign) = (self.bytes, self.at - 1);
         if name == b"pass" && self.program == Program::OpenSsl {
@@ -147,7 +147,7 @@ impl Scan<'_> {
     }
 }
 
-/// The secret in the element whose opening tag ends at this place: `<password>…</password>`.
+/// The secret in the element whose opening tag ends here: `<password>…</password>`.
 pub(super) fn element_at(bytes: &[u8], at: usize) -> Option<Hit> {
     let from = run_back(bytes, at, NAME, MAX_NAME);
     let named = meaning(bytes.get(from..at)?).filter(|_| from > 0 && bytes[from - 1] == b'<')?;
@@ -160,8 +160,8 @@ pub(super) fn element_at(bytes: &[u8], at: usize) -> Option<Hit> {
     Some(Hit { start: at + 1 + blank, end: at + 1 + blank + value.len(), kind })
 }
 
-/// The secret after the comma at this place, where a string that names it stands before: `"API_KEY", "…"`, as in calls, in
-/// headers and in lists of pairs.
+/// The secret after the comma at this position, if the string before the comma names it: `"API_KEY", "…"`, as
+/// in calls, headers and lists of pairs.
 pub(super) fn pair_at(bytes: &[u8], comma: usize) -> Option<Hit> {
     let quote = comma.checked_sub(1).filter(|&quote| is(bytes[quote], QUOTE))?;
     let from = run(bytes, comma + 1, SPACE, 64);
@@ -178,7 +178,7 @@ pub(super) fn pair_at(bytes: &[u8], comma: usize) -> Option<Hit> {
     string_at(bytes, from, named, How::Quoted { assigned: false })
 }
 
-/// The secret in a call that is named for it, its `(` at this place: `setApiKey("…")`.
+/// The secret in a setter call whose `(` is at this position: `setApiKey("…")`.
 pub(super) fn setter_at(bytes: &[u8], open: usize) -> Option<Hit> {
     if !bytes.get(open + 1).is_some_and(|&byte| is(byte, QUOTE) || byte == b'\\') {
         return None;
@@ -194,7 +194,7 @@ pub(super) fn setter_at(bytes: &[u8], open: usize) -> Option<Hit> {
     string_at(bytes, open + 1, named, How::Quoted { assigned: sets })
 }
 
-/// The secret in the quotes at this place, where a name and a blank stand before: `storePassword "…"`.
+/// The secret in the quotes at this position, after a name and a space: `storePassword "…"`.
 pub(super) fn quoted_after_name(bytes: &[u8], quote: usize) -> Option<Hit> {
     let to = quote.checked_sub(1).filter(|&blank| bytes[blank] == b' ')?;
     let from = run_back(bytes, to, NAME, MAX_NAME + 1);
@@ -202,20 +202,20 @@ pub(super) fn quoted_after_name(bytes: &[u8], quote: usize) -> Option<Hit> {
     string_at(bytes, quote, named, How::Quoted { assigned: false })
 }
 
-/// The secret after `<-`, its dash at this place.
+/// The secret after `<-`, whose dash is at this position.
 pub(super) fn given_at(bytes: &[u8], dash: usize) -> Option<Hit> {
     let (from, to) = name_before(bytes, dash.checked_sub(1)?)?;
     string_at(bytes, dash + 1, meaning(&bytes[from..to])?, How::Quoted { assigned: true })
 }
 
-/// The string that begins here, if it is the secret that was named.
+/// The string that begins here, if it is the named secret.
 fn string_at(bytes: &[u8], from: usize, named: Named, how: How) -> Option<Hit> {
     let literal = literal_at(bytes, from, Ending::Usual).filter(|literal| literal.quoted)?;
     let kind = secret_kind(named, bytes.get(literal.start..literal.end)?, how)?;
     Some(Hit { start: literal.start, end: literal.end, kind })
 }
 
-/// A value that was drawn for a name that says little: `key`, in the query of an address or elsewhere.
+/// A random value for a vague name: `key`, in the query of a URL or elsewhere.
 fn drawn_key(value: &[u8], in_query: bool) -> bool {
     let kinds = [UPPER, LOWER, DIGIT].iter().filter(|&&set| count(value, set) >= 3).count();
     let enough = if in_query {
@@ -226,11 +226,11 @@ fn drawn_key(value: &[u8], in_query: bool) -> bool {
     enough && is_random(value) && !is_uuid(value) && !made_up(value) && !is_member(value) && !refers(value)
 }
 
-/// The name before the sign at this place: bare, quoted, in brackets, or with a type's question mark.
+/// The name before the sign at this position: bare, quoted, in brackets, or with a type's question mark.
 fn name_before(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
     let mut to = sign;
     let mut steps = 0;
-    // `.=` and `+=` add to what is there.
+    // `.=` and `+=` append to a value.
     if to > 0 && bytes[sign] == b'=' && matches!(bytes[to - 1], b'.' | b'+') {
         to -= 1;
     }
@@ -253,7 +253,7 @@ fn name_before(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
         .then(|| (unescaped(bytes, from), to))
 }
 
-/// What the word before a type says: `token string = "…"`.
+/// The meaning of the word before a type: `token string = "…"`.
 fn named_before_type(bytes: &[u8], of_type: &[u8], from: usize) -> Option<Named> {
     let to = from.checked_sub(1).filter(|&blank| bytes[blank] == b' ')?;
     if !matches!(of_type, b"string" | b"String" | b"str" | b"text") {
@@ -262,23 +262,26 @@ fn named_before_type(bytes: &[u8], of_type: &[u8], from: usize) -> Option<Named>
     meaning(bytes.get(run_back(bytes, to, NAME, MAX_NAME + 1)..to)?)
 }
 
-/// Whether the name stands in the query of an address.
+/// Whether the name is in the query of a URL.
 fn in_query(bytes: &[u8], from: usize) -> bool {
     from > 0 && matches!(bytes[from - 1], b'?' | b'&' | b';')
 }
 
-/// Past the letter of an escape that the name seems to begin with: `\nTOKEN`.
+/// Skips the letter of an escape before the name: `
+///
+/// TOKEN`.
 fn unescaped(bytes: &[u8], from: usize) -> usize {
     from + usize::from(from > 0 && bytes[from - 1] == b'\\' && matches!(bytes[from], b'n' | b't' | b'r'))
 }
 
-/// Whether the name begins its line, alone or after what exports it.
+/// Whether the name begins its line, alone or after `export` and the like.
 fn begins_line(bytes: &[u8], from: usize) -> bool {
     let before = bytes.get(from.saturating_sub(8)..from).unwrap_or(&[]);
     before.is_empty() || before.ends_with(b"\n") || before.ends_with(b"\\n") || before.ends_with(b"export ")
 }
 
-/// Whether the name is a part of a connection string: capitals begin its words, and semicolons part them.
+/// Whether the name is part of a connection string: its words begin with capitals, and semicolons separate the
+/// parts.
 fn in_connection_string(bytes: &[u8], from: usize) -> bool {
     let parted = from > 0 && (bytes[from - 1] == b';' || bytes[..from].ends_with(b"; "));
     parted && is_at(bytes, from, UPPER) && is_at(bytes, from + 1, LOWER)

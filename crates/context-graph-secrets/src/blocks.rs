@@ -7,22 +7,22 @@ use super::marker::has_marker;
 use super::scan::Hit;
 use super::standins::made_up;
 
-/// A block that begins here.
+/// A block that starts at this position.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
-    /// A key that nobody else may have: what lies between its first and last line.
+    /// A private key: the text between its first and last line.
     Private(Hit),
-    /// Anything else that is written so, up to here: certificates, public keys, messages.
+    /// Any other block, up to this position: certificates, public keys, messages.
     Public(usize),
 }
 
-/// The longest word between the dashes.
+/// The longest label between the dashes.
 const MAX_LABEL: usize = 64;
 
-/// The longest line of a key that its last line is missing from.
+/// The longest line of a key whose last line is missing.
 const MAX_LINE: usize = 80;
 
-/// The block that begins with the dashes at this place.
+/// The block that begins with the dashes at this position.
 pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<Block> {
     let dashes: &[u8] = if starts(bytes, at, b"-----BEGIN ") { b"-----" } else { b" ----" };
     if dashes == b" ----" && !starts(bytes, at, b"---- BEGIN ") {
@@ -33,7 +33,7 @@ pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<Block> {
     let label = &bytes[label_from..label_from + find(bytes.get(label_from..label_most)?, dashes)?];
     let from = label_from + label.len() + 5;
     let body_end = find(bytes.get(from..)?, b"----").map_or(bytes.len(), |length| from + length);
-    // In a difference a dash more may stand before those of the last line.
+    // In a diff there may be one more dash before those of the last line.
     let ends_at = |at: usize| ["-----END ", "---- END "].iter().any(|end| starts(bytes, at, end.as_bytes()));
     let closed = ends_at(body_end) || ends_at(body_end + 1);
     if find(label, b"PRIVATE KEY").is_none() {
@@ -49,7 +49,7 @@ pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<Block> {
     (is_key(body) || closed && is_short_key(body)).then_some(Block::Private(Hit { start, end, kind }))
 }
 
-/// Whether there is nothing but Base64 between the first and the last line, however little.
+/// Whether there is only Base64 between the first and the last line, however short.
 fn is_short_key(body: &[u8]) -> bool {
     let letters = body.iter().filter(|&&byte| is(byte, BASE64)).count();
     let others = body.iter().any(|&byte| !is(byte, BASE64 | SPACE) && byte != b'\\');
@@ -64,7 +64,7 @@ pub(super) fn putty_after(bytes: &[u8], colon: usize) -> Option<Hit> {
     is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PUTTY_PRIVATE_KEY })
 }
 
-/// How the first line of a private key begins, whose line with the dashes is missing.
+/// How the first line of a private key begins when the line with the dashes is missing.
 const FIRST_LINES: &[&[u8]] = &[
     b"b3BlbnNzaC1rZXktdjEA",
     b"MHcCAQEEI",
@@ -81,7 +81,7 @@ const FIRST_LINES: &[&[u8]] = &[
 /// The lines of a private key that begin here, without the line of dashes before them.
 pub(super) fn key_lines_at(bytes: &[u8], at: usize) -> Option<Hit> {
     let known = FIRST_LINES.iter().any(|first| starts(bytes, at, first));
-    // A sequence that begins with the number 0: a version. In certificates and public keys it does not.
+    // An ASN.1 sequence that begins with the integer 0, the version. Certificates and public keys do not.
     let rsa = starts(bytes, at, b"MII") && starts(bytes, at + 6, b"IBA");
     let rsa = rsa && [&b"AKC"[..], b"AKB", b"DAN"].iter().any(|next| starts(bytes, at + 9, next));
     if !known && !rsa {
@@ -91,7 +91,7 @@ pub(super) fn key_lines_at(bytes: &[u8], at: usize) -> Option<Hit> {
     is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PRIVATE_KEY })
 }
 
-/// The lines of a private key before the dashes that end it, where those that begin it are missing.
+/// The lines of a private key before the closing dashes, when the opening ones are missing.
 pub(super) fn body_before(bytes: &[u8], at: usize, floor: usize) -> Option<Hit> {
     let label = bytes.get(at..).filter(|rest| rest.starts_with(b"-----END "))?;
     find(&label[..label.len().min(MAX_LABEL)], b"PRIVATE KEY-----")?;
@@ -108,21 +108,21 @@ pub(super) fn body_before(bytes: &[u8], at: usize, floor: usize) -> Option<Hit> 
         }
         start = line;
     }
-    // The number of the last line, or its margin, may pass for a line.
+    // The last line's number, or its margin, may look like a line of the key.
     if let Some(further) = backward(bytes, at, floor).filter(|further| further.0 < start) {
         (start, end) = further;
     }
     is_key(bytes.get(start..end)?).then_some(Hit { start, end, kind: Kind::PRIVATE_KEY })
 }
 
-/// Whether the lines are a key's and no placeholder's. How evenly characters occur tells nothing: a key of OpenSSH begins
-/// with many zeros.
+/// Whether the lines are a real key and not a placeholder. The distribution of characters does not help: an
+/// OpenSSH key begins with many zeros.
 fn is_key(body: &[u8]) -> bool {
     let most = body.split(|&byte| !is(byte, BASE64)).map(<[u8]>::len).max().unwrap_or(0);
     most >= 32 && different(body) >= 16 && !has_marker(body)
 }
 
-/// How many different characters there are.
+/// The number of different characters.
 fn different(body: &[u8]) -> usize {
     let mut seen = [false; 256];
     for &byte in body {
@@ -131,7 +131,7 @@ fn different(body: &[u8]) -> usize {
     seen.iter().filter(|&&seen| seen).count()
 }
 
-/// What lies between the first and the last line, without the breaks at its ends.
+/// The text between the first and the last line, without line breaks at its ends.
 fn edges(bytes: &[u8], from: usize, to: usize) -> (usize, usize) {
     let start = skip_breaks(bytes, from, to);
     let mut end = to;
@@ -147,7 +147,7 @@ fn edges(bytes: &[u8], from: usize, to: usize) -> (usize, usize) {
     (start, end)
 }
 
-/// Past spaces and line breaks, real or escaped.
+/// Skips spaces and line breaks, real or escaped.
 fn skip_breaks(bytes: &[u8], from: usize, to: usize) -> usize {
     let mut at = from;
     while at < to {
@@ -162,7 +162,7 @@ fn skip_breaks(bytes: &[u8], from: usize, to: usize) -> usize {
     at.min(to)
 }
 
-/// The lines of a key from here on, also where they go on behind a margin.
+/// The lines of a key from here on, also where they continue behind a margin.
 fn all_lines(bytes: &[u8], from: usize) -> (usize, usize) {
     let (start, end) = lines(bytes, from);
     let first = run(bytes, start, BASE64, MAX_LINE);
@@ -170,7 +170,7 @@ fn all_lines(bytes: &[u8], from: usize) -> (usize, usize) {
     (start, end.max(onward(bytes, if is_line { first } else { from })))
 }
 
-/// The lines of a key from here on, as long as they look like lines of one.
+/// The lines of a key from here on, as long as they look like key lines.
 fn lines(bytes: &[u8], from: usize) -> (usize, usize) {
     let start = skip_breaks(bytes, from, bytes.len());
     let (mut at, mut end) = (start, start);
@@ -183,7 +183,7 @@ fn lines(bytes: &[u8], from: usize) -> (usize, usize) {
             return (start, end);
         }
         end = line;
-        // Words of a text that follows are shorter than the lines of a key; only its last line may be short.
+        // Words of a following text are shorter than key lines; only the last line of a key may be short.
         if breaks == line || line - at < 60 && end - start > MAX_LINE || breaks == bytes.len() {
             return (start, end);
         }

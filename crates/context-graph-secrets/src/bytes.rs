@@ -29,7 +29,7 @@ pub(super) const HEX: Set = DIGIT | HEX_LOWER;
 pub(super) const ANY_HEX: Set = DIGIT | HEX_LOWER | HEX_UPPER;
 pub(super) const URL_SAFE: Set = ALNUM | DASH | UNDERSCORE;
 pub(super) const BASE64: Set = ALNUM | PLUS_SLASH | EQUALS;
-/// What a name in code, a setting or a header is made of.
+/// The characters of a name in code, a setting or a header.
 pub(super) const NAME: Set = ALNUM | DASH | UNDERSCORE | DOT;
 
 static CLASSES: [Set; 256] = classes();
@@ -66,19 +66,19 @@ const fn class(byte: u8) -> Set {
     }
 }
 
-/// Whether the byte is of one of the classes.
+/// Whether the byte is in one of the classes.
 #[inline]
 pub(super) fn is(byte: u8, set: Set) -> bool {
     CLASSES[byte as usize] & set != 0
 }
 
-/// Whether there is a byte at this place and it is of one of the classes.
+/// Whether there is a byte at this position and it is in one of the classes.
 #[inline]
 pub(super) fn is_at(bytes: &[u8], at: usize, set: Set) -> bool {
     bytes.get(at).is_some_and(|&byte| is(byte, set))
 }
 
-/// Where the run of bytes of these classes that begins here ends, looking at no more than `most` bytes.
+/// The end of the run of bytes of these classes that begins here. Looks at no more than `most` bytes.
 #[inline]
 pub(super) fn run(bytes: &[u8], from: usize, set: Set, most: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or(&[]);
@@ -86,7 +86,7 @@ pub(super) fn run(bytes: &[u8], from: usize, set: Set, most: usize) -> usize {
     from + rest.iter().position(|&byte| !is(byte, set)).unwrap_or(rest.len())
 }
 
-/// Where the run of bytes of these classes that ends here begins, looking at no more than `most` bytes.
+/// The start of the run of bytes of these classes that ends here. Looks at no more than `most` bytes.
 #[inline]
 pub(super) fn run_back(bytes: &[u8], to: usize, set: Set, most: usize) -> usize {
     let before = bytes.get(to.saturating_sub(most)..to).unwrap_or(&[]);
@@ -103,18 +103,18 @@ pub(super) fn count(bytes: &[u8], set: Set) -> usize {
     bytes.iter().filter(|&&byte| is(byte, set)).count()
 }
 
-/// Whether the text from here on begins with `what`.
+/// Whether the text from here on starts with `what`.
 #[inline]
 pub(super) fn starts(bytes: &[u8], at: usize, what: &[u8]) -> bool {
     bytes.get(at..).is_some_and(|rest| rest.starts_with(what))
 }
 
-/// Where `what` is first found.
+/// The first position of `what`.
 pub(super) fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len().max(1)).position(|window| window == what)
 }
 
-/// Whether `what`, in lower case, is found in any case.
+/// Whether `what` (given in lower case) occurs, ignoring case.
 pub(super) fn contains_any_case(bytes: &[u8], what: &[u8]) -> bool {
     bytes.windows(what.len().max(1)).any(|window| window.eq_ignore_ascii_case(what))
 }

@@ -1,4 +1,4 @@
-//! Passwords on command lines: flags by their name, and short flags by the program they are given to.
+//! Passwords on command lines: long flags by name, and short flags by the program they belong to.
 
 use super::bytes::{DASH, LETTER, NAME, QUOTE, SPACE, is, is_at, run, starts};
 use super::kind::Kind;
@@ -8,19 +8,19 @@ use super::scan::Hit;
 use super::standins::{only_words, refers};
 use super::values::{Ending, How, Literal, literal_at, secret_kind};
 
-/// The program that the flags at hand are given to.
+/// The program that the current flags belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Program {
-    /// One whose short flags say nothing.
+    /// A program whose short flags have no known meaning.
     #[default]
     Other,
     /// `-u name:password`.
     Fetcher,
-    /// `-pPASSWORD`, never parted.
+    /// `-pPASSWORD`, never with a space.
     MySql,
-    /// `-p PASSWORD`, parted or not.
+    /// `-p PASSWORD`, with or without a space.
     Prompted,
-    /// One that logs in by a command of that name.
+    /// A program with a `login` command.
     Registry,
     /// `-a PASSWORD`.
     RedisCli,
@@ -54,7 +54,7 @@ const PROGRAMS: [(&str, Program); 42] = [
     ("smbclient", Program::Samba), ("openssl", Program::OpenSsl),
 ];
 
-/// How long the names of programs are by their first byte, a bit each: most words are out after one look.
+/// For each first byte, the lengths of program names as a bit set: most words are ruled out by one lookup.
 static LENGTHS: [u16; 128] = lengths();
 
 const fn lengths() -> [u16; 128] {
@@ -68,7 +68,7 @@ const fn lengths() -> [u16; 128] {
     lengths
 }
 
-/// The program after this word, if the word says so. The word is of ASCII and not empty.
+/// The program of this word, if it names one. The word is ASCII and not empty.
 #[inline]
 pub(super) fn program_after(word: &[u8], rest: &[u8], now: Program) -> Program {
     let lengths = LENGTHS.get(word[0] as usize).copied().unwrap_or_default();
@@ -83,7 +83,7 @@ pub(super) fn program_after(word: &[u8], rest: &[u8], now: Program) -> Program {
     }
 }
 
-/// The secret given to the flag whose first dash is at this place.
+/// The secret given to the flag whose first dash is at this position.
 pub(super) fn flag_at(bytes: &[u8], at: usize, program: Program) -> Option<Hit> {
     let name_from = at + 1 + usize::from(is_at(bytes, at + 1, DASH));
     if !is_at(bytes, name_from, LETTER) {
@@ -108,7 +108,7 @@ pub(super) fn flag_at(bytes: &[u8], at: usize, program: Program) -> Option<Hit> 
     Some(Hit { start: literal.start, end: literal.end, kind })
 }
 
-/// The argument after a flag that ends here: on a command line, or as the next string of a list.
+/// The argument after a flag that ends here: on a command line, or as the next string in a list.
 fn argument_at(bytes: &[u8], flag_end: usize) -> Option<Literal> {
     let escapes = bytes.get(flag_end..)?.iter().take(8).take_while(|&&byte| byte == b'\\').count();
     let mut at = flag_end + escapes;
@@ -123,7 +123,7 @@ fn argument_at(bytes: &[u8], flag_end: usize) -> Option<Literal> {
     literal_at(bytes, at, Ending::Usual)
 }
 
-/// The password given to a flag of one letter.
+/// The password given to a one-letter flag.
 fn short_flag(bytes: &[u8], at: usize, name: &[u8], program: Program) -> Option<Hit> {
     let letter = *name.first()?;
     if bytes.get(at + 1) == Some(&b'-') {
@@ -170,8 +170,8 @@ fn user_and_password(bytes: &[u8], literal: Literal, parting: u8) -> Option<Hit>
     })
 }
 
-/// The password after a word for it in a sentence, a statement of SQL or a `.netrc`: `password is …`,
-/// `PASSWORD '…'`, `IDENTIFIED BY '…'`, `login me password …`.
+/// The password after a word for it, in a sentence, an SQL statement or a `.netrc`: `password is …`, `PASSWORD
+/// '…'`, `IDENTIFIED BY '…'`, `login me password …`.
 pub(super) fn spoken_after(bytes: &[u8], word_from: usize, word_to: usize) -> Option<Hit> {
     let word = bytes.get(word_from..word_to)?;
     let mut from = word_to;
@@ -194,7 +194,7 @@ pub(super) fn spoken_after(bytes: &[u8], word_from: usize, word_to: usize) -> Op
     let literal = literal_at(bytes, from, Ending::Usual)?;
     let value = bytes.get(literal.start..literal.end)?;
     if literal.quoted {
-        // What a text marks as code is rarely the password it speaks of.
+        // Text marked as code is rarely the password that the sentence is about.
         how = if bytes[literal.start - 1] == b'`' { How::Loose } else { How::Quoted { assigned: true } };
     }
     let named = Named { meaning: Meaning::Password, kind, shouted: false };
@@ -202,7 +202,7 @@ pub(super) fn spoken_after(bytes: &[u8], word_from: usize, word_to: usize) -> Op
     Some(Hit { start: literal.start, end: literal.end, kind })
 }
 
-/// Whether a host and a name were given just before, as a `.netrc` does.
+/// Whether a host and a login name come just before, as in a `.netrc`.
 fn in_netrc(bytes: &[u8], at: usize) -> bool {
     let before = bytes.get(at.saturating_sub(160)..at).unwrap_or(&[]);
     let mut words = before.split(|&byte| is(byte, SPACE)).rev().filter(|word| !word.is_empty());

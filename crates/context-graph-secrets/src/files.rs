@@ -1,7 +1,7 @@
-//! Where secrets lie: files and folders by pattern.
+//! Where secrets are stored: patterns of files and folders.
 //!
-//! `~` is the user's home, `*` any part of one name, `**` any number of folders. Who matches a path against these knows
-//! what is a template or a public half; here is only where to look.
+//! `~` is the user's home, `*` any part of one name, `**` any number of folders. The code that matches paths
+//! against these patterns also knows about templates and public keys; here is only where to look.
 
 /// Keys and tokens of the user and the machine.
 pub const KEY_FILES: &[&str] = &[
@@ -134,7 +134,7 @@ pub const KEY_FILES: &[&str] = &[
     "~/.local/share/fish/fish_history",
 ];
 
-/// Folders that hold nothing but keys: searching or copying them is reading keys.
+/// Folders that hold only keys: searching or copying them means reading keys.
 pub const KEY_FOLDERS: &[&str] = &[
     ".ssh",
     ".gnupg",

@@ -1,4 +1,4 @@
-//! Passwords as they are stored: hashes in `shadow` and `htpasswd`, and the lines of `.pgpass`.
+//! Stored passwords: hashes in `shadow` and `htpasswd`, and the lines of `.pgpass`.
 
 use super::bytes::{ALNUM, BASE64, DIGIT, EQUALS, NAME, all, is, is_at, run, run_back};
 use super::judge::alphabet;
@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::scan::Hit;
 use super::standins::made_up;
 
-/// How the ways to make a hash are called, between the first two dollars.
+/// Names of hash algorithms, which stand between the first two dollar signs.
 const WAYS: &[&[u8]] = &[
     b"1",
     b"2a",
@@ -28,7 +28,7 @@ const WAYS: &[&[u8]] = &[
     b"pbkdf2-sha512",
 ];
 
-/// The hash that begins with the dollar at this place: `$6$salt$hash`.
+/// The hash that begins with the dollar sign at this position: `$6$salt$hash`.
 pub(super) fn hash_at(bytes: &[u8], at: usize) -> Option<Hit> {
     let way_to = run(bytes, at + 1, NAME, 16);
     if bytes.get(way_to) != Some(&b'$') || !WAYS.contains(&bytes.get(at + 1..way_to)?) {
@@ -42,7 +42,7 @@ pub(super) fn hash_at(bytes: &[u8], at: usize) -> Option<Hit> {
     drawn.then_some(Hit { start: at, end, kind: Kind::PASSWORD_HASH })
 }
 
-/// The digest after `{SHA}`, as `htpasswd` writes it; the word is `from..to`.
+/// The digest after `{SHA}`, as in `htpasswd`; the word is `from..to`.
 pub(super) fn digest_after(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     let braced = from > 0 && bytes[from - 1] == b'{' && bytes.get(to) == Some(&b'}');
     let end = run(bytes, to + 1, BASE64, 128);

@@ -1,4 +1,4 @@
-//! Credentials in headers: `Authorization: Bearer …`, `Basic …`, and the same schemes wherever they are written.
+//! Credentials in headers: `Authorization: Bearer …`, `Basic …`, and the same schemes anywhere else.
 
 use super::bytes::{ALNUM, BASE64, DASH, DIGIT, NAME, QUOTE, UNDERSCORE, is, is_at, run};
 use super::judge::{is_random, is_scattered, is_uuid};
@@ -9,7 +9,7 @@ use super::vendor::{decode, is_basic, kind_of};
 
 const MAX_CREDENTIAL: usize = 8 * 1024;
 
-/// What a credential is made of.
+/// The characters of a credential.
 const CREDENTIAL: super::bytes::Set = NAME | BASE64;
 
 /// The credential in the value of an `Authorization` header that begins here.
@@ -36,7 +36,7 @@ pub(super) fn credential_after(bytes: &[u8], from: usize) -> Option<Hit> {
     raw.then(|| Hit { start: at, end, kind: kind_of(value).unwrap_or(Kind::AUTHORIZATION) })
 }
 
-/// Where the credential ends, and whether it ends there and does not go on as a template or code.
+/// Where the credential ends, and whether it is complete and does not continue as a template or code.
 fn credential_end(bytes: &[u8], start: usize) -> (usize, bool) {
     let mut end = run(bytes, start, CREDENTIAL, MAX_CREDENTIAL);
     while bytes.get(end).is_some_and(|byte| b":~".contains(byte)) {
@@ -63,7 +63,7 @@ fn is_real_basic(value: &[u8]) -> bool {
     is_basic(value) && password.is_some_and(|password| !only_words(password))
 }
 
-/// The credential after a scheme that stands alone in the text, its last byte before this place.
+/// The credential after a scheme that stands alone in the text and ends just before this position.
 pub(super) fn credential_of_scheme(bytes: &[u8], scheme: &[u8], after: usize) -> Option<Hit> {
     if bytes.get(after) != Some(&b' ') {
         return None;
@@ -76,7 +76,7 @@ pub(super) fn credential_of_scheme(bytes: &[u8], scheme: &[u8], after: usize) ->
     (basic || value.len() >= 16 && is_random(value)).then_some(Hit { start, end, kind })
 }
 
-/// The value of the cookie whose `=` is at this place.
+/// The value of the cookie whose `=` is at this position.
 pub(super) fn cookie_at(bytes: &[u8], equals: usize) -> Option<Hit> {
     let start = equals + 1;
     let rest = bytes.get(start..)?;

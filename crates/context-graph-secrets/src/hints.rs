@@ -1,15 +1,15 @@
-//! Looser questions than redaction asks: is this likely to be, or to hold, a credential?
+//! Looser checks than redaction: is this likely to be, or to contain, a credential?
 //!
-//! A guard asks before something is shown or sent. It would rather ask once too often, so a stand-in such as
-//! `AKIAIOSFODNN7EXAMPLE` counts here, and redaction leaves it alone.
+//! A guard uses them before something is shown or sent. It prefers to ask once too often, so a placeholder such
+//! as `AKIAIOSFODNN7EXAMPLE` counts here, although redaction leaves it alone.
 
 use super::bytes::{ALNUM, BASE64, is, is_at, run};
 use super::shapes::{Shape, beginning_at};
 
-/// Whether a variable of this name is likely to hold a credential.
+/// Whether a variable with this name is likely to hold a credential.
 pub fn names_credential(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    // How many there are and how long they last is no credential.
+    // Counts, limits and lifetimes are not credentials.
     let measures = ["COUNT", "LIMIT", "LENGTH", "LEN", "TTL", "EXPIRY", "BUDGET", "USAGE"];
     if upper.rsplit('_').next().is_some_and(|last| measures.contains(&last)) {
         return false;
@@ -32,17 +32,17 @@ pub fn names_credential(name: &str) -> bool {
         .any(|part| upper.contains(part))
 }
 
-/// Whether a credential is written out in a text.
+/// Whether a text contains a credential.
 pub fn holds_secret(text: &str) -> bool {
     text.contains("-----BEGIN") && text.contains("PRIVATE KEY-----")
         || assigns_key(text)
         || holds_token(text.as_bytes())
 }
 
-/// How many characters after the prefix make a token, where the prefix alone leaves little doubt.
+/// How many characters must follow a prefix that is almost certainly a token's.
 const ENOUGH: usize = 16;
 
-/// Whether a word begins as the tokens of a known maker do.
+/// Whether a word begins like the tokens of a known vendor.
 fn holds_token(bytes: &[u8]) -> bool {
     (0..bytes.len().saturating_sub(1)).any(|at| {
         let begins = is(bytes[at], ALNUM) && (at == 0 || !is(bytes[at - 1], ALNUM));
@@ -58,7 +58,7 @@ fn looks_like(bytes: &[u8], at: usize, shape: &Shape) -> bool {
         && run(bytes, at + prefix.len(), shape.body, least) == at + prefix.len() + least
 }
 
-/// The longer half of an AWS key has no shape of its own, only a name and a length.
+/// An AWS secret key has no prefix, only a name and a length.
 fn assigns_key(text: &str) -> bool {
     text.match_indices("ECRET_ACCESS_KEY").chain(text.match_indices("ecret_access_key")).any(|(at, name)| {
         let value = text[at + name.len()..].trim_start_matches(['=', ':', ' ', '"', '\'']).as_bytes();

@@ -1,18 +1,18 @@
-//! Whether a string was drawn by chance.
+//! Whether a string is random.
 //!
-//! Counts of whole numbers only, so that the verdict is the same on every machine.
+//! Uses only integer arithmetic, so that the result is the same on every machine.
 
 use super::bytes::{ALNUM, ANY_HEX, DIGIT, LETTER, LOWER, UPPER, all, count, is};
 use super::gibberish::is_gibberish;
 
-/// How much of a value is looked at: enough to judge it, and little enough to stay linear.
+/// How much of a value is examined: enough to judge it, and bounded so that the scan stays linear.
 const SAMPLE: usize = 128;
 
 pub(super) fn sample(value: &[u8]) -> &[u8] {
     value.get(..SAMPLE).unwrap_or(value)
 }
 
-/// How often the class of the characters changes from one to the next.
+/// How often the character class changes from one character to the next.
 pub(super) fn changes(value: &[u8]) -> usize {
     let class = |byte: u8| match byte {
         _ if is(byte, DIGIT) => 0,
@@ -23,14 +23,14 @@ pub(super) fn changes(value: &[u8]) -> usize {
     value.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count()
 }
 
-/// Whether letters and digits, or cases, alternate as they do by chance and not as they do in words.
+/// Whether letters and digits, or cases, alternate as in random text and not as in words.
 pub(super) fn is_scattered(value: &[u8]) -> bool {
     let value = sample(value);
     let letters = value.iter().any(|&byte| is(byte, LETTER));
     letters && !all(value, LOWER) && !all(value, UPPER) && changes_within(value) * 6 >= value.len()
 }
 
-/// Whether it could be what follows the prefix of a token: anything but words.
+/// Whether it could be the part after a token's prefix: anything but words.
 pub(super) fn is_body(value: &[u8]) -> bool {
     let value = sample(value);
     let capitals = all(value, UPPER | DIGIT) && alphabet(value) >= 8;
@@ -38,12 +38,13 @@ pub(super) fn is_body(value: &[u8]) -> bool {
     capitals || is_scattered(value) || digits >= 4 && digits < value.len() && !reads_as_words(value)
 }
 
-/// Changes of class, leaving out those next to what parts words.
+/// Class changes, without those next to word separators.
 fn changes_within(value: &[u8]) -> usize {
     value.split(|&byte| !is(byte, ALNUM)).map(changes).sum()
 }
 
-/// From how many equally likely characters the value looks drawn, by how often two of its characters are equal.
+/// The size of the alphabet that the value seems to be drawn from, estimated from how often two of its
+/// characters are equal.
 pub(super) fn alphabet(value: &[u8]) -> usize {
     let value = sample(value);
     let mut seen = [0_usize; 256];
@@ -55,7 +56,7 @@ pub(super) fn alphabet(value: &[u8]) -> usize {
     pairs.checked_div(equal).unwrap_or(256)
 }
 
-/// Whether a value of a named secret is random enough to be one.
+/// Whether the value of a named secret is random enough.
 pub(super) fn is_random(value: &[u8]) -> bool {
     let sampled = sample(value);
     let digits = count(sampled, DIGIT);
@@ -70,8 +71,8 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     (drawn || value.len() >= 12 && is_gibberish(sampled)) && alphabet(sampled) >= 6
 }
 
-/// Whether a value is mostly words, as in `2024-01-01-add-users-table` or `X509RequestOptions`, and so not drawn by
-/// chance.
+/// Whether a value is mostly words and so not random, as in `2024-01-01-add-users-table` or
+/// `X509RequestOptions`.
 pub(super) fn reads_as_words(value: &[u8]) -> bool {
     let (mut words, mut in_words, mut in_humps) = (0, 0, 0);
     for part in value.split(|&byte| !is(byte, ALNUM)) {
@@ -85,7 +86,7 @@ pub(super) fn reads_as_words(value: &[u8]) -> bool {
     words >= 2 && in_words * 2 > value.len() || (in_words + in_humps) * 3 > value.len() * 2
 }
 
-/// How many letters are in runs of small letters, with the capital before them, that can be pronounced.
+/// The number of letters in pronounceable runs of lower-case letters, including a capital before each run.
 fn humps(part: &[u8]) -> usize {
     let runs = part.split(|&byte| !is(byte, LOWER));
     runs.filter(|run| run.len() >= 3 && is_pronounceable(run)).map(|run| run.len() + 1).sum()

@@ -1,4 +1,4 @@
-//! What a found secret is called in its place.
+//! The label of a found secret.
 
 use super::bytes::{
     ALNUM, ANY_HEX, AT, BANG, BASE64, COLON, DASH, DIGIT, DOT, EQUALS, HEX, LOWER, PERCENT, PLUS_SLASH,
@@ -12,13 +12,13 @@ pub(super) struct Kind(u16);
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// The labels of all kinds, as they stand in markers, each with who hands such secrets out or what they are.
+/// The labels of all kinds as used in markers, each with the vendor or a description.
 pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     KINDS.iter().copied()
 }
 
 impl Kind {
-    /// The kind as written into the text: lower-case letters, digits and hyphens.
+    /// The kind's label in the text: lower-case letters, digits and hyphens.
     pub(super) fn label(self) -> &'static str {
         KINDS.get(usize::from(self.0)).map_or("", |kind| kind.0)
     }
@@ -29,7 +29,7 @@ impl Kind {
         u16::try_from(at).ok().map(Self)
     }
 
-    /// A number for the label that stays the same when the table grows.
+    /// A number for the label that does not change when the table grows.
     pub(super) fn stable(self) -> u32 {
         let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
         self.label().as_bytes().iter().fold(0x811c_9dc5, step)

@@ -1,23 +1,24 @@
-//! What secrets look like, what they are called, where they lie; and text without them.
+//! What secrets look like, their names, the files they are in, and how to redact them.
 //!
-//! [`Redactor`] takes secrets out of text before it is stored. A secret is replaced by `[redacted:KIND:FINGERPRINT]`;
-//! the text around it stays. A secret is recognised
+//! [`Redactor`] removes secrets from text before it is stored. A secret is replaced by
+//! `[redacted:KIND:FINGERPRINT]`; the text around it stays. A secret is recognised
 //!
-//! - by its look (`shapes`, `vendor`, `blocks`), as with tokens that have a prefix,
-//! - by its place (`url`, `headers`, `commands`), as with a password in an address or after a flag,
-//! - by its name (`names`, `assign`, `values`), as in `DB_PASSWORD=…`, unless the value is a stand-in (`standins`),
-//! - by having been recognised before in the same event or session ([`Memory`]),
-//! - or, where nothing else tells, by being random and alone (`unnamed`, `judge`).
+//! - by its format (`shapes`, `vendor`, `blocks`), such as a token's prefix,
+//! - by its position (`url`, `headers`, `commands`), such as a password in a URL or after a flag,
+//! - by its name (`names`, `assign`, `values`), as in `DB_PASSWORD=…`, unless the value is a placeholder
+//!   (`standins`),
+//! - because it was recognised before in the same event or session ([`Memory`]),
+//! - or, if nothing else helps, because it is random and stands alone (`unnamed`, `judge`).
 //!
-//! `kinds.toml` has the kinds, and of each the prefixes, addresses and names that are known.
+//! `kinds.toml` lists the kinds with their known prefixes, addresses and names.
 //!
-//! Redaction runs on every event in a new process. So nothing is built at the start, no pattern is compiled, and a text
-//! without secrets costs one pass (`scan`) and no memory.
+//! Redaction runs on every event in a new process. So nothing is built at start-up, no pattern is compiled, and
+//! a text without secrets costs one pass (`scan`) and no allocation.
 //!
-//! The guards of tool calls ask looser questions of the same tables: [`holds_secret`], [`names_credential`] and the
-//! [`files`] that hold secrets.
+//! The guards of tool calls use the same tables for looser checks: [`holds_secret`], [`names_credential`] and
+//! the [`files`] that hold secrets.
 //!
-//! This crate knows no other of ours. No I/O and no randomness: the key is an argument.
+//! This crate depends on no other of this workspace. No I/O and no randomness: the key is an argument.
 
 use std::borrow::Cow;
 
@@ -54,52 +55,52 @@ pub use kind::kinds;
 pub use memory::Memory;
 use scan::{Hit, Scan};
 
-/// Texts shorter than this hold no secret.
+/// Shorter texts contain no secret.
 const SHORTEST: usize = 7;
 
-/// How often a text in which something was found is looked at again. Once is enough but for texts made to need more.
+/// The most passes over a text in which something was found. Two are enough except for texts made to need more.
 const MAX_PASSES: usize = 8;
 
-/// Takes secrets out of text.
+/// Removes secrets from text.
 #[derive(Clone)]
 pub struct Redactor {
-    /// Makes fingerprints that only the holder of the key can compare with a guess.
+    /// The key for the fingerprints: without it nobody can check a guess against a fingerprint.
     key: [u8; 32],
 }
 
 impl std::fmt::Debug for Redactor {
-    /// Without the key.
+    /// Does not show the key.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Redactor").finish_non_exhaustive()
     }
 }
 
 impl Redactor {
-    /// A redactor whose fingerprints are made with this key. The same key gives equal secrets equal fingerprints.
+    /// A redactor with this fingerprint key. With the same key, equal secrets have equal fingerprints.
     pub const fn new(key: [u8; 32]) -> Self {
         Self { key }
     }
 
-    /// The text without its secrets; the text itself, at no cost in memory, if it has none.
+    /// The text without its secrets; the text itself, without allocation, if it has none.
     ///
-    /// Redacting what was redacted changes nothing more.
+    /// Redacting twice changes nothing more.
     pub fn redact_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.redact_text_with(text, &mut Memory::default())
     }
 
-    /// The same, knowing the secrets that were recognised before, and remembering those that are recognised now.
+    /// The same, but also removes the secrets in `memory`, and adds newly recognised ones to it.
     pub fn redact_text_with<'t>(&self, text: &'t str, memory: &mut Memory) -> Cow<'t, str> {
         self.redact_counted(text, false, memory).map_or(Cow::Borrowed(text), |(text, _)| Cow::Owned(text))
     }
 
-    /// Takes the secrets out of all strings of the object, keys among them, and says how many there were. A secret that is
-    /// recognised in one string, or was before, is taken out of all.
+    /// Removes the secrets from all strings of the object, keys included, and returns how many there were. A
+    /// secret recognised in one string, or earlier, is removed from all of them.
     ///
-    /// A key that names a secret (`"password"`, `"Authorization"`, `"API_KEY"`) counts for its value, a flag in a
-    /// list for the item after it.
+    /// A key that names a secret (`"password"`, `"Authorization"`, `"API_KEY"`) applies to its value, a flag in
+    /// a list to the item after it.
     pub fn redact_object(&self, object: &mut Map<String, Value>, memory: &mut Memory) -> usize {
         let mut count = 0;
-        // What one string gives away may stand in those that were looked at before it.
+        // A secret found in one string may also be in strings that were scanned before it.
         for _ in 0..MAX_PASSES {
             let noted = memory.noted();
             count += object::redact_object(self, object, memory);
@@ -110,13 +111,13 @@ impl Redactor {
         count
     }
 
-    /// The text without its secrets and how many there were; `None` if there were none.
+    /// The text without its secrets and their number; `None` if there were none.
     fn redact_counted(&self, text: &str, in_cookies: bool, memory: &mut Memory) -> Option<(String, usize)> {
         if text.len() < SHORTEST {
             return None;
         }
         let (mut redacted, mut count) = self.pass(text, in_cookies, memory)?;
-        // What is around a secret can look different once it is gone, so the result is looked at until it stays.
+        // Removing a secret changes the context of its neighbours, so repeat until nothing changes.
         for _ in 1..MAX_PASSES {
             let Some((again, more)) = self.pass(&redacted, in_cookies, memory) else {
                 break;
@@ -132,7 +133,7 @@ impl Redactor {
         self.replace(text, &hits, memory)
     }
 
-    /// The text with a marker in the place of each hit, if there is any.
+    /// The text with a marker in place of each hit, if there are any.
     fn replace(&self, text: &str, hits: &[Hit], memory: &mut Memory) -> Option<(String, usize)> {
         if hits.is_empty() {
             return None;

@@ -1,17 +1,18 @@
-//! Lines of a key behind a margin: in a difference (`+`, `-`), with numbers (`cat -n`, `grep -n`), in a quotation.
+//! Lines of a key behind a margin: in a diff (`+`, `-`), with line numbers (`cat -n`, `grep -n`), in a
+//! quotation.
 
 use super::bytes::{BASE64, find, run_back};
 
-/// The widest margin: the name of a file may stand in it.
+/// The widest margin: it may contain a file name.
 const WIDEST: usize = 120;
-/// The shortest line of a key that is not its last.
+/// The shortest line of a key, except for its last.
 const SHORTEST: usize = 40;
 /// The longest line.
 const LONGEST: usize = 200;
-/// How far the ends of a line are looked for, so that a long one costs no more.
+/// How far to search for the ends of a line, so that a long one costs no more.
 const FARTHEST: usize = WIDEST + LONGEST + 16;
 
-/// Where the lines of a key end that go on behind the line that ends here.
+/// Where a key ends that continues after the line ending here.
 pub(super) fn onward(bytes: &[u8], mut end: usize) -> usize {
     loop {
         let Some(from) = next_line(bytes, end) else { return end };
@@ -25,7 +26,7 @@ pub(super) fn onward(bytes: &[u8], mut end: usize) -> usize {
     }
 }
 
-/// The lines of a key before the line in which this place is, not further back than `floor`.
+/// The lines of a key before the line at this position, no further back than `floor`.
 pub(super) fn backward(bytes: &[u8], at: usize, floor: usize) -> Option<(usize, usize)> {
     let mut from = line_start(bytes, at, floor);
     let mut found: Option<(usize, usize)> = None;
@@ -43,7 +44,7 @@ pub(super) fn backward(bytes: &[u8], at: usize, floor: usize) -> Option<(usize, 
     found
 }
 
-/// What of a line is a key's: all that is Base64 at its end.
+/// The key part of a line: the Base64 at its end.
 fn key_part(bytes: &[u8], from: usize, to: usize) -> Option<(usize, usize)> {
     let around = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'"' | b'\'' | b',');
     let stop = from + bytes.get(from..to)?.iter().rposition(|&byte| !around(byte))? + 1;
@@ -51,12 +52,14 @@ fn key_part(bytes: &[u8], from: usize, to: usize) -> Option<(usize, usize)> {
     (start < stop && start - from <= WIDEST).then_some((start, stop))
 }
 
-/// Whether a key ends with the line that begins here.
+/// Whether the line that begins here is the last of a key.
 fn is_last_line(bytes: &[u8], from: usize) -> bool {
     find(&bytes[from..line_end(bytes, from)], b"-----END ").is_some()
 }
 
-/// Where the next line begins, if a line ends here at all; a break may be written as `\n`.
+/// The start of the next line, if a line ends here; a break may be written as `
+///
+/// `.
 fn next_line(bytes: &[u8], at: usize) -> Option<usize> {
     let end = line_end(bytes, at);
     match bytes.get(end..)? {
@@ -66,7 +69,7 @@ fn next_line(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Where the line ends that goes on from here, or where it is too long for one of a key.
+/// The end of the current line, or the point where it is too long for a key.
 fn line_end(bytes: &[u8], from: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or(&[]);
     let is_break = |at: usize| rest[at] == b'\n' || rest[at..].starts_with(b"\\n");
@@ -74,14 +77,14 @@ fn line_end(bytes: &[u8], from: usize) -> usize {
     from + (0..most).find(|&at| is_break(at)).unwrap_or(most)
 }
 
-/// Where the line begins that this place is in, or where it is too long for one of a key.
+/// The start of the current line, or the point where it is too long for a key.
 fn line_start(bytes: &[u8], at: usize, floor: usize) -> usize {
     let least = at.saturating_sub(FARTHEST).max(floor);
     let is_start = |&at: &usize| bytes[at - 1] == b'\n' || bytes[..at].ends_with(b"\\n");
     (least + 1..=at).rev().find(is_start).unwrap_or(least)
 }
 
-/// Where the line ends whose break stands before this place.
+/// The end of the line whose line break comes before this position.
 fn before_break(bytes: &[u8], from: usize) -> usize {
     from.saturating_sub(if bytes[..from].ends_with(b"\\n") { 2 } else { 1 })
 }

@@ -1,7 +1,7 @@
 //! The marker that replaces a secret: `[redacted:KIND:FINGERPRINT]`.
 //!
-//! The fingerprint is keyed, so that it tells two equal secrets from two different ones but cannot be looked up
-//! or guessed at without the key.
+//! The fingerprint is a keyed hash. Equal secrets have equal fingerprints, but without the key nobody can look
+//! one up or check a guess.
 
 use super::bytes::{BASE64, HEX, all, is};
 use super::kind::Kind;
@@ -30,7 +30,8 @@ pub(super) fn hash_of(key: &[u8; 32], secret: &[u8]) -> [u8; 32] {
     *blake3::keyed_hash(key, secret).as_bytes()
 }
 
-/// A key block without line breaks, escapes and indentation: the same key is the same however it is wrapped.
+/// A key block without line breaks, escapes and indentation, so that the same key is equal however it is
+/// wrapped.
 fn bare_block(block: &[u8]) -> Vec<u8> {
     let mut bare = Vec::with_capacity(block.len());
     let mut escaped = false;
@@ -43,7 +44,7 @@ fn bare_block(block: &[u8]) -> Vec<u8> {
     bare
 }
 
-/// Where the marker that begins here ends, if there is one. Only what we could have written ourselves is one:
+/// The end of the marker that begins here, if there is one. Only what this crate could have written counts:
 /// anything looser would be a way past the scan.
 pub(super) fn end_of_marker(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?.strip_prefix(OPENING)?;
@@ -54,7 +55,7 @@ pub(super) fn end_of_marker(bytes: &[u8], at: usize) -> Option<usize> {
     (closed && all(digits, HEX)).then_some(at + OPENING.len() + label + DIGITS + 2)
 }
 
-/// Whether a marker is found anywhere in it.
+/// Whether it contains a marker.
 pub(super) fn has_marker(bytes: &[u8]) -> bool {
     bytes
         .windows(OPENING.len())

@@ -1,32 +1,33 @@
-//! Secrets that were recognised before, so that they are recognised without their name, their place or their prefix.
+//! Remembers recognised secrets, so that they are recognised later without their name, position or prefix.
 //!
-//! What is remembered of a secret is keyed hashes: one of its longest run of letters and digits (the anchor), by which the
-//! scan finds a place to look at, and one of all of it, by which it is sure. Lengths and the kind are kept as they are.
+//! Only keyed hashes of a secret are kept: one of its longest run of letters and digits (the anchor), which the
+//! scan uses to find candidates, and one of the whole secret, which confirms them. Lengths and the kind are
+//! stored in the clear.
 
 use super::bytes::{ALNUM, DIGIT, LOWER, SPACE, UPPER, all, is, run};
 use super::kind::Kind;
 use super::marker::hash_of;
 use super::scan::Hit;
 
-/// How many secrets are remembered. Of more, the oldest are forgotten.
+/// How many secrets are remembered. Beyond that the oldest are dropped.
 const MOST: usize = 64;
 
-/// The shortest and longest secret that is remembered.
+/// The shortest and longest secret that is remembered, in bytes.
 const LENGTHS: std::ops::RangeInclusive<usize> = 8..=1024;
 
 /// How far into a secret its anchor may begin.
 const REACH: usize = 64;
 
-/// The shortest anchor: a shorter one would be found everywhere.
+/// The shortest anchor: a shorter one would match everywhere.
 const ANCHOR: usize = 5;
 
-/// Bytes of one secret as it is stored.
+/// The size of one stored secret, in bytes.
 const STORED: usize = 21;
 
-/// What is remembered of one secret.
+/// What is stored of one secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Seen {
-    /// Where in the secret the anchor begins, and how long it is.
+    /// The anchor's offset in the secret, and its length.
     offset: u8,
     anchor_length: u16,
     length: u16,
@@ -35,18 +36,18 @@ struct Seen {
     whole: u64,
 }
 
-/// The secrets that were recognised in a session, as keyed hashes.
+/// The secrets recognised in a session, as keyed hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Memory {
     seen: Vec<Seen>,
-    /// Which lengths anchors have, a bit each; the last bit stands for all that are longer.
+    /// A bit set of the anchors' lengths; the last bit stands for all longer ones.
     lengths: u64,
-    /// How many were noted since it was read.
+    /// How many were added since it was read.
     fresh: usize,
 }
 
 impl Memory {
-    /// The memory that was stored. What cannot be read is forgotten.
+    /// Reads a stored memory. What cannot be decoded is dropped.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let (stored, _) = bytes.as_chunks::<STORED>();
         let mut memory = Self { seen: stored.iter().map(Seen::read).collect(), ..Self::default() };
@@ -54,18 +55,18 @@ impl Memory {
         memory
     }
 
-    /// The memory as it is stored.
+    /// The memory in its stored form.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.seen.iter().flat_map(Seen::write).collect()
     }
 
-    /// What was noted since the memory was made or read, as it is stored.
+    /// What was added since the memory was made or read, in its stored form.
     pub fn fresh_bytes(&self) -> Vec<u8> {
         let known = self.seen.len().saturating_sub(self.fresh);
         self.seen.iter().skip(known).flat_map(Seen::write).collect()
     }
 
-    /// Takes in what another has noted.
+    /// Adds the secrets of another memory.
     pub fn merge(&mut self, other: &Self) {
         for seen in &other.seen {
             self.push(*seen);
@@ -77,12 +78,12 @@ impl Memory {
         self.seen.is_empty()
     }
 
-    /// How many secrets were noted since the memory was made or read.
+    /// How many secrets were added since the memory was made or read.
     pub(super) fn noted(&self) -> usize {
         self.fresh
     }
 
-    /// Remembers a secret, if it can be told from ordinary text.
+    /// Adds a secret, if it can be told from ordinary text.
     pub(super) fn note(&mut self, key: &[u8; 32], kind: Kind, secret: &[u8]) {
         let Some((from, to)) = anchor_of(secret).filter(|_| is_telling(secret)) else { return };
         let (Ok(offset), Ok(anchor_length), Ok(length)) =
@@ -115,8 +116,8 @@ impl Memory {
         self.lengths & bit(length) != 0
     }
 
-    /// The remembered secret whose anchor is `from..to`. `budget` is how many bytes may still be hashed for nothing: texts
-    /// can be made of anchors alone.
+    /// The remembered secret whose anchor is `from..to`. `budget` limits how many bytes may be hashed without a
+    /// match: a hostile text can consist of anchors only.
     pub(super) fn find(
         &self,
         key: &[u8; 32],
@@ -165,7 +166,7 @@ impl Seen {
     }
 }
 
-/// The bytes from here on; zeros if there are not so many.
+/// The bytes from here on; zeros if there are not enough.
 fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
 }
@@ -174,7 +175,7 @@ const fn bit(length: usize) -> u64 {
     1 << if length < 63 { length } else { 63 }
 }
 
-/// The longest run of letters and digits that begins near the secret's beginning.
+/// The longest run of letters and digits that starts near the secret's beginning.
 fn anchor_of(secret: &[u8]) -> Option<(usize, usize)> {
     let mut best = (0, 0);
     let mut at = 0;
@@ -188,7 +189,7 @@ fn anchor_of(secret: &[u8]) -> Option<(usize, usize)> {
     (best.1 - best.0 >= ANCHOR).then_some(best)
 }
 
-/// Whether it would not be taken for an ordinary word or number where it stands alone.
+/// Whether it could not be confused with an ordinary word or number.
 fn is_telling(secret: &[u8]) -> bool {
     let has = |set| secret.iter().any(|&byte| is(byte, set));
     let lone_word =
@@ -204,7 +205,7 @@ fn anchor_hash(key: &[u8; 32], anchor: &[u8]) -> u32 {
     u32::from_le_bytes(field(hasher.finalize().as_bytes(), 0))
 }
 
-/// Other bytes of the hash than the fingerprint in the marker shows.
+/// Uses other bytes of the hash than the fingerprint in the marker.
 fn whole_hash(key: &[u8; 32], secret: &[u8]) -> u64 {
     u64::from_le_bytes(field(&hash_of(key, secret), 8))
 }

@@ -1,6 +1,6 @@
-//! The words that names of secrets are made of.
+//! The words that names of secrets consist of.
 
-/// What a name may end in to say where or how the value is kept: `API_KEY_PROD`, `secret_base64`. Sorted.
+/// Suffixes that say where or how the value is kept: `API_KEY_PROD`, `secret_base64`. Sorted.
 #[rustfmt::skip]
 pub(super) const SUFFIXES: &[&str] = &[
     "b64", "backup", "base", "base64", "data", "default", "dev", "development", "hex", "live", "local",
@@ -29,7 +29,7 @@ pub(super) const TOKENS: &[&str] = &[
     "sessiontoken", "token", "tokens",
 ];
 
-/// Words for a key that opens something. Sorted.
+/// Words for a key that gives access. Sorted.
 #[rustfmt::skip]
 pub(super) const KEYS: &[&str] = &[
     "accesskey", "accountkey", "apikey", "apikeys", "appkey", "authkey", "encryptionkey", "licensekey",
@@ -37,7 +37,7 @@ pub(super) const KEYS: &[&str] = &[
     "subscriptionkey",
 ];
 
-/// Words before `token` that make it a place in a text, a list or a page. Sorted.
+/// Words before `token` that make it a position in a text, a list or a page. Sorted.
 #[rustfmt::skip]
 pub(super) const MARKING: &[&str] = &[
     "bos", "cancel", "cancellation", "color", "completion", "continuation", "count", "css", "design", "end",
@@ -46,7 +46,7 @@ pub(super) const MARKING: &[&str] = &[
     "special", "start", "stop", "sub", "sync", "theme", "total", "unk",
 ];
 
-/// Words before `key` that make it find something: most keys do not open anything. Sorted.
+/// Words before `key` that make it a lookup key: most keys give no access. Sorted.
 #[rustfmt::skip]
 pub(super) const FINDING: &[&str] = &[
     "a", "answer", "any", "arrow", "bucket", "by", "cache", "column", "composite", "config", "data",

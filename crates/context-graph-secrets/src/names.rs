@@ -7,33 +7,33 @@ use super::name_words::{FINDING, KEYS, MARKING, PASSWORDS, SECRETS, SUFFIXES, TO
 /// What a name says its value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A password: may be short and may be a word.
+    /// A password: it may be short and may be a word.
     Password,
-    /// A password, if it is written as a value and not as a word: the name means other things too.
+    /// A password only if it is written as a value and not as a word: the name has other meanings too.
     QuotedPassword,
-    /// A secret that is most often random.
+    /// A secret that is usually random.
     Secret,
     /// A key or token: random.
     Token,
-    /// A header that carries a scheme and a credential.
+    /// A header with a scheme and a credential.
     Authorization,
     /// A line of cookies.
     Cookie,
 }
 
-/// A name that says its value is secret.
+/// A name whose value is secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Named {
     pub meaning: Meaning,
     pub kind: Kind,
-    /// Whether it is written as environment variables are.
+    /// Whether it is written like an environment variable.
     pub shouted: bool,
 }
 
-/// The longest name that is looked at.
+/// The longest name that is examined.
 pub(super) const MAX_NAME: usize = 64;
 
-/// A name in lower case, its words parted by `_`.
+/// A name in lower case, with `_` between its words.
 struct Snake {
     bytes: [u8; 2 * MAX_NAME],
     length: usize,
@@ -74,7 +74,7 @@ impl Snake {
     }
 }
 
-/// Whether the beginning of a word for a secret is in the name: most names are out after this.
+/// Whether the name contains the start of a word for a secret: this rules out most names.
 fn may_mean(name: &[u8]) -> bool {
     let lower = |at: usize| name.get(at).map_or(0, |byte| byte | 0x20);
     (0..name.len() - 1).any(|at| match (lower(at), lower(at + 1)) {
@@ -91,12 +91,12 @@ fn may_mean(name: &[u8]) -> bool {
     })
 }
 
-/// What the name says about its value, if it says it is secret.
+/// What the name says about its value; `None` if the value is not secret.
 pub(super) fn meaning(name: &[u8]) -> Option<Named> {
     if name.len() < 2 || name.len() > MAX_NAME || !may_mean(name) {
         return None;
     }
-    // The working folder of every shell.
+    // A shell's working folder.
     if matches!(name, b"PWD" | b"OLDPWD") {
         return None;
     }
@@ -109,7 +109,7 @@ pub(super) fn meaning(name: &[u8]) -> Option<Named> {
     Some(Named { meaning, kind, shouted })
 }
 
-/// The name without what says where or how the value is kept.
+/// The name without suffixes that say where or how the value is kept.
 fn without_suffixes(mut text: &str) -> &str {
     while let Some((before, last)) = text.rsplit_once('_') {
         if !one_of(SUFFIXES, last) && !last.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -120,7 +120,7 @@ fn without_suffixes(mut text: &str) -> &str {
     text
 }
 
-/// What the last word of a name and those before it say about the value.
+/// The meaning of a name's last word together with those before it.
 fn head_means(before: &str, head: &str) -> Option<(Meaning, Kind)> {
     let head = head.trim_end_matches(|last: char| last.is_ascii_digit());
     let last = before.rsplit('_').next().unwrap_or_default();
@@ -145,13 +145,13 @@ fn head_means(before: &str, head: &str) -> Option<(Meaning, Kind)> {
     })
 }
 
-/// Whether a key with these words before it opens something.
+/// Whether a key with these words before it gives access.
 fn opens(before: &str, last: &str) -> bool {
     let finds = last.is_empty() || one_of(FINDING, last);
     !finds || before.contains("secret") || last == "storage" && before.contains("azure")
 }
 
-/// Who gave out what has this name: the table's name that one of its words begins with.
+/// The vendor of a name: the name in the table that one of its words begins with.
 fn maker(text: &str) -> Option<Kind> {
     let mut from = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Secrets in JSON: each string is text, and its key may name it.
+//! Secrets in JSON: each string is scanned as text, and its key may name it.
 
 use serde_json::{Map, Value};
 
@@ -8,13 +8,13 @@ use super::scan::Hit;
 use super::values::{How, secret_kind};
 use super::{Memory, Redactor};
 
-/// What the place of a value says about it.
+/// What the position of a value says about it.
 #[derive(Clone, Copy)]
 struct Place {
     named: Option<Named>,
 }
 
-/// Redacts every string in the object, keys too, and says how many secrets there were.
+/// Redacts every string in the object, keys included, and returns the number of secrets.
 pub(super) fn redact_object(
     redactor: &Redactor,
     object: &mut Map<String, Value>,
@@ -38,7 +38,7 @@ fn redact_value(redactor: &Redactor, value: &mut Value, place: Place, memory: &m
     }
 }
 
-/// Redacts the items of a list; after a flag comes its argument.
+/// Redacts the items of a list; the item after a flag is its argument.
 fn redact_items(redactor: &Redactor, items: &mut [Value], place: Place, memory: &mut Memory) -> usize {
     let mut flag = None;
     let mut count = 0;
@@ -67,7 +67,7 @@ fn redact_string(redactor: &Redactor, text: &mut String, place: Place, memory: &
     count
 }
 
-/// The secret in a string whose key says that it is one.
+/// The secret in a string whose key names a secret.
 fn secret_of(named: Named, text: &str) -> Option<Hit> {
     let bytes = text.as_bytes();
     match named.meaning {
@@ -80,7 +80,7 @@ fn secret_of(named: Named, text: &str) -> Option<Hit> {
     }
 }
 
-/// What `"name": "DB_PASSWORD"` says about the `"value"` beside it.
+/// What `"name": "DB_PASSWORD"` says about the `"value"` next to it.
 fn named_by_sibling(object: &Map<String, Value>) -> Option<Named> {
     object.get("value").or_else(|| object.get("Value"))?;
     ["name", "key", "Name", "Key"].iter().find_map(|name| meaning(object.get(*name)?.as_str()?.as_bytes()))

@@ -3,12 +3,12 @@
 use super::bytes::{LOWER, SPACE, all, is};
 use super::values::Literal;
 
-/// How many words a passphrase has: from four, up to the longest seed phrase.
+/// The number of words in a passphrase: from four up to the longest seed phrase.
 const WORDS: std::ops::RangeInclusive<usize> = 4..=24;
 
 const MAX_LINE: usize = 240;
 
-/// Words that sentences have and passphrases do not. Sorted.
+/// Words that occur in sentences but not in passphrases. Sorted.
 #[rustfmt::skip]
 const SENTENCE: &[&str] = &[
     "a", "about", "after", "all", "already", "an", "and", "any", "are", "as", "at", "be", "been", "before", "but", "by",
@@ -21,7 +21,7 @@ const SENTENCE: &[&str] = &[
     "user", "using", "value", "was", "we", "were", "what", "when", "where", "which", "will", "with", "without", "you", "your",
 ];
 
-/// Whether the words are drawn from a list: all in small letters, and none that holds a sentence together.
+/// Whether the words look drawn from a list: all in lower case, and no function words of a sentence.
 pub(super) fn is_passphrase(value: &[u8]) -> bool {
     let drawn = |word: &[u8]| {
         (3..=12).contains(&word.len())
@@ -43,7 +43,7 @@ pub(super) fn phrase_at(bytes: &[u8], from: usize) -> Option<Literal> {
     let blank = rest.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
     let line = rest.get(blank..)?;
     let length = line.iter().take(MAX_LINE).take_while(|&&byte| byte == b' ' || is(byte, LOWER)).count();
-    // Not the beginning of a longer text.
+    // It must not be the beginning of a longer text.
     let after = line.get(length);
     let ended = after.is_none_or(|&byte| is(byte, SPACE) || b"\\\"'`,;#".contains(&byte));
     let words = line.get(..length)?.trim_ascii_end();

@@ -1,6 +1,6 @@
-//! One pass over the text. Most bytes cost one look into a table; a word, a sign or a dash is looked at closer.
+//! One pass over the text. Most bytes cost one table lookup; words, signs and dashes are examined further.
 //!
-//! Every rule looks at a bounded stretch around the place it is called at, so the pass is linear.
+//! Every rule looks at a bounded range around its position, so the pass is linear.
 
 use super::assign::{element_at, given_at, pair_at, quoted_after_name, setter_at};
 use super::blocks::{Block, block_at, body_before, key_lines_at};
@@ -18,7 +18,7 @@ use super::vendor::{
     aws_secret_near, azure_client_secret_at, token_at, token_within, web_token_at, wrapped_key_at,
 };
 
-/// Past the colour that begins here, so that its last letter is no part of the word that follows.
+/// Skips the colour sequence that begins here, so that its last letter is not taken as part of the next word.
 fn past_colour(bytes: &[u8], at: usize) -> usize {
     let end =
         at + 1 + bytes[at + 1..].iter().take(16).take_while(|byte| b"0123456789;:?".contains(byte)).count();
@@ -30,12 +30,12 @@ fn past_colour(bytes: &[u8], at: usize) -> usize {
     if ends { end + 1 } else { at + 1 }
 }
 
-/// Whether a byte is written here as `%2F`.
+/// Whether there is a percent-encoded byte here, such as `%2F`.
 fn is_escaped(bytes: &[u8], at: usize) -> bool {
     is_at(bytes, at + 1, ANY_HEX) && is_at(bytes, at + 2, ANY_HEX)
 }
 
-/// A secret found: its bytes and its kind.
+/// A found secret: its range and its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hit {
     pub start: usize,
@@ -61,7 +61,7 @@ enum Step {
     Comma,
     Open,
     Quote,
-    /// What ends a command, and the line break, which ends a header too.
+    /// The end of a command. A line break also ends a header.
     End,
     Line,
 }
@@ -95,28 +95,29 @@ const fn steps() -> [Step; 256] {
     steps
 }
 
-/// The pass: where it is, and what it has seen that matters further on.
+/// The state of the pass: its position, and what it saw that matters later.
 #[derive(Debug)]
 pub(super) struct Scan<'t> {
     pub bytes: &'t [u8],
     pub at: usize,
-    /// The program that flags are given to.
+    /// The program that flags belong to.
     pub program: Program,
-    /// Whether what is assigned now are cookies.
+    /// Whether the current assignments are cookies.
     pub in_cookies: bool,
-    /// A name whose value may still come after its type.
+    /// A name whose value may still follow after its type.
     pub waiting: Option<(Named, usize)>,
-    /// A name given as a value, whose value may come as a value too.
+    /// A name that was itself a value; its value may follow as a value too.
     pub item: Option<(Named, usize)>,
     hits: Vec<Hit>,
     key: &'t [u8; 32],
     memory: &'t Memory,
-    /// How many bytes may still be compared with the memory for nothing.
+    /// How many bytes may still be compared with the memory without a match.
     budget: usize,
 }
 
 impl<'t> Scan<'t> {
-    /// The secrets in this text, in their order, none over another. `in_cookies` if all of it is a line of cookies.
+    /// The secrets in this text, in order and not overlapping. `in_cookies` is set if the whole text is a line
+    /// of cookies.
     pub(super) fn of(text: &'t str, in_cookies: bool, key: &'t [u8; 32], memory: &'t Memory) -> Vec<Hit> {
         let bytes = text.as_bytes();
         let mut scan = Scan {
@@ -142,7 +143,7 @@ impl<'t> Scan<'t> {
                     scan.at = end_of_marker(bytes, scan.at).unwrap_or_else(|| past_colour(bytes, scan.at));
                 }
                 Step::Dollar => scan.look(hash_at),
-                // The digits of `%2F` are no part of the word that follows.
+                // The digits of `%2F` are not part of the next word.
                 Step::Percent => scan.at += if is_escaped(bytes, scan.at) { 3 } else { 1 },
                 Step::At => scan.look(data_source_at),
                 Step::Tag => scan.look(element_at),
@@ -157,7 +158,7 @@ impl<'t> Scan<'t> {
         scan.hits
     }
 
-    /// Keeps what was found and goes on after it.
+    /// Stores a hit and continues after it.
     pub(super) fn take(&mut self, hit: Option<Hit>) {
         if let Some(hit) = hit.filter(|hit| hit.start >= self.floor() && hit.end > hit.start) {
             self.hits.push(hit);
@@ -165,7 +166,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Where the last secret ends.
+    /// The end of the last secret.
     fn floor(&self) -> usize {
         self.hits.last().map_or(0, |hit| hit.end)
     }
@@ -206,14 +207,14 @@ impl<'t> Scan<'t> {
         self.known_word(from, to);
     }
 
-    /// The secret of an access key may stand a little after it, with a name or without.
+    /// The secret of an access key may follow shortly after it, with or without a name.
     fn beside_access_key(&mut self, after: usize) {
         if let Some(hit) = aws_secret_near(self.bytes, after) {
             self.take(Some(hit));
         }
     }
 
-    /// Words that say what comes: a program, a scheme, a password.
+    /// Words that announce something: a program, a scheme, a password.
     fn known_word(&mut self, from: usize, to: usize) {
         let bytes = self.bytes;
         let word = &bytes[from..to];
@@ -262,7 +263,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Passes an escape: the letter after the backslash is no part of the word that follows.
+    /// Skips an escape: the letter after the backslash is not part of the next word.
     fn escape(&mut self) {
         match self.bytes.get(self.at + 1) {
             Some(b'u') => self.at += 6,
@@ -271,7 +272,7 @@ impl<'t> Scan<'t> {
                 self.in_cookies = false;
                 self.at += 2;
             }
-            // A command goes on after a backslash at the end of its line.
+            // A backslash at the end of the line continues the command.
             Some(b'r' | b't' | b'\n') => self.at += 2,
             _ => self.at += 1,
         }

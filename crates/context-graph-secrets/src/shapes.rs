@@ -1,4 +1,4 @@
-//! Tokens that their makers gave a prefix: what follows it, and how long it is. The rows are those of `kinds.toml`.
+//! Tokens with a vendor's prefix: what follows the prefix, and how long it is. The rows come from `kinds.toml`.
 
 use super::bytes::Set;
 use super::kind::{Kind, SHAPES};
@@ -8,14 +8,14 @@ use super::kind::{Kind, SHAPES};
 pub(super) struct Shape {
     pub prefix: &'static str,
     pub body: Set,
-    /// How long the body is, least and most.
+    /// The shortest and longest body.
     pub length: (usize, usize),
     pub kind: Kind,
-    /// Whether the prefix is the beginning of an address, which is no secret.
+    /// Whether the prefix is the start of a URL, which itself is not secret.
     pub address: bool,
 }
 
-/// Which bytes come second after a first one, a bit each: most words are out after one look.
+/// For each first byte, a bit set of the second bytes: most words are ruled out by one lookup.
 static SECONDS: [u128; 128] = seconds();
 
 const fn seconds() -> [u128; 128] {
@@ -29,16 +29,16 @@ const fn seconds() -> [u128; 128] {
     seconds
 }
 
-/// The shapes whose prefixes have their first two bytes in common.
+/// The shapes whose prefixes share their first two bytes.
 #[derive(Clone, Copy)]
 struct Pair {
     from: u16,
     to: u16,
-    /// Which bytes come third, a bit each for those that are equal but for their two highest bits.
+    /// A bit set of the third bytes. Bytes that differ only in their two highest bits share a bit.
     thirds: u64,
 }
 
-/// The pairs in the order of their bytes.
+/// The pairs, sorted by their bytes.
 static PAIRS: [Pair; SHAPES.len()] = pairs();
 
 #[expect(clippy::cast_possible_truncation, reason = "there are hundreds of shapes, not thousands")]
@@ -61,7 +61,7 @@ const fn pairs() -> [Pair; SHAPES.len()] {
     pairs
 }
 
-/// How many pairs come before those with a first byte.
+/// For each first byte, how many pairs come before its own.
 static FIRSTS: [u16; 128] = firsts();
 
 #[expect(clippy::cast_possible_truncation, reason = "there are hundreds of shapes, not thousands")]
@@ -75,7 +75,7 @@ const fn firsts() -> [u16; 128] {
     firsts
 }
 
-/// Which bytes come third after a first one, as in [`Pair::thirds`].
+/// For each first byte, the third bytes, as in [`Pair::thirds`].
 static THIRDS: [u64; 128] = thirds();
 
 const fn thirds() -> [u64; 128] {
@@ -89,7 +89,7 @@ const fn thirds() -> [u64; 128] {
     thirds
 }
 
-/// The shapes whose prefix may begin here. Most words are out after one look, most of the others after two.
+/// The shapes whose prefix may begin here. One lookup rules out most words, a second one most of the rest.
 #[inline]
 pub(super) fn beginning_at(bytes: &[u8], at: usize) -> &'static [Shape] {
     let Some(&[first, second, third]) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { return &[] };
@@ -101,7 +101,7 @@ pub(super) fn beginning_at(bytes: &[u8], at: usize) -> &'static [Shape] {
     with_pair(usize::from(first), known & ((1 << second) - 1), third)
 }
 
-/// The shapes of the pair before which there are so many with the same first byte.
+/// The shapes of one pair, given how many pairs with the same first byte come before it.
 fn with_pair(first: usize, before: u128, third: u8) -> &'static [Shape] {
     let first = FIRSTS.get(first).copied().unwrap_or_default();
     match PAIRS.get(usize::from(first) + before.count_ones() as usize) {

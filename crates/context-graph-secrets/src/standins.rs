@@ -6,7 +6,7 @@ use super::bytes::{
 };
 use super::judge::{changes, is_scattered, sample};
 
-/// What gives a made-up token away wherever it stands in it.
+/// Substrings that show that a token is made up.
 const TELLING: [&[u8]; 10] = [
     b"example",
     b"xxxxxx",
@@ -20,10 +20,10 @@ const TELLING: [&[u8]; 10] = [
     b"....",
 ];
 
-/// Short words that give it away where they stand apart: four or five letters in a row come up in random text too.
+/// Short words that show it only if they stand apart: four or five letters in a row also occur in random text.
 const TELLING_APART: [&[u8]; 7] = [b"your", b"YOUR", b"xxxx", b"XXXX", b"dummy", b"Dummy", b"DUMMY"];
 
-/// Whether this is a stand-in for a token: an example, a row of one sign, a count.
+/// Whether this is a placeholder for a token: an example, one repeated character, a count.
 pub(super) fn made_up(value: &[u8]) -> bool {
     let value = sample(value);
     TELLING.iter().any(|&telling| contains_any_case(value, telling))
@@ -31,7 +31,7 @@ pub(super) fn made_up(value: &[u8]) -> bool {
         || counted(value)
 }
 
-/// Whether a word is in there with an end of the value or a sign at one of its sides.
+/// Whether the value contains the word with a sign, or an end of the value, at one of its sides.
 fn stands_apart(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).enumerate().any(|(at, window)| {
         let apart =
@@ -46,7 +46,7 @@ fn counted(value: &[u8]) -> bool {
     steps * 2 > value.len()
 }
 
-/// Words that stand-ins and defaults are made of, sorted.
+/// Words used in placeholders and defaults, sorted.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "a", "abc", "access", "account", "admin", "an", "any", "api", "app", "argon", "auth", "authorization", "bar",
@@ -68,7 +68,7 @@ const WORDS: &[&str] = &[
     "wrong", "x", "xx", "xxx", "yes", "you", "your", "yours",
 ];
 
-/// Whether it is made of the words of stand-ins and short numbers alone, as in `test-token-1` or `myPassword`.
+/// Whether it consists only of placeholder words and short numbers, as in `test-token-1` or `myPassword`.
 pub(super) fn only_words(value: &[u8]) -> bool {
     let value = sample(value);
     let mut at = 0;
@@ -95,7 +95,8 @@ pub(super) fn only_words(value: &[u8]) -> bool {
     true
 }
 
-/// Where the word, number or sign that begins here ends: words end before a capital that follows a small letter.
+/// The end of the word, number or sign that begins here. A word ends before a capital that follows a lower-case
+/// letter.
 fn word_end(value: &[u8], at: usize) -> usize {
     let class = if is(value[at], LETTER) { LETTER } else { DIGIT };
     let mut end = at + 1;
@@ -108,14 +109,15 @@ fn word_end(value: &[u8], at: usize) -> usize {
     end
 }
 
-/// Whether the value is looked up elsewhere, or is a pattern for values: a variable, a template, a path, code.
+/// Whether the value is a reference or a pattern: a variable, a template, a path, code.
 pub(super) fn refers(value: &[u8]) -> bool {
     let value = sample(value);
     let path = [&b"./"[..], b"../", b"~/"].iter().any(|&start| value.starts_with(start));
     opens(value) || path || within(value)
 }
 
-/// Whether it begins as something that is replaced does. Passwords begin with any sign, so what follows counts too.
+/// Whether it begins like something that is substituted. Passwords may begin with any sign, so the rest is
+/// checked too.
 fn opens(value: &[u8]) -> bool {
     let Some((&first, rest)) = value.split_first() else { return false };
     let named =
@@ -133,7 +135,7 @@ fn opens(value: &[u8]) -> bool {
     }
 }
 
-/// Whether something in it is to be replaced: `${NAME}`, `{{ name }}`, `<name>`, `.*`.
+/// Whether part of it is to be substituted: `${NAME}`, `{{ name }}`, `<name>`, `.*`.
 fn within(value: &[u8]) -> bool {
     const PARTS: [&[u8]; 11] =
         [b"&lt;", b"${", b"$(", b"#{", b"://", b".*", b".+", b"[^", b"...", b"%s", b"process.env"];
@@ -143,7 +145,7 @@ fn within(value: &[u8]) -> bool {
         || value.windows(3).any(|window| window == "…".as_bytes())
 }
 
-/// Whether this is a path of names as code has it: `self.token`, `config.db.password`, `Foo::BAR`, `user->key`.
+/// Whether this is a member path in code: `self.token`, `config.db.password`, `Foo::BAR`, `user->key`.
 pub(super) fn is_member(value: &[u8]) -> bool {
     let value = sample(value);
     let joined = value.windows(2).any(|pair| pair == b"::" || pair == b"->" || pair == b"?.")
@@ -153,7 +155,7 @@ pub(super) fn is_member(value: &[u8]) -> bool {
     joined && signs && !value.split(|&byte| !is(byte, ALNUM)).any(drawn)
 }
 
-/// Whether this is a number as code has it: `0xC004F078_u32`, `-4096i32`, `65536`.
+/// Whether this is a number in code: `0xC004F078_u32`, `-4096i32`, `65536`.
 pub(super) fn is_number(value: &[u8]) -> bool {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     let hex = digits.strip_prefix(b"0x").or_else(|| digits.strip_prefix(b"0X"));
@@ -166,7 +168,7 @@ pub(super) fn is_number(value: &[u8]) -> bool {
     (1..=16).contains(&length) && (hex.is_some() || length < digits.len()) && suffix(&digits[length..])
 }
 
-/// Whether it is written as a sentence or a list of words: most of what stands between spaces is a word or a number.
+/// Whether it is a sentence or a list of words: most parts between spaces are words or numbers.
 pub(super) fn is_prose(value: &[u8]) -> bool {
     let (mut words, mut others) = (0, 0);
     for word in value.split(|&byte| byte == b' ' || byte == b'\t').filter(|word| !word.is_empty()) {

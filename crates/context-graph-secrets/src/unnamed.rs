@@ -1,8 +1,8 @@
-//! Secrets that nothing names: a long random word that stands alone.
+//! Secrets without a name: a long random word that stands alone.
 //!
-//! Most long random words are no secrets but hashes, ids and data, so this asks for more than the other rules do:
-//! all three of capitals, small letters and digits, mixed as chance mixes them, and nothing that shows an id or
-//! a piece of something larger.
+//! Most long random words are not secrets but hashes, ids and data. So this rule is stricter than the others:
+//! it wants capitals, lower-case letters and digits, mixed at random, and no sign of an id or of a part of
+//! something larger.
 
 use super::bytes::{
     ALNUM, BASE64, DASH, DIGIT, DOT, EQUALS, LETTER, LOWER, NAME, PLUS_SLASH, QUOTE, SPACE, UNDERSCORE,
@@ -17,15 +17,15 @@ use super::standins::made_up;
 use super::values::{How, secret_kind};
 use super::vendor::built;
 
-/// Words shorter than this are not looked at on their own.
+/// Shorter words are not examined on their own.
 pub(super) const LONG: usize = 12;
 
-/// How long a secret that nothing names is.
+/// The length of a secret without a name.
 const LENGTHS: std::ops::RangeInclusive<usize> = 32..=80;
 
 const MAX_RUN: usize = 256;
 
-/// The secret that the long word `from..to` of letters and digits is part of.
+/// The secret that contains the long word `from..to` of letters and digits.
 pub(super) fn secret_around(bytes: &[u8], from: usize, to: usize, floor: usize) -> Option<Hit> {
     let word = bytes.get(from..to)?;
     if !word.iter().any(|&byte| is(byte, DIGIT)) {
@@ -52,7 +52,7 @@ fn trim_dots(bytes: &[u8], from: usize, to: usize) -> usize {
     to - dots
 }
 
-/// A value that the words before it name, as in `the api key is …` or `set aws_secret_access_key …`.
+/// A value announced by the words before it, as in `the api key is …` or `set aws_secret_access_key …`.
 fn announced(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     let mut at = from;
     let mut end = None;
@@ -73,7 +73,7 @@ fn announced(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
         at = word_from;
     }
     let (word_from, word_to) = end?;
-    // A name with humps before a value is a list of names.
+    // A camel-case name before a value means a list of names.
     if bytes[word_from..word_to].windows(2).any(|pair| is(pair[0], LOWER) && is(pair[1], UPPER)) {
         return None;
     }
@@ -89,7 +89,7 @@ fn announced(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     Some(Hit { start: from, end: to, kind })
 }
 
-/// The name `from..to`, with the word before it if it is one that says little alone: `api key`, `access token`.
+/// The name `from..to`, together with the word before it if it is vague alone: `api key`, `access token`.
 pub(super) fn name_with_the_word_before(bytes: &[u8], from: usize, to: usize) -> &[u8] {
     let name = &bytes[from..to];
     if !name.eq_ignore_ascii_case(b"key") || from == 0 || bytes[from - 1] != b' ' {
@@ -101,7 +101,8 @@ pub(super) fn name_with_the_word_before(bytes: &[u8], from: usize, to: usize) ->
     if opens.iter().any(|opener| word.eq_ignore_ascii_case(opener)) { &bytes[before..to] } else { name }
 }
 
-/// Whether it stands between spaces, quotes or brackets, and not in a path, a longer piece of data or a list of lines.
+/// Whether it stands between spaces, quotes or brackets, and not in a path, a longer piece of data or a list of
+/// lines.
 fn is_alone(bytes: &[u8], from: usize, to: usize) -> bool {
     let opened =
         from == 0 || is(bytes[from - 1], SPACE | QUOTE | EQUALS) || b":([,|".contains(&bytes[from - 1]);
@@ -110,7 +111,7 @@ fn is_alone(bytes: &[u8], from: usize, to: usize) -> bool {
     opened && closed && !is_identified(bytes, from) && !is_a_line_of_many(bytes, from, to)
 }
 
-/// How the names of ids, hashes and data end.
+/// Endings of names for ids, hashes and data.
 #[rustfmt::skip]
 const ENDINGS: &[&str] = &[
     "id", "ids", "uuid", "guid", "hash", "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "integrity",
@@ -119,19 +120,19 @@ const ENDINGS: &[&str] = &[
     "publickey", "public_key", "public-key", "public key", "pubkey",
 ];
 
-/// Whether a name before it says that it is an id, a hash or data.
+/// Whether a name before it marks it as an id, a hash or data.
 fn is_identified(bytes: &[u8], from: usize) -> bool {
     let gap = |byte: u8| is(byte, SPACE | QUOTE | EQUALS) || b":\\".contains(&byte);
     let before = &bytes[from.saturating_sub(6)..from];
     let to = from - before.iter().rev().take_while(|&&byte| gap(byte)).count();
-    // With the word before it: `public key …`.
+    // Together with the word before it: `public key …`.
     let word = run_back(bytes, to, NAME, 40);
     let word = run_back(bytes, word.saturating_sub(1), NAME, 40);
     let name = bytes[word..to].to_ascii_lowercase();
     to < from && ENDINGS.iter().any(|ending| name.ends_with(ending.as_bytes()))
 }
 
-/// Whether the line before or after it is a piece of data too: then all of it is data cut into lines.
+/// Whether the line before or after it is also data: then it is one line of a larger block.
 fn is_a_line_of_many(bytes: &[u8], from: usize, to: usize) -> bool {
     const LINE: usize = 24;
     let blank = |&&byte: &&u8| is(byte, SPACE | QUOTE) || b",+\\|>#*".contains(&byte);
@@ -145,20 +146,20 @@ fn is_a_line_of_many(bytes: &[u8], from: usize, to: usize) -> bool {
         || after[..skip].contains(&b'\n') && below >= LINE
 }
 
-/// Whether chance drew it.
+/// Whether it is random.
 fn is_drawn(value: &[u8]) -> bool {
     let length = value.len();
     let share = |set| count(value, set) * 12 >= length;
     let words = value.split(|&byte| !is(byte, LOWER)).any(|part| part.len() > 8);
     let parts = count(value, DASH | UNDERSCORE);
-    // `msg_01…`, `toolu_01…`: what carries a type in front is an id, and an id must stay readable.
+    // `msg_01…`, `toolu_01…`: a value with a type prefix is an id, and ids must stay readable.
     let id = run(value, 0, LOWER, 16);
     let typed = id >= 2 && is_at(value, id, UNDERSCORE | DASH);
-    // Addresses of blocks and wallets leave out the signs that are easily mistaken.
+    // Block and wallet addresses leave out the characters that are easily confused.
     let address = length <= 52 && !value.iter().any(|byte| b"0OIl".contains(byte)) && all(value, ALNUM);
-    // Public keys of SSH begin with the length of their type's name.
+    // SSH public keys begin with the length of their type's name.
     let public = value.starts_with(b"AAAA");
-    // Names that a compiler made of names.
+    // Names that a compiler mangled.
     let mangled = value.starts_with(b"_Z") || value.starts_with(b"_R");
     LENGTHS.contains(&length)
         && !public
@@ -177,7 +178,7 @@ fn is_drawn(value: &[u8]) -> bool {
         && !made_up(value)
 }
 
-/// Whether the classes change at least at two of five places.
+/// Whether the class changes at two of five positions or more.
 fn is_mixed(value: &[u8]) -> bool {
     let class = |byte: u8| (is(byte, DIGIT), is(byte, LOWER));
     let changes = value.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();

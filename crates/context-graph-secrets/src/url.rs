@@ -1,4 +1,4 @@
-//! Secrets in addresses: passwords before the host, and data source names. Webhooks are in `kinds.toml`.
+//! Secrets in URLs: passwords before the host, and data source names. Webhooks are in `kinds.toml`.
 
 use super::bytes::{DIGIT, NAME, PLUS_SLASH, QUOTE, SPACE, URL_SAFE, all, find, is, run_back, starts};
 use super::judge::is_random;
@@ -8,10 +8,10 @@ use super::scan::Hit;
 use super::standins::{made_up, only_words, refers};
 use super::vendor::kind_of;
 
-/// How far the host is looked for.
+/// How far to search for the host.
 const MAX_AUTHORITY: usize = 512;
 
-/// What is secret in the address whose `://` is at this place.
+/// The secret in the URL whose `://` is at this position.
 pub(super) fn secret_at(bytes: &[u8], colon: usize) -> Option<Hit> {
     let from = colon + 3;
     let at = userinfo_end(bytes, from)?;
@@ -19,7 +19,7 @@ pub(super) fn secret_at(bytes: &[u8], colon: usize) -> Option<Hit> {
     credentials(bytes, from, at, kind_of_scheme(scheme))
 }
 
-/// The password in `name:password@tcp(host)/database`, whose `@` is at this place.
+/// The password in `name:password@tcp(host)/database`, whose `@` is at this position.
 pub(super) fn data_source_at(bytes: &[u8], at: usize) -> Option<Hit> {
     if !starts(bytes, at, b"@tcp(") && !starts(bytes, at, b"@unix(") {
         return None;
@@ -30,7 +30,8 @@ pub(super) fn data_source_at(bytes: &[u8], at: usize) -> Option<Hit> {
     credentials(bytes, from, at, Kind::DATABASE_URL)
 }
 
-/// Where the `@` before the host is. A raw `#` or `?` in a password is common, and told from a port by what it follows.
+/// The position of the `@` before the host. A raw `#` or `?` in a password is common; what comes before it
+/// tells it from a port.
 fn userinfo_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut colon = None;
     let mut last = None;
@@ -67,7 +68,7 @@ fn credentials(bytes: &[u8], from: usize, at: usize, kind: Kind) -> Option<Hit> 
     (!plain).then(|| Hit { start, end: at, kind: kind_of(password).unwrap_or(kind) })
 }
 
-/// A token in the place of the user's name.
+/// A token in place of the user name.
 fn lone_token(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     let token = bytes.get(from..to)?;
     let random = token.len() >= 20 && all(token, URL_SAFE) && is_random(token) && !made_up(token);

@@ -13,37 +13,37 @@ use super::passphrase::is_passphrase;
 use super::standins::{is_member, is_number, is_prose, made_up, only_words, refers};
 use super::vendor::{is_basic, kind_of};
 
-/// The longest value that is looked at.
+/// The longest value that is examined.
 const MAX_QUOTED: usize = 4096;
 const MAX_BARE: usize = 1024;
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
-    /// Between quotes; `assigned` if after `=`, which no table of words for people has.
+    /// Between quotes. `assigned` if it follows `=`, which does not occur in tables of translated texts.
     Quoted { assigned: bool },
-    /// Right after the sign: `NAME=value`.
+    /// Directly after the sign: `NAME=value`.
     Tight,
     /// After a space: `name: value`, `--name value`.
     Loose,
-    /// After a flag that can only be a password.
+    /// After a flag that can only take a password.
     Certain,
     /// In a connection string: `;Password=value;`.
     Part,
 }
 
-/// What ends a value without quotes, beside a space.
+/// What ends an unquoted value, besides a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// What ends an argument, an item or a statement.
+    /// The end of an argument, an item or a statement.
     Usual,
-    /// The end of the line, as in an `.env` file.
+    /// Only the end of the line, as in an `.env` file.
     Line,
-    /// The sign between the parts of a connection string.
+    /// The separator in a connection string.
     Semicolon,
 }
 
-/// Where a value stands.
+/// The position of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Literal {
     pub start: usize,
@@ -57,14 +57,14 @@ pub(super) fn literal_at(bytes: &[u8], from: usize, ending: Ending) -> Option<Li
     quoted_at(bytes, at).or_else(|| bare_at(bytes, at, ending))
 }
 
-/// The value on the line below, as YAML has it after `name: |` and `name: >-`, and long lines after `name:`.
+/// The value on the next line: in YAML after `name: |` and `name: >-`, or a long line after `name:`.
 pub(super) fn below_at(bytes: &[u8], from: usize) -> Option<Literal> {
     let at = run_blank(bytes, from);
     let sign = bytes.get(at..)?.iter().take(3).take_while(|byte| b"|>+-".contains(byte)).count();
     let line = run(bytes, at + sign, SPACE, 64);
     let broken = bytes.get(at + sign..line)?.contains(&b'\n');
     let literal = literal_at(bytes, line, Ending::Usual).filter(|_| broken)?;
-    // What begins another name, a list or a comment is no value.
+    // The start of another name, a list or a comment is not a value.
     let ends = bytes
         .get(literal.end + usize::from(literal.quoted))
         .is_none_or(|&byte| is(byte, SPACE) || byte == b',');
@@ -76,8 +76,8 @@ fn run_blank(bytes: &[u8], from: usize) -> usize {
     from + bytes.get(from..).unwrap_or(&[]).iter().take(32).take_while(blank).count()
 }
 
-/// What stands between quotes here. The quotes may be escaped, once or more, as in JSON within JSON; a letter
-/// before them (`b"…"`, `f"…"`) or a plain constructor around them does not matter.
+/// The text between quotes here. The quotes may be escaped once or more, as in JSON inside JSON. A letter
+/// before them (`b"…"`, `f"…"`) or a simple constructor around them does not matter.
 fn quoted_at(bytes: &[u8], at: usize) -> Option<Literal> {
     let wrapped = run(bytes, at, NAME, 32);
     let at = if wrapped - at <= 2 && is_at(bytes, wrapped, QUOTE) {
@@ -106,7 +106,7 @@ fn quoted_at(bytes: &[u8], at: usize) -> Option<Literal> {
     None
 }
 
-/// What stands between three quotes, without the blanks at its ends.
+/// The text between triple quotes, trimmed.
 fn between_three(bytes: &[u8], from: usize, quote: u8) -> Option<Literal> {
     let rest = bytes.get(from..bytes.len().min(from + MAX_QUOTED))?;
     let to = from + find(rest, &[quote; 3])?;
@@ -116,7 +116,7 @@ fn between_three(bytes: &[u8], from: usize, quote: u8) -> Option<Literal> {
     (start < end).then_some(Literal { start, end, quoted: true })
 }
 
-/// Where the quotes in `String::from("…")` and its like begin.
+/// The position of the quotes in `String::from("…")` and similar calls.
 fn constructor(bytes: &[u8], at: usize) -> Option<usize> {
     const CONSTRUCTORS: [&[u8]; 6] =
         [b"String::from(", b"Some(", b"SecretString::from(", b"SecretString::new(", b"Secret::new(", b"str("];
@@ -124,7 +124,7 @@ fn constructor(bytes: &[u8], at: usize) -> Option<usize> {
     Some(at + found.len())
 }
 
-/// What stands here up to a space or a sign that ends it.
+/// The text from here up to a space or an ending sign.
 fn bare_at(bytes: &[u8], at: usize, ending: Ending) -> Option<Literal> {
     let ends = |offset: usize, byte: u8| match byte {
         b'"' | b'\'' | b'`' | b'<' | b'>' => true,
@@ -150,13 +150,13 @@ fn bare_at(bytes: &[u8], at: usize, ending: Ending) -> Option<Literal> {
     (end > at).then_some(Literal { start: at, end, quoted: false })
 }
 
-/// Whether another name follows the `&`, as in the body of a form.
+/// Whether another name follows the `&`, as in a form body.
 fn names_next(bytes: &[u8], ampersand: usize) -> bool {
     let name = run(bytes, ampersand + 1, NAME, 32);
     name > ampersand + 1 && is_at(bytes, name, EQUALS)
 }
 
-/// What the value is if it is a secret.
+/// The kind of the value if it is a secret.
 pub(super) fn secret_kind(named: Named, value: &[u8], how: How) -> Option<Kind> {
     if !is_secret(named, value, how) {
         return None;
@@ -188,10 +188,10 @@ fn is_secret(named: Named, value: &[u8], how: How) -> bool {
     }
 }
 
-/// A token, or a secret drawn by chance.
+/// A token, or a random secret.
 fn is_token(value: &[u8], how: How) -> bool {
     let signs = value.iter().all(|&byte| byte.is_ascii_graphic() && !b"(){}<>\"'`\\;".contains(&byte));
-    // Letters alone without quotes are a name in code, however strange.
+    // An unquoted value of letters only is a name in code, however strange.
     let name = how == How::Loose && all(value, LETTER | UNDERSCORE) && !is_gibberish(value);
     if !signs || name || made_up(value) || is_member(value) {
         return false;
@@ -199,7 +199,7 @@ fn is_token(value: &[u8], how: How) -> bool {
     is_uuid(value) || is_random(value)
 }
 
-/// A secret that somebody chose: only where the name leaves no doubt.
+/// A secret chosen by a person: only if the name leaves no doubt.
 fn is_chosen(named: Named, value: &[u8], how: How) -> bool {
     let set = matches!(how, How::Tight | How::Quoted { .. });
     let plain = value.iter().all(|&byte| byte.is_ascii_graphic() && !b"(){}[]<>\"'`\\;,|".contains(&byte));
@@ -236,7 +236,7 @@ fn is_password(named: Named, value: &[u8], how: How) -> bool {
     }
 }
 
-/// Whether there is more to it than letters and what parts words.
+/// Whether it has more than letters and word separators.
 fn signed(value: &[u8]) -> bool {
     let letters = value.iter().any(|&byte| is(byte, LETTER) || !byte.is_ascii());
     let digits = value.iter().any(|&byte| is(byte, DIGIT));
@@ -244,20 +244,20 @@ fn signed(value: &[u8]) -> bool {
     letters && (digits || signs) || value.len() >= 6 && all(value, DIGIT) && value.len() <= 12
 }
 
-/// Whether letters of both cases are mixed as chance mixes them.
+/// Whether letters of both cases are mixed at random.
 fn drawn(value: &[u8]) -> bool {
     value.len() >= 10 && (is_gibberish(value) || is_random(value)) && !reads_as_words(value)
 }
 
-/// Whether it has letters of both cases, digits and signs, and nothing that calls or groups: then a sign of arithmetic in it
-/// is no arithmetic.
+/// Whether it has letters of both cases, digits and signs, and no call or brackets: then an arithmetic sign in
+/// it is not arithmetic.
 fn is_strong(value: &[u8]) -> bool {
     let has = |set| value.iter().any(|&byte| is(byte, set));
     let groups = value.iter().any(|byte| b"()[]{}<>|\\".contains(byte));
     value.len() >= 10 && has(UPPER) && has(LOWER) && has(DIGIT) && !groups
 }
 
-/// The value without the signs that types and parameters carry.
+/// The value without the signs of types and parameters.
 fn trimmed(value: &[u8]) -> &[u8] {
     let start = value.iter().position(|byte| !b"&*!@:#".contains(byte)).unwrap_or(value.len());
     let end = value.iter().rposition(|byte| !b"?!;,.:".contains(byte)).map_or(start, |last| last + 1);

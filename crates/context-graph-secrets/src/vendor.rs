@@ -1,4 +1,4 @@
-//! Tokens known by how they look: those with a prefix, and the few with a build of their own.
+//! Tokens recognised by their format: those with a prefix, and the few with a special structure.
 
 use super::bytes::{
     ALNUM, BASE64, DASH, DIGIT, DOT, HEX, SPACE, UNDERSCORE, URL_SAFE, all, find, is, is_at, run, run_back,
@@ -10,7 +10,7 @@ use super::scan::Hit;
 use super::shapes::beginning_at;
 use super::standins::made_up;
 
-/// The token that begins here. The caller has seen that a word begins here.
+/// The token that begins here. The caller has checked that a word begins here.
 pub(super) fn token_at(bytes: &[u8], at: usize) -> Option<Hit> {
     beginning_at(bytes, at).iter().find_map(|shape| {
         let prefix = shape.prefix.as_bytes();
@@ -24,9 +24,9 @@ pub(super) fn token_at(bytes: &[u8], at: usize) -> Option<Hit> {
         }
         let body = bytes.get(from..end)?;
         let fits = (shape.length.0..=shape.length.1).contains(&body.len());
-        // A run that goes on with letters and digits is something else that happens to begin alike.
+        // If letters or digits follow, it is something else that starts the same way.
         let ends = !is_at(bytes, end, ALNUM | UNDERSCORE);
-        // After a short prefix a name in code could follow.
+        // A name in code could follow a short prefix.
         let telling = prefix.len() >= 4 && !is_at(prefix, prefix.len() - 1, ALNUM);
         let drawn = if shape.address {
             leads_to_secret(body)
@@ -47,8 +47,8 @@ fn leads_to_secret(path: &[u8]) -> bool {
     parts.clone().any(drawn) || parts.next().is_some_and(numbered) && parts.next().is_some_and(short)
 }
 
-/// The token that begins inside of the word `from..to`, right after letters that are no part of it. Only prefixes that
-/// go on behind the word and that no other word ends in are looked for.
+/// The token that begins inside the word `from..to`, directly after letters that do not belong to it. Only
+/// prefixes that continue after the word are tried, and none that ordinary words end in.
 pub(super) fn token_within(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     if !is_at(bytes, to, UNDERSCORE | DASH | DOT) {
         return None;
@@ -65,7 +65,7 @@ pub(super) fn token_within(bytes: &[u8], from: usize, to: usize) -> Option<Hit> 
 /// The longest part of a prefix before its first sign.
 const MAX_PREFIX: usize = 10;
 
-/// The JSON Web Token that begins here: three parts, the first two of them JSON in Base64.
+/// The JSON Web Token that begins here: three parts, of which the first two are JSON in Base64.
 pub(super) fn web_token_at(bytes: &[u8], at: usize) -> Option<Hit> {
     if !starts(bytes, at, b"eyJ") {
         return None;
@@ -83,7 +83,7 @@ pub(super) fn web_token_at(bytes: &[u8], at: usize) -> Option<Hit> {
     (parts >= 3 && !made_up(&bytes[at..header])).then_some(Hit { start: at, end, kind: Kind::JWT })
 }
 
-/// A private key in Base64 on one line, as a kubeconfig has it.
+/// A private key in Base64 on one line, as in a kubeconfig.
 pub(super) fn wrapped_key_at(bytes: &[u8], at: usize) -> Option<Hit> {
     if !starts(bytes, at, b"LS0tLS1CRUdJTi") {
         return None;
@@ -93,7 +93,7 @@ pub(super) fn wrapped_key_at(bytes: &[u8], at: usize) -> Option<Hit> {
     find(&head, b"PRIVATE KEY").map(|_| Hit { start: at, end, kind: Kind::CLIENT_KEY })
 }
 
-/// The token of a build of its own that this long word is part of; `from..to` is the whole run around it.
+/// The token with a special structure that contains this long word; `from..to` is the whole run around it.
 pub(super) fn built(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     let whole = bytes.get(from..to)?;
     let lengths = |parting: u8| {
@@ -127,14 +127,14 @@ pub(super) fn built(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     (is_scattered(whole) && !made_up(whole)).then_some(Hit { start: from, end: to, kind })
 }
 
-/// A Telegram bot's token around the colon at this place.
+/// A Telegram bot token around the colon at this position.
 pub(super) fn telegram_at(bytes: &[u8], colon: usize) -> Option<Hit> {
     let start = run_back(bytes, colon, DIGIT, 12);
     let end = run(bytes, colon + 1, URL_SAFE, 40);
     let body = bytes.get(colon + 1..end)?;
     let fits =
         (8..=10).contains(&(colon - start)) && (34..=36).contains(&body.len()) && body.starts_with(b"A");
-    // The prefix `bot` is part of the address of every call to it.
+    // The prefix `bot` is part of every API URL of a bot.
     let begins = start == 0 || !is(bytes[start - 1], ALNUM) || bytes[..start].ends_with(b"bot");
     (fits && begins && is_scattered(body) && !made_up(body)).then_some(Hit {
         start,
@@ -143,7 +143,8 @@ pub(super) fn telegram_at(bytes: &[u8], colon: usize) -> Option<Hit> {
     })
 }
 
-/// A client secret of Microsoft Entra around the tilde at this place: three signs, a digit, `Q~` and the rest.
+/// A Microsoft Entra client secret around the tilde at this position: three characters, a digit, `Q~` and the
+/// rest.
 pub(super) fn azure_client_secret_at(bytes: &[u8], tilde: usize) -> Option<Hit> {
     let start = tilde.checked_sub(5)?;
     let head = bytes.get(start..tilde)?;
@@ -156,7 +157,7 @@ pub(super) fn azure_client_secret_at(bytes: &[u8], tilde: usize) -> Option<Hit> 
     (fits && begins).then_some(Hit { start, end: tilde + 1 + length, kind: Kind::AZURE_CLIENT_SECRET })
 }
 
-/// The secret key beside an access key id, as in a downloaded table or a listing.
+/// The secret key next to an access key id, as in a downloaded table or a listing.
 pub(super) fn aws_secret_near(bytes: &[u8], after: usize) -> Option<Hit> {
     let window = (after + 120).min(bytes.len());
     let mut at = after;
@@ -174,13 +175,13 @@ pub(super) fn aws_secret_near(bytes: &[u8], after: usize) -> Option<Hit> {
     None
 }
 
-/// Which kind the whole of a value is, if it is a known token.
+/// The kind of a value that is a known token as a whole.
 pub(super) fn kind_of(value: &[u8]) -> Option<Kind> {
     let hit = token_at(value, 0).or_else(|| web_token_at(value, 0)).or_else(|| wrapped_key_at(value, 0));
     hit.or_else(|| built(value, 0, value.len())).filter(|hit| hit.end == value.len()).map(|hit| hit.kind)
 }
 
-/// The bytes that Base64 of either alphabet stands for, up to the first that is none.
+/// Decodes Base64 of either alphabet, up to the first invalid character.
 pub(super) fn decode(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut held) = (0_u32, 0);

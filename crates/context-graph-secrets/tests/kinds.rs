@@ -14,7 +14,7 @@ use secrets::Dice;
 
 const REDACTOR: Redactor = Redactor::new([7; 32]);
 
-/// What the alphabets of the table are made of.
+/// The characters of each alphabet in the table.
 fn letters(alphabet: &str) -> &'static str {
     match alphabet {
         "alnum" | "alnum-dash" | "alnum-colon" | "percent" | "session-id" | "word" => secrets::ALNUM,
@@ -62,7 +62,7 @@ fn a_token_of_every_row_is_found_and_called_by_its_kind() {
         for (prefix, alphabet, least, most) in rows {
             for length in [*least, usize::midpoint(*least, *most), *most] {
                 let mut body = dice.draw(letters(alphabet), length);
-                // Neither a stand-in nor the end of a sentence.
+                // Neither a placeholder nor the end of a sentence.
                 body.replace_range(length - 1.., "7");
                 let text = format!("see {prefix}{body} there");
                 let redacted = REDACTOR.redact_text(&text);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 const REDACTOR: Redactor = Redactor::new([42; 32]);
 
-/// The corpus, its random parts drawn anew for each seed.
+/// The corpus, with its random parts drawn from the seed.
 fn positives(seed: u64) -> Vec<Positive> {
     let parts = [
         by_look::prefixed(seed),
@@ -28,7 +28,7 @@ fn positives(seed: u64) -> Vec<Positive> {
     parts.into_iter().flatten().collect()
 }
 
-/// How many there were, how many were not hidden, and a line for each of these.
+/// How many there were, how many were not redacted, and a line for each of these.
 fn missed(texts: impl Iterator<Item = (String, String, String)>) -> (usize, usize, String) {
     let (mut all, mut missed, mut lines) = (0, 0, String::new());
     for (kind, secret, redacted) in texts {
@@ -66,7 +66,7 @@ fn secrets_that_nobody_had_in_mind_are_found() {
     assert!(missed * 50 <= all, "{missed} of {all} missed:\n{lines}");
 }
 
-/// What stands right before a token is no part of it, and what is stored of a password is one.
+/// Text directly before a token does not belong to it, and the stored form of a password is a secret.
 #[test]
 fn secrets_are_found_in_bad_company() {
     let mut dice = Dice::new(5);
@@ -118,7 +118,7 @@ fn secrets_are_found_in_bad_company() {
     }
 }
 
-/// One draw may be lucky.
+/// One seed may be lucky.
 #[test]
 fn it_holds_for_other_draws() {
     let found = (1..=20).flat_map(|turn| positives(100 * turn)).map(|one| {
@@ -253,7 +253,7 @@ fn harmless_texts_are_left_alone() {
     assert!(count * 100 <= texts.len(), "{count} of {}:\n{wrong}", texts.len());
 }
 
-/// The same for texts that were written after the rules.
+/// The same for texts written after the rules.
 #[test]
 fn look_alikes_are_left_alone() {
     let texts: Vec<String> = (0..20).flat_map(lookalikes::texts).collect();
@@ -263,13 +263,14 @@ fn look_alikes_are_left_alone() {
     assert!(wrong.len() * 200 <= texts.len(), "{} of {}: {wrong:#?}", wrong.len(), texts.len());
 }
 
-/// A secret that stands a second time where nothing tells it: in the same text, in the same event, later in the session.
+/// A secret that appears a second time without context: in the same text, in the same event, later in the
+/// session.
 #[test]
 fn what_was_recognised_once_is_recognised_again() {
     let all: Vec<Positive> = positives(0).into_iter().chain(fresh::texts(0)).collect();
     let (mut leaked, mut count) = (Vec::new(), 0);
     for one in &all {
-        // Words, and keys in lines, are known by their place alone.
+        // Words, and keys in lines, are recognised only by their position.
         let lines = one.text.contains("-----") || one.text.contains("Private-Lines");
         if lines || one.secret.len() < 8 {
             continue;
@@ -290,12 +291,12 @@ fn what_was_recognised_once_is_recognised_again() {
     assert!(leaked.len() * 50 <= count, "{} of {count}: {leaked:#?}", leaked.len());
 }
 
-/// A text that is made to be slow takes as long a byte as a short one.
+/// A text that is made to be slow takes as long per byte as a short one.
 #[test]
 fn hostile_texts_take_linear_time() {
     let token = Dice::new(3).draw(secrets::ALNUM, 24);
     let mut memory = Memory::default();
-    // Secrets with one anchor, of which the text is made.
+    // Many secrets with the same anchor, of which the text consists.
     for at in 0..64 {
         let text = format!("DEPLOY_TOKEN={token}-{at:04}{}", "q7".repeat(400));
         let _ = REDACTOR.redact_text_with(&text, &mut memory);
@@ -308,13 +309,14 @@ fn hostile_texts_take_linear_time() {
     };
     let anchors = format!("{token}-");
     for piece in SLOW.iter().copied().chain([anchors.as_str()]) {
-        // Eight times the text may take eight times as long, not sixty-four times. A busy machine gets another chance.
+        // Eight times the text may take eight times as long, but not sixty-four times. A busy machine gets
+        // another try.
         let is_linear = |_| took(piece, 64 << 10) < took(piece, 8 << 10) * 24 + Duration::from_millis(100);
         assert!((0..4).any(is_linear), "{piece:?}");
     }
 }
 
-/// What texts that are made to be slow are made of.
+/// The pieces of the texts that are made to be slow.
 #[rustfmt::skip]
 const SLOW: &[&str] = &[
     "token=", "password: ", "\"api_key\", \"", "setToken(\"", "password:\n ", "key=", "?key=aB3", "sk-", "-----BEGIN PRIVATE KEY-----",
@@ -322,7 +324,7 @@ const SLOW: &[&str] = &[
     "aB3dE6gH9-", "\"token\",", "=", "(\"", "[redacted:", "\\", "eyJ.", "-----END PRIVATE KEY-----", "token: |\n", "name: token value: ",
 ];
 
-/// Pieces that the rules wait for, to be put together at random.
+/// Pieces that trigger the rules, combined at random.
 fn pieces() -> impl Strategy<Value = String> {
     let fixed = prop::sample::select(vec![
         "password",

@@ -1,4 +1,4 @@
-//! Tokens that are known by how they look, wherever they stand.
+//! Tokens that are recognised by their format, wherever they are.
 
 use super::{ALNUM, BASE32, BASE64, CAPITAL, DIGITS, Dice, HEX, Positive, SMALL, URL_SAFE};
 
@@ -82,7 +82,7 @@ const PREFIXED: &[(&str, &str, &str, usize, &str)] = &[
     ("pc", "sk_", ALNUM, 70, "pinecone"),
 ];
 
-/// Sentences, settings and calls that a token is put into.
+/// Sentences, settings and calls around a token.
 const AROUND: [(&str, &str); 8] = [
     ("", ""),
     ("use this one: ", ", please"),
@@ -99,7 +99,7 @@ fn with(around: usize, kind: &'static str, secret: String) -> Positive {
     Positive { kind, text: format!("{before}{secret}{after}"), secret }
 }
 
-/// Tokens with a prefix, each in two places.
+/// Tokens with a prefix, each in two contexts.
 pub(crate) fn prefixed(seed: u64) -> Vec<Positive> {
     let mut dice = Dice::new(seed + 11);
     let mut positives = Vec::new();
@@ -112,7 +112,7 @@ pub(crate) fn prefixed(seed: u64) -> Vec<Positive> {
     positives
 }
 
-/// Tokens of more parts.
+/// Tokens with several parts.
 pub(crate) fn composed(seed: u64) -> Vec<Positive> {
     let mut dice = Dice::new(seed + 12);
     let mut positives = Vec::new();
@@ -168,7 +168,7 @@ fn webhooks(dice: &mut Dice) -> Vec<Positive> {
     ]
 }
 
-/// Keys in blocks, wrapped in each way that they are met in.
+/// Keys in blocks, wrapped in all common ways.
 pub(crate) fn blocks(seed: u64) -> Vec<Positive> {
     let mut dice = Dice::new(seed + 13);
     let mut positives = Vec::new();

@@ -1,5 +1,5 @@
-//! A second corpus, written when the rules were done and without a look at them: the figures that the documentation gives
-//! come from this half too. Each line is a kind of its own.
+//! A second corpus, written after the rules and without looking at them. The documentation's figures include
+//! it. Each line is a kind of its own.
 
 use super::{ALNUM, BASE64, CAPITAL, Dice, HEX, Positive, SMALL, URL_SAFE};
 
@@ -7,24 +7,24 @@ const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const SIGNS: &str = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789!@#%^*-_+";
 
-/// What a secret is drawn as.
+/// How a secret is generated.
 #[derive(Clone, Copy)]
 enum Draw {
     /// A prefix in two halves, an alphabet, a length.
     Of(&'static str, &'static str, &'static str, usize),
     Uuid,
-    /// Words of a list, with blanks.
+    /// Words from a list, with spaces.
     Phrase(usize),
-    /// As it stands, in halves.
+    /// Fixed text, in two halves.
     Fixed(&'static str, &'static str),
 }
 
 use Draw::{Fixed, Of, Phrase, Uuid};
 
-/// A text with `§` where the secret stands, and how that is drawn.
+/// A text with `§` in place of the secret, and how the secret is generated.
 #[rustfmt::skip]
 const FRESH: &[(&str, Draw)] = &[
-    // Vendors by what their tokens look like, each where one meets it.
+    // Vendors' tokens by format, each in a typical context.
     ("src.accessToken=§", Of("sg", "p_", HEX, 40)),
     ("SRC_ACCESS_TOKEN: sgp_local placeholder\nreal one: §", Of("sgp_", "fd4edb60bf82218d_", HEX, 40)),
     ("npx apify login -t §", Of("apify_", "api_", ALNUM, 36)),
@@ -68,7 +68,7 @@ const FRESH: &[(&str, Draw)] = &[
     ("discord.com/api/webhooks/§", Fixed("104938475610293847/", "x7Kq2mWv9TzR4bYc6NpLs1DfGh3JkQw8ErTy5UiOp0AsZxCvBnM_qWeRt-yU12345abc")),
     ("url: https://hooks.zapier.com/hooks/catch/§", Fixed("8273645/", "b7x2k9q")),
     ("https://open.feishu.cn/open-apis/bot/v2/hook/§", Uuid),
-    // Names, in the languages people write in.
+    // Names in several programming languages.
     ("string mailjetToken = \"§\";", Of("", "", HEX, 32)),
     ("var finnhubToken string = \"§\"", Of("", "", SMALL, 20)),
     ("clearbitToken := `§`", Of("", "", URL_SAFE, 35)),
@@ -147,12 +147,12 @@ const WORDS: &[&str] = &[
     "meadow", "tunnel", "walnut", "zebra", "copper", "falcon", "ginger", "jungle", "kettle", "lantern",
 ];
 
-/// The texts, their secrets drawn with this seed.
+/// The texts, with secrets generated from this seed.
 pub(crate) fn texts(seed: u64) -> Vec<Positive> {
     let mut dice = Dice::new(seed + 41);
     let positive = |(text, draw): &(&str, Draw)| {
         let secret = match *draw {
-            // Only the UUID is drawn.
+            // Only the UUID is random.
             Of(first, second, _, 0) => format!("{first}{second}{}", dice.uuid()),
             Of(first, second, alphabet, length) => format!("{first}{second}{}", dice.draw(alphabet, length)),
             Uuid => dice.uuid(),

@@ -1,8 +1,8 @@
-//! Texts without a secret: prose, code, stand-ins, and the many random strings that are none.
+//! Texts without a secret: prose, code, placeholders, and the many random strings that are not secrets.
 
 use super::{ALNUM, BASE64, Dice, HEX, SMALL};
 
-/// One text a line.
+/// One text per line.
 const LINES: &str = include_str!("harmless.txt");
 
 /// All of them.
@@ -20,7 +20,7 @@ pub(crate) fn texts(seed: u64) -> Vec<String> {
         "B00000000",
         "X".repeat(24)
     ));
-    // A whole page of it: a rule must not be set off by what another line says.
+    // Also the whole page: a rule must not react to the content of another line.
     texts.push(LINES.lines().filter(|line| !line.contains("-----BEGIN")).collect::<Vec<_>>().join("\n"));
     texts
 }

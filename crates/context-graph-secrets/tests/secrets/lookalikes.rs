@@ -1,8 +1,8 @@
-//! What looks like a secret and is none, written when the rules were done and without a look at them.
+//! Texts that look like secrets but are not, written after the rules and without looking at them.
 
 use super::{ALNUM, BASE64, CAPITAL, DIGITS, Dice, HEX, SMALL, URL_SAFE};
 
-/// Texts with `§` for a draw, the alphabet and the length of it. A length of nothing draws a UUID.
+/// Texts with `§` for a random part, its alphabet and its length. A length of 0 means a UUID.
 #[rustfmt::skip]
 const DRAWN: &[(&str, &str, usize)] = &[
     ("git checkout §", HEX, 40), ("Merge commit '§' into main", HEX, 40), ("fixup! §", HEX, 7), ("index §..e69de29 100644", HEX, 7),
@@ -45,7 +45,7 @@ const DRAWN: &[(&str, &str, usize)] = &[
     ("\"signature\": \"§\"", BASE64, 86), ("\"hash\": \"§\"", HEX, 64), ("mtime=§", DIGITS, 19), ("Content-Length: §", DIGITS, 6), ("order §", CAPITAL, 10), ("coupon: §", CAPITAL, 8),
 ];
 
-/// Texts as they are.
+/// Fixed texts.
 #[rustfmt::skip]
 const PLAIN: &[&str] = &[
     "API_KEY=your-api-key-here", "API_KEY=<your api key>", "TOKEN=${GITHUB_TOKEN}", "token: $CI_JOB_TOKEN", "password: ${{ secrets.DB_PASSWORD }}", "password: {{ vault_password }}",
@@ -73,7 +73,7 @@ const PLAIN: &[&str] = &[
     "openssl rand -hex 32", "ssh-keygen -t ed25519", "gpg --gen-key", "aws sts get-caller-identity", "vault kv list secret/", "gh secret list", "docker secret ls", "kubectl get secrets", "az keyvault list", "echo $PASSWORD | wc -c",
 ];
 
-/// The texts, with the draws of this seed.
+/// The texts, with random parts from this seed.
 pub(crate) fn texts(seed: u64) -> Vec<String> {
     let mut dice = Dice::new(seed + 51);
     let drawn = DRAWN.iter().map(|(text, alphabet, length)| {

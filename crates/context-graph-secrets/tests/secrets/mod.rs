@@ -1,7 +1,7 @@
-//! Made-up secrets of the right form, and what only looks like one.
+//! Generated secrets in valid formats, and lookalikes.
 //!
-//! No token stands here as a whole: each is put together when the test runs, so that no scanner of a code host
-//! takes this folder for a leak.
+//! No complete token is in the source: each is assembled when the test runs, so that no code host's scanner
+//! reports this folder as a leak.
 
 pub(crate) mod by_look;
 pub(crate) mod by_place;
@@ -9,9 +9,9 @@ pub(crate) mod fresh;
 pub(crate) mod harmless;
 pub(crate) mod lookalikes;
 
-/// A secret, in the text it is found in.
+/// A secret and the text around it.
 pub(crate) struct Positive {
-    /// The kind that its marker must name; any if empty.
+    /// The kind that its marker must name; any kind if empty.
     pub kind: &'static str,
     pub text: String,
     pub secret: String,
@@ -26,7 +26,7 @@ pub(crate) const URL_SAFE: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHI
 pub(crate) const BASE64: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/";
 pub(crate) const DIGITS: &str = "0123456789";
 
-/// Draws characters, the same ones in every run.
+/// Generates characters, the same in every run.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -41,7 +41,7 @@ impl Dice {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33
     }
 
-    /// So many characters of this alphabet.
+    /// `length` characters of this alphabet.
     pub(crate) fn draw(&mut self, alphabet: &str, length: usize) -> String {
         let letters = alphabet.as_bytes();
         (0..length).map(|_| letters[self.next() as usize % letters.len()] as char).collect()
