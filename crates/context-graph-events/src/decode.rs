@@ -1,7 +1,7 @@
-//! Bytes to one JSON object, strictly.
+//! Parses bytes into one JSON object, strictly.
 //!
-//! `serde_json` alone would take the last of two equal keys and leave the size to the machine's memory. A hook's
-//! input decides whether a tool call runs, so what it means must not depend on which reader looks at it.
+//! `serde_json` alone would take the last of two equal keys and would not limit the size. A hook's input
+//! decides whether a tool call runs, so its meaning must not depend on which parser reads it.
 
 use std::fmt;
 
@@ -9,21 +9,21 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
-/// The most bytes that are read as one event: the client's largest seen payload was 6 MB.
+/// The largest event that is read, in bytes. The client's largest seen payload was 6 MB.
 pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Why input could not be understood. Every variant names the trouble and what was expected instead.
+/// Why the input could not be read. Every variant says what is wrong and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DecodeError {
-    /// Nothing but white space arrived.
+    /// The input was empty or only white space.
     #[error("the input is empty; expected one JSON object")]
     Empty,
     /// More than [`MAX_INPUT_BYTES`].
     #[error("the input is larger than {limit} bytes")]
     TooLarge {
-        /// The limit that was passed.
+        /// The limit that was exceeded.
         limit: usize,
     },
     /// A byte sequence that is not UTF-8.
@@ -35,10 +35,10 @@ pub enum DecodeError {
     /// Not JSON, JSON with trailing text, or nested too deep.
     #[error("not valid JSON: {message}")]
     Syntax {
-        /// The parser's words, with line and column.
+        /// The parser's message, with line and column.
         message: String,
     },
-    /// An object with the same key twice, which two readers may understand differently.
+    /// An object has the same key twice, which two parsers may understand differently.
     #[error("ambiguous JSON: {message}; name each key once")]
     Ambiguous {
         /// The key, with line and column.
@@ -47,7 +47,7 @@ pub enum DecodeError {
     /// A JSON object that is not one event.
     #[error("not a hook event: the object has {found}")]
     NotAnEvent {
-        /// What it has of the fields that make an event.
+        /// Which of an event's fields it has.
         found: &'static str,
     },
     /// JSON, but not an object.
@@ -85,7 +85,7 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// The same error, seen from one level further out.
+    /// The same error, with the path extended by one outer level.
     #[must_use]
     pub fn inside(self, parent: &str) -> Self {
         let join = |path: String| match path.as_str() {
@@ -148,13 +148,13 @@ fn value(bytes: &[u8]) -> Result<Value, DecodeError> {
         return Err(DecodeError::Empty);
     }
     serde_json::from_str::<Strict>(text).map(|strict| strict.0).map_err(|e| match e.to_string() {
-        // What the parser takes and the visitor does not is a key that comes twice.
+        // What the parser accepts and the visitor rejects is a duplicate key.
         message if e.is_data() => DecodeError::Ambiguous { message },
         message => DecodeError::Syntax { message },
     })
 }
 
-/// A JSON value in which no object names a key twice.
+/// A JSON value in which no object has a duplicate key.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {

@@ -1,7 +1,7 @@
-//! Taking typed fields out of a JSON object, and how each type looks in JSON Schema.
+//! Takes typed fields out of a JSON object, and describes each type in JSON Schema.
 //!
-//! Payloads are read from an already parsed object instead of by `serde`'s derive, for three things the derive
-//! does not give together: errors that name the field, fields we do not know kept beside those we do, and a known
+//! Payloads are read from a parsed object instead of with `serde`'s derive, for three things that the derive
+//! does not offer together: errors that name the field, unknown fields kept next to the known ones, and a known
 //! optional field that arrived as `null` written back as `null`.
 
 use serde::Serialize;
@@ -11,15 +11,15 @@ use crate::decode::{DecodeError, type_name};
 
 /// A type that a field can have.
 pub trait FieldType: Sized + Serialize {
-    /// What belongs here, in words for an error message.
+    /// What is expected, in words for an error message.
     const EXPECTED: &'static str;
 
-    /// Reads the value or says why it does not fit.
+    /// Reads the value, or returns why it does not fit.
     fn read(value: Value) -> Result<Self, DecodeError>;
 
-    /// The value as JSON again. Types that hold text override this to give it away instead of copying it.
+    /// Converts back to JSON. Types that hold text override this to move the text instead of copying it.
     fn into_value(self) -> Value {
-        // Only a map with keys that are not strings cannot be written, and there is none.
+        // Serialization fails only for maps whose keys are not strings, and there are none.
         serde_json::to_value(self).unwrap_or(Value::Null)
     }
 
@@ -27,17 +27,17 @@ pub trait FieldType: Sized + Serialize {
     fn schema() -> Value;
 }
 
-/// The fields of one JSON object, taken out one by one; what is left over is unknown to us and kept.
+/// The fields of one JSON object, taken out one by one. The rest is unknown to us and is kept.
 #[derive(Debug)]
 pub struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// Starts taking fields out of an object.
+    /// Starts with an object.
     pub fn new(map: Map<String, Value>) -> Self {
         Self(map)
     }
 
-    /// Starts taking fields out of a value that must be an object.
+    /// Starts with a value that must be an object.
     pub fn of(value: Value) -> Result<Self, DecodeError> {
         match value {
             Value::Object(map) => Ok(Self(map)),
@@ -58,7 +58,8 @@ impl Fields {
         T::read(value).map_err(|e| e.inside(key))
     }
 
-    /// A field that may be absent. `null` counts as absent, and stays among the unknown so that it is written back.
+    /// A field that may be absent. `null` counts as absent, but stays among the unknown fields so that it is
+    /// written back.
     pub fn optional<T: FieldType>(&mut self, key: &str) -> Result<Option<T>, DecodeError> {
         if self.0.get(key).is_none_or(Value::is_null) {
             return Ok(None);
@@ -75,7 +76,7 @@ impl Fields {
         self.required(key).map(Some)
     }
 
-    /// Takes a field as it is.
+    /// Takes a field without checking its type.
     pub fn take(&mut self, key: &str) -> Option<Value> {
         self.0.remove(key)
     }
@@ -141,7 +142,8 @@ impl FieldType for i64 {
     }
 }
 
-/// A duration, a count or a price as the client wrote it: `109` may one day arrive as `109.5`. None is below 0.
+/// A duration, a count or a price as the client wrote it: `109` may one day arrive as `109.5`. It must not be
+/// negative.
 impl FieldType for serde_json::Number {
     const EXPECTED: &'static str = "a number of 0 or more";
 

@@ -1,13 +1,13 @@
-//! What Claude Code says to a hook, and what a hook may say back.
+//! The events that Claude Code sends to hooks, and the replies that hooks may give.
 //!
-//! - [`claude_code`]: one file an event. Each holds the event's payload and the reply it may be given.
+//! - [`claude_code`]: one file per event, with its payload and its reply.
 //! - [`decode`]: bytes to a JSON value, strictly: size, depth, duplicate keys, UTF-8.
 //! - [`envelope`]: the form in which programs that wrap the client may send events.
-//! - [`outcome`]: what became of a tool call.
+//! - [`outcome`]: the outcome of a tool call.
 //! - [`tool_input`]: the inputs of the client's common tools.
-//! - [`reply`]: the parts replies are made of.
+//! - [`reply`]: the building blocks of replies.
 //! - [`schema`]: JSON Schema of every payload and reply.
-//! - [`words`]: text of others, made safe to be shown.
+//! - [`words`]: makes foreign text safe to show.
 //!
 //! Nothing here reads a file, a clock or the environment. Unknown fields, unknown enum values and unknown events
 //! are data and survive a round trip; a wrong type or a missing required field is a [`DecodeError`] that names it.

@@ -1,4 +1,4 @@
-//! One definition per wire type gives its struct, its reader, its writer and its JSON Schema.
+//! One definition per wire type generates its struct, reader, writer and JSON Schema.
 //!
 //! A field is written `presence name: Type`, or `presence name = "key": Type` where the key is a Rust keyword.
 //! The presences are those of [`Fields`](crate::fields::Fields): `required`, `optional` (may be absent) and
@@ -11,7 +11,7 @@ macro_rules! presence_type {
     (nullable $ty:ty) => { Option<$ty> };
 }
 
-/// The key in JSON: the field's own name unless another is given.
+/// The key in JSON: the field's name unless another is given.
 macro_rules! wire_key {
     ($field:ident) => {
         stringify!($field)
@@ -116,7 +116,7 @@ macro_rules! record {
     };
 }
 
-/// The payload of one event: the common fields, its own, and what we do not know.
+/// The payload of one event: the common fields, its own, and the unknown ones.
 macro_rules! payload {
     (
         $(#[$meta:meta])*
@@ -142,8 +142,8 @@ macro_rules! payload {
                 &self.common
             }
 
-            // Neither this nor the way back is taken into what serves all events: a hook touches the code of its own, and each
-            // 64 KB that it touches is a page fault.
+            // Not inlined into the code that serves all events: a hook should touch only its own event's code,
+            // and each 64 KB that it touches is a page fault.
             #[inline(never)]
             fn from_fields(
                 mut fields: $crate::fields::Fields,
@@ -196,7 +196,7 @@ macro_rules! payload {
     };
 }
 
-/// A string with known values. A value we do not know is kept in `Other`: a newer client must not switch us off.
+/// A string with known values. An unknown value is kept in `Other`: a newer client must not make us fail.
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*
@@ -282,7 +282,7 @@ macro_rules! shared_constructor {
         }
     };
     (block) => {
-        /// Refuses, with the reason as feedback.
+        /// Refuses; the reason is the feedback.
         pub fn block(reason: impl Into<String>) -> Self {
             Self($crate::reply::ReplyFields::block(reason))
         }
@@ -307,12 +307,12 @@ macro_rules! shared_constructor {
             self
         }
 
-        /// Lets it happen without asking. A deny rule of the user's still wins.
+        /// Allows it without asking the user. The user's deny rules still win.
         pub fn allow() -> Self {
             Self::decide("allow")
         }
 
-        /// Does not let it happen; the reason is told.
+        /// Denies it, with the reason.
         pub fn deny(reason: impl Into<String>) -> Self {
             Self::decide("deny").with_reason(reason)
         }
@@ -356,7 +356,8 @@ macro_rules! shared_constructor {
     };
 }
 
-/// The reply to one event: a wrapper whose constructors, written beside it, offer only what the event honours.
+/// The reply to one event: a wrapper whose constructors, defined next to it, offer only what the event
+/// supports.
 macro_rules! reply {
     (
         $(#[$meta:meta])*
@@ -372,7 +373,7 @@ macro_rules! reply {
         pub struct $name($crate::reply::ReplyFields);
 
         impl $name {
-            /// No opinion: the client goes on as if no hook had been there.
+            /// No opinion: the client continues as if there were no hook.
             pub fn none() -> Self {
                 Self::default()
             }

@@ -1,23 +1,23 @@
-//! What became of a tool call, decided here and nowhere else: counters, continuity, loops, the digest and the audit all ask
-//! this.
+//! The outcome of a tool call. It is decided only here: counters, continuity, loops, the digest and the audit
+//! all use this.
 
 use serde_json::Value;
 
 use crate::claude_code::{Event, PostToolUseFailurePayload, PostToolUsePayload};
 
-/// What became of a call that was answered.
+/// The outcome of an answered call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallOutcome {
     /// It ran and gave a result.
     Success,
     /// It gave an error.
     Failure,
-    /// It was stopped before it was done, which says nothing about the call itself.
+    /// It was stopped before it finished, which says nothing about the call itself.
     Interrupted,
 }
 
 impl Event {
-    /// What became of the call whose answer this event brings; `None` for any other event.
+    /// The outcome of the call that this event answers; `None` for any other event.
     pub fn outcome(&self) -> Option<CallOutcome> {
         match self {
             Self::PostToolUse(done) => Some(done.outcome()),
@@ -26,7 +26,7 @@ impl Event {
         }
     }
 
-    /// Why the call failed, in the sender's words; `None` where it did not fail or no reason is given.
+    /// The sender's reason why the call failed; `None` if it did not fail or no reason is given.
     pub fn call_error(&self) -> Option<&str> {
         match self {
             Self::PostToolUse(done) if done.outcome() != CallOutcome::Success => done.error_text(),
@@ -36,11 +36,12 @@ impl Event {
     }
 }
 
-/// How the client words the error of a call that it stopped because another of the same batch failed.
+/// The client's error text for a call that it stopped because another call of the same batch failed.
 const STOPPED: &str = "Sibling tool call errored";
 
 impl PostToolUseFailurePayload {
-    /// A failure, unless it was stopped: by the user, or by the client because another call of the same batch failed.
+    /// A failure, unless the call was stopped: by the user, or by the client because another call of the batch
+    /// failed.
     pub fn outcome(&self) -> CallOutcome {
         let was_stopped = self.was_interrupted() || self.error.contains(STOPPED);
         if was_stopped { CallOutcome::Interrupted } else { CallOutcome::Failure }
@@ -48,15 +49,16 @@ impl PostToolUseFailurePayload {
 }
 
 impl PostToolUsePayload {
-    /// What became of the call. The client sends this event for calls that succeeded, so that is what holds where the
-    /// payload has no word on it.
+    /// The outcome of the call. The client sends this event for calls that succeeded, so success is the default
+    /// if the payload does not say.
     pub fn outcome(&self) -> CallOutcome {
         self.stated_outcome().unwrap_or(CallOutcome::Success)
     }
 
-    /// What the payload itself says. An `error` beside the response, and a `success` there, are the sender's own word;
-    /// a response may say `success`, `error`, `is_error` or `interrupted`. Any sign of failure outweighs every sign of
-    /// success: a sender that reports a failure knows more. A shell's `interrupted: false` says nothing.
+    /// The outcome that the payload itself states. An `error` or a `success` next to the response comes from
+    /// the sender; the response itself may have `success`, `error`, `is_error` or `interrupted`. Any sign of
+    /// failure outweighs all signs of success: a sender that reports a failure knows more. A shell's
+    /// `interrupted: false` says nothing.
     pub fn stated_outcome(&self) -> Option<CallOutcome> {
         let response = &self.tool_response;
         let own_error = self.extra.get("error");
@@ -81,7 +83,7 @@ impl PostToolUsePayload {
         }
     }
 
-    /// The reason that the sender or the tool gives for a failure.
+    /// The sender's or the tool's reason for a failure.
     fn error_text(&self) -> Option<&str> {
         self.extra
             .get("error")
@@ -91,7 +93,7 @@ impl PostToolUsePayload {
     }
 }
 
-/// Whether a value says yes or no. Tools of other makers write `"false"` or `0` where they mean `false`.
+/// Reads a value as a boolean. Other vendors' tools write `"false"` or `0` for `false`.
 fn yes_or_no(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(word) => Some(*word),
@@ -103,7 +105,7 @@ fn yes_or_no(value: &Value) -> Option<bool> {
     }
 }
 
-/// Whether the `error` of a response is one. A number may measure something.
+/// Whether the `error` of a response is really an error. A number may be a measurement.
 fn tells_of_an_error(error: &Value) -> bool {
     match error {
         Value::Null | Value::Number(_) => false,

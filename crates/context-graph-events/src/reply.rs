@@ -1,30 +1,30 @@
-//! The parts that replies are made of. The replies themselves stand beside their events in [`crate::claude_code`].
+//! The building blocks of replies. The replies themselves are next to their events in [`crate::claude_code`].
 //!
-//! The client voids a whole answer over one `null`, one wrong type or one field of another event, and then lets the
-//! tool run. So a reply is only ever built through constructors that cannot say such a thing, and its
-//! [`ReplySpec`] is the single table behind the published schema, the verb table and the tests.
+//! The client ignores a whole answer because of one `null`, one wrong type or one field of another event, and
+//! then lets the tool run. So a reply can only be built with constructors that cannot produce these. Its
+//! [`ReplySpec`] is the single source for the published schema, the verb table and the tests.
 
 use serde_json::{Map, Value, json};
 
 use crate::claude_code::EventName;
 use crate::schema::ObjectSchema;
 
-/// What a hook can do to the course of events, strictest first.
+/// What a hook can do, strictest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
     /// Prevent it and end the turn.
     Halt,
-    /// Prevent it; the model is told why.
+    /// Prevent it; the model gets the reason.
     Deny,
-    /// Refuse to go on as is; the model or user gets the reason as feedback.
+    /// Do not accept it as it is; the model or the user gets the reason as feedback.
     Block,
-    /// Put it to the user.
+    /// Ask the user.
     Ask,
-    /// End a print-mode run here, to be resumed with this call pending.
+    /// End a print-mode run here; it can be resumed with this call pending.
     Defer,
     /// Let it happen with other input or output.
     Modify,
-    /// Let it happen without asking.
+    /// Let it happen without asking the user.
     Allow,
     /// Put text in front of the model.
     AddContext,
@@ -88,12 +88,12 @@ pub enum Shape {
     PermissionDecision,
 }
 
-/// What one event honours.
+/// What one event supports.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplySpec {
     /// The event.
     pub event: EventName,
-    /// What a reply can do there.
+    /// What a reply to it can do.
     pub verbs: &'static [Verb],
     /// Fields at the top level.
     pub top: &'static [TopField],
@@ -101,21 +101,21 @@ pub struct ReplySpec {
     pub specific: &'static [(&'static str, Shape)],
 }
 
-/// A reply as it leaves the process.
+/// A reply in its output form.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyBody {
     /// Fields of the one JSON object on stdout.
     Fields(Map<String, Value>),
-    /// Text that is stdout as a whole. Only compaction reads it so.
+    /// Plain text as the whole of stdout. Only compaction reads it this way.
     PlainText(String),
 }
 
 /// A reply to one event.
 pub trait HookReply: Default {
-    /// What the event honours.
+    /// What the event supports.
     const SPEC: ReplySpec;
 
-    /// The reply as it leaves the process.
+    /// The reply in its output form.
     fn into_body(self) -> ReplyBody;
 }
 
@@ -158,7 +158,7 @@ impl ReplyFields {
 }
 
 impl ReplySpec {
-    /// The reply in JSON Schema. Fields beyond these are allowed, as the client allows them.
+    /// The reply in JSON Schema. Other fields are allowed, as the client allows them.
     pub fn schema(&self) -> Value {
         let mut object = ObjectSchema::new();
         for field in self.top {

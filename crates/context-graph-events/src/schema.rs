@@ -1,4 +1,4 @@
-//! JSON Schema of what we read and write, made from the same definitions that read and write it.
+//! JSON Schema of our input and output, generated from the definitions that read and write them.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ pub struct ObjectSchema {
 }
 
 impl ObjectSchema {
-    /// An object of which nothing is known yet.
+    /// An empty object schema.
     pub fn new() -> Self {
         Self::default()
     }
@@ -37,7 +37,7 @@ impl ObjectSchema {
         self.required(key, or_null(schema));
     }
 
-    /// Adds a property that may be absent, which `null` counts as.
+    /// Adds a property that may be absent or `null`.
     pub fn absent_or_null(&mut self, key: &str, schema: Value) {
         self.optional(key, or_null(schema));
     }
@@ -53,7 +53,7 @@ impl ObjectSchema {
 }
 
 fn or_null(schema: Value) -> Value {
-    // `true` lets everything in already.
+    // `true` already allows everything.
     if schema == json!(true) { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) }
 }
 

@@ -1,4 +1,4 @@
-//! The inputs of the client's common tools, typed. A tool we do not know keeps its input as it came.
+//! Typed inputs of the client's common tools. The input of an unknown tool is kept unchanged.
 
 use serde::Serialize;
 use serde_json::{Number, Value};
@@ -15,7 +15,7 @@ record! {
         optional description: String,
         /// A limit in milliseconds.
         optional timeout: Number,
-        /// Whether it runs on while the agent goes on.
+        /// Whether it runs in the background.
         optional run_in_background: bool,
     }
 }
@@ -37,7 +37,7 @@ record! {
     WriteInput {
         /// The file.
         required file_path: String,
-        /// All of it.
+        /// The whole content.
         required content: String,
     }
 }
@@ -47,11 +47,11 @@ record! {
     EditInput {
         /// The file.
         required file_path: String,
-        /// What is there.
+        /// The text to replace.
         required old_string: String,
-        /// What is to be there.
+        /// The new text.
         required new_string: String,
-        /// Everywhere, or only where it is unique.
+        /// Replace all occurrences; otherwise the text must be unique.
         optional replace_all: bool,
     }
 }
@@ -59,11 +59,11 @@ record! {
 record! {
     /// One of several replacements.
     EditStep {
-        /// What is there.
+        /// The text to replace.
         required old_string: String,
-        /// What is to be there.
+        /// The new text.
         required new_string: String,
-        /// Everywhere, or only where it is unique.
+        /// Replace all occurrences; otherwise the text must be unique.
         optional replace_all: bool,
     }
 }
@@ -83,7 +83,7 @@ record! {
     NotebookEditInput {
         /// The notebook.
         required notebook_path: String,
-        /// What is to be in the cell.
+        /// The new content of the cell.
         required new_source: String,
         /// Which cell.
         optional cell_id: String,
@@ -119,11 +119,11 @@ record! {
 }
 
 record! {
-    /// Reading a page.
+    /// Fetching a web page.
     WebFetchInput {
-        /// The page.
+        /// The page's URL.
         required url: String,
-        /// What is asked of it.
+        /// The question about the page.
         optional prompt: String,
     }
 }
@@ -131,11 +131,11 @@ record! {
 record! {
     /// Searching the web.
     WebSearchInput {
-        /// What for.
+        /// The search query.
         required query: String,
-        /// Only there.
+        /// Only these domains.
         optional allowed_domains: Vec<String>,
-        /// Not there.
+        /// Not these domains.
         optional blocked_domains: Vec<String>,
     }
 }
@@ -143,13 +143,13 @@ record! {
 record! {
     /// Starting a subagent.
     AgentInput {
-        /// What it is to do.
+        /// Its task.
         required prompt: String,
-        /// The same in a few words.
+        /// The task in a few words.
         optional description: String,
         /// Which kind of agent.
         optional subagent_type: String,
-        /// Whether it runs on while the agent goes on.
+        /// Whether it runs in the background.
         optional run_in_background: bool,
     }
 }
@@ -161,7 +161,7 @@ pub struct McpInput {
     pub server: String,
     /// The tool, as the server names it.
     pub tool: String,
-    /// Its input, as it came.
+    /// Its input, unchanged.
     pub input: Value,
 }
 
@@ -186,7 +186,7 @@ pub enum ToolInput {
 }
 
 impl ToolInput {
-    /// Types a tool's input. `Task` is the former name of `Agent`.
+    /// Reads a tool's input as its type. `Task` is the former name of `Agent`.
     pub fn read(tool_name: &str, input: &Value) -> Result<Self, DecodeError> {
         let value = input.clone();
         let read = match tool_name {
@@ -211,10 +211,10 @@ impl ToolInput {
         read.map_err(|e| e.inside("tool_input"))
     }
 
-    /// The input as JSON again.
+    /// Converts the input back to JSON.
     pub fn to_value(&self) -> Value {
         fn json(input: &impl Serialize) -> Value {
-            // Only a map with keys that are not strings cannot be written, and there is none.
+            // Serialization fails only for maps whose keys are not strings, and there are none.
             serde_json::to_value(input).unwrap_or(Value::Null)
         }
         match self {
@@ -235,7 +235,7 @@ impl ToolInput {
     }
 }
 
-/// Server and tool of a name like `mcp__server__tool`.
+/// Server and tool from a name like `mcp__server__tool`.
 pub fn mcp_parts(tool_name: &str) -> Option<(&str, &str)> {
     let (server, tool) = tool_name.strip_prefix("mcp__")?.split_once("__")?;
     (!server.is_empty() && !tool.is_empty()).then_some((server, tool))

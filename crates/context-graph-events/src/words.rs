@@ -1,9 +1,9 @@
-//! Text of others that is put in front of a model or a person: short, on one line, and unable to pass for anything but
-//! text. Everything foreign goes through [`tame`]: prompts, tools' names, paths, errors, the reasons of policies.
+//! Makes foreign text safe to show to a model or a person: short, on one line, and nothing but text. All
+//! foreign text goes through [`tame`]: prompts, tool names, paths, errors, policies' reasons.
 
 use std::fmt::Display;
 
-/// A number of things for people: of one thing in the singular.
+/// A number with its noun, in the singular for 1.
 pub fn counted(number: impl TryInto<u64>, one: &str, more: &str) -> String {
     match number.try_into() {
         Ok(1) => format!("1 {one}"),
@@ -12,10 +12,12 @@ pub fn counted(number: impl TryInto<u64>, one: &str, more: &str) -> String {
     }
 }
 
-/// The text on one line, without control characters, escape sequences and what cannot be seen, at most `max` characters.
+/// The text on one line, without control characters, escape sequences and invisible characters, at most `max`
+/// characters.
 ///
-/// Angle brackets become `‹` and `›`, so that no text can close or open a tag of the client's. Back quotes and double
-/// quotes of every kind become `'`, so that none can end a quotation of ours: we quote with those two alone.
+/// Angle brackets become `‹` and `›`, so that no text can open or close one of the client's tags. Back quotes
+/// and double quotes of every kind become `'`, so that no text can end a quotation: we quote only with those
+/// two.
 pub fn tame(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max * 4));
     let mut count = 0;
@@ -62,12 +64,12 @@ pub fn tame(text: &str, max: usize) -> String {
 /// How much of a path or a name is shown within a sentence.
 const WORD: usize = 240;
 
-/// A word of others for a place in a sentence of ours that stands between quotation marks: see [`told!`](crate::told).
+/// Foreign text for use between quotation marks in one of our sentences: see [`told!`](crate::told).
 pub fn word(text: &dyn Display) -> String {
     tame(&text.to_string(), WORD)
 }
 
-/// A name as it stands in a sentence: bare where it cannot be taken for anything else, between back quotes otherwise.
+/// A name for use in a sentence: bare if it cannot be mistaken for anything else, otherwise in back quotes.
 pub fn name(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.:/".contains(c);
     if !text.is_empty() && text.len() <= 64 && text.chars().all(plain) {
@@ -76,9 +78,9 @@ pub fn name(text: &str) -> String {
     format!("`{}`", tame(text, 64))
 }
 
-/// A sentence of ours with words of others in it. Each `{}` must stand between quotation marks or back quotes; the words
-/// are tamed, so none can end its quotation. Words that are named inside of the braces would pass untamed and are
-/// refused when the program is built.
+/// One of our sentences with foreign words in it. Each `{}` must be between quotation marks or back quotes. The
+/// words are tamed, so none can end its quotation. Names inside the braces would skip the taming, so they are
+/// rejected at compile time.
 #[macro_export]
 macro_rules! told {
     ($sentence:literal $(, $word:expr)* $(,)?) => {{
@@ -87,7 +89,7 @@ macro_rules! told {
     }};
 }
 
-/// Whether a sentence has no braces but `{}`, each with a quotation mark or back quote before it.
+/// Whether a sentence has no braces other than `{}`, each with a quotation mark or back quote before it.
 #[doc(hidden)]
 pub const fn takes_all_in_order(sentence: &str) -> bool {
     let bytes = sentence.as_bytes();
@@ -105,7 +107,7 @@ pub const fn takes_all_in_order(sentence: &str) -> bool {
     open == 0
 }
 
-/// As much of a text of ours as fits, with a quotation that is cut through closed again.
+/// As much of one of our texts as fits. If a quotation is cut, it is closed again.
 pub fn shortened(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
         return text.to_owned();
@@ -116,7 +118,7 @@ pub fn shortened(text: &str, max: usize) -> String {
     kept
 }
 
-/// The mark of a quotation that is not ended on a text's last line.
+/// The opening mark of a quotation that does not end on the text's last line.
 fn open_quote(text: &str) -> Option<char> {
     let line = text.rsplit('\n').next().unwrap_or(text);
     line.chars().fold(None, |open, c| match (open, c) {
@@ -126,7 +128,7 @@ fn open_quote(text: &str) -> Option<char> {
     })
 }
 
-/// Passes over what follows an escape character: a control sequence, a string command, or one character.
+/// Skips what follows an escape character: a control sequence, a string command, or one character.
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match chars.peek() {
         Some('[') => {
@@ -151,8 +153,8 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// Characters that reorder, join, hide or break up their neighbours, or show nothing where something is: what Unicode
-/// lets a font leave out, marks of direction, separators of lines that are no control characters, and blank letters.
+/// Characters that reorder, join, hide or break up their neighbours, or are invisible: characters that Unicode
+/// lets a font leave out, direction marks, line separators that are not control characters, and blank letters.
 pub fn is_invisible(c: char) -> bool {
     matches!(
         c,

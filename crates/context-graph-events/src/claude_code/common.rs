@@ -1,4 +1,4 @@
-//! What every event carries.
+//! Fields of every event.
 
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
@@ -8,17 +8,17 @@ use crate::fields::Fields;
 use crate::schema::ObjectSchema;
 
 open_enum! {
-    /// How much the agent may do without asking.
+    /// The permission mode: what the agent may do without asking.
     PermissionMode {
-        /// Ask for what is not allowed.
+        /// Asks for everything that is not allowed.
         Default = "default",
-        /// Edits go through, the rest asks.
+        /// Edits are allowed, everything else asks.
         AcceptEdits = "acceptEdits",
-        /// Nothing asks.
+        /// Nothing is asked.
         BypassPermissions = "bypassPermissions",
         /// Reading only.
         Plan = "plan",
-        /// What is not allowed is denied.
+        /// Everything that is not allowed is denied.
         DontAsk = "dontAsk",
         /// A classifier decides.
         Auto = "auto",
@@ -33,25 +33,25 @@ record! {
     }
 }
 
-/// Fields present on every event. The first three are always there in what the client sends; in an event made
-/// from the envelope form, which does not carry them, they may be empty.
+/// Fields of every event. The client always sends the first three. The envelope form does not have them, so
+/// they may be empty in an event made from it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CommonEventData {
     /// The session's id, a UUID in practice.
     pub session_id: String,
-    /// Where the session's transcript is or will be.
+    /// The session's transcript file. It may not exist yet.
     pub transcript_path: String,
     /// The session's current folder. It follows `cd` and is not the project's root.
     pub cwd: String,
-    /// The user prompt being worked on; absent before the first.
+    /// The prompt being worked on; absent before the first one.
     pub prompt_id: Option<String>,
     /// Sent on events around prompts, tools and stopping.
     pub permission_mode: Option<PermissionMode>,
     /// Present only inside a subagent.
     pub agent_id: Option<String>,
-    /// The kind of agent, with `agent_id` or under `--agent`.
+    /// The kind of agent; sent with `agent_id` or under `--agent`.
     pub agent_type: Option<String>,
-    /// Sent on tool and stop events, for models that have it.
+    /// Sent on tool and stop events, for models that support it.
     pub effort: Option<Effort>,
 }
 
@@ -93,7 +93,7 @@ macro_rules! schema_one {
 }
 
 impl CommonEventData {
-    /// Whether a subagent acts, and not the main thread.
+    /// Whether this is a subagent and not the main thread.
     pub fn is_subagent(&self) -> bool {
         self.agent_id.is_some()
     }

@@ -1,4 +1,4 @@
-//! A settings file changed while the session runs.
+//! A settings file changed during the session.
 
 open_enum! {
     /// Which settings changed.
@@ -7,7 +7,7 @@ open_enum! {
         UserSettings = "user_settings",
         /// The project's.
         ProjectSettings = "project_settings",
-        /// The project's, of this machine.
+        /// The project's, for this machine only.
         LocalSettings = "local_settings",
         /// The organisation's.
         PolicySettings = "policy_settings",
@@ -17,7 +17,7 @@ open_enum! {
 }
 
 payload! {
-    /// A settings file changed while the session runs.
+    /// A settings file changed during the session.
     ConfigChangePayload of ConfigChange answered by ConfigChangeReply {
         /// Which settings.
         required source: ConfigSource,
@@ -27,6 +27,6 @@ payload! {
 }
 
 reply! {
-    /// Nothing was found that the client listens to here.
+    /// No reply field is known that the client reads here.
     ConfigChangeReply to ConfigChange { verbs: [], top: [], specific: [], shared: [], }
 }

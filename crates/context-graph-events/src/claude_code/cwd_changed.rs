@@ -5,15 +5,15 @@ use crate::reply::Shape;
 payload! {
     /// The session's current folder changed. The client does not wait for this hook.
     CwdChangedPayload of CwdChanged answered by CwdChangedReply {
-        /// Where it was.
+        /// The folder before.
         required old_cwd: String,
-        /// Where it is.
+        /// The folder now.
         required new_cwd: String,
     }
 }
 
 reply! {
-    /// What may be said when the folder changes.
+    /// The possible replies when the folder changes.
     CwdChangedReply to CwdChanged {
         verbs: [],
         top: [SystemMessage],

@@ -11,7 +11,7 @@ open_enum! {
 }
 
 payload! {
-    /// A working folder was added in mid-session.
+    /// A working folder was added during the session.
     DirectoryAddedPayload of DirectoryAdded answered by DirectoryAddedReply {
         /// The folder.
         required directory: String,
@@ -21,6 +21,6 @@ payload! {
 }
 
 reply! {
-    /// Nothing can be said here.
+    /// No reply is possible here.
     DirectoryAddedReply to DirectoryAdded { verbs: [], top: [], specific: [], shared: [], }
 }

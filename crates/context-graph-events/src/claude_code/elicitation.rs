@@ -12,7 +12,7 @@ payload! {
         required mcp_server_name: String,
         /// What the user is asked.
         required message: String,
-        /// How.
+        /// The form of the question.
         optional mode: ElicitationMode,
         /// The page to open.
         optional url: String,
@@ -24,7 +24,7 @@ payload! {
 }
 
 reply! {
-    /// The answer in the user's stead.
+    /// The answer on behalf of the user.
     ElicitationReply to Elicitation {
         verbs: [Deny, Modify, Allow],
         top: [],

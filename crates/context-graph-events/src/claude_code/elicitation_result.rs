@@ -14,7 +14,7 @@ payload! {
         optional elicitation_id: String,
         /// How it was asked.
         optional mode: ElicitationMode,
-        /// What became of it.
+        /// How the user reacted.
         required action: ElicitationAction,
         /// The answer.
         optional content: Map<String, Value>,
@@ -22,7 +22,7 @@ payload! {
 }
 
 reply! {
-    /// The answer in the user's stead.
+    /// The answer on behalf of the user.
     ElicitationResultReply to ElicitationResult {
         verbs: [Deny, Modify, Allow],
         top: [],

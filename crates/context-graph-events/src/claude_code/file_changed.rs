@@ -9,7 +9,7 @@ open_enum! {
         Change = "change",
         /// It appeared.
         Add = "add",
-        /// It is gone.
+        /// It was deleted.
         Unlink = "unlink",
     }
 }
@@ -25,7 +25,7 @@ payload! {
 }
 
 reply! {
-    /// What may be said when a file changed.
+    /// The possible replies when a file changed.
     FileChangedReply to FileChanged {
         verbs: [],
         top: [SystemMessage],

@@ -7,7 +7,7 @@ open_enum! {
         User = "User",
         /// The project's.
         Project = "Project",
-        /// The project's, of this machine.
+        /// The project's, for this machine only.
         Local = "Local",
         /// The organisation's.
         Managed = "Managed",
@@ -21,7 +21,7 @@ open_enum! {
         SessionStart = "session_start",
         /// A file below its folder was touched.
         NestedTraversal = "nested_traversal",
-        /// A file that its globs name was touched.
+        /// A file that matches its globs was touched.
         PathGlobMatch = "path_glob_match",
         /// Another file includes it.
         Include = "include",
@@ -35,11 +35,11 @@ payload! {
     InstructionsLoadedPayload of InstructionsLoaded answered by InstructionsLoadedReply {
         /// The file.
         required file_path: String,
-        /// Whose it is.
+        /// Whose instructions it holds.
         required memory_type: MemoryType,
         /// Why it was read.
         required load_reason: LoadReason,
-        /// The globs that its rule is for.
+        /// The globs of its rule.
         optional globs: Vec<String>,
         /// The file that was touched.
         optional trigger_file_path: String,
@@ -49,6 +49,6 @@ payload! {
 }
 
 reply! {
-    /// Nothing can be said here.
+    /// No reply is possible here.
     InstructionsLoadedReply to InstructionsLoaded { verbs: [], top: [], specific: [], shared: [], }
 }

@@ -1,11 +1,11 @@
-//! What a matcher is compared with, event by event, as the client does it.
+//! The value that a matcher is compared with, for each event, as in the client.
 
 use std::path::Path;
 
 use super::{Event, EventName, NotificationType};
 
 impl EventName {
-    /// Whether events of this kind have something that a matcher is compared with.
+    /// Whether events of this kind have a value for matchers.
     pub const fn has_matcher(self) -> bool {
         !matches!(
             self,
@@ -24,7 +24,8 @@ impl EventName {
 }
 
 impl Event {
-    /// What a matcher is compared with: the tool of a call, the source of a start, the type of a notification, …
+    /// The value that a matcher is compared with: the tool of a call, the source of a start, the type of a
+    /// notification, …
     pub fn matched(&self) -> Option<&str> {
         match self {
             Self::Notification(p) => p.notification_type.as_ref().map(NotificationType::as_str),

@@ -1,15 +1,15 @@
-//! Text of the assistant is being shown.
+//! A message of the assistant is being shown.
 
 use crate::reply::Shape;
 
 payload! {
-    /// Newly completed lines of the assistant's message are being shown. Fires many times a message.
+    /// New complete lines of the assistant's message are being shown. Fires many times per message.
     MessageDisplayPayload of MessageDisplay answered by MessageDisplayReply {
-        /// The turn.
+        /// The turn's id.
         required turn_id: String,
-        /// The message.
+        /// The message's id.
         required message_id: String,
-        /// Which part of the message this is, from 0.
+        /// The index of this part of the message, from 0.
         required index: u64,
         /// Whether it is the last part.
         required is_final = "final": bool,
@@ -19,7 +19,7 @@ payload! {
 }
 
 reply! {
-    /// What may be shown instead.
+    /// The possible replies.
     MessageDisplayReply to MessageDisplay {
         verbs: [Modify],
         top: [SystemMessage],
@@ -29,7 +29,7 @@ reply! {
 }
 
 impl MessageDisplayReply {
-    /// Shows the user this text instead; the model's own record stays as it is.
+    /// Shows this text to the user instead; the model's own record does not change.
     pub fn display(content: impl Into<String>) -> Self {
         let mut reply = Self::default();
         reply.0.set_specific("displayContent", content.into());

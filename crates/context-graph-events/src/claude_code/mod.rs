@@ -1,6 +1,6 @@
-//! Claude Code's hook events: one file an event, its payload and its reply together.
+//! Claude Code's hook events: one file per event, with its payload and its reply.
 //!
-//! Facts are those of client 2.1.325.
+//! All facts are from client 2.1.325.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -21,27 +21,27 @@ pub use shared::{
     PricingSource, SessionCronSummary,
 };
 
-/// What every payload struct can do.
+/// Implemented by every payload struct.
 pub trait EventPayload: Sized + Serialize {
     /// The event this payload belongs to.
     const NAME: EventName;
-    /// What the event may be answered.
+    /// The event's reply type.
     type Reply: HookReply;
 
-    /// What every event carries.
+    /// The fields that every event has.
     fn common(&self) -> &CommonEventData;
 
     /// Reads the payload from a parsed object.
     fn from_fields(fields: Fields) -> Result<Self, DecodeError>;
 
-    /// The payload as an object again. Text is moved, not copied: it can be megabytes.
+    /// Converts the payload back to an object. Text is moved, not copied: it can be megabytes.
     fn into_object(self) -> Map<String, Value>;
 
     /// The payload in JSON Schema.
     fn schema() -> Value;
 }
 
-/// Marks payloads of events whose stdout the client puts in front of a model.
+/// Marks events whose stdout the client gives to a model.
 pub trait InjectsContext: EventPayload {}
 
 /// An event whose name this version does not know.
@@ -74,7 +74,7 @@ macro_rules! events {
                 match self { $( Self::$event => stringify!($event), )* }
             }
 
-            /// The event of this name, if it is one we know.
+            /// The event with this name, if it is known.
             pub fn parse(name: &str) -> Option<Self> {
                 match name { $( stringify!($event) => Some(Self::$event), )* _ => None }
             }
@@ -97,7 +97,7 @@ macro_rules! events {
                 })
             }
 
-            /// The event as an object again. Text is moved, not copied.
+            /// Converts the event back to an object. Text is moved, not copied.
             pub fn into_object(self) -> Map<String, Value> {
                 match self {
                     $( Self::$event(payload) => payload.into_object(), )*
@@ -105,7 +105,7 @@ macro_rules! events {
                 }
             }
 
-            /// Which of the known events this is.
+            /// The event's name, if it is a known one.
             pub fn known_name(&self) -> Option<EventName> {
                 match self {
                     $( Self::$event(_) => Some(EventName::$event), )*
@@ -113,7 +113,7 @@ macro_rules! events {
                 }
             }
 
-            /// What every known event carries.
+            /// The common fields of a known event.
             pub fn common(&self) -> Option<&CommonEventData> {
                 match self {
                     $( Self::$event(payload) => Some(payload.common()), )*
@@ -144,7 +144,7 @@ macro_rules! events {
             match name { $( EventName::$event => $payload::schema(), )* }
         }
 
-        /// What an event honours.
+        /// What an event supports in its reply.
         pub fn reply_spec(name: EventName) -> ReplySpec {
             match name { $( EventName::$event => $reply::SPEC, )* }
         }
@@ -192,7 +192,7 @@ impl InjectsContext for UserPromptSubmitPayload {}
 impl InjectsContext for PreCompactPayload {}
 
 impl Event {
-    /// Reads a native payload: `hook_event_name` says which event it is.
+    /// Reads a native payload; `hook_event_name` selects the event.
     pub fn from_object(map: Map<String, Value>) -> Result<Self, DecodeError> {
         let mut fields = Fields::new(map);
         let name: String = match fields.peek("hook_event_name") {
@@ -218,7 +218,7 @@ impl Event {
         }
     }
 
-    /// The session, or an empty string where an unknown event names none.
+    /// The session's id; empty if an unknown event has none.
     pub fn session_id(&self) -> &str {
         match self {
             Self::Unknown(unknown) => unknown.raw.get("session_id").and_then(Value::as_str).unwrap_or(""),
@@ -226,7 +226,7 @@ impl Event {
         }
     }
 
-    /// The call this event is about, where it is about one.
+    /// The id of the call, if the event is about one.
     pub fn tool_use_id(&self) -> Option<&str> {
         match self {
             Self::PreToolUse(p) => Some(&p.tool_use_id),
@@ -238,7 +238,7 @@ impl Event {
         }
     }
 
-    /// The tool this event is about, where it is about one.
+    /// The tool, if the event is about one.
     pub fn tool_name(&self) -> Option<&str> {
         match self {
             Self::PreToolUse(p) => Some(&p.tool_name),
@@ -250,7 +250,7 @@ impl Event {
         }
     }
 
-    /// The subagent that acts, if it is not the main thread.
+    /// The id of the subagent, if it is not the main thread.
     pub fn agent_id(&self) -> Option<&str> {
         match self {
             Self::SubagentStart(p) => Some(&p.agent_id),
@@ -266,8 +266,8 @@ impl std::fmt::Display for EventName {
     }
 }
 
-/// Takes `hook_event_name` out and checks that it is the one expected. A payload read directly as its own type may
-/// leave it out.
+/// Takes `hook_event_name` out and checks that it is the expected one. A payload that is read directly as its
+/// own type may omit it.
 pub(crate) fn check_event_name(fields: &mut Fields, expected: EventName) -> Result<(), DecodeError> {
     match fields.take("hook_event_name") {
         None => Ok(()),

@@ -3,7 +3,7 @@
 use crate::reply::Shape;
 
 open_enum! {
-    /// What a notification is about.
+    /// The type of a notification.
     NotificationType {
         /// A permission dialog has been open for a while.
         PermissionPrompt = "permission_prompt",
@@ -15,19 +15,19 @@ open_enum! {
 }
 
 payload! {
-    /// The client notifies its user. For side effects only: nothing said here changes what the agent does.
+    /// The client notifies its user. For side effects only: a reply does not change what the agent does.
     NotificationPayload of Notification answered by NotificationReply {
-        /// What the user is told.
+        /// The text for the user.
         required message: String,
-        /// A headline.
+        /// A title.
         optional title: String,
-        /// What it is about. Client 2.1.325 always says so.
+        /// Its type. Client 2.1.325 always sends it.
         optional notification_type: NotificationType,
     }
 }
 
 impl NotificationPayload {
-    /// What the user is told.
+    /// The text for the user.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -39,7 +39,7 @@ impl NotificationPayload {
 }
 
 reply! {
-    /// What may be said to a notification.
+    /// The possible replies to a notification.
     NotificationReply to Notification {
         verbs: [AddContext],
         top: [SystemMessage],

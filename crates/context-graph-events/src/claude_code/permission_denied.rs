@@ -26,7 +26,7 @@ impl PermissionDeniedPayload {
 }
 
 reply! {
-    /// What may be said to a refusal.
+    /// The possible replies to a refusal.
     PermissionDeniedReply to PermissionDenied {
         verbs: [],
         top: [SystemMessage],
@@ -36,7 +36,7 @@ reply! {
 }
 
 impl PermissionDeniedReply {
-    /// Has the refusal looked at again, or not.
+    /// Whether the refusal should be checked again.
     pub fn retry(again: bool) -> Self {
         let mut reply = Self::default();
         reply.0.set_specific("retry", again);

@@ -24,14 +24,14 @@ payload! {
 impl PermissionRequestPayload {
     tool_input_helpers!();
 
-    /// The call's id, or an empty string where the client sent none.
+    /// The call's id; empty if the client sent none.
     pub fn tool_use_id(&self) -> &str {
         self.tool_use_id.as_deref().unwrap_or("")
     }
 }
 
 reply! {
-    /// The answer in the user's stead. There is no asking: this is the question.
+    /// The answer on behalf of the user. There is no `ask`: the event is the question.
     PermissionRequestReply to PermissionRequest {
         verbs: [Halt, Deny, Block, Modify, Allow],
         top: [SystemMessage],
@@ -57,12 +57,12 @@ impl PermissionRequestReply {
         Self::decide(json!({"behavior": "allow", "updatedInput": whole_input}))
     }
 
-    /// Lets it run and changes the permission rules, each in the client's `PermissionUpdate` shape.
+    /// Lets it run and changes the permission rules, each in the client's `PermissionUpdate` format.
     pub fn allow_with_permissions(updates: Vec<Map<String, Value>>) -> Self {
         Self::decide(json!({"behavior": "allow", "updatedPermissions": updates}))
     }
 
-    /// Does not let it run; the model is told why.
+    /// Does not let it run; the model gets the reason.
     pub fn deny(message: impl Into<String>) -> Self {
         Self::decide(json!({"behavior": "deny", "message": message.into()}))
     }

@@ -7,19 +7,19 @@ payload! {
     PostCompactPayload of PostCompact answered by PostCompactReply {
         /// Who asked for it.
         required trigger: CompactTrigger,
-        /// What is left of the conversation.
+        /// The summary that replaces the conversation.
         required compact_summary: String,
     }
 }
 
 impl PostCompactPayload {
-    /// Whether the client decided it.
+    /// Whether the client started it.
     pub fn is_auto(&self) -> bool {
         self.trigger == CompactTrigger::Auto
     }
 }
 
 reply! {
-    /// Nothing can be said here; `SessionStart` with source `compact` follows and takes context.
+    /// No reply is possible here. `SessionStart` with source `compact` follows and accepts context.
     PostCompactReply to PostCompact { verbs: [], top: [], specific: [], shared: [], }
 }

@@ -6,13 +6,13 @@ use super::{CacheTtl, ModelSwitchSource, PricingSource};
 use crate::reply::Shape;
 
 payload! {
-    /// The model has changed, for whatever cause.
+    /// The model has changed, for any reason.
     PostModelSwitchPayload of PostModelSwitch answered by PostModelSwitchReply {
         /// The model before.
         required from_model: String,
-        /// The model now, in full.
+        /// The model now, by its full name.
         required to_model: String,
-        /// What was asked for, as typed.
+        /// The requested model, as typed.
         nullable requested_model: String,
         /// Who asked.
         required source: ModelSwitchSource,
@@ -20,9 +20,9 @@ payload! {
         required context_tokens: Number,
         /// Whether the prompt cache was warm.
         required prompt_cache_warm: bool,
-        /// How long the cache lives.
+        /// The lifetime of the cache.
         required cache_ttl: CacheTtl,
-        /// What filling the cache again may cost.
+        /// The estimated cost of filling the cache again.
         required estimated_cache_write_usd: Number,
         /// Where the estimate comes from.
         required pricing: PricingSource,
@@ -30,7 +30,7 @@ payload! {
 }
 
 reply! {
-    /// What may be said after the model changed.
+    /// The possible replies after the model changed.
     PostModelSwitchReply to PostModelSwitch {
         verbs: [AddContext],
         top: [SystemMessage],

@@ -1,4 +1,4 @@
-//! After all tool calls of one model turn are done.
+//! After all tool calls of one model turn.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ record! {
 }
 
 payload! {
-    /// All calls of one model turn are done. The only event that reports calls which never reached a tool.
+    /// All calls of one model turn are done. Only this event reports calls that never reached a tool.
     PostToolBatchPayload of PostToolBatch answered by PostToolBatchReply {
         /// The calls, one entry each.
         required tool_calls: Vec<PostToolBatchToolCall>,
@@ -34,7 +34,7 @@ impl PostToolBatchPayload {
 }
 
 reply! {
-    /// What may be said after a batch.
+    /// The possible replies after a batch.
     PostToolBatchReply to PostToolBatch {
         verbs: [Halt, AddContext],
         top: [Continue, SystemMessage],

@@ -27,7 +27,7 @@ payload! {
 impl PostToolUsePayload {
     tool_input_helpers!();
 
-    /// Whether the tool says it succeeded; `None` where its response has no word on it.
+    /// Whether the tool says it succeeded; `None` if its response does not say.
     pub fn was_successful(&self) -> Option<bool> {
         let ran_to_its_end = self.tool_response.get("interrupted") == Some(&Value::Bool(false));
         match self.stated_outcome() {
@@ -36,7 +36,7 @@ impl PostToolUsePayload {
         }
     }
 
-    /// The text that the tool gave: standard output, a file's content or the first text block.
+    /// The tool's text output: standard output, a file's content or the first text block.
     pub fn get_output(&self) -> Option<&str> {
         let response = &self.tool_response;
         let text_of = |value: &'_ Value, key: &str| value.get(key).and_then(Value::as_str).is_some();
@@ -64,7 +64,7 @@ fn first_text(blocks: &[Value]) -> Option<&str> {
 }
 
 reply! {
-    /// What may be said after a tool ran. It has run: nothing here undoes it.
+    /// The possible replies after a tool ran. Nothing here undoes the call.
     PostToolUseReply to PostToolUse {
         verbs: [Halt, Deny, Block, Modify, AddContext],
         top: [Continue, Decision, SystemMessage],
@@ -79,7 +79,7 @@ reply! {
 }
 
 impl PostToolUseReply {
-    /// Shows the model another result. It must have the shape of the tool's own.
+    /// Shows the model another result. It must have the format of the tool's own.
     #[must_use]
     pub fn with_updated_output(mut self, output: Value) -> Self {
         if !output.is_null() {

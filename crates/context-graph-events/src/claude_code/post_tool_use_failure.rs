@@ -14,7 +14,7 @@ payload! {
         required tool_input: Value,
         /// The call's id, as on its `PreToolUse`.
         required tool_use_id: String,
-        /// What the model is told.
+        /// The error text for the model.
         required error: String,
         /// Whether the user interrupted it.
         optional is_interrupt: bool,
@@ -33,7 +33,7 @@ impl PostToolUseFailurePayload {
         self.is_interrupt == Some(true)
     }
 
-    /// The exit code, where the error of a shell command names one.
+    /// The exit code, if the error of a shell command contains one.
     pub fn exit_code(&self) -> Option<i32> {
         let rest = self.error.strip_prefix("Exit code ")?;
         rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -41,7 +41,7 @@ impl PostToolUseFailurePayload {
 }
 
 reply! {
-    /// What may be said after a tool failed.
+    /// The possible replies after a tool failed.
     PostToolUseFailureReply to PostToolUseFailure {
         verbs: [Block, AddContext],
         top: [Decision, SystemMessage],

@@ -9,7 +9,7 @@ payload! {
     PreCompactPayload of PreCompact answered by PreCompactReply {
         /// Who asked for it.
         required trigger: CompactTrigger,
-        /// What the user wrote after `/compact`; absent or `null` where there is nothing.
+        /// What the user wrote after `/compact`; absent or `null` if nothing.
         optional custom_instructions: String,
     }
 }
@@ -20,7 +20,7 @@ impl PreCompactPayload {
         self.trigger == CompactTrigger::Manual
     }
 
-    /// Whether the client decided it.
+    /// Whether the client started it.
     pub fn is_auto(&self) -> bool {
         self.trigger == CompactTrigger::Auto
     }
@@ -31,14 +31,14 @@ impl PreCompactPayload {
     }
 }
 
-/// What may be said before compaction. The client reads stdout as a whole, JSON or not, as instructions for the
-/// summariser; the one thing it understands as JSON is a refusal.
+/// The possible replies before compaction. The client uses all of stdout, JSON or not, as instructions for the
+/// summariser. Only a refusal is read as JSON.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum PreCompactReply {
     /// No opinion: nothing is printed.
     #[default]
     None,
-    /// Instructions for the summariser, in plain words.
+    /// Instructions for the summariser, as plain text.
     Text(String),
     /// No compaction, for this reason.
     Block(String),
@@ -50,7 +50,8 @@ impl PreCompactReply {
         Self::None
     }
 
-    /// Instructions for the summariser; several are joined by a blank line, as the client joins those of several hooks.
+    /// Instructions for the summariser. Several parts are joined by a blank line, as the client does for
+    /// several hooks.
     pub fn text<T: Into<String>>(parts: impl IntoIterator<Item = T>) -> Self {
         let parts: Vec<String> = parts.into_iter().map(Into::into).filter(|part| !part.is_empty()).collect();
         if parts.is_empty() { Self::None } else { Self::Text(parts.join("\n\n")) }

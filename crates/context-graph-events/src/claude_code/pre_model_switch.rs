@@ -1,4 +1,4 @@
-//! Another model was asked for.
+//! Another model was requested.
 
 use serde_json::Number;
 
@@ -22,13 +22,13 @@ open_enum! {
 }
 
 payload! {
-    /// Another model was asked for.
+    /// Another model was requested.
     PreModelSwitchPayload of PreModelSwitch answered by PreModelSwitchReply {
         /// The model now.
         required from_model: String,
-        /// The model asked for, in full.
+        /// The requested model, by its full name.
         required to_model: String,
-        /// What was asked for, as typed.
+        /// The requested model, as typed.
         nullable requested_model: String,
         /// Who asked.
         required source: ModelSwitchSource,
@@ -36,9 +36,9 @@ payload! {
         required context_tokens: Number,
         /// Whether the prompt cache would be lost.
         required prompt_cache_warm: bool,
-        /// How long the cache lives.
+        /// The lifetime of the cache.
         required cache_ttl: CacheTtl,
-        /// What filling the cache again may cost.
+        /// The estimated cost of filling the cache again.
         required estimated_cache_write_usd: Number,
         /// Where the estimate comes from.
         required pricing: PricingSource,
@@ -46,14 +46,14 @@ payload! {
 }
 
 impl PreModelSwitchPayload {
-    /// Whether the switch throws away a warm prompt cache.
+    /// Whether the switch discards a warm prompt cache.
     pub fn loses_warm_cache(&self) -> bool {
         self.prompt_cache_warm && self.from_model != self.to_model
     }
 }
 
 reply! {
-    /// What may be said before the model changes.
+    /// The possible replies before the model changes.
     PreModelSwitchReply to PreModelSwitch {
         verbs: [Deny, Ask, Allow],
         top: [SystemMessage],

@@ -1,4 +1,4 @@
-//! Before a tool runs: the one place where a call can still be prevented.
+//! Before a tool runs: the only point at which a call can still be prevented.
 
 use serde_json::{Map, Value};
 
@@ -10,9 +10,9 @@ payload! {
     PreToolUsePayload of PreToolUse answered by PreToolUseReply {
         /// The tool: `Bash`, `Read`, `mcp__server__tool`, …
         required tool_name: String,
-        /// Its input, defaults filled in and paths made absolute.
+        /// Its input, with defaults filled in and absolute paths.
         required tool_input: Value,
-        /// The call's id, the same on every event about it. May be empty, must be there.
+        /// The call's id, the same on every event about it. Required, but may be empty.
         required tool_use_id: String,
         /// The MCP server, for an MCP tool.
         optional mcp_server: McpServerProvenance,
@@ -24,7 +24,7 @@ impl PreToolUsePayload {
 }
 
 reply! {
-    /// What may be said before a tool runs.
+    /// The possible replies before a tool runs.
     PreToolUseReply to PreToolUse {
         verbs: [Halt, Deny, Ask, Defer, Modify, Allow, AddContext],
         top: [Continue, SystemMessage],
@@ -44,7 +44,8 @@ impl PreToolUseReply {
         Self::decide("defer")
     }
 
-    /// Does not run it and ends the turn. The client runs the tool on a bare `continue: false`, so this also denies.
+    /// Does not run it and ends the turn. On a bare `continue: false` the client still runs the tool, so this
+    /// also denies.
     pub fn halt(reason: impl Into<String>) -> Self {
         let reason = reason.into();
         let mut reply = Self::deny(reason.clone());
@@ -52,7 +53,7 @@ impl PreToolUseReply {
         reply
     }
 
-    /// Runs it with other input. The client replaces the whole input, it does not merge.
+    /// Runs it with other input. The client replaces the whole input; it does not merge.
     #[must_use]
     pub fn with_updated_input(mut self, whole_input: Map<String, Value>) -> Self {
         self.0.set_specific("updatedInput", whole_input);

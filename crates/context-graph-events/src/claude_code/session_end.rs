@@ -17,14 +17,14 @@ open_enum! {
         Resume = "resume",
         /// The user logged out.
         Logout = "logout",
-        /// The user left at the prompt.
+        /// The user exited at the prompt.
         PromptInputExit = "prompt_input_exit",
-        /// The client says `other`: every print-mode end, and signals.
+        /// The client's `other`: every end in print mode, and signals.
         Unspecified = "other",
     }
 }
 
-/// How a session ended: a closed list, which the envelope gives and the client's reasons map to.
+/// How a session ended: a closed list. The envelope gives it directly; the client's reasons are mapped to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEndStatus {
@@ -35,7 +35,7 @@ pub enum SessionEndStatus {
     Timeout,
     /// Something went wrong, or the client did not say.
     Error,
-    /// The user broke off.
+    /// The user aborted.
     UserAbort,
     /// The user cleared the conversation.
     Clear,
@@ -44,11 +44,11 @@ pub enum SessionEndStatus {
 }
 
 impl SessionEndStatus {
-    /// All six.
+    /// All statuses.
     pub const ALL: [Self; 6] =
         [Self::Normal, Self::Timeout, Self::Error, Self::UserAbort, Self::Clear, Self::Logout];
 
-    /// What a reason of the client's means. One we do not know counts as an error.
+    /// The status for one of the client's reasons. An unknown reason counts as an error.
     pub fn from_claude_code_reason(reason: &str) -> Self {
         match reason {
             "exit" => Self::Normal,
@@ -100,7 +100,7 @@ impl FieldType for SessionEndStatus {
 }
 
 payload! {
-    /// A session ends. The client gives a hook about a second and a half here unless its timeout is set.
+    /// A session ends. The client gives a hook about 1.5 seconds here unless a timeout is configured.
     SessionEndPayload of SessionEnd answered by SessionEndReply {
         /// Why.
         required reason: ExitReason,
@@ -113,23 +113,24 @@ impl SessionEndPayload {
         self.reason == ExitReason::Clear
     }
 
-    /// How the session ended: as the sender says, else as the reason means.
+    /// How the session ended: the sender's status, else the one for the reason.
     pub fn status(&self) -> SessionEndStatus {
         self.stated_status().unwrap_or_else(|| SessionEndStatus::from_claude_code_reason(self.reason.as_str()))
     }
 
-    /// The status that the sender gave. The client gives none.
+    /// The sender's status. The client gives none.
     pub fn stated_status(&self) -> Option<SessionEndStatus> {
         self.extra.get("status").and_then(Value::as_str).and_then(SessionEndStatus::named)
     }
 
-    /// How long the session lasted, as the sender says. The client does not say, and 0 is no duration.
+    /// How long the session lasted, according to the sender. The client does not send it, and 0 counts as not
+    /// given.
     pub fn duration_ms(&self) -> Option<u64> {
         self.extra.get("duration_ms").and_then(Value::as_u64).filter(|ms| *ms > 0)
     }
 }
 
 reply! {
-    /// Nothing can be said to a session that ends.
+    /// No reply is possible to a session that ends.
     SessionEndReply to SessionEnd { verbs: [], top: [], specific: [], shared: [], }
 }

@@ -1,15 +1,15 @@
-//! A session begins or begins again.
+//! A session begins or continues.
 
 use serde_json::Number;
 
 use crate::reply::Shape;
 
 open_enum! {
-    /// How the session came to start.
+    /// Why the session starts.
     SessionSource {
         /// A new session.
         Startup = "startup",
-        /// An old one goes on.
+        /// An old session continues.
         Resume = "resume",
         /// The user cleared the conversation.
         Clear = "clear",
@@ -21,21 +21,21 @@ open_enum! {
 }
 
 payload! {
-    /// A session begins or begins again.
+    /// A session begins or continues.
     SessionStartPayload of SessionStart answered by SessionStartReply {
-        /// How it came to start.
+        /// Why it starts.
         required source: SessionSource,
-        /// The model, where it is known yet.
+        /// The model, if it is already known.
         optional model: String,
         /// The session's title.
         optional session_title: String,
-        /// On resume: how long the session lay still.
+        /// On resume: how long the session was idle.
         optional seconds_since_last_response: Number,
         /// On resume: how full the context is.
         optional context_tokens: Number,
-        /// On resume: whether the prompt cache is gone.
+        /// On resume: whether the prompt cache has probably expired.
         optional prompt_cache_likely_expired: bool,
-        /// On resume: what filling the cache again may cost.
+        /// On resume: the estimated cost of filling the cache again.
         optional estimated_cache_write_usd: Number,
     }
 }
@@ -46,7 +46,7 @@ impl SessionStartPayload {
         self.source == SessionSource::Startup
     }
 
-    /// Whether an old session goes on.
+    /// Whether an old session is resumed.
     pub fn is_resume(&self) -> bool {
         self.source == SessionSource::Resume
     }
@@ -66,7 +66,7 @@ impl SessionStartPayload {
         self.source == SessionSource::Fork
     }
 
-    /// The source as a fixed word: `other` for one this version does not know.
+    /// The source as a fixed word; `other` for an unknown one.
     pub fn source_str(&self) -> &'static str {
         match self.source {
             SessionSource::Startup => "startup",
@@ -80,7 +80,7 @@ impl SessionStartPayload {
 }
 
 reply! {
-    /// What may be said when a session starts.
+    /// The possible replies when a session starts.
     SessionStartReply to SessionStart {
         verbs: [AddContext],
         top: [SystemMessage],
@@ -110,7 +110,7 @@ impl SessionStartReply {
         self
     }
 
-    /// Makes the client read its skills again.
+    /// Makes the client reload its skills.
     #[must_use]
     pub fn with_reloaded_skills(mut self) -> Self {
         self.0.set_specific("reloadSkills", true);

@@ -28,7 +28,7 @@ impl SetupPayload {
 }
 
 reply! {
-    /// What may be said at set-up.
+    /// The possible replies at set-up.
     SetupReply to Setup {
         verbs: [AddContext],
         top: [SystemMessage],

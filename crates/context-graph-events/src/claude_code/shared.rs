@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 record! {
-    /// Where an MCP tool comes from.
+    /// The origin of an MCP tool.
     McpServerProvenance {
         /// The server's name.
         required name: String,
@@ -13,7 +13,7 @@ record! {
 }
 
 record! {
-    /// A task that goes on while the agent stops.
+    /// A task that continues while the agent stops.
     BackgroundTaskSummary {
         /// The task's id.
         required id: String,
@@ -23,15 +23,15 @@ record! {
         required status: String,
         /// At most 1,000 characters.
         required description: String,
-        /// The shell command, if it is one.
+        /// The shell command, if the task is one.
         optional command: String,
-        /// The agent's type, if it is one.
+        /// The agent's type, if the task is one.
         optional agent_type: String,
-        /// The MCP server, if it is one.
+        /// The MCP server, if the task uses one.
         optional server: String,
-        /// The tool, if it is one.
+        /// The tool, if the task is one.
         optional tool: String,
-        /// A given name.
+        /// Its name, if it has one.
         optional name: String,
     }
 }
@@ -41,11 +41,11 @@ record! {
     SessionCronSummary {
         /// The schedule's id.
         required id: String,
-        /// When.
+        /// The schedule.
         required schedule: String,
-        /// Again and again, or once.
+        /// Whether it repeats.
         required recurring: bool,
-        /// What will be asked.
+        /// The prompt that will be sent.
         required prompt: String,
     }
 }
@@ -71,7 +71,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What became of a question to the user.
+    /// The result of a question to the user.
     ElicitationAction {
         /// Answered.
         Accept = "accept",
@@ -83,7 +83,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// How long the prompt cache lives.
+    /// The lifetime of the prompt cache.
     CacheTtl {
         /// Five minutes.
         FiveMinutes = "5m",
@@ -99,7 +99,7 @@ open_enum! {
         Configured = "configured",
         /// From the client's catalogue.
         Catalog = "catalog",
-        /// A guess.
+        /// A default estimate.
         Default = "default",
     }
 }
@@ -109,15 +109,15 @@ pub(crate) fn input_text(input: &Value, key: &str) -> Option<String> {
     input.get(key)?.as_str().map(str::to_owned)
 }
 
-/// The path a tool's input names, whatever the tool calls it.
+/// The path in a tool's input, whatever the tool calls it.
 pub(crate) fn input_path(input: &Value) -> Option<String> {
     ["file_path", "notebook_path", "path"].iter().find_map(|key| input_text(input, key))
 }
 
-/// Helpers of events that carry a tool's input.
+/// Helpers for events with a tool's input.
 macro_rules! tool_input_helpers {
     () => {
-        /// Whether the call is of this tool.
+        /// Whether the call uses this tool.
         pub fn is_tool(&self, name: &str) -> bool {
             self.tool_name == name
         }
@@ -127,27 +127,27 @@ macro_rules! tool_input_helpers {
             $crate::claude_code::shared::input_text(&self.tool_input, "command")
         }
 
-        /// The path that the tool works on, where its input names one.
+        /// The path that the tool works on, if its input has one.
         pub fn get_file_path(&self) -> Option<String> {
             $crate::claude_code::shared::input_path(&self.tool_input)
         }
 
-        /// The tool's input as a type of the caller's.
+        /// The tool's input as a type of the caller's choice.
         pub fn parse_tool_input<T: ::serde::de::DeserializeOwned>(&self) -> Result<T, ::serde_json::Error> {
             T::deserialize(&self.tool_input)
         }
 
-        /// The tool's input, typed for the tools we know.
+        /// The tool's input, typed if the tool is known.
         pub fn typed_input(&self) -> Result<$crate::tool_input::ToolInput, $crate::decode::DecodeError> {
             $crate::tool_input::ToolInput::read(&self.tool_name, &self.tool_input)
         }
     };
 }
 
-/// Helpers of events at which an agent wants to stop.
+/// Helpers for events at which an agent wants to stop.
 macro_rules! stop_helpers {
     () => {
-        /// Whether the agent already goes on because of a stop hook; holding it again could loop forever.
+        /// Whether the agent already continues because of a stop hook; holding it again could loop forever.
         pub fn should_allow_stop(&self) -> bool {
             self.stop_hook_active
         }
@@ -157,7 +157,7 @@ macro_rules! stop_helpers {
             !self.stop_hook_active
         }
 
-        /// Whether something goes on in the background.
+        /// Whether something runs in the background.
         pub fn has_background_work(&self) -> bool {
             self.background_tasks.as_ref().is_some_and(|tasks| !tasks.is_empty())
         }

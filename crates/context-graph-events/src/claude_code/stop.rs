@@ -6,11 +6,11 @@ use crate::reply::Shape;
 payload! {
     /// The agent is about to conclude its response.
     StopPayload of Stop answered by StopReply {
-        /// Whether it already goes on because of a stop hook.
+        /// Whether it already continues because of a stop hook.
         required stop_hook_active: bool,
-        /// What it said last.
+        /// Its last message.
         optional last_assistant_message: String,
-        /// What goes on in the background.
+        /// What runs in the background.
         optional background_tasks: Vec<BackgroundTaskSummary>,
         /// What the session has scheduled for itself.
         optional session_crons: Vec<SessionCronSummary>,
@@ -22,8 +22,8 @@ impl StopPayload {
 }
 
 reply! {
-    /// What may be said to an agent that wants to stop. Every refusal makes it go on with the reason as its next prompt:
-    /// what it is refused is the end.
+    /// The possible replies to an agent that wants to stop. Every refusal makes it continue, with the reason as
+    /// its next prompt: a refusal here refuses the stop.
     StopReply to Stop {
         verbs: [Halt, Deny, Block, AddContext],
         top: [Continue, Decision, SystemMessage],

@@ -23,7 +23,7 @@ open_enum! {
         ModelNotFound = "model_not_found",
         /// The service failed.
         ServerError = "server_error",
-        /// The client could not tell.
+        /// The client does not know the cause.
         Unknown = "unknown",
         /// The answer was cut off.
         MaxOutputTokens = "max_output_tokens",
@@ -37,21 +37,21 @@ payload! {
     StopFailurePayload of StopFailure answered by StopFailureReply {
         /// What went wrong.
         required error: ApiErrorKind,
-        /// More about it.
+        /// Details.
         optional error_details: String,
-        /// What the user was shown.
+        /// The text that the user was shown.
         optional last_assistant_message: String,
     }
 }
 
 impl StopFailurePayload {
-    /// Whether trying again later may help.
+    /// Whether a later retry may help.
     pub fn is_transient(&self) -> bool {
         matches!(self.error, ApiErrorKind::RateLimit | ApiErrorKind::Overloaded | ApiErrorKind::ServerError)
     }
 }
 
 reply! {
-    /// Nothing can be said to a failed turn.
+    /// No reply is possible to a failed turn.
     StopFailureReply to StopFailure { verbs: [], top: [], specific: [], shared: [], }
 }

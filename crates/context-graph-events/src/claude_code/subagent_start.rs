@@ -5,7 +5,7 @@ use crate::reply::Shape;
 payload! {
     /// A subagent begins.
     SubagentStartPayload of SubagentStart answered by SubagentStartReply {
-        /// The subagent, as on all its events.
+        /// The subagent's id, as on all its events.
         required agent_id: String,
         /// Its kind.
         required agent_type: String,
@@ -20,7 +20,7 @@ impl SubagentStartPayload {
 }
 
 reply! {
-    /// What may be said to a subagent that begins.
+    /// The possible replies to a starting subagent.
     SubagentStartReply to SubagentStart {
         verbs: [AddContext],
         top: [SystemMessage],

@@ -5,19 +5,19 @@ payload! {
     TaskCreatedPayload of TaskCreated answered by TaskCreatedReply {
         /// The task's id.
         required task_id: String,
-        /// What it is, in a line.
+        /// The task in one line.
         required task_subject: String,
-        /// What it is, at length.
+        /// The full description.
         optional task_description: String,
-        /// Whose it is.
+        /// The teammate it belongs to.
         optional teammate_name: String,
-        /// In which team.
+        /// The team.
         optional team_name: String,
     }
 }
 
 reply! {
-    /// What may be said when a task is being created.
+    /// The possible replies when a task is being created.
     TaskCreatedReply to TaskCreated {
         verbs: [Block],
         top: [Decision, SystemMessage],

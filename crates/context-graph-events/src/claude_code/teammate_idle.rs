@@ -3,14 +3,14 @@
 payload! {
     /// A teammate is about to go idle.
     TeammateIdlePayload of TeammateIdle answered by TeammateIdleReply {
-        /// Who.
+        /// The teammate.
         required teammate_name: String,
-        /// In which team.
+        /// The team.
         required team_name: String,
     }
 }
 
 reply! {
-    /// Nothing was found that a teammate listens to as JSON.
+    /// No reply field is known that a teammate reads as JSON.
     TeammateIdleReply to TeammateIdle { verbs: [], top: [], specific: [], shared: [], }
 }

@@ -19,7 +19,7 @@ payload! {
         required expansion_type: ExpansionType,
         /// The command, without the slash.
         required command_name: String,
-        /// What follows it.
+        /// Its arguments.
         required command_args: String,
         /// Where the command is defined.
         optional command_source: String,
@@ -36,7 +36,7 @@ impl UserPromptExpansionPayload {
 }
 
 reply! {
-    /// What may be said to an expansion.
+    /// The possible replies to an expansion.
     UserPromptExpansionReply to UserPromptExpansion {
         verbs: [Block, AddContext],
         top: [Decision, SystemMessage],

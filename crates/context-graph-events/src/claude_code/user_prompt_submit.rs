@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::reply::{ReplyFields, Shape};
 
 open_enum! {
-    /// Who made the prompt. Declared by the client, not sent by 2.1.325.
+    /// Who made the prompt. The client declares this field, but 2.1.325 does not send it.
     PromptSource {
         /// The user.
         User = "user",
@@ -22,13 +22,13 @@ open_enum! {
     }
 }
 
-/// Our own mark among the fields of a prompt; the client sends no such field.
+/// Our own marker among a prompt's fields; the client sends no such field.
 const FOREIGN: &str = "foreign";
 
 payload! {
     /// A prompt is about to be worked on.
     UserPromptSubmitPayload of UserPromptSubmit answered by UserPromptSubmitReply {
-        /// The prompt. Machine-made ones arrive here too, such as `<task-notification>`.
+        /// The prompt. Prompts made by machines arrive here too, such as `<task-notification>`.
         required prompt: String,
         /// Who made it.
         optional source: PromptSource,
@@ -53,7 +53,8 @@ impl UserPromptSubmitPayload {
         self.prompt.char_indices().nth(n).map_or(&self.prompt, |(end, _)| &self.prompt[..end])
     }
 
-    /// The messages before the prompt, oldest first, as role and text, where the sender gave them. The client does not.
+    /// The messages before the prompt, oldest first, as role and text, if the sender gave them. The client does
+    /// not.
     pub fn conversation(&self) -> impl Iterator<Item = (&str, &str)> {
         let messages = self.extra.get("context").and_then(Value::as_array);
         messages.into_iter().flatten().filter_map(|message| {
@@ -61,7 +62,8 @@ impl UserPromptSubmitPayload {
         })
     }
 
-    /// Notes, or takes back, that the prompt came from a process that the client did not start for this session.
+    /// Sets or clears the mark that the prompt came from a process that the client did not start for this
+    /// session.
     pub fn mark_foreign(&mut self, is_foreign: bool) {
         if is_foreign {
             self.extra.insert(FOREIGN.to_owned(), true.into());
@@ -70,12 +72,12 @@ impl UserPromptSubmitPayload {
         }
     }
 
-    /// Whether the prompt is known to have come from another process than this session's client.
+    /// Whether the prompt is known to come from a process other than this session's client.
     pub fn is_foreign(&self) -> bool {
         self.extra.get(FOREIGN).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Whether the client made this prompt and no person did: it says nothing about what the user wants.
+    /// Whether the client made this prompt, not a person: then it says nothing about what the user wants.
     pub fn is_machine_made(&self) -> bool {
         match &self.source {
             Some(PromptSource::User) => false,
@@ -85,8 +87,8 @@ impl UserPromptSubmitPayload {
     }
 }
 
-/// What the client sends as a prompt although the user did not type it: news of a task, another agent's words, what a
-/// command printed, the summary after a compaction.
+/// What the client sends as a prompt although the user did not type it: news about a task, another agent's
+/// message, a command's output, the summary after a compaction.
 fn is_notice(prompt: &str) -> bool {
     const TAGS: [&str; 9] = [
         "task-notification",
@@ -106,8 +108,8 @@ fn is_notice(prompt: &str) -> bool {
 }
 
 reply! {
-    /// What may be said to a prompt. Every refusal drops it: after a bare `continue: false` the model reads it in the next
-    /// turn.
+    /// The possible replies to a prompt. Every refusal drops it. After a bare `continue: false` the model would
+    /// read it in the next turn.
     UserPromptSubmitReply to UserPromptSubmit {
         verbs: [Halt, Deny, Block, AddContext],
         top: [Continue, Decision, SystemMessage],

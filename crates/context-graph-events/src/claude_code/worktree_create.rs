@@ -1,17 +1,18 @@
-//! A worktree is wanted.
+//! A worktree is requested.
 
 use crate::reply::Shape;
 
 payload! {
-    /// A worktree is wanted. A hook on this event replaces the client's own `git worktree`: it must make the folder.
+    /// A worktree is requested. A hook on this event replaces the client's own `git worktree`: it must create
+    /// the folder.
     WorktreeCreatePayload of WorktreeCreate answered by WorktreeCreateReply {
-        /// What it is to be called.
+        /// The name for the worktree.
         required name: String,
     }
 }
 
 reply! {
-    /// Where the hook made the worktree.
+    /// The folder that the hook created.
     WorktreeCreateReply to WorktreeCreate {
         verbs: [],
         top: [],
@@ -21,7 +22,7 @@ reply! {
 }
 
 impl WorktreeCreateReply {
-    /// The folder that was made.
+    /// The folder that was created.
     pub fn created(path: impl Into<String>) -> Self {
         let mut reply = Self::default();
         reply.0.set_specific("worktreePath", path.into());

@@ -1,7 +1,7 @@
-//! A worktree is no longer wanted.
+//! A worktree is no longer needed.
 
 payload! {
-    /// A worktree that a hook made is no longer wanted.
+    /// A worktree that a hook created is no longer needed.
     WorktreeRemovePayload of WorktreeRemove answered by WorktreeRemoveReply {
         /// The folder.
         required worktree_path: String,
@@ -9,6 +9,6 @@ payload! {
 }
 
 reply! {
-    /// Nothing can be said here.
+    /// No reply is possible here.
     WorktreeRemoveReply to WorktreeRemove { verbs: [], top: [], specific: [], shared: [], }
 }

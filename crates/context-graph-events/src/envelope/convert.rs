@@ -1,4 +1,4 @@
-//! Envelopes to events and back.
+//! Converts envelopes to events and back.
 
 use serde_json::{Map, Number, Value};
 
@@ -8,7 +8,7 @@ use crate::claude_code::{
     SessionStartPayload, UserPromptSubmitPayload,
 };
 
-/// The client's fields that the envelope does not carry are empty.
+/// Client fields that the envelope does not have are empty.
 impl From<HookInput> for Event {
     fn from(input: HookInput) -> Self {
         let common = CommonEventData {
@@ -85,8 +85,8 @@ impl From<HookInput> for Event {
 }
 
 impl HookInput {
-    /// The envelope of a native event, for the five that have one. A native `SessionEnd` does not say how long the
-    /// session lasted: 0.
+    /// The envelope of a native event, for the five events that have one. A native `SessionEnd` has no
+    /// duration, so it becomes 0.
     pub fn from_event(event: &Event, timestamp_ms: i64) -> Option<Self> {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let payload = match event {

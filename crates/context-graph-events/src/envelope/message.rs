@@ -59,13 +59,13 @@ impl ConversationMessage {
         Ok(Self { role: text("role")?, content: text("content")? })
     }
 
-    /// Messages, with errors that say which one is wrong.
+    /// Reads messages. An error says which message is wrong.
     pub fn read_all(values: Vec<Value>) -> Result<Vec<Self>, DecodeError> {
         let read = |(at, value)| Self::read(value).map_err(|error| error.inside(&format!("[{at}]")));
         values.into_iter().enumerate().map(read).collect()
     }
 
-    /// Messages as a client would send them.
+    /// Writes messages as a client would send them.
     pub fn write_all(messages: Vec<Self>) -> Value {
         let write = |message: Self| json!({"role": message.role, "content": message.content});
         messages.into_iter().map(write).collect()

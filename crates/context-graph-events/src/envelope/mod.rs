@@ -1,7 +1,8 @@
-//! The envelope: an event as programs that wrap the client may send it, instead of the client's flat payload.
+//! The envelope: the form in which programs that wrap the client may send events, instead of the client's flat
+//! payload.
 //!
-//! `{"hook_type", "session_id", "timestamp_ms", "payload": {"type", "data"}}`. It is strict: an unknown payload type or
-//! status is an error. [`Event::from`](crate::Event) makes an event of it.
+//! `{"hook_type", "session_id", "timestamp_ms", "payload": {"type", "data"}}`. It is strict: an unknown payload
+//! type or status is an error. [`Event::from`](crate::Event) converts it to an event.
 
 mod convert;
 mod message;
@@ -34,11 +35,11 @@ pub enum HookEventType {
 }
 
 impl HookEventType {
-    /// All five.
+    /// All five events.
     pub const ALL: [Self; 5] =
         [Self::SessionStart, Self::PreToolUse, Self::PostToolUse, Self::UserPromptSubmit, Self::SessionEnd];
 
-    /// Whether the hook must do without the database.
+    /// Whether the hook must not open the database.
     pub const fn is_fast_path(&self) -> bool {
         matches!(self, Self::PreToolUse)
     }
@@ -78,27 +79,27 @@ impl HookEventType {
 /// The envelope.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HookInput {
-    /// Which event; must agree with the payload.
+    /// The event; must match the payload.
     pub hook_type: HookEventType,
-    /// The session; must not be empty.
+    /// The session's id; must not be empty.
     pub session_id: String,
-    /// When, in milliseconds since 1970; must be positive.
+    /// The time in Unix milliseconds; must be positive.
     pub timestamp_ms: i64,
-    /// What the event carries.
+    /// The event's data.
     pub payload: HookPayload,
-    /// Where the transcript is.
+    /// The transcript file.
     #[serde(default)]
     pub transcript_path: Option<String>,
     /// The session's current folder.
     #[serde(default)]
     pub cwd: Option<String>,
-    /// How much the agent may do without asking.
+    /// The permission mode: what the agent may do without asking.
     #[serde(default)]
     pub permission_mode: Option<String>,
 }
 
 impl HookInput {
-    /// An envelope of a given time.
+    /// An envelope with a given time.
     pub fn with_timestamp(
         hook_type: HookEventType,
         session_id: impl Into<String>,
@@ -149,7 +150,7 @@ impl HookInput {
         })
     }
 
-    /// Whether the hook must do without the database.
+    /// Whether the hook must not open the database.
     pub const fn is_fast_path(&self) -> bool {
         self.hook_type.is_fast_path()
     }

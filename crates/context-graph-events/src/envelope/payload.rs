@@ -1,4 +1,4 @@
-//! What an envelope carries.
+//! The payload of an envelope.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -8,14 +8,14 @@ use crate::claude_code::SessionEndStatus;
 use crate::decode::DecodeError;
 use crate::fields::Fields;
 
-/// What a sender says of a call's error: its text, or that there is none.
+/// What a sender says about a call's error: its text, or that there is none.
 pub type StatedError = Option<String>;
 
 fn stated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<StatedError>, D::Error> {
     StatedError::deserialize(deserializer).map(Some)
 }
 
-/// What an event carries, in the envelope form: `{"type": "session_start", "data": {…}}`.
+/// The payload of an event in the envelope form: `{"type": "session_start", "data": {…}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
 pub enum HookPayload {
@@ -32,7 +32,7 @@ pub enum HookPayload {
     PreToolUse {
         /// The tool.
         tool_name: String,
-        /// Its input, which differs from tool to tool.
+        /// Its input, which depends on the tool.
         tool_input: Value,
         /// The call's id.
         tool_use_id: Option<String>,
@@ -47,8 +47,8 @@ pub enum HookPayload {
         tool_response: Value,
         /// The call's id.
         tool_use_id: Option<String>,
-        /// Why it failed. A call with an error is a failed one, whatever its result says; `null` says that it did not
-        /// fail, and `None` that the sender does not say.
+        /// Why it failed. A call with an error has failed, whatever its result says. `null` means that it did
+        /// not fail, and `None` that the sender does not say.
         #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
         error: Option<StatedError>,
         /// How long the tool took.
@@ -68,7 +68,7 @@ pub enum HookPayload {
         duration_ms: u64,
         /// How it ended.
         status: SessionEndStatus,
-        /// The client's word for it.
+        /// The client's reason for the end.
         reason: String,
     },
 }
@@ -152,7 +152,7 @@ impl HookPayload {
         }
     }
 
-    /// The tool, where one is involved.
+    /// The tool, if there is one.
     pub fn tool_name(&self) -> Option<&str> {
         match self {
             Self::PreToolUse { tool_name, .. } | Self::PostToolUse { tool_name, .. } => Some(tool_name),
@@ -160,7 +160,7 @@ impl HookPayload {
         }
     }
 
-    /// The folder in which a session begins.
+    /// The folder in which a session begins, if this is a session start.
     pub fn cwd(&self) -> Option<&str> {
         match self {
             Self::SessionStart { cwd, .. } => Some(cwd),
@@ -168,7 +168,7 @@ impl HookPayload {
         }
     }
 
-    /// The prompt that arrives.
+    /// The prompt, if this is one.
     pub fn prompt(&self) -> Option<&str> {
         match self {
             Self::UserPromptSubmit { prompt, .. } => Some(prompt),
@@ -176,7 +176,7 @@ impl HookPayload {
         }
     }
 
-    /// How long a session that ends has lasted.
+    /// The duration of the session, if this is a session end.
     pub const fn duration_ms(&self) -> Option<u64> {
         match self {
             Self::SessionEnd { duration_ms, .. } => Some(*duration_ms),
@@ -191,7 +191,7 @@ impl HookPayload {
         Self::from_data(kind, Fields::new(data)).map_err(|e| e.inside("data"))
     }
 
-    /// Senders that follow the older contract give `tool_output` and `error` and neither input nor response.
+    /// Senders that follow the older contract give `tool_output` and `error`, but neither input nor response.
     fn post_tool_use_of(mut data: Fields) -> Result<Self, DecodeError> {
         let is_older = data.peek("tool_response").is_none()
             && (data.peek("tool_output").is_some() || data.peek("error").is_some());
