@@ -1,4 +1,4 @@
-//! What an edit came to, for people to read.
+//! The result of an edit, for people to read.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use crate::undo::Undo;
 /// The outcome of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
-    /// The text that the file should have; `None` if there should be no file.
+    /// The new text of the file; `None` if there should be no file.
     pub text: Option<String>,
-    /// What is different now, in the order in which it was done. Empty means that the text is what it was.
+    /// The changes, in the order they were made. Empty means that the text did not change.
     pub changes: Vec<Change>,
-    /// What was left as it was on purpose, and should be said.
+    /// What was intentionally left unchanged and should be reported.
     pub notes: Vec<Note>,
-    /// After an installation: what has to be kept to be able to give the exact bytes back.
+    /// After an installation: the data needed to restore the exact bytes.
     pub undo: Option<Undo>,
 }
 
-/// One thing that is different.
+/// One change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
@@ -28,27 +28,27 @@ pub enum Change {
         /// Its event.
         event: String,
     },
-    /// A hook of ours was brought up to date.
+    /// One of our hooks was updated.
     HookUpdated {
         /// Its event.
         event: String,
-        /// The keys that were not as planned.
+        /// The keys that differed from the plan.
         keys: Vec<&'static str>,
     },
-    /// A hook of ours was taken out.
+    /// One of our hooks was removed.
     HookRemoved {
         /// Its event.
         event: String,
     },
     /// The status line was added.
     StatusLineAdded,
-    /// Our status line was brought up to date.
+    /// Our status line was updated.
     StatusLineUpdated,
-    /// Our status line was taken out.
+    /// Our status line was removed.
     StatusLineRemoved,
-    /// Everything is again as it was before the installation, to the byte.
+    /// Everything is restored to the state before the installation, byte for byte.
     Restored,
-    /// Nothing is left of a file that only we had needed.
+    /// The file was removed: nothing but our entries was in it.
     FileRemoved,
 }
 
@@ -70,13 +70,13 @@ impl fmt::Display for Change {
     }
 }
 
-/// Something that was left as it was on purpose.
+/// Something that was intentionally left unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
     /// There is a status line, and it is not ours.
     StatusLineTaken {
-        /// What it runs, if it says so.
+        /// Its command, if it has one.
         command: Option<String>,
     },
 }

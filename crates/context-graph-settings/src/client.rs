@@ -1,27 +1,28 @@
-//! What a version of the client knows.
+//! What each version of the client supports.
 //!
-//! An event that the client does not know must not be in the file: before 2.1.101 it made the client ignore the
-//! whole file, permissions included. The versions are those of the client's published change log; where that does
-//! not name one, the version here is one that is known to have the event.
+//! An event that the client does not know must not be in the file: before 2.1.101 the client ignored the whole
+//! file because of it, permissions included. The versions come from the client's published change log. If that
+//! does not name one, the version here is one that is known to have the event.
 
 use context_graph_events::EventName;
 
 /// Major, minor, patch.
 pub type ClientVersion = (u32, u32, u32);
 
-/// The client that the list of events was taken from. It has all 33.
+/// The client version that the list of events was taken from. It has all 33.
 pub const NEWEST_KNOWN_CLIENT: ClientVersion = (2, 1, 325);
 
-/// Since when `args` starts a program without a shell. An older client would run the bare program.
+/// The first version in which `args` starts a program without a shell. An older client would run the program
+/// without arguments.
 pub const EXEC_FORM_SINCE: ClientVersion = (2, 1, 139);
 
-/// Since when `onFailure` means something. An older client ignores it.
+/// The first version that supports `onFailure`. An older client ignores it.
 pub const ON_FAILURE_SINCE: ClientVersion = (2, 1, 295);
 
-/// Since when an event that the client does not know is passed over. An older client ignores the whole file for it.
+/// The first version that skips unknown events. An older client ignores the whole file because of one.
 pub const UNKNOWN_EVENTS_SKIPPED_SINCE: ClientVersion = (2, 1, 101);
 
-/// The first version that has an event. The oldest client that is considered is 2.0.0.
+/// The first version that has an event. The oldest version considered is 2.0.0.
 pub const fn known_since(event: EventName) -> ClientVersion {
     match event {
         EventName::PreToolUse

@@ -1,4 +1,4 @@
-//! The usual plan.
+//! The default plan.
 
 use context_graph_events::EventName;
 
@@ -7,17 +7,17 @@ use crate::missing::Missing;
 use crate::ours::shell_word;
 use crate::plan::{HookEntry, OnFailure, Plan, PlannedHook, StatusLine};
 
-/// What may differ from the usual plan.
+/// Options for the default plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanOptions {
-    /// Events to add to the usual ones. `WorktreeCreate` is not added even so.
+    /// Events to add to the default ones. `WorktreeCreate` is never added.
     pub also: Vec<EventName>,
     /// Events to leave out.
     pub without: Vec<EventName>,
     /// Whether a tool call is blocked if its guard does not answer.
     pub fail_closed: bool,
-    /// For settings that go to machines which may not have the program: what happens there. None for settings of this
-    /// machine.
+    /// For shared settings, on machines that may not have the program: what happens there. `None` for settings
+    /// of this machine only.
     pub missing: Option<Missing>,
     /// Whether to add the status line.
     pub status_line: bool,
@@ -29,19 +29,19 @@ impl Default for PlanOptions {
     }
 }
 
-/// The usual plan for a client: every event it knows, save those that [`left_out`] names. `WorktreeCreate` is never
-/// among them.
+/// The default plan for a client: every event it knows, except those that [`left_out`] names. `WorktreeCreate`
+/// is never included.
 ///
-/// `PreToolUse` blocks on failure: otherwise crashing the guard would be a way past it. No other event
-/// does. A failed `PermissionRequest` hook leaves the question to the user, which is the safe side already. On
-/// `UserPromptSubmit` a failure would lose what the user has typed. The other events decide nothing urgent.
+/// `PreToolUse` blocks on failure: otherwise crashing the guard would be a way around it. No other event
+/// blocks. A failed `PermissionRequest` hook leaves the question to the user, which is already safe. On
+/// `UserPromptSubmit` a failure would lose what the user typed. The other events decide nothing urgent.
 ///
-/// The timeouts are a backstop behind our own budgets, which the program keeps by itself: twice the budget, and no
-/// less than five seconds, because under load a process may take long to start, and a `PreToolUse` that was merely
-/// slow would block the call.
+/// The timeouts are only a backstop: the program enforces its own time budgets. They are twice the budget and
+/// at least five seconds, because under load a process may start slowly, and a `PreToolUse` that is only slow
+/// would block the call.
 ///
-/// A client that does not know the form without a shell gets a shell line. With no version, the client is taken to
-/// be [`NEWEST_KNOWN_CLIENT`]: clients update themselves, and those of the last months skip what they do not know.
+/// A client that cannot run a program without a shell gets a shell line. Without a version, the client is taken
+/// to be [`NEWEST_KNOWN_CLIENT`]: clients update themselves, and recent ones skip what they do not know.
 pub fn default_plan(binary: &str, client_version: Option<ClientVersion>, options: &PlanOptions) -> Plan {
     let client = client_version.unwrap_or(NEWEST_KNOWN_CLIENT);
     let hooks = EventName::ALL
@@ -57,7 +57,7 @@ pub fn default_plan(binary: &str, client_version: Option<ClientVersion>, options
     Plan { hooks, status_line }
 }
 
-/// Why an event is not in the usual plan; `None` if it is.
+/// Why an event is not in the default plan; `None` if it is.
 pub const fn left_out(event: EventName) -> Option<&'static str> {
     match event {
         EventName::WorktreeCreate => {
@@ -98,7 +98,7 @@ fn entry(binary: &str, client: ClientVersion, event: EventName, options: &PlanOp
     }
 }
 
-/// What the program is given for an event.
+/// The program's arguments for an event.
 pub(crate) fn arguments(event: EventName) -> [&'static str; 3] {
     ["hooks", verb(event), "--stdin"]
 }
@@ -114,7 +114,7 @@ fn verb(event: EventName) -> &'static str {
     }
 }
 
-/// How long the client waits for a hook. It is at least twice what the hook itself allows.
+/// How long the client waits for a hook: at least twice the hook's own time budget.
 fn timeout_seconds(event: EventName) -> u64 {
     match event {
         EventName::PreToolUse | EventName::UserPromptSubmit => 5,

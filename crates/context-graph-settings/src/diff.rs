@@ -1,10 +1,10 @@
-//! The difference of two texts, for people.
+//! A unified diff of two texts, for people.
 
 use std::fmt::Write as _;
 
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
-/// Beyond this many pairs of lines the changed part is shown as replaced as a whole.
+/// With more pairs of lines than this, the changed part is shown as one replacement.
 const MOST_PAIRS: usize = 4_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,8 +14,8 @@ enum Mark {
     Added,
 }
 
-/// The difference of two texts as a unified diff; empty if they are the same. Control characters are shown as
-/// escapes, so that it can go to a terminal as it is; a line end that differs shows as `\r`.
+/// The unified diff of two texts; empty if they are equal. Control characters are shown as escapes, so that the
+/// result is safe for a terminal. A different line ending shows as `\r`.
 pub fn diff(before: &str, after: &str) -> String {
     if before == after {
         return String::new();
@@ -23,7 +23,7 @@ pub fn diff(before: &str, after: &str) -> String {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let lines = compare(&old, &new);
-    // Line ends are only worth showing if the two texts do not agree on them.
+    // Line endings are shown only if the two texts use different ones.
     let show_returns = before.contains("\r\n") != after.contains("\r\n");
     let mut out = String::from("--- before\n+++ after\n");
     for hunk in hunks(&lines) {
@@ -32,7 +32,7 @@ pub fn diff(before: &str, after: &str) -> String {
     out
 }
 
-/// The lines of both texts in one order.
+/// Merges the lines of both texts into one marked list.
 fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Mark, &'a str)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
@@ -81,7 +81,7 @@ fn compare_middle<'a>(old: &[&'a str], new: &[&'a str], lines: &mut Vec<(Mark, &
     }
 }
 
-/// The stretches to show: changes and what is around them.
+/// The ranges to show: changes and the lines around them.
 fn hunks(lines: &[(Mark, &str)]) -> Vec<std::ops::Range<usize>> {
     let mut hunks: Vec<std::ops::Range<usize>> = Vec::new();
     for (index, (mark, _)) in lines.iter().enumerate() {
@@ -103,7 +103,7 @@ fn write_hunk(out: &mut String, lines: &[(Mark, &str)], hunk: std::ops::Range<us
     let (before, shown) = (&lines[..hunk.start], &lines[hunk]);
     let span = |other: Mark| {
         let length = count(shown, other);
-        // An empty side is named by the line before it.
+        // The position of an empty side is the line before it.
         (count(before, other) + usize::from(length > 0), length)
     };
     let ((old_start, old_length), (new_start, new_length)) = (span(Mark::Added), span(Mark::Removed));
@@ -131,7 +131,7 @@ fn write_hunk(out: &mut String, lines: &[(Mark, &str)], hunk: std::ops::Range<us
     }
 }
 
-/// Control characters, the byte order mark, and those that turn the direction of writing.
+/// Control characters, the byte order mark, and characters that change the writing direction.
 fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{feff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,8 +1,8 @@
-//! Why a settings file is left alone.
+//! Why a settings file was not edited.
 
 use std::fmt;
 
-/// A place in a text, both counted from 1; the column counts characters.
+/// A position in a text. Both numbers start at 1; the column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The line.
@@ -12,7 +12,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a byte offset. A byte order mark takes no column.
+    /// The position of a byte offset. A byte order mark takes no column.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let before = before.strip_prefix('\u{feff}').unwrap_or(before);
@@ -21,7 +21,7 @@ impl Place {
         let mut previous = ' ';
         for c in before.chars() {
             if c == '\n' && previous == '\r' {
-                // the second half of one line end
+                // second half of a line ending
             } else if c == '\n' || c == '\r' {
                 line += 1;
                 column = 1;
@@ -40,7 +40,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a settings file was not edited. The file stays as it is.
+/// Why a settings file was not edited. The file is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingsError {
@@ -51,26 +51,26 @@ pub enum SettingsError {
     },
     /// The text is not JSON.
     Syntax {
-        /// Where it stops being JSON.
+        /// Where the error is.
         place: Place,
         /// What is wrong there.
         problem: String,
     },
-    /// The text is JSON, but a part that has to be edited is not of the kind the client reads.
+    /// The text is JSON, but a part that must be edited has another type than the client expects.
     Shape {
         /// Where the value begins.
         place: Place,
-        /// The value, dotted from the root; empty for the root itself.
+        /// The path of the value, dotted from the root; empty for the root itself.
         path: String,
-        /// What belongs there.
+        /// The expected type.
         expected: &'static str,
-        /// What is there.
+        /// The actual type.
         found: &'static str,
     },
 }
 
 impl SettingsError {
-    /// Where to look.
+    /// The position of the error.
     pub fn place(&self) -> Place {
         match self {
             Self::NotUtf8 { place } | Self::Syntax { place, .. } | Self::Shape { place, .. } => *place,

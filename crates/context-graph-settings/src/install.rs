@@ -14,17 +14,17 @@ use crate::plan::{Plan, PlannedHook, StatusLine};
 use crate::undo::{Before, Fingerprint, Undo};
 use crate::uninstall::take_out;
 
-/// Merges a plan into the text of a settings file, or into none if there is no file.
+/// Merges a plan into the text of a settings file. `text` is `None` if there is no file.
 ///
-/// What is already as planned stays, what is ours and differs is changed in place, what is missing is added behind
-/// what is there, what is ours and not planned goes. Nothing else is touched. Scripts in `.claude/hooks/`
-/// with the names of the generated ones count as ours; see [`install_where`].
+/// Entries that match the plan stay. Our entries that differ are changed in place, missing ones are appended,
+/// and our entries that are not planned are removed. Nothing else is touched. Scripts in `.claude/hooks/` with
+/// the names of the generated ones count as ours; see [`install_where`].
 pub fn install(text: Option<&str>, plan: &Plan) -> Result<Edited, SettingsError> {
     install_where(text, plan, &in_usual_folder)
 }
 
-/// Like [`install`], where `generated` says whether a script with the name of a generated one is a generated one.
-/// Only whoever can read the script knows.
+/// Like [`install`], but `generated` decides whether a script with the name of a generated one really is one.
+/// Only a caller that can read the script knows.
 pub fn install_where(
     text: Option<&str>,
     plan: &Plan,
@@ -36,7 +36,7 @@ pub fn install_where(
     let (origin, begun, steps) = begin(text);
     if origin != Before::Settings {
         if plan.hooks.is_empty() && plan.status_line.is_none() {
-            // An empty plan makes no file.
+            // An empty plan creates no file.
             let undo = undo_of(origin, before, before, Vec::new(), BTreeMap::new());
             return Ok(Edited { text: text.map(str::to_owned), changes, notes, undo: Some(undo) });
         }
@@ -53,7 +53,7 @@ pub fn install_where(
             None => add(&mut editor, hook, &mut changes)?,
         }
     }
-    // Last, so that an object or array that goes on being needed is not emptied, and stays where it is.
+    // Last, so that an object or array that is still needed is not emptied and keeps its place.
     remove_unplanned(&mut editor, plan, generated, &mut changes)?;
     if let Some(line) = &plan.status_line {
         set_status_line(&mut editor, line, &programs, &mut changes, &mut notes)?;
@@ -74,7 +74,7 @@ fn undo_of(
     Undo { origin, from: Fingerprint::of(before), result: Fingerprint::of(after), steps, empty }
 }
 
-/// The text to begin with: an empty object where there is nothing.
+/// The text to start with: an empty object if there is none.
 fn begin(text: Option<&str>) -> (Before, String, Vec<Step>) {
     let origin = match text {
         None => Before::Missing,
@@ -88,7 +88,7 @@ fn begin(text: Option<&str>) -> (Before, String, Vec<Step>) {
     (origin, text, vec![step])
 }
 
-/// Refuses what the plan would have to overwrite.
+/// Rejects a file in which the plan would have to overwrite something.
 fn check_shape(editor: &Editor, plan: &Plan) -> Result<(), SettingsError> {
     let wrong = |node: &Node, path: String, expected| SettingsError::Shape {
         place: Place::of(editor.text(), node.span.start),
@@ -114,7 +114,7 @@ fn check_shape(editor: &Editor, plan: &Plan) -> Result<(), SettingsError> {
     Ok(())
 }
 
-/// The objects and arrays that are there and empty, of those that may get something.
+/// Of the objects and arrays that may get a new entry, those that exist and are empty.
 fn empty_containers(editor: &Editor, plan: &Plan) -> BTreeMap<String, String> {
     let root = editor.root();
     let hooks = root.get("hooks");
@@ -131,7 +131,7 @@ fn empty_containers(editor: &Editor, plan: &Plan) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Each planned hook with the one of ours that stands in its place, if there is one.
+/// Each planned hook with our existing one in its place, if there is one.
 fn matched<'a>(
     editor: &Editor,
     plan: &'a Plan,

@@ -1,14 +1,15 @@
 //! Puts hooks into Claude Code's `settings.json` and takes them out again.
 //!
-//! The file belongs to the user: it is edited as text, and every byte that is not ours stays as it was, whatever its
-//! order, indentation, line ends or byte order mark. What is not valid JSON is refused with line and column.
+//! The file belongs to the user. It is edited as text, and every byte that is not ours stays the same: order,
+//! indentation, line endings, byte order mark. Invalid JSON is rejected with line and column.
 //!
-//! - [`Plan`] says what should be there; [`default_plan`] makes the usual one for a version of the client.
-//! - [`install`] merges a plan into a text, [`uninstall`] takes everything of ours out.
-//! - [`Undo`] is what has to be remembered in between to give back the exact bytes.
-//! - [`diff`] shows the difference to people.
+//! - [`Plan`] says what should be in the file; [`default_plan`] makes the default one for a version of the
+//!   client.
+//! - [`install`] merges a plan into a text, [`uninstall`] removes everything of ours.
+//! - [`Undo`] is the data needed to restore the exact bytes.
+//! - [`diff`] shows the changes to people.
 //!
-//! Text in, text out: nothing here reads a file, a clock or the environment. Whoever writes the file does it
+//! Text in, text out: nothing here reads a file, a clock or the environment. The caller writes the file
 //! atomically and keeps a backup.
 
 mod change;

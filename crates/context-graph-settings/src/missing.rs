@@ -1,19 +1,19 @@
-//! Hooks for settings that a team shares: some of its machines may not have the program.
+//! Hooks for settings that a team shares: some machines may not have the program.
 //!
-//! A hook that cannot be started would be an error at every tool call, or block every one. So the line that the client
-//! runs looks for the program first. It is a shell line: there is no form without a shell that could look.
+//! A hook that cannot be started would give an error at every tool call, or block every call. So the command
+//! first checks that the program exists. It is a shell line, because only a shell can check that.
 
 use context_graph_events::EventName;
 
 use crate::json::node::Node;
 use crate::json::parse::parse;
 
-/// How the program is named in shared settings: they hold no path of one machine.
+/// The program's name in shared settings, which contain no machine's path.
 const PROGRAM: &str = "context-graph";
 const LOOK: &str = "command -v context-graph >/dev/null 2>&1 || ";
 const RUN: &str = "; exec ";
 
-/// What a person without the program is told. It must not hold a quote or a backslash.
+/// The message for a person without the program. It must not contain a quote or a backslash.
 const TOLD: &str = "This repository guards and records tool calls with context-graph, and there is no program of that name \
                     on the PATH. Work goes on without it. To install it: https://github.com/context-graph/context-graph";
 const REFUSED: &str = "This repository requires context-graph, and there is no program of that name on the PATH: tool calls \
@@ -22,24 +22,24 @@ const REFUSED: &str = "This repository requires context-graph, and there is no p
 /// What happens on a machine that does not have the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
-    /// Work goes on. A session's start says how to install it.
+    /// Work continues. At the start of a session a message says how to install it.
     GoOn,
-    /// Tool calls are blocked, with the way to install it as the reason.
+    /// Tool calls are blocked; the reason says how to install it.
     Block,
 }
 
 impl Missing {
-    /// What a session's start answers where the program is missing: JSON without a single quote.
+    /// The reply to a session's start if the program is missing: JSON without a single quote.
     pub fn told() -> String {
         format!("{{\"systemMessage\":\"{TOLD}\"}}")
     }
 
-    /// The line for an event.
+    /// The shell line for an event.
     pub(crate) fn line(self, event: EventName, arguments: &[&str]) -> String {
         format!("{LOOK}{}{RUN}{PROGRAM} {}", self.otherwise(event), arguments.join(" "))
     }
 
-    /// What is run instead of the program.
+    /// The fallback that runs instead of the program.
     fn otherwise(self, event: EventName) -> String {
         match (self, event) {
             (Self::GoOn, EventName::SessionStart) => {
@@ -51,7 +51,7 @@ impl Missing {
     }
 }
 
-/// What the settings in a text say for machines without the program; none where they are of one machine.
+/// What the settings in a text say for machines without the program; `None` if they are for one machine only.
 pub fn missing_in(text: &str) -> Option<Missing> {
     let root = parse(text).ok()?;
     let groups = root.get("hooks")?.get(EventName::PreToolUse.as_str())?.elements().iter();
@@ -64,7 +64,7 @@ pub fn missing_in(text: &str) -> Option<Missing> {
     })
 }
 
-/// The part of a line that runs the program, where the rest is a check of ours, to the letter; else the whole line.
+/// The part of a line that runs the program, if the rest is exactly our check; else the whole line.
 pub(crate) fn behind_check(line: &str) -> &str {
     let behind = |missing: Missing, event| {
         line.strip_prefix(LOOK)?.strip_prefix(missing.otherwise(event).as_str())?.strip_prefix(RUN)

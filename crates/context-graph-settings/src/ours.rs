@@ -1,15 +1,16 @@
-//! What in a settings file is ours.
+//! Which entries of a settings file are ours.
 //!
-//! An entry is ours by what it runs, because that survives whatever a person or the client does to the file:
+//! An entry is ours because of the program it runs. That survives whatever a person or the client does to the
+//! file:
 //!
-//! - the program `context-graph` (or `.exe`), in whatever folder, with `hooks` as its first argument;
-//! - a program of any other name, by its full path, with exactly the arguments that are written for the event: a
+//! - the program `context-graph` (or `.exe`), in any folder, with `hooks` as its first argument;
+//! - a program with any other name, by its full path, with exactly the arguments that we write for the event: a
 //!   copy of the program under another name writes such entries;
-//! - one of the generated scripts, registered for the event it was made for. Who can read the script sees what it is,
-//!   wherever it lies; who cannot goes by its name and takes only those in `.claude/hooks/`.
+//! - one of the generated scripts, registered for its event. A caller that can read the script recognises it
+//!   anywhere; one that cannot goes by the name and accepts only scripts in `.claude/hooks/`.
 //!
-//! The program must be what the entry runs. A line that merely mentions it, pipes into it, or does anything else
-//! besides is somebody else's.
+//! The entry must run the program itself. A line that only mentions it, pipes into it, or does anything else as
+//! well is not ours.
 
 use context_graph_events::EventName;
 
@@ -19,7 +20,7 @@ use crate::json::node::{Hop, Node};
 use crate::json::parse::{is_blank, parse};
 use crate::missing::behind_check;
 
-/// The generated scripts, by the event that each is for.
+/// The generated scripts, with their events.
 const SCRIPTS: [(&str, EventName); 5] = [
     ("session_start", EventName::SessionStart),
     ("pre_tool_use", EventName::PreToolUse),
@@ -34,46 +35,47 @@ const POWERSHELLS: [&str; 4] = ["pwsh", "powershell", "pwsh.exe", "powershell.ex
 const POWERSHELL_FLAGS: [&str; 6] =
     ["-nologo", "-noprofile", "-noninteractive", "-executionpolicy", "bypass", "-file"];
 
-/// A hook of ours in a settings file.
+/// One of our hooks in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The event it is registered for.
     pub event: String,
-    /// Which occurrences; none for all.
+    /// Which occurrences; `None` for all.
     pub matcher: Option<String>,
     /// Program and arguments, or the script.
     pub command: Vec<String>,
-    /// The number of the group under the event.
+    /// The index of the group under the event.
     pub(crate) group: usize,
-    /// The number of the entry in the group.
+    /// The index of the entry in the group.
     pub(crate) entry: usize,
 }
 
 impl Found {
-    /// The number of the group under the event, and of the entry in the group.
+    /// The index of the group under the event, and of the entry in the group.
     pub fn position(&self) -> (usize, usize) {
         (self.group, self.entry)
     }
 
-    /// The way to the entry.
+    /// The path to the entry.
     pub(crate) fn path(&self) -> [Hop<'_>; 5] {
         let Self { event, group, entry, .. } = self;
         [Hop::Key("hooks"), Hop::Key(event), Hop::Element(*group), Hop::Key("hooks"), Hop::Element(*entry)]
     }
 }
 
-/// The hooks of ours in a settings file. Scripts in `.claude/hooks/` with the names of the generated ones count as ours.
+/// Our hooks in a settings file. Scripts in `.claude/hooks/` with the names of the generated ones count as
+/// ours.
 pub fn find_ours(text: &str) -> Result<Vec<Found>, SettingsError> {
     find_ours_where(text, &in_usual_folder)
 }
 
-/// The hooks of ours in a settings file. Whether a script with the name of a generated one is a generated one is
-/// for `generated` to say, which is given its path as it is written, with `.` for the project's folder.
+/// Our hooks in a settings file. `generated` decides whether a script with the name of a generated one really
+/// is one. It gets the path as written, with `.` for the project's folder.
 pub fn find_ours_where(text: &str, generated: &dyn Fn(&str) -> bool) -> Result<Vec<Found>, SettingsError> {
     if is_blank(text) { Ok(Vec::new()) } else { Ok(in_tree(&parse(text)?, generated)) }
 }
 
-/// The hooks of ours under a root, in the file's order.
+/// Our hooks under a root, in the file's order.
 pub(crate) fn in_tree(root: &Node, generated: &dyn Fn(&str) -> bool) -> Vec<Found> {
     let mut found = Vec::new();
     for member in root.get("hooks").map_or(&[][..], Node::members) {
@@ -90,18 +92,18 @@ pub(crate) fn in_tree(root: &Node, generated: &dyn Fn(&str) -> bool) -> Vec<Foun
     found
 }
 
-/// A matcher, where the three ways of writing "always" are one.
+/// A matcher, with the three ways to write "always" as `None`.
 pub(crate) fn every_or(matcher: Option<&str>) -> Option<&str> {
     matcher.filter(|matcher| !matcher.is_empty() && *matcher != "*")
 }
 
-/// The programs that the hooks of ours run, or the scripts.
+/// The programs or scripts that our hooks run.
 pub(crate) fn programs(root: &Node, generated: &dyn Fn(&str) -> bool) -> Vec<String> {
     in_tree(root, generated).into_iter().filter_map(|found| found.command.into_iter().next()).collect()
 }
 
-/// Whether a `statusLine` is ours: it runs the program by its name, or what the hooks of ours run. The one word behind
-/// it says too little for any other program.
+/// Whether a `statusLine` is ours: it runs the program by its name, or what our hooks run. Its single argument
+/// is not enough evidence for any other program.
 pub(crate) fn is_our_status_line(node: &Node, programs: &[String]) -> bool {
     let ours = |program: &String| is_program(program) || programs.contains(program);
     is_command(node)
@@ -121,7 +123,7 @@ fn our_command(event: &str, entry: &Node, generated: &dyn Fn(&str) -> bool) -> O
     let command = entry.get("command")?.as_text()?;
     let words = match entry.get("args") {
         Some(args) => {
-            // The one name of a folder that the client replaces for every hook.
+            // The only folder variable that the client expands for every hook.
             let args = args.elements().iter().map(|arg| Some(arg.as_text()?.replace(PROJECT_FOLDER, ".")));
             [Some(command.to_owned())].into_iter().chain(args).collect::<Option<Vec<_>>>()?
         }
@@ -140,20 +142,20 @@ fn is_program(path: &str) -> bool {
     name == "context-graph" || name.eq_ignore_ascii_case("context-graph.exe")
 }
 
-/// Whether these are the arguments that are written for an event.
+/// Whether these are the arguments that we write for an event.
 fn is_as_written(event: &str, found: &[String]) -> bool {
     EventName::parse(event).is_some_and(|event| found == arguments(event))
 }
 
-/// Whether a path says where it begins, on any system.
+/// Whether a path is absolute on any system.
 fn is_full_path(path: &str) -> bool {
     let drive =
         || path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.get(1..2) == Some(":");
     path.starts_with(['/', '\\']) || drive()
 }
 
-/// The script that a command line runs, if it runs a script with the name of the one generated for the event, and
-/// nothing else.
+/// The script that a command line runs, if it runs only that and the script has the name of the one generated
+/// for the event.
 fn script<'a>(event: &str, words: &'a [String]) -> Option<&'a str> {
     let (path, before) = words.split_last()?;
     let runs_it = match before {
@@ -173,8 +175,8 @@ fn script<'a>(event: &str, words: &'a [String]) -> Option<&'a str> {
     ours.then_some(path.as_str())
 }
 
-/// Whether a script is in the folder that scripts are generated into unless another is named. Who cannot read a script
-/// goes by this.
+/// Whether a script is in the default folder for generated scripts. A caller that cannot read the script uses
+/// this.
 pub(crate) fn in_usual_folder(script: &str) -> bool {
     let normal = script.replace('\\', "/");
     let folder = normal.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -185,8 +187,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The words of a shell line that does nothing but run one program with plain arguments. The project's folder is
-/// the one variable that may stand in it.
+/// The words of a shell line that only runs one program with plain arguments. The only variable it may contain
+/// is the project's folder.
 fn shell_words(line: &str) -> Option<Vec<String>> {
     const PROJECT: [&str; 3] = [PROJECT_FOLDER, "$CLAUDE_PROJECT_DIR", "$env:CLAUDE_PROJECT_DIR"];
     let line = PROJECT.iter().fold(line.to_owned(), |line, name| line.replace(name, "."));
@@ -215,7 +217,7 @@ fn shell_words(line: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// A text as one word of a POSIX shell line.
+/// Quotes a text as one word of a POSIX shell line.
 pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+,-".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

@@ -4,56 +4,56 @@ use context_graph_events::EventName;
 
 use crate::json::item::Item;
 
-/// What of ours should be in the settings. Hooks of ours that are not in here are taken out.
+/// Our entries that should be in the settings. Our hooks that are not in the plan are removed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     /// The hooks, in the order in which missing ones are added.
     pub hooks: Vec<PlannedHook>,
-    /// The status line. It is only put where there is none, or one of ours; if none is planned, ours stays as it is.
+    /// The status line. It is set only if there is none, or if it is ours. If none is planned, ours stays.
     pub status_line: Option<StatusLine>,
 }
 
-/// One hook: a group of its own under its event.
+/// One hook, in a group of its own under its event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedHook {
     /// The event.
     pub event: EventName,
-    /// Which occurrences; none for all.
+    /// Which occurrences; `None` for all.
     pub matcher: Option<String>,
     /// What runs.
     pub entry: HookEntry,
 }
 
-/// What a hook runs, as the client reads it.
+/// What a hook runs, in the client's format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookEntry {
-    /// With `args` the program, without them a line for the shell.
+    /// With `args` the program; without them a shell line.
     pub command: String,
     /// The program's arguments: the client then starts it without a shell.
     pub args: Option<Vec<String>>,
-    /// After how many seconds the client gives up.
+    /// The client's timeout in seconds.
     pub timeout: u64,
-    /// What a hook that did not answer means; none for the client's default, which is to go on.
+    /// What a hook without an answer means; `None` for the client's default, which is to continue.
     pub on_failure: Option<OnFailure>,
-    /// What the client shows while the hook runs. If none is planned, one that is there stays.
+    /// The text that the client shows while the hook runs. If none is planned, an existing one stays.
     pub status_message: Option<String>,
 }
 
-/// What a hook that times out, exits with 1 or cannot be started means to the client.
+/// What it means to the client if a hook times out, exits with 1 or cannot be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
-    /// Go on as if there were no hook.
+    /// Continue as if there were no hook.
     Continue,
     /// Block what the hook was asked about.
     Block,
 }
 
-/// The line at the bottom of the client's screen.
+/// The status line at the bottom of the client's screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusLine {
-    /// A line for the shell: there is no form without one.
+    /// A shell line: there is no form without a shell.
     pub command: String,
-    /// Blanks at the left, if the client's default is not wanted.
+    /// Spaces at the left; `None` for the client's default.
     pub padding: Option<u64>,
 }
 
@@ -67,7 +67,7 @@ impl OnFailure {
 }
 
 impl HookEntry {
-    /// The keys that are ours to set, with the value each should have; a key without one should not be there.
+    /// The keys that we set, with their values. A key without a value must not be there.
     pub(crate) fn members(&self) -> Vec<(&'static str, Option<Item>)> {
         let mut members = vec![
             ("type", Some(Item::Text("command".to_owned()))),
@@ -87,7 +87,7 @@ impl HookEntry {
 }
 
 impl PlannedHook {
-    /// The group that holds this hook alone.
+    /// The group that contains only this hook.
     pub(crate) fn group(&self) -> Item {
         let entry = self.entry.members().into_iter().filter_map(|(key, item)| Some((key, item?))).collect();
         let hooks = ("hooks", Item::List(vec![Item::Object(entry)]));

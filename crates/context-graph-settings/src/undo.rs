@@ -1,6 +1,6 @@
-//! What has to be remembered to give back the exact bytes.
+//! The data needed to restore the exact bytes.
 //!
-//! Only what an installation replaced is kept, not the file: settings can hold secrets.
+//! Only what an installation replaced is kept, not the file: settings can contain secrets.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,31 +11,31 @@ use crate::json::editor::Step;
 
 const VERSION: u64 = 1;
 
-/// The way back from an installation. It goes through JSON as [`Undo::to_json`] and [`Undo::from_json`].
+/// Undoes an installation. It is stored as JSON with [`Undo::to_json`] and [`Undo::from_json`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undo {
     pub(crate) origin: Before,
-    /// The text before.
+    /// The text before the installation.
     pub(crate) from: Fingerprint,
-    /// The text after.
+    /// The text after it.
     pub(crate) result: Fingerprint,
     pub(crate) steps: Vec<Step>,
-    /// Objects and arrays that were there and empty (`""`, `hooks`, `hooks.Stop`), and the white space in them.
+    /// Objects and arrays that existed and were empty (`""`, `hooks`, `hooks.Stop`), with their white space.
     pub(crate) empty: BTreeMap<String, String>,
 }
 
-/// What there was before.
+/// The state of the file before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Before {
     /// No file.
     Missing,
-    /// A file with nothing but white space.
+    /// A file with only white space.
     Blank(String),
     /// Settings.
     Settings,
 }
 
-/// Tells one text from another.
+/// Identifies a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
     bytes: u64,
@@ -50,8 +50,8 @@ impl Fingerprint {
 }
 
 impl Undo {
-    /// The way back over two installations, of which `earlier` was the first. Without this, undoing the second
-    /// would end at the first one's result.
+    /// The undo of two installations, of which `earlier` was the first. Without this, undoing the second would
+    /// stop at the result of the first.
     #[must_use]
     pub fn following(mut self, earlier: &Self) -> Self {
         if earlier.result == self.from {
@@ -60,7 +60,8 @@ impl Undo {
             self.origin = earlier.origin.clone();
             self.empty.clone_from(&earlier.empty);
         } else {
-            // Somebody has edited the file in between. The bytes are lost, what was empty or missing is not.
+            // The file was edited in between. The exact bytes are lost, but not which containers were empty or
+            // missing.
             if self.origin == Before::Settings {
                 self.origin = earlier.origin.clone();
             }
@@ -69,7 +70,7 @@ impl Undo {
         self
     }
 
-    /// The text before the installation, if `text` is what it left.
+    /// The text before the installation, if `text` is its unchanged result.
     pub(crate) fn revert(&self, text: &str) -> Option<String> {
         if Fingerprint::of(text) != self.result {
             return None;
@@ -140,12 +141,12 @@ fn read_fingerprint(value: &Value) -> Option<Fingerprint> {
     Some(Fingerprint { bytes: value.get("bytes")?.as_u64()?, fnv1a })
 }
 
-/// Why a record cannot be used. Everything of ours can still be taken out without it.
+/// Why a record cannot be used. Uninstalling works without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UndoError {
     /// It is not a record.
     Unreadable,
-    /// It is of a version that this one does not know.
+    /// Its version is not known.
     Version(u64),
 }
 

@@ -1,4 +1,4 @@
-//! Takes everything of ours out of a settings file.
+//! Removes everything of ours from a settings file.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::json::parse::is_blank;
 use crate::ours::{self, Found, in_usual_folder};
 use crate::undo::{Before, Undo};
 
-/// Takes everything of ours out of the text of a settings file.
+/// Removes everything of ours from the text of a settings file.
 ///
-/// With the record of the installation, and if nothing else has changed since, the result is what was there before,
-/// to the byte; no text means that there was no file. Otherwise what is ours goes, with the groups, arrays and
-/// objects that hold nothing else, except those that the record knows to have been there before.
+/// With the record of the installation, and if nothing else has changed since, the result is the original, byte
+/// for byte; `None` means that there was no file. Otherwise our entries are removed, together with groups,
+/// arrays and objects that contain nothing else, except those that existed before according to the record.
 pub fn uninstall(text: &str, undo: Option<&Undo>) -> Result<Edited, SettingsError> {
     uninstall_where(text, undo, &in_usual_folder)
 }
 
-/// Like [`uninstall`], where `generated` says whether a script with the name of a generated one is a generated one.
-/// Only whoever can read the script knows.
+/// Like [`uninstall`], but `generated` decides whether a script with the name of a generated one really is one.
+/// Only a caller that can read the script knows.
 pub fn uninstall_where(
     text: &str,
     undo: Option<&Undo>,
@@ -29,7 +29,8 @@ pub fn uninstall_where(
     let mut changes = Vec::new();
     let edited = |text, changes| Ok(Edited { text, changes, notes: Vec::new(), undo: None });
 
-    // The text before may have had hooks of ours too, of an installation that left no record: so go on from there.
+    // The original text may also contain our hooks, from an installation without a record. So continue from
+    // there.
     let before = undo.and_then(|undo| undo.revert(text)).filter(|before| before != text);
     if let Some(before) = &before {
         if undo.is_some_and(|undo| undo.origin == Before::Missing) && before.is_empty() {
@@ -74,7 +75,7 @@ pub fn uninstall_where(
     }
 }
 
-/// Takes a hook out, and whatever holds nothing else then. What `empty` names stays, empty as it was.
+/// Removes a hook, and all containers that are then empty. Those in `empty` stay, empty as they were.
 pub(crate) fn take_out(
     editor: &mut Editor,
     found: &Found,

@@ -1,4 +1,4 @@
-//! The usual plan, by version of the client.
+//! The default plan, by version of the client.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use context_graph_events::EventName;

@@ -1,4 +1,5 @@
-//! Settings that other tools and people have left: nothing of theirs is lost, and the result is what one would write.
+//! Settings that other tools and people have written: nothing of theirs is lost, and the result looks
+//! hand-written.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use context_graph_events::EventName;
@@ -131,10 +132,10 @@ fn a_missing_file_is_begun_and_goes_again() {
     );
     let gone = uninstall(&text, edited.undo.as_ref()).unwrap();
     assert_eq!((gone.text, gone.changes), (None, vec![Change::FileRemoved]));
-    // Reformatted since, but still nobody else's.
+    // Reformatted since, but still only ours.
     let gone = uninstall(&text.replace("  ", "\t"), edited.undo.as_ref()).unwrap();
     assert_eq!(gone.text, None);
-    // With something else in it, it stays.
+    // With another entry, the file stays.
     let more = text.replacen('{', "{\n  \"model\": \"opus\",", 1);
     let gone = uninstall(&more, edited.undo.as_ref()).unwrap();
     assert_eq!(gone.text.as_deref(), Some("{\n  \"model\": \"opus\"\n}\n"));
@@ -206,7 +207,7 @@ fn hooks_for_other_matchers_are_ones_own() {
     let matchers: Vec<_> = find_ours(&text).unwrap().into_iter().map(|found| found.matcher).collect();
     assert_eq!(matchers, [Some("Bash".to_owned()), None]);
     assert_eq!(install(Some(&text), &plan).unwrap().changes, []);
-    // `*` is another way of writing no matcher at all.
+    // `*` means the same as no matcher.
     let starred = text.replacen("\"Bash\"", "\"*\"", 1);
     plan.hooks.remove(0);
     assert_eq!(find_ours(&install(Some(&starred), &plan).unwrap().text.unwrap()).unwrap().len(), 1);
@@ -295,7 +296,7 @@ fn a_script_of_the_same_name_is_left_alone_when_it_is_known_to_be_theirs() {
     assert_eq!(uninstall_where(&text, None, &theirs).unwrap().text.as_deref(), Some(text.as_str()));
     let edited = install_where(Some(&text), &small_plan(), &theirs).unwrap();
     assert!(edited.text.unwrap().contains(".claude/hooks/pre_tool_use.sh"));
-    // Known to be generated, it gives way, so that the event is not answered twice.
+    // A script known to be generated is replaced, so that the event is not answered twice.
     let edited = install(Some(&text), &small_plan()).unwrap();
     assert!(!edited.text.unwrap().contains("pre_tool_use.sh"));
 }

@@ -1,4 +1,4 @@
-//! Files that are left alone, with the place where to look.
+//! Files that are not edited, with the position of the error.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use context_graph_settings::{

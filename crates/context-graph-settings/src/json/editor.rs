@@ -1,6 +1,6 @@
-//! A text that is changed step by step, with the way back.
+//! A text that is edited step by step, with undo.
 //!
-//! After each step the text is read again, so a step that would break it is never taken any further.
+//! After each step the text is parsed again, so a step that would break it is caught at once.
 
 use super::item::Item;
 use super::layout::{self, Splice, Style};
@@ -8,7 +8,7 @@ use super::node::{Hop, Node};
 use super::parse::parse;
 use crate::error::SettingsError;
 
-/// Takes one splice back: `remove` bytes at `at` give way to `insert`.
+/// Undoes one splice: replaces `remove` bytes at `at` by `insert`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) at: usize,
@@ -17,14 +17,14 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Makes a splice in a text and gives the way back.
+    /// Applies a splice to a text and returns the step that undoes it.
     pub(crate) fn make(text: &mut String, splice: &Splice) -> Self {
         let removed = text.get(splice.range.clone()).unwrap_or("").to_owned();
         text.replace_range(splice.range.clone(), &splice.insert);
         Self { at: splice.range.start, remove: splice.insert.len(), insert: removed }
     }
 
-    /// Takes the step back, if the text has such a place.
+    /// Undoes the step, if the text has such a position.
     pub(crate) fn revert(&self, text: &mut String) -> Option<()> {
         let end = self.at.checked_add(self.remove)?;
         text.get(self.at..end)?;
@@ -33,7 +33,7 @@ impl Step {
     }
 }
 
-/// A text, what it says, and how it came to be.
+/// A text, its parsed form, and the steps that led to it.
 #[derive(Debug)]
 pub(crate) struct Editor {
     text: String,
@@ -43,7 +43,7 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    /// Begins with a text. `steps` are those that were already made on it.
+    /// Starts with a text. `steps` are the ones already applied to it.
     pub(crate) fn new(text: String, steps: Vec<Step>) -> Result<Self, SettingsError> {
         let root = parse(&text)?;
         let style = Style::of(&text, &root);
@@ -58,12 +58,12 @@ impl Editor {
         &self.root
     }
 
-    /// The text, and the way back from it.
+    /// The text, and the steps to undo.
     pub(crate) fn finish(self) -> (String, Vec<Step>) {
         (self.text, self.steps)
     }
 
-    /// Puts a child behind the last one.
+    /// Appends a child.
     pub(crate) fn append(
         &mut self,
         path: &[Hop<'_>],
@@ -74,13 +74,13 @@ impl Editor {
         self.apply(splice)
     }
 
-    /// Gives an object's key a value.
+    /// Sets the value of an object's key.
     pub(crate) fn set(&mut self, path: &[Hop<'_>], key: &str, item: &Item) -> Result<(), SettingsError> {
         let splice = self.root.at(path).map(|node| layout::set(&self.text, &self.style, node, key, item));
         self.apply(splice)
     }
 
-    /// Takes a child out; `inside` is what stays between the brackets if it was the only one.
+    /// Removes a child; `inside` is what stays between the brackets if it was the only one.
     pub(crate) fn remove(
         &mut self,
         path: &[Hop<'_>],
@@ -91,7 +91,7 @@ impl Editor {
         self.apply(splice)
     }
 
-    /// Takes a key out of an object.
+    /// Removes a key from an object.
     pub(crate) fn remove_key(
         &mut self,
         path: &[Hop<'_>],

@@ -1,11 +1,11 @@
-//! A value to be written, with its keys in the order they are to have.
+//! A value to write, with its keys in a fixed order.
 
 use serde_json::{Value, json};
 
 use super::layout::Style;
 use super::node::Node;
 
-/// A value to be written.
+/// A value to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
     Text(String),
@@ -15,16 +15,16 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    /// A list of texts.
+    /// A list of strings.
     pub(crate) fn texts(texts: &[String]) -> Self {
         Self::List(texts.iter().cloned().map(Self::Text).collect())
     }
 
-    /// Whether a value in a text says the same.
+    /// Whether a value in a text means the same.
     pub(crate) fn is_said_by(&self, node: &Node, text: &str) -> bool {
         let there = text.get(node.span.clone()).and_then(|bytes| serde_json::from_str::<Value>(bytes).ok());
         match (self, there) {
-            // 5, 5.0 and 5e0 are one number to the client.
+            // To the client, 5, 5.0 and 5e0 are one number.
             (Self::Number(_), Some(Value::Number(there))) => there.as_f64() == self.to_value().as_f64(),
             (_, there) => there == Some(self.to_value()),
         }
@@ -60,7 +60,8 @@ impl Item {
         }
     }
 
-    /// The value over several lines, in a line that is indented by `indent`. A list of plain values keeps to one.
+    /// The value over several lines, inside a line indented by `indent`. A list of plain values stays on one
+    /// line.
     pub(crate) fn over_lines(&self, style: &Style, indent: &str) -> String {
         let deeper = format!("{indent}{}", style.indent);
         let newline = style.newline;

@@ -1,7 +1,7 @@
-//! How a text is laid out, and what an addition or a removal does to its bytes.
+//! The layout of a text, and how insertions and removals change its bytes.
 //!
-//! An addition goes behind the last child and a removal takes what an addition has put there, so the one undoes
-//! the other to the byte.
+//! An insertion goes after the last child, and a removal removes exactly what an insertion adds. So each undoes
+//! the other byte for byte.
 
 use std::ops::Range;
 
@@ -9,23 +9,23 @@ use super::item::{Item, quoted};
 use super::node::{Kind, Node};
 use super::parse::{bom_len, is_space};
 
-/// How a text is laid out.
+/// The layout of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// How its lines end.
+    /// Its line ending.
     pub(crate) newline: &'static str,
     /// One level of indentation.
     pub(crate) indent: String,
-    /// What stands between a key and its value.
+    /// The text between a key and its value.
     pub(crate) colon: String,
     /// What follows a comma on the same line.
     pub(crate) gap: &'static str,
-    /// Whether its values stand on lines of their own.
+    /// Whether its values are on lines of their own.
     pub(crate) lines: bool,
 }
 
 impl Style {
-    /// The style of a text that has this root.
+    /// The layout of a text with this root.
     pub(crate) fn of(text: &str, root: &Node) -> Self {
         let first = root.members().first();
         let lead = first.map_or("", |member| space_before(text, member.key_span.start));
@@ -44,7 +44,9 @@ impl Style {
     }
 }
 
-/// How the lines of a text end; `\n` if it has but one.
+/// The line ending of a text; `
+///
+/// ` if it has only one line.
 pub(crate) fn newline_of(text: &str) -> &'static str {
     match text.find(['\n', '\r']).and_then(|at| text.get(at..)) {
         Some(rest) if rest.starts_with("\r\n") => "\r\n",
@@ -53,14 +55,14 @@ pub(crate) fn newline_of(text: &str) -> &'static str {
     }
 }
 
-/// Bytes to be replaced, and by what.
+/// A replacement of some bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Splice {
     pub(crate) range: Range<usize>,
     pub(crate) insert: String,
 }
 
-/// Puts a child behind the last one of an object (with its key) or an array (without).
+/// Appends a child to an object (with a key) or an array (without).
 pub(crate) fn append(text: &str, style: &Style, container: &Node, key: Option<&str>, item: &Item) -> Splice {
     let prefix = key.map(|key| format!("{}{}", quoted(key), style.colon)).unwrap_or_default();
     let newline = style.newline;
@@ -85,7 +87,7 @@ pub(crate) fn append(text: &str, style: &Style, container: &Node, key: Option<&s
     Splice { range: container.inside(), insert }
 }
 
-/// Takes a child out of an object or array. If it is the only one, `inside` is what stays between the brackets.
+/// Removes a child from an object or array. If it is the only one, `inside` stays between the brackets.
 pub(crate) fn remove(container: &Node, index: usize, inside: &str) -> Option<Splice> {
     let children = container.children();
     let child = children.get(index)?;
@@ -99,7 +101,7 @@ pub(crate) fn remove(container: &Node, index: usize, inside: &str) -> Option<Spl
     Some(Splice { range, insert: String::new() })
 }
 
-/// Gives an object's key a value: replaced where it stands, or added.
+/// Sets the value of an object's key: replaced in place, or appended.
 pub(crate) fn set(text: &str, style: &Style, object: &Node, key: &str, item: &Item) -> Splice {
     let Some(there) = object.get(key) else {
         return append(text, style, object, Some(key), item);
@@ -114,14 +116,14 @@ pub(crate) fn set(text: &str, style: &Style, object: &Node, key: &str, item: &It
     Splice { range: there.span.clone(), insert }
 }
 
-/// The white space right before an offset.
+/// The white space directly before an offset.
 fn space_before(text: &str, offset: usize) -> &str {
     let before = text.as_bytes().get(..offset).unwrap_or_default();
     let length = before.iter().rev().take_while(|byte| is_space(**byte)).count();
     text.get(offset - length..offset).unwrap_or("")
 }
 
-/// The indentation of the line that an offset is in.
+/// The indentation of the line at an offset.
 fn line_indent(text: &str, offset: usize) -> &str {
     let before = text.get(..offset).unwrap_or(text);
     let start = before.rfind(['\n', '\r']).map_or(bom_len(text), |at| at + 1);
@@ -129,7 +131,7 @@ fn line_indent(text: &str, offset: usize) -> &str {
     line.find(|c| c != ' ' && c != '\t').and_then(|end| line.get(..end)).unwrap_or("")
 }
 
-/// What follows the last line end in white space, if there is one.
+/// The part of white space after its last line break, if it has one.
 fn after_newline(space: &str) -> Option<&str> {
     space.rfind(['\n', '\r']).and_then(|at| space.get(at + 1..))
 }

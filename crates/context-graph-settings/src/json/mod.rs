@@ -1,10 +1,10 @@
-//! JSON as text with places in it.
+//! JSON as text, with positions.
 //!
-//! - [`node`]: a value and the bytes it stands in.
-//! - [`parse`]: the strict reader.
-//! - [`item`]: a value to be written.
-//! - [`layout`]: how a text is laid out, and what an addition or a removal does to its bytes.
-//! - [`editor`]: a text that is changed step by step, with the way back.
+//! - [`node`]: a value and its byte range.
+//! - [`parse`]: the strict parser.
+//! - [`item`]: a value to write.
+//! - [`layout`]: the layout of a text, and how insertions and removals change its bytes.
+//! - [`editor`]: a text that is edited step by step, with undo.
 //!
 //! Nothing here knows what the JSON means.
 

@@ -1,22 +1,22 @@
-//! A value and the bytes it stands in.
+//! A value and its byte range.
 
 use std::ops::Range;
 
 /// A value in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
-    /// The bytes from the first to after the last of the value.
+    /// The byte range of the value.
     pub(crate) span: Range<usize>,
     pub(crate) kind: Kind,
 }
 
-/// What a value is.
+/// The type and content of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
     Null,
     Bool,
     Number,
-    /// The text that the literal means.
+    /// The decoded string.
     Text(String),
     Array(Vec<Node>),
     Object(Vec<Member>),
@@ -30,7 +30,7 @@ pub(crate) struct Member {
     pub(crate) value: Node,
 }
 
-/// One step on the way to a value.
+/// One step of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hop<'a> {
     Key(&'a str),
@@ -51,12 +51,12 @@ impl Node {
         self.members().iter().find(|member| member.key == key).map(|member| &member.value)
     }
 
-    /// The members of an object; none of anything else.
+    /// The members of an object; empty for anything else.
     pub(crate) fn members(&self) -> &[Member] {
         if let Kind::Object(members) = &self.kind { members } else { &[] }
     }
 
-    /// The elements of an array; none of anything else.
+    /// The elements of an array; empty for anything else.
     pub(crate) fn elements(&self) -> &[Node] {
         if let Kind::Array(elements) = &self.kind { elements } else { &[] }
     }
@@ -66,7 +66,7 @@ impl Node {
         if let Kind::Text(text) = &self.kind { Some(text) } else { None }
     }
 
-    /// The bytes of each child: key to value in an object, the element in an array.
+    /// The byte range of each child: key and value in an object, the element in an array.
     pub(crate) fn children(&self) -> Vec<Range<usize>> {
         match &self.kind {
             Kind::Object(members) => {
@@ -77,12 +77,12 @@ impl Node {
         }
     }
 
-    /// The bytes between the brackets of an object or array.
+    /// The byte range between the brackets of an object or array.
     pub(crate) fn inside(&self) -> Range<usize> {
         self.span.start + 1..self.span.end.saturating_sub(1).max(self.span.start + 1)
     }
 
-    /// What this is, in words.
+    /// The type in words.
     pub(crate) fn kind_name(&self) -> &'static str {
         match self.kind {
             Kind::Null => "null",

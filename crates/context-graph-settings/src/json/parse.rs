@@ -1,6 +1,6 @@
-//! The strict reader: JSON as its standard has it, one value, no key twice, with a place for every error.
+//! The strict parser: standard JSON, one value, no duplicate keys, and a position for every error.
 //!
-//! The client may be more lenient than this. What we cannot read exactly we do not touch.
+//! The client may be more lenient. We do not edit what we cannot parse exactly.
 
 use std::collections::HashSet;
 
@@ -10,22 +10,22 @@ use crate::error::{Place, SettingsError};
 /// How deep arrays and objects may nest. Settings use less than ten.
 const MAX_DEPTH: usize = 128;
 
-/// The length of the byte order mark that a text begins with, in bytes.
+/// The length of the byte order mark at the start of a text, in bytes; 0 if there is none.
 pub(crate) fn bom_len(text: &str) -> usize {
     if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
-/// Whether there is nothing in a text but white space and perhaps a byte order mark.
+/// Whether a text has only white space and perhaps a byte order mark.
 pub(crate) fn is_blank(text: &str) -> bool {
     text.bytes().skip(bom_len(text)).all(is_space)
 }
 
-/// Whether JSON takes a byte for white space.
+/// Whether a byte is JSON white space.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Reads the one value of a text.
+/// Parses the one value of a text.
 pub(crate) fn parse(text: &str) -> Result<Node, SettingsError> {
     let mut reader = Reader { text, at: bom_len(text), depth: 0 };
     reader.skip_space();
@@ -149,7 +149,7 @@ impl Reader<'_> {
         closes
     }
 
-    /// After a child: true at the closing bracket, false at a comma with another child behind it.
+    /// After a child: true at the closing bracket, false at a comma with another child after it.
     fn ends_or_goes_on(&mut self, bracket: u8) -> Result<bool, SettingsError> {
         self.skip_space();
         if self.closes(bracket) {
@@ -220,7 +220,7 @@ impl Reader<'_> {
             match c {
                 '"' => {
                     self.at += 1;
-                    // Half a surrogate pair is legal JSON and means no text; nothing of ours has one.
+                    // Half a surrogate pair is legal JSON but not a valid string; we never write one.
                     return Ok(String::from_utf16_lossy(&units));
                 }
                 '\\' => units.push(self.escape()?),

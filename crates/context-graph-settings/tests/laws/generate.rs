@@ -1,10 +1,10 @@
-//! Settings files as people, editors and other tools' installers leave them. None has anything of ours in it.
+//! Settings files as people, editors and other tools' installers write them. None contains an entry of ours.
 
 use std::collections::HashSet;
 
 use proptest::prelude::*;
 
-/// A value, before it is written.
+/// A value to write.
 #[derive(Debug, Clone)]
 pub(crate) enum Json {
     Raw(String),
@@ -12,7 +12,7 @@ pub(crate) enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// How a file is laid out.
+/// The layout of a file.
 #[derive(Debug, Clone)]
 pub(crate) enum Format {
     Compact,
@@ -21,7 +21,7 @@ pub(crate) enum Format {
         indent: &'static str,
         newline: &'static str,
     },
-    /// Some white space everywhere, by these numbers in turn.
+    /// White space everywhere, chosen by these numbers in turn.
     Chaos {
         newline: &'static str,
         numbers: Vec<u8>,
@@ -89,7 +89,7 @@ fn raw(text: &str) -> Json {
     Json::Raw(text.to_owned())
 }
 
-/// Entries that are not ours, though some come near.
+/// Entries that are not ours, although some come close.
 fn foreign_entry() -> impl Strategy<Value = Json> {
     let commands = vec![
         r#""npx prettier --write""#,
@@ -174,7 +174,7 @@ pub(crate) fn settings() -> impl Strategy<Value = Json> {
             };
             put("hooks", hooks);
             put("statusLine", line);
-            // Whatever key was made up, these must mean what they are meant to.
+            // Whatever keys were generated, these must have their meaning.
             object(members)
         });
     prop_oneof![12 => members, 1 => Just(Json::Object(Vec::new()))]
@@ -192,7 +192,7 @@ pub(crate) fn format() -> impl Strategy<Value = Format> {
     ]
 }
 
-/// A whole file: with or without byte order mark and end of line, or blank, or missing.
+/// A whole file: with or without byte order mark and final line break, or blank, or missing.
 pub(crate) fn file() -> impl Strategy<Value = Option<String>> {
     let ends = prop::sample::select(vec!["", "\n", "\r\n", "\n\n  ", " "]);
     let written = (settings(), format(), any::<bool>(), ends).prop_map(|(json, format, bom, end)| {

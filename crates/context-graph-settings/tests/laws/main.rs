@@ -1,4 +1,4 @@
-//! Laws that hold for any settings file.
+//! Properties that hold for any settings file.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod generate;
@@ -18,7 +18,7 @@ fn plan(binary: &str) -> Plan {
 
 fn installed(text: Option<&str>, plan: &Plan) -> (String, Undo) {
     let Edited { text, undo, .. } = install(text, plan).unwrap();
-    // The record goes through its stored form, as it will.
+    // The record is serialised and read back, as in real use.
     (text.unwrap(), Undo::from_json(&undo.unwrap().to_json()).unwrap())
 }
 
@@ -26,13 +26,13 @@ fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Whether what is not white space in `part` is in `whole`, in the same order.
+/// Whether `part`, without white space, is in `whole`, in the same order.
 fn is_within(part: &str, whole: &str) -> bool {
     let mut whole = whole.chars();
     part.chars().filter(|c| !c.is_ascii_whitespace()).all(|c| whole.any(|other| other == c))
 }
 
-/// Whether `serde_json` reads it, no key being there twice.
+/// Whether `serde_json` parses it and no key is duplicated.
 fn serde_reads(text: &str) -> bool {
     context_graph_events::decode::object(format!("{{\"a\":{}}}", without_bom(text)).as_bytes()).is_ok()
 }
@@ -78,7 +78,7 @@ proptest! {
         prop_assert_eq!(find_ours(&gone).unwrap(), vec![]);
         let before = file.unwrap_or_default();
         let strip = |text: &str| text.chars().filter(|c| !c.is_ascii_whitespace()).collect::<String>();
-        // Empty arrays and objects that we filled cannot be told from those that we made.
+        // Empty arrays and objects that we filled look the same as those that we created.
         if !strip(&before).contains("{}") && !strip(&before).contains("[]") && !strip(without_bom(&before)).is_empty() {
             prop_assert_eq!(gone, before);
         }
@@ -126,7 +126,7 @@ proptest! {
 
     #[test]
     fn the_reader_agrees_with_serde_json(json in settings(), format in format(), at in any::<prop::sample::Index>(), put in prop::option::of("[\\[\\]{},:\"\\\\ 0e.\\-a/\\n]")) {
-        // Half a surrogate pair is JSON to us, as it is to the client, but not to serde_json.
+        // Half a surrogate pair is JSON to us and to the client, but not to serde_json.
         let mut text = write(&json, &format).replace("\\ud", "\\u0");
         let places: Vec<usize> = text.char_indices().map(|(place, _)| place).collect();
         let place = places[at.index(places.len())];
