@@ -36,14 +36,8 @@ fn told(name: &str) -> Result<PathBuf, String> {
 
 fn build() -> Result<(), String> {
     let root = told("CARGO_MANIFEST_DIR")?;
-    let mut files: Vec<PathBuf> = fs::read_dir(root.join("programs"))
-        .map_err(|error| format!("programs/: {error}"))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|end| end == "toml"))
-        .collect();
-    files.sort();
     let mut rows: Vec<Row> = Vec::new();
-    for file in &files {
+    for file in &tables_in(&root.join("programs"))? {
         rows.extend(read(file)?);
     }
     let names = names_of(&rows)?;
@@ -53,7 +47,38 @@ fn build() -> Result<(), String> {
     let _ = writeln!(text, "pub(super) static ROWS: &[Row] = &[{}];", list.join(","));
     let names: Vec<String> = names.iter().map(|(name, at)| format!("({name:?},{at})")).collect();
     let _ = writeln!(text, "pub(super) static NAMES: &[(&str, u16)] = &[{}];", names.join(","));
-    fs::write(told("OUT_DIR")?.join("programs.rs"), text).map_err(|error| error.to_string())
+    fs::write(told("OUT_DIR")?.join("programs.rs"), text).map_err(|error| error.to_string())?;
+    fs::write(told("OUT_DIR")?.join("lists.rs"), lists(&root)?).map_err(|error| error.to_string())
+}
+
+/// The lists of names, each a static under its own name.
+fn lists(root: &Path) -> Result<String, String> {
+    let mut out = String::new();
+    for file in tables_in(&root.join("programs/lists"))? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&file).map_err(|error| format!("programs/lists/{name}: {error}"))?;
+        let lists: BTreeMap<String, Vec<String>> =
+            toml::from_str(&text).map_err(|error| format!("programs/lists/{name}: {error}"))?;
+        for (list, words) in lists {
+            let constant = list.to_ascii_uppercase();
+            let _ = writeln!(
+                out,
+                "/// `{list}` of `programs/lists/{name}`.\npub(crate) static {constant}: &[&str] = &{words:?};"
+            );
+        }
+    }
+    Ok(out)
+}
+
+/// The files of a folder that are tables, in order.
+fn tables_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .map_err(|error| format!("{}: {error}", folder.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "toml"))
+        .collect();
+    files.sort();
+    Ok(files)
 }
 
 /// The rows of one file, each with the line that it begins in.

@@ -1,6 +1,7 @@
 //! A tool call, from the request to the answer.
 
 use context_graph_events::CallOutcome;
+use context_graph_events::reply::Verb;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -147,8 +148,7 @@ pub struct EventRuling {
 
 /// How strict a verdict is; the larger, the stricter.
 pub fn strictness(verdict: &str) -> usize {
-    let order = ["allow", "modify", "ask", "defer", "block", "deny", "halt"];
-    order.iter().position(|known| *known == verdict).map_or(0, |at| at + 1)
+    Verb::ALL.iter().rev().position(|known| known.as_str() == verdict).map_or(0, |at| at + 1)
 }
 
 /// One record of a call.

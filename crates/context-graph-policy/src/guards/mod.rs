@@ -139,7 +139,9 @@ pub(crate) fn check(
     effects: &Effects,
 ) -> Decision {
     let command = match tool {
-        "Bash" | "PowerShell" => input.get("command").and_then(Value::as_str).unwrap_or("").trim(),
+        "Bash" | "bash" | "Monitor" | "PowerShell" | "powershell" => {
+            input.get("command").and_then(Value::as_str).unwrap_or("").trim()
+        }
         _ => "",
     };
     let known = Known::with(&config.programs);
@@ -149,10 +151,11 @@ pub(crate) fn check(
     for guard in GUARDS {
         (guard.check)(&case, &mut found);
     }
-    found.0.into_iter().map(|discovery| settle(&case, discovery)).fold(Decision::none(), Decision::join)
+    found.0.into_iter().map(|discovery| configured(&case, discovery)).fold(Decision::none(), Decision::join)
 }
 
-fn settle(case: &Case<'_>, discovery: Discovery) -> Decision {
+/// What the configuration makes of a discovery: switched off, excepted, or a decision.
+fn configured(case: &Case<'_>, discovery: Discovery) -> Decision {
     let Discovery { rule, reason, path } = discovery;
     if !case.config.is_enabled(rule.id) {
         return Decision::none().with_note(format!("`{}` is switched off", rule.id));

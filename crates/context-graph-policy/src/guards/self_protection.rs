@@ -7,7 +7,7 @@ use super::places::{has_extension, hits, holds, is_passing, is_within};
 use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off};
 use crate::decision::Severity;
 use crate::effects::{Access, PathEffect, Run, Target, Text};
-use crate::programs::{Given, Invocation, Role};
+use crate::programs::{Given, Invocation, Role, lists};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
@@ -154,56 +154,6 @@ fn by_program(case: &Case<'_>, run: &Run, found: &mut Found) {
     }
 }
 
-/// Programs that are handed names of files in text, and do nothing to those files.
-const SAYS: &[&str] = &[
-    "echo",
-    "printf",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "ag",
-    "ack",
-    "git",
-    "gh",
-    "glab",
-    "test",
-    "[",
-    "[[",
-    "ls",
-    "find",
-    "fd",
-    "sed",
-    "jq",
-    "yq",
-    "tree",
-    "stat",
-    "claude",
-    "context-graph",
-    "eza",
-    "wc",
-    "sort",
-    "diff",
-    "export",
-    "cd",
-    "read",
-    "set",
-    "alias",
-    "declare",
-    "local",
-    "typeset",
-    "readonly",
-    "trap",
-    "eval",
-    "bash",
-    "sh",
-    "zsh",
-    "xargs",
-    "ssh",
-    "docker",
-    "tmux",
-];
-
 /// A file of settings in the middle of an argument, where no reader of that program's arguments saw it: `dest=…`, `CREATE:…`,
 /// `%output{…}`.
 fn named_unread(case: &Case<'_>, run: &Run) -> Option<String> {
@@ -219,7 +169,7 @@ fn named_unread(case: &Case<'_>, run: &Run) -> Option<String> {
             |given: &Given<'_>| given.option.is_some_and(|option| option.takes.contains(&Role::Code));
         call.given.iter().any(is_code)
     };
-    if SAYS.contains(&run.name.as_str()) || reads_code(&case.known.read(run)) {
+    if lists::MENTIONS.contains(&run.name.as_str()) || reads_code(&case.known.read(run)) {
         return None;
     }
     let inner = |arg: &&Text| {
@@ -344,28 +294,7 @@ fn holds_settings(case: &Case<'_>, target: &Target) -> bool {
 
 /// Programs that are handed a path and do not change it.
 fn reads_only(by: &str) -> bool {
-    matches!(
-        by,
-        "git add"
-            | "git show"
-            | "git diff"
-            | "docker"
-            | "podman"
-            | "jsonlint"
-            | "ajv"
-            | "cargo"
-            | "go"
-            | "gh"
-            | "claude"
-            | "context-graph"
-            | "check-jsonschema"
-            | "ls"
-            | "open"
-            | "shellcheck"
-            | "opa"
-            | "regal"
-            | "conftest"
-    )
+    lists::READS_ONLY.contains(&by)
 }
 
 #[cfg(test)]

@@ -22,6 +22,11 @@ mod built {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }
 
+pub(crate) mod lists {
+    //! Lists of programs and of words of theirs, from `programs/lists/`.
+    include!(concat!(env!("OUT_DIR"), "/lists.rs"));
+}
+
 /// All rows that come along.
 pub fn rows() -> &'static [Row] {
     built::ROWS

@@ -83,11 +83,11 @@ impl Rules {
     /// Adds what the policies say to what was decided without them.
     pub fn decide_by_policies(
         &self,
-        by_rules: RulesDecision,
+        before_policies: RulesDecision,
         event: &Event,
         session: impl FnOnce() -> Value,
     ) -> RulesDecision {
-        let RulesDecision { mut decision, mut timings, mut troubles } = by_rules;
+        let RulesDecision { mut decision, mut timings, mut troubles } = before_policies;
         if let Some(outcome) = self.consult(event, session) {
             decision = decision.join(outcome.decision);
             for error in &outcome.errors {

@@ -3,7 +3,7 @@
 use clap::Args;
 use context_graph_core::audit::{Needle, Outcome};
 use context_graph_core::session::Ruling;
-use context_graph_events::EventName;
+use context_graph_events::{EventName, Verb};
 use context_graph_storage::store::Filter;
 
 use crate::commands::failure::Failure;
@@ -109,11 +109,10 @@ fn check_event(name: &str) -> Result<(), Failure> {
 }
 
 fn check_verdict(name: &str) -> Result<(), Failure> {
-    const VERDICTS: [&str; 9] =
-        ["halt", "deny", "block", "ask", "defer", "modify", "allow", "add_context", Ruling::DROPPED];
-    if VERDICTS.contains(&name) {
+    let verdicts: Vec<&str> = Verb::ALL.into_iter().map(Verb::as_str).chain([Ruling::DROPPED]).collect();
+    if verdicts.contains(&name) {
         return Ok(());
     }
     Err(Failure::usage(format!("no verdict is called `{name}`"))
-        .with_next_step(format!("it is one of {}", VERDICTS.join(", "))))
+        .with_next_step(format!("it is one of {}", verdicts.join(", "))))
 }

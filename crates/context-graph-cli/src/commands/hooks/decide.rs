@@ -70,19 +70,21 @@ impl HookDecision {
             if incoming.input_unseen { rules.blind_to_input(event) } else { (rules, Vec::new()) };
         expect_collapse(&rules, is_call);
         context.wait_for_policies(&rules, event);
-        let by_rules = if incoming.input_unseen {
+        let before_policies = if incoming.input_unseen {
             rules.decide_without_input(event)
         } else {
             rules.decide_by_guards(event)
         };
         // A policy that does not end must not take back what the guards refuse.
-        if rules.policies().is_some() && by_rules.decision.verdict().stops() {
-            let refused = Self::new(event, by_rules.decision.clone(), by_rules.troubles.clone());
+        if rules.policies().is_some() && before_policies.decision.verdict().stops() {
+            let refused =
+                Self::new(event, before_policies.decision.clone(), before_policies.troubles.clone());
             refused.stand_by(context, time_for(&rules, event) * 9 / 10);
         }
         let known = || context.sessions().ok()?.peek(event.session_id()).ok().flatten();
         let known = || rules::session_view(known());
-        let RulesDecision { decision, troubles, .. } = rules.decide_by_policies(by_rules, event, known);
+        let RulesDecision { decision, troubles, .. } =
+            rules.decide_by_policies(before_policies, event, known);
         let mut decided = Self {
             input_unseen: incoming.input_unseen,
             unasked,

@@ -5,7 +5,7 @@ use context_graph_secrets::names_credential;
 use crate::effects::path::{absolute, arrived};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Disclosure, Origin, Run, Text};
-use crate::programs::Invocation;
+use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
     /// A subscript in the name of a variable is evaluated, commands in it and all, even where it was quoted.
@@ -273,37 +273,7 @@ impl Shell<'_> {
     /// Whether the command just walked is one whose output is made to be evaluated.
     fn evaluates_known_tool(&self) -> bool {
         let Some(last) = self.out.runs.last() else { return false };
-        matches!(
-            last.name.as_str(),
-            "ssh-agent"
-                | "brew"
-                | "direnv"
-                | "mise"
-                | "rbenv"
-                | "pyenv"
-                | "nodenv"
-                | "fnm"
-                | "starship"
-                | "zoxide"
-                | "opam"
-                | "luarocks"
-                | "conda"
-                | "micromamba"
-                | "rustup"
-                | "dircolors"
-                | "minikube"
-                | "docker-machine"
-                | "thefuck"
-                | "asdf"
-                | "nvm"
-                | "pipx"
-                | "register-python-argcomplete"
-                | "atuin"
-                | "jenv"
-                | "goenv"
-                | "volta"
-                | "poetry"
-        )
+        lists::EVALUATED.contains(&last.name.as_str())
     }
 
     /// A file that is run as a script; its content is walked where this very command wrote it.
@@ -387,21 +357,5 @@ fn climbs(path: &Text) -> bool {
 
 /// Programs that make something else of a file: what comes out is not what stands there.
 fn picks_out(program: &str) -> bool {
-    matches!(
-        program,
-        "sed"
-            | "gsed"
-            | "awk"
-            | "gawk"
-            | "mawk"
-            | "grep"
-            | "egrep"
-            | "rg"
-            | "cut"
-            | "tr"
-            | "rev"
-            | "tac"
-            | "jq"
-            | "paste"
-    )
+    lists::PICKS_OUT.contains(&program)
 }

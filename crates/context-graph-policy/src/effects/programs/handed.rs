@@ -8,240 +8,7 @@ use crate::effects::inline::{self, string_literals};
 use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Piece, Run, Text, Unknown};
-use crate::programs::Invocation;
-
-/// Programs that do something to files, processes, hosts or history, or run what does.
-const ACTORS: &[&str] = &[
-    "rm",
-    "rmdir",
-    "unlink",
-    "shred",
-    "srm",
-    "rimraf",
-    "trash",
-    "dd",
-    "wipefs",
-    "tee",
-    "truncate",
-    "mv",
-    "cp",
-    "ln",
-    "chmod",
-    "chown",
-    "chgrp",
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "ksh",
-    "ash",
-    "fish",
-    "python",
-    "python3",
-    "perl",
-    "ruby",
-    "node",
-    "php",
-    "lua",
-    "sudo",
-    "su",
-    "doas",
-    "env",
-    "xargs",
-    "find",
-    "git",
-    "curl",
-    "wget",
-    "nc",
-    "ncat",
-    "netcat",
-    "socat",
-    "scp",
-    "rsync",
-    "ssh",
-    "docker",
-    "podman",
-    "kubectl",
-    "aws",
-    "gcloud",
-    "psql",
-    "mysql",
-    "mongosh",
-    "redis-cli",
-    "sqlite3",
-    "cat",
-    "base64",
-    "xxd",
-    "eval",
-    "exec",
-    "kill",
-    "pkill",
-    "killall",
-    "shutdown",
-    "reboot",
-    "crontab",
-    "terraform",
-    "sed",
-    "nohup",
-    "timeout",
-    "busybox",
-    "printenv",
-    "tar",
-    "dropdb",
-    "helm",
-    "gh",
-    "npm",
-    "cmd",
-    "rd",
-    "del",
-];
-
-/// Programs whose arguments are for people, packages or tests, and are not run.
-const TALKERS: &[&str] = &[
-    "cargo",
-    "npm",
-    "pnpm",
-    "yarn",
-    "pytest",
-    "jest",
-    "vitest",
-    "mocha",
-    "rspec",
-    "phpunit",
-    "go",
-    "gh",
-    "glab",
-    "jira",
-    "linear",
-    "slack",
-    "notify-send",
-    "terminal-notifier",
-    "say",
-    "espeak",
-    "cowsay",
-    "figlet",
-    "toilet",
-    "banner",
-    "lolcat",
-    "apt",
-    "apt-get",
-    "apt-cache",
-    "aptitude",
-    "dnf",
-    "yum",
-    "pacman",
-    "apk",
-    "brew",
-    "port",
-    "snap",
-    "flatpak",
-    "pip",
-    "pip3",
-    "pipx",
-    "uv",
-    "poetry",
-    "conda",
-    "gem",
-    "composer",
-    "man",
-    "tldr",
-    "whatis",
-    "apropos",
-    "info",
-    "claude",
-    "codex",
-    "gemini",
-    "llm",
-    "ollama",
-    "aider",
-    "context-graph",
-    "code",
-    "open",
-    "xdg-open",
-    "logger",
-    "jj",
-    "echo",
-    "prettier",
-    "eslint",
-    "playwright",
-    "cypress",
-    "bats",
-    "shellcheck",
-    "shfmt",
-    "explainshell",
-    "cspell",
-    "xcrun",
-    "simctl",
-];
-
-/// Options whose value is said, searched for or filtered by.
-const SAYS: &[&str] = &[
-    "-m",
-    "--message",
-    "--title",
-    "--body",
-    "--description",
-    "--notes",
-    "--comment",
-    "--reason",
-    "--subject",
-    "--name",
-    "-t",
-    "--grep",
-    "-k",
-    "--filter",
-    "--pattern",
-    "--search",
-    "--query",
-    "--testNamePattern",
-    "--label",
-    "--prompt",
-    "--note",
-    "--summary",
-    "--tag",
-    "--regexp",
-    "--text",
-];
-
-/// Programs that run the code in the file they are told to build by.
-const BUILDERS: &[&str] = &[
-    "gradle",
-    "gradlew",
-    "cmake",
-    "gulp",
-    "grunt",
-    "webpack",
-    "rollup",
-    "vite",
-    "rake",
-    "ant",
-    "scons",
-    "nox",
-    "fab",
-    "ansible-playbook",
-];
-
-/// Programs that run the code they are fed.
-const CONSOLES: &[&str] =
-    &["zx", "irb", "pry", "iex", "jshell", "flask", "rails", "ghci", "clojure", "sbcl", "kotlinc", "scala"];
-
-/// Words before a command in the little languages of debuggers, editors and `expect`.
-const LEADS: &[&str] = &[
-    "shell",
-    "spawn",
-    "exec",
-    "system",
-    "silent",
-    "silent!",
-    "call",
-    "platform",
-    "run",
-    "sh",
-    "source",
-    "command",
-    "run-shell",
-    "type",
-];
+use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
     /// Settings and folders by which builders and testers run or remove something.
@@ -330,18 +97,18 @@ impl Shell<'_> {
 
     /// Looks for a command among the arguments of a program nobody here knows.
     pub(super) fn handed(&mut self, run: &Run, stdin: &Flow) {
-        if TALKERS.contains(&run.name.as_str()) && run.arg(0) != "watch" {
+        if lists::TALKS.contains(&run.name.as_str()) && run.arg(0) != "watch" {
             return;
         }
-        if CONSOLES.contains(&run.name.as_str())
+        if lists::CONSOLES.contains(&run.name.as_str())
             && let Some(code) = stdin.literal()
         {
             inline::scan(self, "ruby", code, &[]);
         }
         for (at, arg) in run.args.iter().enumerate() {
-            let said = at.checked_sub(1).is_some_and(|before| SAYS.contains(&run.arg(before)));
+            let said = at.checked_sub(1).is_some_and(|before| lists::SAID.contains(&run.arg(before)));
             let value = match arg.split_once('=') {
-                Some((option, _)) if SAYS.contains(&option.known()) => continue,
+                Some((option, _)) if lists::SAID.contains(&option.known()) => continue,
                 Some((option, value)) if option.prefix().starts_with("--") => value,
                 _ if said => continue,
                 _ => arg.clone(),
@@ -369,7 +136,7 @@ impl Shell<'_> {
                 .map_or_else(|| arg.clone(), |(_, value)| value);
             let code = match self.descriptor(&file) {
                 Some(flow) => flow.literal().map(str::to_owned),
-                None if BUILDERS.contains(&run.name.as_str()) => self.content_of(&file),
+                None if lists::BUILDS.contains(&run.name.as_str()) => self.content_of(&file),
                 None => None,
             };
             let Some(code) = code.filter(|code| code.contains(['(', '"', '\''])) else { continue };
@@ -437,7 +204,7 @@ impl Shell<'_> {
 
 /// Whether a program of this name does something that guards care about.
 pub(super) fn acts(name: &str) -> bool {
-    ACTORS.contains(&name) || name.starts_with("mkfs") || crate::guards::own_verbs::is_own_name(name)
+    lists::ACTS.contains(&name) || name.starts_with("mkfs") || crate::guards::own_verbs::is_own_name(name)
 }
 
 /// Where in a text a command begins that acts: at its start, or behind words that only introduce it.
@@ -454,7 +221,7 @@ fn command_in(text: &str) -> Option<usize> {
         if acts(name) && end < rest.len() {
             return Some(at);
         }
-        if !LEADS.contains(&word) && !word.contains('=') {
+        if !lists::LEADS.contains(&word) && !word.contains('=') {
             return None;
         }
         at += end;

@@ -3,90 +3,7 @@
 
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Run, Text};
-use crate::programs::{Given, Invocation, Role};
-
-/// Beginnings of long options, and short ones, whose next word is a file or folder that is written.
-const OUTPUT_OPTIONS: &[&str] = &[
-    "-o",
-    "-O",
-    "-D",
-    "-d",
-    "--out",
-    "--log",
-    "--export",
-    "--save",
-    "--write",
-    "--dest",
-    "--dir",
-    "--report",
-    "--dump",
-    "--trace",
-    "--record",
-    "--pack-destination",
-    "--target",
-    "--prefix",
-    "--root",
-    "--download",
-];
-
-/// Beginnings of options whose value is only read, compared or left out. With any other a value behind `=` may be written.
-const READING_OPTIONS: &[&str] = &[
-    "-f",
-    "-i",
-    "-I",
-    "-e",
-    "-p",
-    "-m",
-    "-n",
-    "-path",
-    "-name",
-    "-not",
-    "-iname",
-    "-ipath",
-    "--file",
-    "--input",
-    "--in",
-    "--exclude",
-    "--ignore",
-    "--include",
-    "--schema",
-    "--config",
-    "--settings",
-    "--glob",
-    "--filter",
-    "--pattern",
-    "--path",
-    "--from",
-    "--message",
-    "--body",
-    "--title",
-    "--grep",
-    "--regexp",
-    "--env",
-    "--workdir",
-    "--cwd",
-    "--chdir",
-    "-C",
-    "-v",
-    "--volume",
-    "--mount",
-    "--git-dir",
-    "--work-tree",
-    "--reference",
-    "--add-dir",
-    "--project",
-    "--base",
-    "--query",
-    "--description",
-    "--label",
-];
-
-/// Programs for which these letters say something else, or that only read.
-const OTHERWISE: &[&str] = &[
-    "grep", "egrep", "fgrep", "rg", "ag", "ls", "ssh", "set", "ps", "find", "mount", "df", "od", "read",
-    "cut", "sort", "jq", "cat", "head", "tail", "wc", "diff", "base64", "xargs", "test", "[", "stat", "file",
-    "tree", "du", "fd", "claude",
-];
+use crate::programs::{Given, Invocation, Role, lists};
 
 /// Programs that fill a folder: their verbs, and which word behind these it is. With no such word it is named after the source.
 const FILLERS: &[(&str, &[&str], usize)] = &[
@@ -131,12 +48,12 @@ impl Shell<'_> {
         if matches!(name, "sqlite3" | "duckdb") {
             self.database_outputs(run);
         }
-        if !run.args.iter().any(names_ours) && !names_ours(&run.cwd) || OTHERWISE.contains(&name) {
+        if !run.args.iter().any(names_ours) && !names_ours(&run.cwd) || lists::OTHERWISE.contains(&name) {
             return;
         }
         for (at, arg) in run.args.iter().enumerate() {
             let text = arg.prefix();
-            let is_output = OUTPUT_OPTIONS.iter().any(|option| text.starts_with(option));
+            let is_output = lists::OUTPUT_OPTIONS.iter().any(|option| text.starts_with(option));
             let value = match arg.split_once('=') {
                 _ if !text.starts_with('-') => continue,
                 Some((option, value)) if is_output || !only_reads(option.known()) => value,
@@ -236,7 +153,7 @@ impl Shell<'_> {
 }
 
 fn only_reads(option: &str) -> bool {
-    READING_OPTIONS.iter().any(|known| match known.strip_prefix("--") {
+    lists::READING_OPTIONS.iter().any(|known| match known.strip_prefix("--") {
         Some(_) => option.starts_with(known),
         None => option == *known,
     })

@@ -3,30 +3,7 @@
 use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Cargo, Text};
-use crate::programs::Invocation;
-
-/// Folders whose content is made to be published.
-const BUILT: &[&str] = &[
-    "dist",
-    "build",
-    "out",
-    "public",
-    "target",
-    "coverage",
-    "_site",
-    "site",
-    "storybook-static",
-    "artifacts",
-    "release",
-    "releases",
-    "pkg",
-    ".next",
-    "www",
-    "docs",
-    "static",
-    "assets",
-    "_build",
-];
+use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
     /// Reports what is put elsewhere; false where this run puts nothing.
@@ -99,7 +76,7 @@ impl Shell<'_> {
         let path = absolute(file, self.cwd());
         path.prefix()
             .strip_prefix(self.project)
-            .is_some_and(|below| below.split('/').any(|name| BUILT.contains(&name)))
+            .is_some_and(|below| below.split('/').any(|name| lists::BUILT.contains(&name)))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::effects::inline::string_literals;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Run, Text, Unknown};
-use crate::programs::Invocation;
+use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
     /// Scripts that a project gives names to, and programs it has installed.
@@ -187,68 +187,5 @@ pub(crate) fn make_variables(recipe: &str) -> String {
 
 /// Subcommands of yarn and pnpm. Any other word is a script of the project or a program it has installed.
 fn is_manager_verb(word: &str) -> bool {
-    word.starts_with('-')
-        || matches!(
-            word,
-            "add"
-                | "install"
-                | "i"
-                | "ci"
-                | "run"
-                | "test"
-                | "start"
-                | "remove"
-                | "rm"
-                | "un"
-                | "uninstall"
-                | "up"
-                | "upgrade"
-                | "update"
-                | "why"
-                | "list"
-                | "ls"
-                | "exec"
-                | "dlx"
-                | "workspace"
-                | "workspaces"
-                | "config"
-                | "init"
-                | "link"
-                | "unlink"
-                | "publish"
-                | "unpublish"
-                | "pack"
-                | "cache"
-                | "audit"
-                | "outdated"
-                | "npm"
-                | "set"
-                | "plugin"
-                | "dedupe"
-                | "version"
-                | "info"
-                | "create"
-                | "import"
-                | "licenses"
-                | "patch"
-                | "rebuild"
-                | "store"
-                | "prune"
-                | "fetch"
-                | "deploy"
-                | "env"
-                | "pkg"
-                | "set-script"
-                | "node"
-                | "deprecate"
-                | "owner"
-                | "dist-tag"
-                | "x"
-                | "setup"
-                | "self-update"
-                | "approve-builds"
-                | "bin"
-                | "root"
-                | "access"
-        )
+    word.starts_with('-') || lists::MANAGER_VERBS.contains(&word)
 }

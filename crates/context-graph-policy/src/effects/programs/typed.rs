@@ -2,7 +2,7 @@
 
 use crate::effects::Text;
 use crate::effects::shell::{Flow, Shell};
-use crate::programs::Invocation;
+use crate::programs::{Invocation, lists};
 
 /// A program that types. Which of its options take a value, the tables say.
 struct Typist {
@@ -19,7 +19,7 @@ const TYPISTS: &[Typist] = &[
     typist("tmux", &["send-keys", "send"]),
     typist("tmux", &["set-buffer", "setb"]),
     fed("tmux", &["load-buffer", "loadb"]),
-    Typist { name: "tmux", verbs: TMUX_STARTS, fed: false, lines: true },
+    Typist { name: "tmux", verbs: lists::TMUX_STARTS, fed: false, lines: true },
     typist("screen", &["stuff", "paste", "register"]),
     fed("wezterm", &["send-text"]),
     fed("kitty", &["send-text"]),
@@ -33,28 +33,6 @@ const TYPISTS: &[Typist] = &[
     fed("dtach", &[]),
     typist("ttyecho", &[]),
     typist("cliclick", &[]),
-];
-
-/// Commands of `tmux` that start something, by their long and short names.
-const TMUX_STARTS: &[&str] = &[
-    "new-session",
-    "new",
-    "new-window",
-    "neww",
-    "split-window",
-    "splitw",
-    "respawn-pane",
-    "respawnp",
-    "respawn-window",
-    "respawnw",
-    "run-shell",
-    "run",
-    "if-shell",
-    "if",
-    "pipe-pane",
-    "pipep",
-    "display-popup",
-    "popup",
 ];
 
 const fn typist(name: &'static str, verbs: &'static [&'static str]) -> Typist {

@@ -53,22 +53,5 @@ impl Shell<'_> {
 
 /// Whether a program of this name is a shell.
 pub(super) fn is_shell(name: &str) -> bool {
-    matches!(
-        name,
-        "sh" | "bash"
-            | "zsh"
-            | "dash"
-            | "ksh"
-            | "ash"
-            | "fish"
-            | "mksh"
-            | "rbash"
-            | "csh"
-            | "tcsh"
-            | "nu"
-            | "xonsh"
-            | "elvish"
-            | "hush"
-            | "yash"
-    )
+    crate::programs::lists::SHELLS.contains(&name)
 }

@@ -4,35 +4,10 @@ use super::eval::Shell;
 use super::flow::Flow;
 use crate::effects::path::is_within;
 use crate::effects::{Access, Cargo, Disclosure, PathEffect, Send, Target, Text, Unknown};
+use crate::programs::lists;
 
 /// Where a container engine keeps the volumes that have names.
 pub(crate) const VOLUMES: &str = "/var/lib/docker/volumes/";
-
-/// Folders in which other machines and containers keep what has to last.
-const KEPT_ELSEWHERE: &[&str] = &[
-    "/etc",
-    "/var/lib",
-    "/var/www",
-    "/var/log",
-    "/var/spool",
-    "/var/db",
-    "/var/mail",
-    "/srv",
-    "/opt",
-    "/usr",
-    "/root",
-    "/home",
-    "/boot",
-    "/bin",
-    "/lib",
-    "/data",
-    "/mnt",
-    "/media",
-    "/backup",
-    "/backups",
-    "/var/backups",
-    "/Users",
-];
 
 /// An open file by its number. Anything longer, such as `/dev/fd/../x`, is a path like others.
 fn is_descriptor(path: &str) -> bool {
@@ -137,7 +112,7 @@ impl Shell<'_> {
             Access::Delete if recursive => {
                 let place = known.trim_end_matches('/');
                 path.literal() == Some("/")
-                    || KEPT_ELSEWHERE
+                    || lists::KEPT_ELSEWHERE
                         .iter()
                         .copied()
                         // The home of a system without users is all of it.

@@ -7,18 +7,7 @@ use super::sources::{ONLY_WRITTEN, SOURCE_ENDINGS, is_all_of_a_language};
 use super::{Case, Found, OUTSIDE, TRUNCATE};
 use crate::effects::{FileKind, PathEffect};
 use crate::guards::places::{has_extension, is_passing, is_within};
-
-/// Files that say what a project is built of.
-const MANIFESTS: &[&str] = &[
-    "Cargo.toml",
-    "package.json",
-    "pyproject.toml",
-    "go.mod",
-    "Makefile",
-    "Dockerfile",
-    "pom.xml",
-    "Gemfile",
-];
+use crate::programs::lists;
 
 /// Every file of the project gets other content: `find . -type f -exec cp /dev/null {} \;`.
 pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
@@ -67,7 +56,7 @@ fn is_emptied(case: &Case<'_>, effect: &PathEffect, file: &str) -> bool {
     };
     is_within(file, case.ctx.project)
         && (SOURCE_ENDINGS.iter().any(|ending| file.ends_with(&ending[1..]))
-            || MANIFESTS.iter().any(|name| file.rsplit('/').next() == Some(name)))
+            || lists::MANIFESTS.iter().any(|name| file.rsplit('/').next() == Some(name)))
         && (effect.by == ": >"
             || matches!(effect.by.as_str(), "cp" | "dd" | "ln" | "tee") && case.runs().any(from_nothing))
 }

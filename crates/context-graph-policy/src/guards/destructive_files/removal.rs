@@ -6,64 +6,7 @@ use super::{Case, Found, HISTORY, HOME, OUTSIDE, PROJECT, ROOT};
 use crate::effects::path::follow;
 use crate::effects::{Origin, PathEffect, Piece, Text};
 use crate::guards::places::{hits, is_passing, is_temporary, is_within, matches_configured};
-
-/// Folders at home whose loss is made good by the next download.
-const CACHES: &[&str] = &[
-    "~/.cache/**",
-    "~/.gradle/caches",
-    "~/.npm/_cacache",
-    "~/Library/Caches",
-    "~/Library/Developer/Xcode/DerivedData",
-    "~/.m2/repository",
-    "~/.cargo/registry",
-    "~/.npm/**",
-    "~/.cargo/registry/**",
-    "~/.cargo/git/**",
-    "~/Library/Caches/**",
-    "~/Library/Developer/Xcode/DerivedData/**",
-    "~/.gradle/caches/**",
-    "~/.m2/repository/**",
-    "~/.pnpm-store/**",
-    "~/.yarn/**",
-    "~/go/pkg/**",
-    "~/.rustup/tmp/**",
-    "~/.local/share/Trash/**",
-    "~/.claude/projects/**",
-    "~/.claude/plans/**",
-    "~/.claude/skills/**",
-];
-
-/// Parts of `.git` that are the history itself.
-const HISTORY_PARTS: &[&str] = &[
-    "**/.git",
-    "**/.git/objects",
-    "**/.git/objects/**",
-    "**/.git/refs",
-    "**/.git/refs/**",
-    "**/.git/HEAD",
-    "**/.git/packed-refs",
-    "**/.git/worktrees",
-    "**/.git/index",
-    "**/.git/logs",
-    "**/.git/logs/**",
-];
-
-/// Folders at home that hold what people keep: not one file of them is made again.
-const PERSONAL: &[&str] = &[
-    "Desktop",
-    "Documents",
-    "Downloads",
-    "Movies",
-    "Music",
-    "Pictures",
-    "Videos",
-    "Public",
-    "Dropbox",
-    "OneDrive",
-    "Library/Mobile Documents",
-    "Library/Messages",
-    "Library/Mail",
-];
+use crate::programs::lists;
 
 pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let ctx = case.ctx;
@@ -72,7 +15,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let by = &effect.by;
     if effect.by != "git rm"
         && effect.by != "git mv"
-        && (HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
+        && (lists::HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
             || target.path.prefix().ends_with("/.git/") && target.path.has_origin(Origin::Below))
     {
         found.add_at(&HISTORY, shown.as_str(), told!("`{}` would remove git's own store (`{}`).", by, shown));
@@ -160,7 +103,7 @@ fn hangs_on_root(case: &Case<'_>, path: &Text) -> bool {
 /// Whether a known path is the history itself.
 pub(super) fn is_history(case: &Case<'_>, effect: &PathEffect) -> bool {
     effect.target.literal().is_some()
-        && HISTORY_PARTS.iter().any(|pattern| hits(&effect.target, pattern, case.ctx))
+        && lists::HISTORY_PARTS.iter().any(|pattern| hits(&effect.target, pattern, case.ctx))
 }
 
 /// Whether a file lies among what people keep for themselves, and not in the folder that is worked in.
@@ -171,7 +114,7 @@ pub(super) fn is_personal(case: &Case<'_>, place: &str) -> bool {
     else {
         return false;
     };
-    PERSONAL.iter().any(|folder| is_within(below, folder))
+    lists::PERSONAL.iter().any(|folder| is_within(below, folder))
         && !is_within(place, ctx.project)
         && !is_within(place, ctx.cwd)
 }
@@ -194,34 +137,12 @@ fn is_part_of_outside(case: &Case<'_>, effect: &PathEffect) -> bool {
     }
     let known = path.prefix();
     let folder = known.rfind('/').map_or("", |at| &known[..at]);
-    let is_remade = REMADE.contains(&path.file_name().to_string().as_str());
+    let is_remade = lists::REMADE.contains(&path.file_name().to_string().as_str());
     if is_remade || !is_foreign(case, known) {
         return false;
     }
     effect.recursive || folder == case.ctx.home.trim_end_matches('/') || is_personal(case, folder)
 }
-
-/// Names of what builds and editors leave behind.
-const REMADE: &[&str] = &[
-    ".DS_Store",
-    "*.pyc",
-    "__pycache__",
-    "node_modules",
-    "*.log",
-    "*.tmp",
-    "*.swp",
-    "*~",
-    "*.bak",
-    "*.orig",
-    ".pytest_cache",
-    "target",
-    "dist",
-    "build",
-    "Thumbs.db",
-    "*.rej",
-    ".mypy_cache",
-    ".ruff_cache",
-];
 
 /// Whether `find` goes through home or the folders around the project for what is not made again by itself.
 fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
@@ -234,7 +155,7 @@ fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
         && !is_within(folder, "/var/cache");
     path.0.get(1) == Some(&Piece::Hole(Origin::Below))
         && (around || kept)
-        && !REMADE.contains(&path.file_name().to_string().as_str())
+        && !lists::REMADE.contains(&path.file_name().to_string().as_str())
 }
 
 /// A removal of a folder, or of everything in it: `x/*` counts as `x`.
@@ -322,41 +243,7 @@ pub(super) fn is_root_like(place: &str) -> bool {
 }
 
 pub(super) fn is_system(place: &str) -> bool {
-    const FOLDERS: &[&str] = &[
-        "/bin",
-        "/boot",
-        "/dev",
-        "/etc",
-        "/lib",
-        "/lib32",
-        "/lib64",
-        "/opt",
-        "/proc",
-        "/run",
-        "/sbin",
-        "/srv",
-        "/sys",
-        "/usr",
-        "/var",
-        "/System",
-        "/Library",
-        "/Applications",
-        "/private",
-        "/var/lib",
-        "/var/log",
-        "/usr/bin",
-        "/usr/lib",
-        "/usr/local",
-        "/usr/sbin",
-        "/usr/share",
-        "/Volumes",
-        "C:/Windows",
-        "C:/Users",
-        "/nix",
-        "/snap",
-        "/media",
-    ];
-    FOLDERS.contains(&place)
+    lists::SYSTEM_FOLDERS.contains(&place)
         || is_within(place, "/etc")
         || is_within(place, "/boot")
         || is_within(place, "/System")
@@ -381,7 +268,7 @@ fn is_foreign(case: &Case<'_>, place: &str) -> bool {
     if is_within(place, start) && start.matches('/').count() > 2 && start != ctx.home {
         return false;
     }
-    if CACHES.iter().any(|pattern| matches_configured(pattern, place, ctx)) {
+    if lists::CACHES.iter().any(|pattern| matches_configured(pattern, place, ctx)) {
         return false;
     }
     place.starts_with('/') || place.as_bytes().get(1) == Some(&b':')

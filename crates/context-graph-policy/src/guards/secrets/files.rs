@@ -5,6 +5,7 @@ use context_graph_secrets::files::{KEY_FILES, KEY_FOLDERS, SECRET_FILES};
 use crate::effects::{Access, PathEffect, Target};
 use crate::guards::Case;
 use crate::guards::places::{has_extension, hits, holds, is_within};
+use crate::programs::lists;
 
 pub(in crate::guards) fn is_key(target: &Target, case: &Case<'_>) -> bool {
     let name = target.path.file_name().to_string();
@@ -84,22 +85,7 @@ pub(super) fn gathers(effect: &PathEffect) -> bool {
 
 pub(super) fn holds_keys(effect: &PathEffect, case: &Case<'_>) -> bool {
     let home = case.ctx.home.trim_end_matches('/');
-    let whole = effect.access == Access::Read
-        && matches!(
-            effect.by.as_str(),
-            "tar"
-                | "zip"
-                | "cp"
-                | "rsync"
-                | "scp"
-                | "7z"
-                | "gtar"
-                | "bsdtar"
-                | "aws"
-                | "ditto"
-                | "docker"
-                | "podman"
-        );
+    let whole = effect.access == Access::Read && lists::TAKES_ALL.contains(&effect.by.as_str());
     KEY_FOLDERS.iter().any(|folder| {
         let folder = format!("{home}/{folder}");
         effect.target.places().any(|place| place == folder) || (whole && holds(&effect.target, &folder))
@@ -108,45 +94,5 @@ pub(super) fn holds_keys(effect: &PathEffect, case: &Case<'_>) -> bool {
 
 /// Programs that take a file of secrets to use it, not to show it.
 pub(super) fn may_be_handed(by: &str) -> bool {
-    matches!(
-        by,
-        "ssh"
-            | "ssh-add"
-            | "docker"
-            | "podman"
-            | "docker-compose"
-            | "dotenv"
-            | "direnv"
-            | "test"
-            | "chmod"
-            | "touch"
-            | "openssl"
-            | "mkcert"
-            | "certbot"
-            | "node"
-            | "bun"
-            | "deno"
-            | "python"
-            | "python3"
-            | "cargo"
-            | "go"
-            | "npm"
-            | "pnpm"
-            | "yarn"
-            | "make"
-            | "just"
-            | "psql"
-            | "terraform"
-            | "tofu"
-            | "kubectl"
-            | "helm"
-            | "ansible-playbook"
-            | "gh"
-            | "systemctl"
-            | "java"
-            | "mise"
-            | "task"
-            | "caddy"
-            | "nginx"
-    )
+    lists::USES_SECRETS.contains(&by)
 }
