@@ -1,9 +1,9 @@
-//! A session between two sync points: an append-only journal, which is the truth, and a state file, which is a
-//! cache of folding it.
+//! The live files of a session between two sync points: an append-only journal, which is the source of truth,
+//! and a state file, which caches the result of folding it.
 //!
-//! Ordinary events touch these two files and no database. Anyone may append at any time ([`LiveSession::append_only`]);
-//! stepping the session and folding the journal into the store take the session's lock ([`LiveSession::lock`]).
-//! What the payloads mean is not known here.
+//! Ordinary events use these two files and no database. Any process may append at any time
+//! ([`LiveSession::append_only`]); stepping the session and folding the journal into the store need the
+//! session's lock ([`LiveSession::lock`]). This module does not know what the payloads mean.
 
 mod damage;
 mod fold;
@@ -25,18 +25,18 @@ pub use tail::{JournalEntry, Tail};
 
 use serde::{Deserialize, Serialize};
 
-/// A journal that grows past this is folded at the next chance, sync point or not.
+/// A journal larger than this is folded at the next opportunity, sync point or not.
 pub const FOLD_ABOVE_BYTES: u64 = 1 << 20;
 
-/// A place in a journal, between two entries.
+/// A position in a journal, between two entries.
 ///
-/// A journal that was folded starts again under a new generation, and one that lost its tail in a power cut may
-/// grow past the old offset with other content; the three fields together tell all of these apart.
+/// A journal that was folded starts again with a new generation. One that lost its tail in a power cut may grow
+/// past the old offset with other content. The three fields together detect all of these cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Which journal: a random number, new at each start from empty.
+    /// Identifies the journal: a random number, new at each start from empty.
     pub generation: u64,
-    /// Bytes from the start of the file.
+    /// Offset from the start of the file, in bytes.
     pub offset: u64,
     /// Checksum of the frame that ends here.
     pub check: u64,

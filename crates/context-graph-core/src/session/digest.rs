@@ -25,7 +25,7 @@ const REFUSAL: usize = 150;
 const MESSAGE: usize = 120;
 const FILES: usize = 20;
 
-/// A file with less presence than this is no longer in work: it was used once, more than about 130 calls ago.
+/// A file with less presence than this is no longer in work: it was used once, more than 128 calls ago.
 const LEAST_PRESENCE: f64 = 1.0 / 130.0;
 /// A failure is reported for this many calls.
 const FAILS_FOR: u32 = 25;

@@ -1,45 +1,45 @@
-//! Damage found in a live session, so that nothing is dropped silently.
+//! Damage found in a live session. It is reported, so that nothing is dropped silently.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What kind of damage was met.
+/// The kind of damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DamageKind {
     /// The journal ended inside an entry: a process or the machine died while writing it.
     TornTail,
-    /// Bytes between two entries did not check out.
+    /// Bytes between two entries are not valid.
     BadEntry,
-    /// Entries are missing before one that checks out.
+    /// Entries are missing before a valid one.
     Gap,
-    /// The journal's first frame did not check out; the entries behind it were kept.
+    /// The journal's header is not valid; the entries after it were kept.
     Header,
     /// The journal does not continue what the store has folded; its entries may be logged twice.
     Discontinuity,
-    /// The state file did not check out or does not fit the journal; it is rebuilt.
+    /// The state file is not valid or does not match the journal; it is rebuilt.
     State,
 }
 
-/// Damage that was met, and where the bytes are now.
+/// Damage that was found, and where the bytes are now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// What kind.
     pub kind: DamageKind,
-    /// In which file.
+    /// The file.
     pub file: PathBuf,
-    /// From which byte.
+    /// The offset of the first damaged byte.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of damaged bytes.
     pub bytes: u64,
     /// The copy in quarantine; `None` if the bytes can be rebuilt.
     pub saved_to: Option<PathBuf>,
-    /// Whether something that had been acknowledged went with it.
+    /// Whether acknowledged data was lost.
     pub is_loss: bool,
 }
 
 impl Damage {
-    /// What the copy in quarantine is called.
+    /// The name of the copy in quarantine.
     pub fn piece(&self) -> Option<String> {
         Some(self.saved_to.as_ref()?.file_name()?.to_string_lossy().into_owned())
     }

@@ -1,9 +1,10 @@
 //! Folds a journal into the store, in an order that survives a crash at any point.
 //!
-//! Journal on disk, then one durable transaction with the log records *and* the place up to which the journal is
-//! folded, then the state file, then the journal is emptied. A death before the transaction leaves everything to
-//! be folded again; one after it leaves a journal whose folded part is skipped by that place. Because the journal
-//! is synced first, the place in the store never points past what a power cut leaves of the journal.
+//! The order is: sync the journal, then one durable transaction with the log records *and* the position up to
+//! which the journal is folded, then write the state file, then empty the journal. After a crash before the
+//! transaction, everything is folded again. After a crash later, the folded part of the journal is skipped
+//! because of that position. Because the journal is synced first, the position in the store never points past
+//! what a power cut leaves of the journal.
 
 use super::{Damage, JournalEntry, Position, SessionLock};
 use crate::error::{Result, StorageError};
@@ -12,33 +13,33 @@ use crate::store::{FoldBatch, SessionEntry, Store};
 /// What to store for the entries of a fold.
 #[derive(Debug)]
 pub struct FoldPlan {
-    /// Snapshot, state and records for the store. Where the journal ends is filled in by [`fold`].
+    /// Snapshot, state and records for the store. [`fold`] fills in where the journal ends.
     pub batch: FoldBatch,
-    /// The state file's next content: the effects of all entries included.
+    /// The next content of the state file, with the effects of all entries.
     pub live: Vec<u8>,
 }
 
-/// What a fold did.
+/// The result of a fold.
 #[derive(Debug)]
 pub struct Folded {
     /// The session as the store lists it now.
     pub entry: SessionEntry,
-    /// The place up to which the store now holds the journal.
+    /// The position up to which the store now has the journal.
     pub position: Position,
-    /// Whether the journal is empty now; if not, entries arrived meanwhile, for the next fold.
+    /// Whether the journal is now empty. If not, entries arrived meanwhile and wait for the next fold.
     pub emptied: bool,
-    /// What went wrong after the transaction. Nothing is lost by it: it is made good by the next fold.
+    /// An error after the transaction. Nothing is lost: the next fold repairs it.
     pub afterwards: Option<StorageError>,
-    /// Damage met on the way.
+    /// Damage that was found.
     pub damage: Vec<Damage>,
 }
 
 /// Moves the journal's entries into `store`, durably.
 ///
-/// `applied` is the place that the caller's state has reached. `plan` gets the entries that the log does not have
-/// yet, and those behind `applied`, whose effects must go into the state it returns. Neither contains the other: the
-/// state may be ahead of the log, and behind it after a fold that died half-way. It also gets the damage that was met,
-/// and leaves what is to be reported.
+/// `applied` is the position that the caller's state has reached. `plan` gets the entries that are not in the
+/// log yet, and those after `applied`, whose effects must go into the returned state. Neither set contains the
+/// other: the state may be ahead of the log, or behind it after an interrupted fold. `plan` also gets the
+/// damage that was found, and leaves in it what should be reported.
 pub fn fold(
     guard: &mut SessionLock<'_>,
     store: &Store,
@@ -52,11 +53,12 @@ pub fn fold(
     let mut fresh = guard.entries_since(applied)?;
     damage.append(&mut fresh.damage);
     let entries: Vec<_> = unlogged.entries().collect();
-    // What has arrived between the two readings is left to the next fold.
+    // Entries that arrived between the two reads are left to the next fold.
     let fresh: Vec<_> = fresh.entries().filter(|entry| entry.end.offset <= position.offset).collect();
     let FoldPlan { mut batch, live } = plan(&entries, &fresh, &mut damage)?;
     batch.folded_to = Some(position);
-    // The disk begins with the journal while the transaction is made, and must be done with it before that counts.
+    // The disk starts to write the journal while the transaction is prepared. It must finish before the
+    // transaction commits.
     guard.begin_sync();
     let entry = store.commit(&batch, || if entries.is_empty() { Ok(()) } else { guard.sync() })?;
     let emptied = guard.write_state(position, &live).and_then(|()| guard.truncate(position));

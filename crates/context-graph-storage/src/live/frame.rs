@@ -3,14 +3,14 @@
 //! ```text
 //! magic 4 │ length 4 │ generation 8 │ before 8 │ payload … │ check 8      (little endian)
 //! ```
-//! The check is a tag of the session's seal over all of it: only this user can write a frame. `before` is the check of the
-//! frame before, so that one which was taken out or put in again shows by what stands around it. The check stands last, so
-//! the eight bytes before any frame boundary identify what was written up to it.
-//! The magic cannot occur in UTF-8, so text in a payload never looks like the start of a frame.
+//! The check is a tag of the session's seal over the whole frame: only this user can write a frame. `before` is
+//! the check of the previous frame, so a frame that was removed or inserted again is detected by its
+//! neighbours. The check comes last, so the eight bytes before any frame boundary identify everything written
+//! up to it. The magic cannot occur in UTF-8, so text in a payload never looks like the start of a frame.
 
 use crate::seal::Seal;
 
-/// Largest payload of one frame.
+/// The largest payload of one frame, in bytes.
 pub const MAX_PAYLOAD_BYTES: usize = 64 << 20;
 
 /// Bytes before the payload.
@@ -18,7 +18,7 @@ pub(crate) const PREFIX: usize = 24;
 /// Bytes after the payload: the check.
 pub(crate) const SUFFIX: usize = 8;
 
-/// What a frame carries.
+/// The type of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The first frame of a journal.
@@ -36,12 +36,12 @@ impl Kind {
     }
 }
 
-/// A frame whose check holds.
+/// A frame with a valid check.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: Kind,
     pub(crate) generation: u64,
-    /// The check of the frame before.
+    /// The check of the previous frame.
     pub(crate) before: u64,
     pub(crate) payload: &'a [u8],
     pub(crate) check: u64,
@@ -54,18 +54,18 @@ impl Frame<'_> {
     }
 }
 
-/// Why bytes are not a frame.
+/// Why bytes are not a valid frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
     /// They end before the frame does.
     Cut,
-    /// They do not start like a frame, or belong elsewhere.
+    /// They do not start like a frame, or belong to another journal.
     Foreign,
-    /// The check does not hold.
+    /// The check is wrong.
     Check,
 }
 
-/// What goes before and after the payload of a frame that stands behind the check `before`.
+/// The bytes before and after the payload of a frame. `before` is the check of the previous frame.
 pub(crate) fn enclose(
     seal: &Seal,
     kind: Kind,
@@ -83,7 +83,7 @@ pub(crate) fn enclose(
     (prefix, check(seal, kind, generation, before, payload).to_le_bytes())
 }
 
-/// The frame that `bytes` start with.
+/// The frame at the start of `bytes`.
 pub(crate) fn parse<'a>(seal: &Seal, bytes: &'a [u8]) -> Result<Frame<'a>, Flaw> {
     let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX>() else { return Err(Flaw::Cut) };
     let kind = match prefix[..4] {
@@ -105,7 +105,7 @@ pub(crate) fn parse<'a>(seal: &Seal, bytes: &'a [u8]) -> Result<Frame<'a>, Flaw>
     Ok(frame)
 }
 
-/// Where the next whole frame starts, at or after `from`.
+/// The start of the next valid frame, at or after `from`.
 pub(crate) fn find(seal: &Seal, bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -117,8 +117,8 @@ pub(crate) fn find(seal: &Seal, bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Whether bytes that are no whole frame were one that had been acknowledged. The start of a frame whose writer died was
-/// not, and neither were zeros that a power cut left.
+/// Whether invalid bytes were once an acknowledged frame. The beginning of a frame whose writer died was not
+/// acknowledged, and neither were zeros left by a power cut.
 pub(crate) fn is_loss(seal: &Seal, bytes: &[u8]) -> bool {
     if bytes.iter().all(|byte| *byte == 0) {
         return false;
@@ -129,7 +129,7 @@ pub(crate) fn is_loss(seal: &Seal, bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether a frame that seems to end too early is whole but for the length that it says.
+/// Whether a frame that seems to end too early is valid except for its length field.
 fn has_all_but_its_length(seal: &Seal, bytes: &[u8]) -> bool {
     let Some(length) = bytes.len().checked_sub(PREFIX + SUFFIX).and_then(|it| u32::try_from(it).ok()) else {
         return false;
@@ -139,7 +139,8 @@ fn has_all_but_its_length(seal: &Seal, bytes: &[u8]) -> bool {
     parse(seal, &mended).is_ok()
 }
 
-/// Its last byte is never the first of a frame: else the frame behind one that lacks its last byte could complete it.
+/// Its last byte is never the first byte of a frame. Otherwise the next frame could complete one that lacks its
+/// last byte.
 fn check(seal: &Seal, kind: Kind, generation: u64, before: u64, payload: &[u8]) -> u64 {
     seal.check(&[kind as u64, generation, before], payload) & (u64::MAX >> 1)
 }
@@ -148,7 +149,7 @@ fn u32_at(bytes: &[u8; PREFIX], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Eight little-endian bytes at `at`; the caller knows that they are there.
+/// Reads eight little-endian bytes at `at`; the caller knows that they exist.
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     let mut word = [0; 8];
     word.copy_from_slice(&bytes[at..at + 8]);

@@ -1,4 +1,4 @@
-//! The first frame of a journal: its format, its generation, what it continues and whose it is.
+//! The first frame of a journal: its format, its generation, what it continues and its session.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -11,24 +11,24 @@ use crate::seal::Seal;
 use crate::session_key::MAX_SESSION_ID_BYTES;
 use crate::system::FileExt as _;
 
-/// Newest journal format this program reads, and the one it writes.
+/// The newest journal format that is read, and the one that is written.
 const FORMAT: u16 = 2;
-/// Format, then the position that the journal continues; the session's id follows.
+/// The format, then the position that the journal continues; the session's id follows.
 const FIXED: usize = 2 + 24;
-/// Longest header on disk.
+/// The longest header on disk, in bytes.
 pub(crate) const MAX_BYTES: usize = PREFIX + FIXED + MAX_SESSION_ID_BYTES + SUFFIX;
 
-/// What a journal says about itself.
+/// The contents of a journal's header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Header {
     pub(crate) generation: u64,
-    /// Where the journal before this one ended when it was folded; none for a journal that started from nothing.
+    /// Where the previous journal ended when it was folded; `None` for a journal that started from nothing.
     pub(crate) follows: Option<Position>,
-    /// The place right behind the header.
+    /// The position directly after the header.
     pub(crate) start: Position,
 }
 
-/// What stands at the start of a journal file.
+/// What is at the start of a journal file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Found {
     Empty,
@@ -55,7 +55,7 @@ pub(crate) fn read(seal: &Seal, file: &File, path: &Path, id: &str) -> Result<Fo
     Ok(Found::Whole(header))
 }
 
-/// The id that the journal `file` says it is of. Whether that is true, only the session's seal can tell.
+/// The session id in the header of the journal `file`. Only the session's seal can prove that it is correct.
 pub(crate) fn owner(file: &File) -> Option<String> {
     let mut bytes = [0; MAX_BYTES];
     let length = file.read_at(&mut bytes, 0).ok()?;
@@ -65,7 +65,7 @@ pub(crate) fn owner(file: &File) -> Option<String> {
     String::from_utf8(payload.get(FIXED..)?.to_vec()).ok()
 }
 
-/// Header and owner of a header frame; none when the frame is too short to be one.
+/// Header and session id of a header frame; `None` if the frame is too short.
 pub(crate) fn decode<'a>(frame: &frame::Frame<'a>, path: &Path) -> Result<Option<(Header, &'a [u8])>> {
     let Some((fixed, owner)) = frame.payload.split_at_checked(FIXED) else { return Ok(None) };
     let format = u16::from_le_bytes([fixed[0], fixed[1]]);
@@ -98,7 +98,7 @@ pub(crate) fn encode(seal: &Seal, generation: u64, follows: Option<Position>, id
     (Header { generation, follows, start }, bytes)
 }
 
-/// A generation no other journal has: the standard library seeds its hashers from the operating system.
+/// A generation that no other journal has: the standard library seeds its hashers from the operating system.
 pub(crate) fn new_generation() -> u64 {
     RandomState::new().hash_one(0_u8).max(1)
 }

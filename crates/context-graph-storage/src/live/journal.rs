@@ -1,8 +1,8 @@
 //! The journal of a session: who may write to it, and when.
 //!
-//! Each entry has a tag that covers the one before it, so an appender holds a lock for the time of one write.
-//! So does a process that changes or removes entries. An appender that finds the file empty has met a
-//! journal that was just created, folded, or removed, and finds out which.
+//! Each entry has a tag that covers the previous one, so an appender holds a lock during its write. So does a
+//! process that changes or removes entries. If an appender finds the file empty, the journal was just created,
+//! folded or removed; it then finds out which.
 
 use std::fs::File;
 use std::io::Write;
@@ -21,7 +21,7 @@ use crate::seal::Seal;
 use crate::session_key::SessionKey;
 use crate::system::{self, FileExt as _};
 
-/// Where a session's journal is, open or not.
+/// A session's journal file, open or not.
 #[derive(Debug)]
 pub(crate) struct JournalFile {
     pub(crate) folder: Arc<Folder>,
@@ -32,34 +32,34 @@ pub(crate) struct JournalFile {
     pub(crate) quarantine: Quarantine,
     /// The session's own seal.
     pub(crate) seal: Seal,
-    /// Where it is written down how far it has come, where it is.
+    /// Where the reached position is recorded, if it is.
     pub(crate) reached: Option<Reached>,
-    /// Whether each append waits for the disk.
+    /// Whether each append is synced to disk.
     pub(crate) durable: bool,
 }
 
-/// Where an entry stands that was just written.
+/// The position of an entry that was just written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written {
     pub(crate) start: Position,
     pub(crate) end: Position,
-    /// Whether the journal holds the place that it had come to before.
+    /// Whether the journal still contains the position it had reached before.
     pub(crate) leads_on: bool,
 }
 
-/// An open journal whose header is known. Its holder has the session's lock, so the file is neither emptied nor
-/// removed by anyone else.
+/// An open journal with a known header. Its holder has the session's lock, so nobody else empties or removes
+/// the file.
 #[derive(Debug)]
 pub(crate) struct Journal<'a> {
     pub(crate) place: &'a JournalFile,
     pub(crate) file: File,
     pub(crate) header: Header,
-    /// Whether it was just seen to lead to where it had come.
+    /// Whether it was just found to contain the position it had reached.
     pub(crate) leads_on: bool,
 }
 
 impl JournalFile {
-    /// Appends without the session's lock: sixteen system calls when the journal is there.
+    /// Appends without the session's lock: sixteen system calls if the journal exists.
     pub(crate) fn append(&self, payload: &[u8]) -> Result<Vec<Damage>> {
         loop {
             let file = self.open_file()?;
@@ -68,7 +68,7 @@ impl JournalFile {
             if let Some(header) = self.settle(&file, &mut damage)? {
                 self.write_entry(&file, &header, payload)?;
                 if self.durable {
-                    // Others need not wait for the disk as well.
+                    // Other processes do not have to wait for the disk too.
                     file_lock::release(&file).context("unlock", &self.path)?;
                     file.sync_data().context("sync", &self.path)?;
                 }
@@ -96,7 +96,8 @@ impl JournalFile {
         }
     }
 
-    /// Gives `file` a header where it has none; none when the file was removed meanwhile. The caller is alone.
+    /// Writes a header if `file` has none; `None` if the file was removed meanwhile. The caller holds the
+    /// exclusive lock.
     fn settle(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Option<Header>> {
         let found = header::read(&self.seal, file, &self.path, &self.session_id)?;
         if let Found::Whole(header) = found {
@@ -107,7 +108,7 @@ impl JournalFile {
             return Ok(None);
         }
         if about.size > MAX_JOURNAL_BYTES {
-            // Nobody has written this with us.
+            // This program never writes such a file.
             damage.push(self.move_away(about.size)?);
             return Ok(None);
         }
@@ -117,14 +118,14 @@ impl JournalFile {
         }
     }
 
-    /// Starts a new generation in an empty file. The caller is alone.
+    /// Starts a new generation in an empty file. The caller holds the exclusive lock.
     fn write_header(&self, mut file: &File, follows: Option<Position>) -> Result<Header> {
         let (header, bytes) = header::encode(&self.seal, header::new_generation(), follows, &self.session_id);
         file.write_all(&bytes).context("write", &self.path)?;
         Ok(header)
     }
 
-    /// One frame by one `write`, behind what is there; the caller is alone.
+    /// Appends one frame with a single `write`. The caller holds the exclusive lock.
     fn write_entry(&self, file: &File, header: &Header, payload: &[u8]) -> Result<Written> {
         let generation = header.generation;
         if payload.len() > MAX_PAYLOAD_BYTES {
@@ -141,7 +142,7 @@ impl JournalFile {
         let written =
             system::write_once(file, &[&prefix, payload, &suffix]).context("append to", &self.path)?;
         if written < whole {
-            // The start of an entry is taken back: nobody else can have written behind it.
+            // A partial entry is removed: nobody else can have written after it.
             system::set_length(file, end).context("shorten", &self.path)?;
             return Err(StorageError::DiskFull { action: "append to", path: self.path.clone() });
         }
@@ -156,11 +157,11 @@ impl JournalFile {
     }
 }
 
-/// A journal is folded long before this, so a larger one is nobody's.
+/// A journal is folded long before this size, so this program did not write a larger one.
 const MAX_JOURNAL_BYTES: u64 = 1 << 30;
 
 impl Journal<'_> {
-    /// Appends like everyone else and says where the entry stands.
+    /// Appends like everyone else and returns the entry's position.
     pub(crate) fn append(&mut self, payload: &[u8]) -> Result<Written> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
@@ -173,7 +174,8 @@ impl Journal<'_> {
         written
     }
 
-    /// The place that it had come to and does not lead to: it was put back to an earlier state, or begun anew.
+    /// The position that the journal had reached and no longer contains: the file was restored to an earlier
+    /// state, or started anew.
     pub(crate) fn missed(&self) -> Result<Option<Position>> {
         let Some(reached) = self.place.reached.as_ref().filter(|_| !self.leads_on) else { return Ok(None) };
         let path = &self.place.path;
@@ -184,24 +186,24 @@ impl Journal<'_> {
         Ok(missed)
     }
 
-    /// Takes it that the journal has come to `end` and no further, because what is missing is on record.
+    /// Records `end` as the reached position, because the loss of what is missing is on record.
     pub(crate) fn settle_at(&mut self, end: Position) {
         if let Some(reached) = &self.place.reached {
             reached.settle(&self.place.seal, end);
         }
     }
 
-    /// Has the disk begin with what was appended, so that there is less to wait for when it is to be safe.
+    /// Starts writing the appended data to disk, so that a later sync waits less.
     pub(crate) fn begin_sync(&self) {
         system::begin_sync(&self.file);
     }
 
-    /// Makes what was read so far survive a power cut.
+    /// Syncs to disk everything read so far.
     pub(crate) fn sync(&self) -> Result<()> {
         self.file.sync_data().context("sync", &self.place.path)
     }
 
-    /// Empties a journal that ends at `folded`, which the store holds. False when entries arrived since.
+    /// Empties a journal that ends at `folded`, which the store has. False if entries arrived since.
     pub(crate) fn truncate(&mut self, folded: Position) -> Result<bool> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
@@ -214,13 +216,13 @@ impl Journal<'_> {
         Ok(done)
     }
 
-    /// Removes the journal: whatever is in it, or only if there is nothing. False when there was something.
+    /// Removes the journal, either always or only if it is empty. False if there were entries.
     pub(crate) fn remove(&mut self, only_empty: bool) -> Result<bool> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
         let done = !only_empty || self.ends_at(self.header.start)?;
         if done {
-            // Emptied first: an appender that already holds the file open notices, and opens the next one.
+            // Emptied first: an appender that already has the file open notices this and opens the next one.
             system::set_length(&self.file, 0).context("shorten", path)?;
             self.place.folder.remove(&self.place.name).context("remove", path)?;
             if let Some(reached) = &self.place.reached {

@@ -1,7 +1,8 @@
-//! How far a session's journal has come, kept in the user's own folder and moved at every event: a journal that was put
-//! back to an earlier state, or begun anew, does not lead there.
+//! The reached position: how far a session's journal has come. It is kept in the user's own folder and updated
+//! at every event. A journal that was restored to an earlier state, or started anew, does not contain this
+//! position.
 //!
-//! It is evidence and nothing else. Nobody waits for it to be on disk, and where it cannot be kept nothing is missing.
+//! It is only evidence. It is never synced, and if it cannot be stored nothing else fails.
 
 use std::fs::File;
 use std::io;
@@ -17,7 +18,7 @@ use crate::system::FileExt as _;
 const FOLDER: &str = "reached";
 const PLACE: usize = 24;
 
-/// Where it is written down how far one journal has come.
+/// The file with the reached position of one journal.
 #[derive(Debug, Clone)]
 pub(crate) struct Reached {
     user: UserFolder,
@@ -45,12 +46,12 @@ impl Reached {
         let _ = self.open(Access::WriteOrCreate).and_then(|file| write(&file, seal, end));
     }
 
-    /// How far it had come.
+    /// The reached position.
     pub(super) fn read(&self, seal: &Seal) -> Option<Position> {
         self.open(Access::Read).ok().and_then(|file| read(&file, seal))
     }
 
-    /// Nothing is to be missed any more.
+    /// Forgets the position, so that nothing is missed any more.
     pub(super) fn forget(&self) {
         let _ = Folder::open(&self.user.path().join(FOLDER)).and_then(|folder| folder.remove(&self.name));
     }
@@ -67,7 +68,7 @@ impl Reached {
     }
 }
 
-/// Whether a journal holds a place, or continues one that did.
+/// Whether a journal contains a position, or continues a journal that did.
 pub(super) fn holds(journal: &File, header: &Header, place: Position) -> bool {
     if place.generation != header.generation {
         let folded = header.follows.filter(|before| before.generation == place.generation);
@@ -79,7 +80,7 @@ pub(super) fn holds(journal: &File, header: &Header, place: Position) -> bool {
         && u64::from_le_bytes(check) == place.check
 }
 
-/// What a power cut has left empty, and what nobody has sealed, says nothing.
+/// Reads the position. A file that a power cut left empty, or that has no valid seal, gives `None`.
 fn read(file: &File, seal: &Seal) -> Option<Position> {
     let mut bytes = [0; PLACE + TAG_BYTES];
     file.read_exact_at(&mut bytes, 0).ok()?;

@@ -1,4 +1,4 @@
-//! What an exclusive holder does about a damaged journal: save the bytes, keep every entry that checks out.
+//! Repair of a damaged journal by a holder of the exclusive lock: save the bytes, keep every valid entry.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -16,15 +16,15 @@ use crate::safe_open::{Access, random_name};
 use crate::system::FileExt as _;
 
 impl JournalFile {
-    /// Rebuilds a journal whose header does not check out. The generation is taken from what is left, so that
-    /// places noted earlier still hold. The caller is alone.
+    /// Rebuilds a journal whose header is not valid. The generation is taken from the remaining frames, so that
+    /// earlier positions stay valid. The caller holds the exclusive lock.
     pub(super) fn repair_header(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Header> {
         let bytes = self.read_to_end(file, 0)?;
         let seal = &self.seal;
         let mut follows = None;
         let mut generation = None;
         let mut at = 0;
-        // What stands before the first whole frame is the header, unless it is larger than any.
+        // The bytes before the first valid frame are the header, unless they are too many.
         let mut is_loss = false;
         while let Some(start) = frame::find(seal, &bytes, at) {
             let Ok(frame) = frame::parse(seal, &bytes[start..]) else { break };
@@ -45,8 +45,8 @@ impl JournalFile {
         self.rewrite(&bytes, |found| found == generation, generation, follows)
     }
 
-    /// Replaces the content of the journal by a header and the whole entries among `bytes` that are `wanted`. Written
-    /// over what is there, which takes no space that a full disk would not have.
+    /// Replaces the journal's content by a header and those valid entries in `bytes` that are `wanted`.
+    /// Overwrites in place, which needs no extra space on a full disk.
     fn rewrite(
         &self,
         bytes: &[u8],
@@ -55,7 +55,7 @@ impl JournalFile {
         follows: Option<Position>,
     ) -> Result<Header> {
         let seal = &self.seal;
-        // What is written anew leads to where the journal had come, if it led there as it was.
+        // The rewritten journal contains the reached position if the old one did.
         let had_come = |place: &Position| {
             let check = usize::try_from(place.offset).ok().and_then(|at| bytes.get(at.checked_sub(8)?..at));
             wanted(place.generation) && check == Some(&place.check.to_le_bytes()[..])
@@ -73,7 +73,7 @@ impl JournalFile {
             }
             at = start + frame.size();
         }
-        // Not through the journal's own handle: that one appends, wherever it is told to write.
+        // Not through the journal's own handle, which is in append mode.
         let file = self.folder.file(&self.name, Access::Write).context("open", &self.path)?;
         file.write_all_at(&content, 0).context("write", &self.path)?;
         file.set_len(content.len() as u64).context("shorten", &self.path)?;
@@ -83,8 +83,8 @@ impl JournalFile {
         Ok(header)
     }
 
-    /// Saves bytes of the journal to quarantine; the flag is false when they were saved before. Those of a loss are named
-    /// so that it can be told later that there was one.
+    /// Saves bytes of the journal to quarantine; the flag is false if they were saved before. For a loss the
+    /// file name says so, so that the loss can be reported later.
     pub(super) fn save(&self, bytes: &[u8], offset: u64, is_loss: bool) -> Result<(PathBuf, bool)> {
         let what = if is_loss { LOST } else { "journal" };
         let name = format!("{}.{what}-{offset}-{:016x}", self.key, xxh3_64(bytes));
@@ -102,7 +102,7 @@ impl JournalFile {
         Damage { kind, file: self.path.clone(), offset, bytes: bytes as u64, saved_to, is_loss }
     }
 
-    /// Puts a journal that is too large to be read into quarantine as it is. The caller is alone.
+    /// Moves a journal that is too large to read into quarantine. The caller holds the exclusive lock.
     pub(super) fn move_away(&self, size: u64) -> Result<Damage> {
         let name = random_name().context("name a place for", &self.path)?;
         let name = format!("{}.{LOST}-0-{}", self.key, &name[..16]);
@@ -111,9 +111,9 @@ impl JournalFile {
         Ok(self.damage(DamageKind::Header, 0, size, Some(saved_to), true))
     }
 
-    /// Everything from `offset` on.
+    /// All bytes from `offset` on.
     pub(super) fn read_to_end(&self, file: &File, offset: u64) -> Result<Vec<u8>> {
-        // One call reads what a few events have appended; a short answer is the end of the file.
+        // One call reads what a few events have appended; a short read is the end of the file.
         let mut bytes = vec![0; 16 << 10];
         let mut filled = 0;
         loop {
@@ -140,8 +140,8 @@ impl Journal<'_> {
         Ok([journal, state].into_iter().filter_map(name).collect())
     }
 
-    /// Gives the whole journal a new generation, because it does not contain the place up to which the store has
-    /// folded it. Everything in it counts as new: logged twice is better than not at all.
+    /// Gives the whole journal a new generation, because it does not contain the position up to which the store
+    /// has folded it. All its entries count as new: it is better to log them twice than not at all.
     pub(super) fn renew(&mut self) -> Result<Damage> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;

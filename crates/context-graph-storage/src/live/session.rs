@@ -1,4 +1,4 @@
-//! A live session as callers see it: append from anywhere, step under its lock.
+//! The interface of a live session: append from anywhere, step under its lock.
 
 use std::fs::File;
 use std::io;
@@ -22,7 +22,7 @@ use crate::system;
 const JOURNAL: &str = "journal";
 const STATE: &str = "state";
 
-/// The live files of one session. Making one touches nothing on disk.
+/// The live files of one session. Creating this value does not touch the disk.
 #[derive(Debug)]
 pub struct LiveSession {
     journal: JournalFile,
@@ -33,17 +33,17 @@ pub struct LiveSession {
 /// A state read without the session's lock.
 #[derive(Debug)]
 pub struct StateReading {
-    /// The newest state that checks out.
+    /// The newest valid state.
     pub state: Option<LiveState>,
-    /// That the file was there and did not check out.
+    /// Set if the file exists but is not valid.
     pub damage: Option<Damage>,
 }
 
-/// The right to step a session: one process at a time has it.
+/// The session's lock: one process at a time may step a session.
 #[derive(Debug)]
 pub struct SessionLock<'a> {
     session: &'a LiveSession,
-    /// Holds the lock; it goes with the file.
+    /// Holds the lock, which is released with the file.
     state: File,
     current: Option<Descriptor>,
     journal: Journal<'a>,
@@ -52,7 +52,7 @@ pub struct SessionLock<'a> {
 }
 
 impl LiveSession {
-    /// The session `id` with its files in `folder`, sealed with a seal made from `seal`; damaged bytes go to
+    /// The session `id` with its files in `folder`, using a seal derived from `seal`; damaged bytes go to
     /// `quarantine`.
     pub fn new(folder: Arc<Folder>, id: &str, quarantine: Quarantine, seal: &Seal) -> Result<Self> {
         let key = SessionKey::new(id)?;
@@ -65,7 +65,7 @@ impl LiveSession {
         Ok(Self { journal, state, state_name })
     }
 
-    /// Makes every append wait for the disk, for those who would rather wait than lose the last events to a power
+    /// Syncs every append to disk, for users who prefer to wait rather than lose the last events in a power
     /// cut.
     #[must_use]
     pub fn durable(mut self, durable: bool) -> Self {
@@ -73,7 +73,7 @@ impl LiveSession {
         self
     }
 
-    /// Has it written down in the user's own folder how far the journal has come.
+    /// Records the journal's reached position in the user's own folder.
     #[must_use]
     pub(crate) fn watched(mut self, user: &UserFolder, state: &str) -> Self {
         self.journal.reached = Some(Reached::new(user, state, &self.journal.key));
@@ -85,13 +85,13 @@ impl LiveSession {
         &self.journal.session_id
     }
 
-    /// Appends `payload` without waiting for anyone who steps the session. When this returns, the entry survives
-    /// the death of the process. Damage to the journal that had to be mended first is returned.
+    /// Appends `payload` without waiting for a process that steps the session. After it returns, the entry
+    /// survives a crash of the process. Returns damage to the journal that had to be repaired first.
     pub fn append_only(&self, payload: &[u8]) -> Result<Vec<Damage>> {
         self.journal.append(payload)
     }
 
-    /// The newest state, without waiting for anyone; it may be older than the journal.
+    /// The newest state, without waiting for a lock; it may be older than the journal.
     pub fn read_state_unlocked(&self) -> Result<StateReading> {
         let file = match self.journal.folder.file(&self.state_name, Access::Read) {
             Ok(file) => file,
@@ -107,14 +107,14 @@ impl LiveSession {
         })
     }
 
-    /// Waits for the right to step the session.
+    /// Waits for the session's lock.
     pub fn lock(&self) -> Result<SessionLock<'_>> {
         let state = self.lock_state()?;
         self.guard(state)
     }
 
-    /// Waits for the right to look at a session that has files; none when it has none, or none any more when its turn
-    /// has come. Looking leaves no files behind that were not there.
+    /// Waits for the lock of a session that has files; `None` if it has none, or none any more when the lock is
+    /// free. Creates no files.
     pub fn lock_existing(&self) -> Result<Option<SessionLock<'_>>> {
         let has_journal = || self.journal.folder.has(&self.journal.name);
         if !has_journal() {
@@ -148,7 +148,7 @@ impl LiveSession {
         }
     }
 
-    /// Removes journal and state, folded or not, as when a session is forgotten. False when there was nothing.
+    /// Removes journal and state, folded or not, as when a session is forgotten. False if there was nothing.
     pub fn remove(&self) -> Result<bool> {
         let there = |name: &str| self.journal.folder.has(name);
         if !there(&self.journal.name) && !there(&self.state_name) {
@@ -181,8 +181,8 @@ impl SessionLock<'_> {
         self.session.id()
     }
 
-    /// The state, if there is one that fits the journal. Without one the session is rebuilt: from what the store
-    /// has, and the entries since.
+    /// The state, if there is one that matches the journal. Without one the session is rebuilt from the store
+    /// and the entries since.
     pub fn read_state(&mut self) -> Result<Option<LiveState>> {
         let state = match state_file::read(&self.session.journal.seal, &self.state, &self.session.state)? {
             Content::Absent => return Ok(None),
@@ -203,24 +203,24 @@ impl SessionLock<'_> {
         Ok(state)
     }
 
-    /// A whole state that [`Self::read_state`] found and that has come to a place which the journal does not have: it
-    /// knows of entries that are gone, unless the store has them.
+    /// A valid state, found by [`Self::read_state`], whose position is not in the journal: it knows of entries
+    /// that are lost, unless the store has them.
     pub fn take_unfit(&mut self) -> Option<LiveState> {
         self.unfit.take()
     }
 
-    /// Copies what is left of a session to quarantine, of which entries are gone without a trace in the journal: the
-    /// state, which has their effects, and the journal. Gives the names of the copies.
+    /// Copies what is left of a session to quarantine after entries disappeared without a trace in the journal:
+    /// the state, which has their effects, and the journal. Returns the names of the copies.
     pub fn save_remains(&self, unfit: &LiveState) -> Result<Vec<String>> {
         self.journal.save_remains(unfit)
     }
 
-    /// Where the journal begins.
+    /// The start of the journal.
     pub fn journal_start(&self) -> Position {
         self.journal.header.start
     }
 
-    /// Whether the journal holds `place`, or begins where the one before it was folded, which did.
+    /// Whether the journal contains `place`, or continues a folded journal that did.
     pub fn has_come_to(&self, place: Position) -> Result<bool> {
         let header = &self.journal.header;
         if header.follows.is_some_and(|before| before.generation == place.generation) {
@@ -232,28 +232,29 @@ impl SessionLock<'_> {
         self.journal.continues(place)
     }
 
-    /// The place that the journal had come to and does not lead to: it was put back to an earlier state, or begun anew.
+    /// The position that the journal had reached and no longer contains: the file was restored to an earlier
+    /// state, or started anew.
     pub(crate) fn missed(&self) -> Result<Option<Position>> {
         self.journal.missed()
     }
 
-    /// Takes it that the journal has come to `end` and no further, because what is missing is on record.
+    /// Records `end` as the reached position, because the loss of what is missing is on record.
     pub(crate) fn settle_at(&mut self, end: Position) {
         self.journal.settle_at(end);
     }
 
-    /// Appends `payload` and says where it ended.
+    /// Appends `payload` and returns the position after it.
     pub fn append(&mut self, payload: &[u8]) -> Result<Position> {
         self.journal.append(payload).map(|written| written.end)
     }
 
-    /// Appends `payload` and says where it stands.
+    /// Appends `payload` and returns where it is.
     pub(crate) fn append_own(&mut self, payload: &[u8]) -> Result<Written> {
         self.journal.append(payload)
     }
 
-    /// The entries behind `position` up to `own`, which is not read again; all behind `position` where others stand between
-    /// them that do not check out.
+    /// The entries after `position` and before `own`, which is not read again. If entries of others in between
+    /// are not valid: all entries after `position`.
     pub(crate) fn entries_before(&mut self, position: Option<Position>, own: Written) -> Result<Tail> {
         match self.journal.entries_up_to(position, own.start)? {
             Some(tail) => Ok(tail),
@@ -261,13 +262,12 @@ impl SessionLock<'_> {
         }
     }
 
-    /// The entries behind `position`; all there are, if none is given. A `position` of before the last fold means
-    /// all as well.
+    /// The entries after `position`; all entries if it is `None` or from before the last fold.
     pub fn entries_since(&mut self, position: Option<Position>) -> Result<Tail> {
         self.journal.entries_since(position)
     }
 
-    /// Replaces the state by one that contains the effects of all entries up to `applied`.
+    /// Replaces the state by one with the effects of all entries up to `applied`.
     pub fn write_state(&mut self, applied: Position, payload: &[u8]) -> Result<()> {
         if self.current.is_none()
             && let Content::State(descriptor, _) =
@@ -280,24 +280,24 @@ impl SessionLock<'_> {
         Ok(())
     }
 
-    /// Has the disk begin with the journal, for [`Self::sync`] to wait the less.
+    /// Starts writing the journal to disk, so that [`Self::sync`] waits less.
     pub fn begin_sync(&self) {
         self.journal.begin_sync();
     }
 
-    /// Makes the journal survive a power cut.
+    /// Syncs the journal to disk.
     pub fn sync(&self) -> Result<()> {
         self.journal.sync()
     }
 
-    /// Empties the journal after the store has durably taken all up to `folded`. False when entries arrived since;
-    /// they stay, for the next fold.
+    /// Empties the journal after the store has durably stored everything up to `folded`. False if entries
+    /// arrived since; they stay for the next fold.
     pub fn truncate(&mut self, folded: Position) -> Result<bool> {
         self.journal.truncate(folded)
     }
 
-    /// Removes the live files of a session that has ended, once its journal is folded and empty. False when it is
-    /// not: entries arrived since, for the next fold.
+    /// Removes the live files of an ended session once its journal is folded and empty. False if entries
+    /// arrived since; they stay for the next fold.
     pub fn retire(mut self) -> Result<bool> {
         // The journal first: once the state file is gone, another process can take the session's lock.
         if !self.journal.remove(true)? {
@@ -307,14 +307,14 @@ impl SessionLock<'_> {
         Ok(true)
     }
 
-    /// Damage met so far outside of [`Tail::damage`], each reported once.
+    /// Damage found so far outside of [`Tail::damage`]; each is returned once.
     pub fn take_damage(&mut self) -> Vec<Damage> {
         std::mem::take(&mut self.damage)
     }
 }
 
-/// The sessions that have a journal in `folder`, with its size: those not retired yet. Those whose journal was last
-/// written to before `since_ms` are passed over.
+/// The sessions with a journal in `folder`, with its size: those not retired yet. Journals last written before
+/// `since_ms` are skipped.
 pub fn live_sessions(folder: &Folder, since_ms: Option<i64>) -> Result<Vec<(String, u64)>> {
     let since = since_ms.map(|since| {
         let seconds = u64::try_from(since.div_euclid(1000)).unwrap_or(0);
@@ -328,7 +328,7 @@ pub fn live_sessions(folder: &Folder, since_ms: Option<i64>) -> Result<Vec<(Stri
         if since.is_some_and(|since| metadata.modified().is_ok_and(|at| at < since)) {
             continue;
         }
-        // Where the header is damaged, a plain key is still the id.
+        // If the header is damaged, a plain key is still the id.
         let ids = [header::owner(&file), Some(key.to_owned())].into_iter().flatten();
         let own = |id: &String| SessionKey::new(id).is_ok_and(|own| own.as_str() == key);
         if let Some(id) = ids.into_iter().find(own) {

@@ -1,14 +1,15 @@
-//! The state file: the session as of some place in its journal, replaced in place.
+//! The state file: the session at some position of its journal, replaced in place.
 //!
-//! Two descriptors stand at the front, each naming a stretch of the file. A writer fills a stretch that the
-//! current descriptor does not name, then overwrites the *other* descriptor. After a crash half-way, and for
-//! readers meanwhile, the previous state is still there. Replacing a file by `rename` would do as much, but costs thirty
-//! times as much on ext4, which then writes the new file out at once.
+//! Two descriptors at the front each name a range of the file. A writer fills a range that the current
+//! descriptor does not name, then overwrites the *other* descriptor. So after a crash, and for concurrent
+//! readers, the previous state is still there. Replacing the file by `rename` would also work, but costs thirty
+//! times as much on ext4, which then writes the new file to disk at once.
 //!
 //! ```text
 //! descriptor 0 (128 bytes) │ descriptor 1 (128 bytes) │ stretches …
 //! ```
-//! Both have tags of the session's seal. It is a cache: a file that fails the check is rebuilt from the journal.
+//! Both have tags of the session's seal. The file is a cache: if it fails the check, it is rebuilt from the
+//! journal.
 
 use std::fs::File;
 use std::ops::Range;
@@ -23,23 +24,23 @@ use crate::system::FileExt as _;
 const MAGIC: &[u8; 8] = b"CGstate\x02";
 const SLOT: usize = 128;
 const DATA: u64 = 2 * SLOT as u64;
-/// Words of a descriptor behind the magic; the checksum of all before it is the last.
+/// Words of a descriptor after the magic; the last is the checksum of all before it.
 const WORDS: usize = 8;
 
-/// What tags are of. The frames of a journal have numbers below these.
+/// The kinds of tags. The frames of a journal use smaller numbers.
 const CONTENT: u64 = 16;
 const DESCRIPTOR: u64 = 17;
 
-/// Largest state that is stored.
+/// The largest state that is stored, in bytes.
 const MAX_STATE_BYTES: usize = 64 << 20;
 
-/// How often a reader without a lock looks again before it believes that the file is damaged.
+/// How often a reader without a lock retries before it reports the file as damaged.
 const ATTEMPTS: usize = 4;
 
-/// A session's state and the place in the journal up to which it was folded.
+/// A session's state and its position in the journal.
 #[derive(Debug, Clone)]
 pub struct LiveState {
-    /// The state contains the effects of all entries up to here.
+    /// The state has the effects of all entries up to here.
     pub applied: Position,
     bytes: Vec<u8>,
     range: Range<usize>,
@@ -52,7 +53,7 @@ impl LiveState {
     }
 }
 
-/// Where the current state stands in the file.
+/// The range of the current state in the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Descriptor {
     slot: usize,
@@ -63,7 +64,7 @@ pub(crate) struct Descriptor {
     checksum: u64,
 }
 
-/// What a state file holds.
+/// The content of a state file.
 #[derive(Debug)]
 pub(crate) enum Content {
     Absent,
@@ -71,11 +72,11 @@ pub(crate) enum Content {
     State(Descriptor, LiveState),
 }
 
-/// Reads the newest state that checks out.
+/// Reads the newest valid state.
 pub(crate) fn read(seal: &Seal, file: &File, path: &Path) -> Result<Content> {
     for _ in 0..ATTEMPTS {
         match read_once(seal, file, path)? {
-            // A writer may have passed twice while we read.
+            // A writer may have finished twice while we read.
             Content::Garbage => {}
             other => return Ok(other),
         }
@@ -84,7 +85,7 @@ pub(crate) fn read(seal: &Seal, file: &File, path: &Path) -> Result<Content> {
 }
 
 fn read_once(seal: &Seal, file: &File, path: &Path) -> Result<Content> {
-    // Small: what is cleared here is touched, and large states take a second read for what they have.
+    // A small buffer, because clearing it touches its memory; large states need a second read.
     let mut bytes = vec![0; 4 << 10];
     let mut filled = file.read_at(&mut bytes, 0).context("read", path)?;
     if filled == 0 {
@@ -98,7 +99,7 @@ fn read_once(seal: &Seal, file: &File, path: &Path) -> Result<Content> {
         else {
             continue;
         };
-        // An empty state may lie behind the end of the file.
+        // An empty state may lie past the end of the file.
         let start = if length == 0 { 0 } else { start };
         let end = start.saturating_add(length);
         if length > MAX_STATE_BYTES || end > 4 * MAX_STATE_BYTES {
@@ -116,7 +117,7 @@ fn read_once(seal: &Seal, file: &File, path: &Path) -> Result<Content> {
     Ok(Content::Garbage)
 }
 
-/// Writes a state beside the `current` one and makes it current. The caller holds the session's lock.
+/// Writes a state next to the `current` one and makes it current. The caller holds the session's lock.
 pub(crate) fn write(
     seal: &Seal,
     file: &File,
@@ -181,7 +182,7 @@ impl Descriptor {
             length: word(5),
             checksum: word(6),
         };
-        // One that no other could follow, or whose stretch is not one, would be in the way of every state to come.
+        // A descriptor with the last sequence number, or with an invalid range, would block all later states.
         (descriptor.sequence < u64::MAX && descriptor.at >= DATA).then_some(descriptor)
     }
 }
@@ -247,7 +248,7 @@ mod tests {
         let before = std::fs::read(&path).unwrap();
         write(&seal(), &file, &path, Some(current), place(3), &[3; 400]).unwrap();
         let after = std::fs::read(&path).unwrap();
-        // The stretch is written first, then the descriptor; either may be cut anywhere.
+        // The range is written first, then the descriptor; either may be cut anywhere.
         for cut in 0..=400 {
             let mut bytes = before.clone();
             bytes[256..256 + cut].copy_from_slice(&after[256..256 + cut]);

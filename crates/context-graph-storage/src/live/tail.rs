@@ -1,7 +1,7 @@
-//! Reading the entries behind a place in a journal.
+//! Reads the entries after a position in a journal.
 //!
-//! Reading takes no lock. An entry that does not check out may just be one in the making, so only an exclusive
-//! holder decides: it saves the bytes, cuts off a torn end, and skips damage between complete entries.
+//! Reading takes no lock. An invalid entry may just be one that is being written, so only a holder of the
+//! exclusive lock decides: it saves the bytes, cuts off a torn end, and skips damage between valid entries.
 
 use std::ops::Range;
 
@@ -16,19 +16,20 @@ use crate::system::{self, FileExt as _};
 /// One appended payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalEntry<'a> {
-    /// The bytes, as they were appended.
+    /// The bytes, as appended.
     pub payload: &'a [u8],
-    /// The place right behind the entry.
+    /// The position directly after the entry.
     pub end: Position,
 }
 
-/// The entries behind a place, in one buffer.
+/// The entries after a position, in one buffer.
 #[derive(Debug)]
 pub struct Tail {
     bytes: Vec<u8>,
     entries: Vec<(Range<usize>, Position)>,
     end: Position,
-    /// Damage met on the way. What was not acknowledged is reported once; a loss at every reading of its place.
+    /// Damage that was found. Damage to data that was never acknowledged is reported once; a loss is reported
+    /// at every read of its range.
     pub damage: Vec<Damage>,
 }
 
@@ -40,7 +41,7 @@ impl Tail {
             .map(|(range, end)| JournalEntry { payload: &self.bytes[range.clone()], end: *end })
     }
 
-    /// The place behind the last entry; where reading began when there is none.
+    /// The position after the last entry, or where reading began if there is none.
     pub fn end(&self) -> Position {
         self.end
     }
@@ -52,8 +53,8 @@ impl Tail {
 }
 
 impl Journal<'_> {
-    /// The entries behind `position`, or all of them. A place that the journal neither contains nor continues
-    /// makes all of them new, and is reported.
+    /// The entries after `position`, or all of them. If the journal neither contains nor continues the
+    /// position, all entries count as new, and this is reported.
     pub(crate) fn entries_since(&mut self, position: Option<Position>) -> Result<Tail> {
         let mut damage = Vec::new();
         let within = position.filter(|place| place.generation == self.header.generation);
@@ -79,8 +80,8 @@ impl Journal<'_> {
         self.judge(start, damage)
     }
 
-    /// The entries behind `position` up to `end`, for a reader who knows what comes there. None where that stretch does not
-    /// check out as it is.
+    /// The entries after `position` up to `end`, for a reader that knows what comes there. `None` if that range
+    /// is not valid.
     pub(crate) fn entries_up_to(&self, position: Option<Position>, end: Position) -> Result<Option<Tail>> {
         let is_here = |place: &Position| {
             place.generation == end.generation && place.generation == self.header.generation
@@ -105,7 +106,7 @@ impl Journal<'_> {
         Ok(is_whole.then(|| Tail { bytes, entries, end, damage: Vec::new() }))
     }
 
-    /// Whether a state that was folded up to `place` fits this journal.
+    /// Whether a state with the position `place` matches this journal.
     pub(crate) fn continues(&self, place: Position) -> Result<bool> {
         if place.generation != self.header.generation {
             return Ok(self.header.follows == Some(place));
@@ -116,7 +117,7 @@ impl Journal<'_> {
         Ok(read == SUFFIX && u64::from_le_bytes(check) == place.check)
     }
 
-    /// What stands behind `place`; none unless the entry that ended there still does.
+    /// The bytes after `place`; `None` unless an entry still ends there.
     fn read_behind(&self, place: Position) -> Result<Option<Vec<u8>>> {
         let Some(at) = place.offset.checked_sub(SUFFIX as u64) else { return Ok(None) };
         let mut bytes = self.place.read_to_end(&self.file, at)?;
@@ -127,7 +128,7 @@ impl Journal<'_> {
         Ok(Some(bytes))
     }
 
-    /// Reads again, alone: what does not check out now is damage.
+    /// Reads again under the exclusive lock: what is invalid now is damage.
     fn judge(&self, start: Position, mut damage: Vec<Damage>) -> Result<Tail> {
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
@@ -135,7 +136,7 @@ impl Journal<'_> {
         let Scanned { entries, flaws, gaps } = scan(&self.place.seal, &bytes, start);
         for gap in gaps {
             let offset = start.offset + gap.start as u64;
-            // The entry is as good as any; its copy is kept to say where others are missing.
+            // The entry itself is valid; its copy is kept to show where others are missing.
             let (saved_to, _) = self.place.save(&bytes[gap.clone()], offset, true)?;
             damage.push(self.place.damage(DamageKind::Gap, offset, gap.len(), Some(saved_to), true));
         }
@@ -157,17 +158,17 @@ impl Journal<'_> {
     }
 }
 
-/// What was found in a stretch of a journal.
+/// The result of scanning a range of a journal.
 struct Scanned {
-    /// The whole entries.
+    /// The valid entries.
     entries: Vec<(Range<usize>, Position)>,
-    /// What stands between them and is no entry.
+    /// The invalid bytes between them.
     flaws: Vec<Range<usize>>,
-    /// Entries that do not stand behind what they were written behind, with nothing in between.
+    /// Valid entries that do not follow the entry they were written after, with nothing in between.
     gaps: Vec<Range<usize>>,
 }
 
-/// Reads `bytes`, which stand behind `start` and are of its generation.
+/// Scans `bytes`, which follow `start` and have its generation.
 fn scan(seal: &Seal, bytes: &[u8], start: Position) -> Scanned {
     let mut found = Scanned { entries: Vec::new(), flaws: Vec::new(), gaps: Vec::new() };
     let mut at = 0;
