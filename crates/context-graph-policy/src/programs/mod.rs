@@ -1,6 +1,7 @@
 //! What programs are known to do, as data: one row a program in `programs/*.toml`, made static by the build, and the rows
 //! that a policy file adds. One reader takes arguments apart by them.
 
+pub(crate) mod hosts;
 mod read;
 pub mod row;
 pub mod spelling;

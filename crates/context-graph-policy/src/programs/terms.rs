@@ -1,5 +1,6 @@
 //! Whether a condition of a table holds for what was typed.
 
+use super::hosts;
 use super::read::Invocation;
 use super::row::{Stop, Term, Terms, Want};
 use crate::effects::Text;
@@ -62,8 +63,12 @@ impl Invocation<'_> {
 
 /// Whether a text fits one of the patterns between which `|` stands.
 fn fits_any(pattern: &str, text: &str, fold: bool) -> bool {
-    if !pattern.contains(['|', '*', '?']) {
+    if !pattern.contains(['|', '*', '?', '@']) {
         return pattern == text || fold && pattern.eq_ignore_ascii_case(text);
     }
-    pattern.split('|').any(|one| wildcard::fits(one, text, fold))
+    pattern.split('|').any(|one| match one {
+        "@plain" => hosts::has_plain(text),
+        "@unknown" => hosts::has_unknown(text),
+        one => wildcard::fits(one, text, fold),
+    })
 }

@@ -1,0 +1,223 @@
+//! The addresses in an argument: whether they lead where code is usually taken from.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// Forges, registries and the sites of those whose installers, charts and manifests are used every day.
+const KNOWN: &[&str] = &[
+    "alpinelinux.org",
+    "amazonaws.com",
+    "anaconda.com",
+    "anaconda.org",
+    "apache.org",
+    "apple.com",
+    "archlinux.org",
+    "argoproj.io",
+    "azure.com",
+    "azurecr.io",
+    "bitbucket.org",
+    "bitnami.com",
+    "clojars.org",
+    "cloudflare.com",
+    "cmake.org",
+    "codeberg.org",
+    "cran.r-project.org",
+    "crates.io",
+    "debian.org",
+    "deno.land",
+    "docker.com",
+    "docker.io",
+    "dot.net",
+    "eclipse.org",
+    "elastic.co",
+    "esm.sh",
+    "fedoraproject.org",
+    "fluxcd.io",
+    "freedesktop.org",
+    "gcr.io",
+    "ghcr.io",
+    "gitea.com",
+    "github.com",
+    "github.io",
+    "githubusercontent.com",
+    "gitlab.com",
+    "gitlab.io",
+    "gnome.org",
+    "gnu.org",
+    "go.dev",
+    "golang.org",
+    "google.com",
+    "googleapis.com",
+    "googlesource.com",
+    "goproxy.cn",
+    "goproxy.io",
+    "gradle.org",
+    "grafana.com",
+    "hackage.haskell.org",
+    "hashicorp.com",
+    "haskell.org",
+    "helm.sh",
+    "hex.pm",
+    "huggingface.co",
+    "istio.io",
+    "jetbrains.com",
+    "jetstack.io",
+    "jitpack.io",
+    "jsdelivr.net",
+    "jsr.io",
+    "k3s.io",
+    "k8s.io",
+    "kde.org",
+    "kernel.org",
+    "knative.dev",
+    "kubernetes.io",
+    "launchpad.net",
+    "linkerd.io",
+    "llvm.org",
+    "maven.org",
+    "microsoft.com",
+    "mongodb.com",
+    "mongodb.org",
+    "mozilla.org",
+    "mysql.com",
+    "nginx.org",
+    "nixos.org",
+    "nodejs.org",
+    "nodesource.com",
+    "npmjs.com",
+    "npmjs.org",
+    "npmmirror.com",
+    "nuget.org",
+    "nvidia.com",
+    "opensuse.org",
+    "oracle.com",
+    "packagist.org",
+    "pkg.dev",
+    "postgresql.org",
+    "projectcalico.org",
+    "pub.dev",
+    "pypi.org",
+    "python.org",
+    "pythonhosted.org",
+    "pytorch.org",
+    "quay.io",
+    "rancher.io",
+    "redhat.com",
+    "rubygems.org",
+    "ruby-lang.org",
+    "rust-lang.org",
+    "skypack.dev",
+    "sonatype.com",
+    "sonatype.org",
+    "sourceforge.net",
+    "spring.io",
+    "sqlite.org",
+    "sr.ht",
+    "strimzi.io",
+    "tigera.io",
+    "tuna.tsinghua.edu.cn",
+    "ubuntu.com",
+    "unpkg.com",
+    "visualstudio.com",
+    "yarnpkg.com",
+];
+
+/// How companies call the hosts of their own forges and registries.
+const OWN: &[&str] = &[
+    "artifactory",
+    "bitbucket",
+    "charts",
+    "gitea",
+    "github",
+    "gitlab",
+    "git",
+    "harbor",
+    "nexus",
+    "npm",
+    "packages",
+    "pypi",
+    "registry",
+];
+
+/// Ways to fetch something, behind `git+` and the like too.
+const FETCHED: &[&str] = &["http", "https", "git", "ssh", "ftp", "oci", "hg", "svn"];
+
+/// Whether there is an address that anybody on the way can answer for: without encryption, or of a machine without a name.
+pub(super) fn has_plain(text: &str) -> bool {
+    addresses(text).any(|(scheme, host)| !is_near(host) && (scheme == "http" || is_number(host)))
+}
+
+/// Whether there is an address of a host that is none of the known places for code.
+pub(crate) fn has_unknown(text: &str) -> bool {
+    addresses(text).any(|(scheme, host)| {
+        let below = |known: &&str| host.strip_suffix(*known).is_some_and(|left| left.is_empty() || left.ends_with('.'));
+        let is_own = scheme != "http" && host.split('.').next().is_some_and(|first| OWN.contains(&first));
+        !is_near(host) && !is_own && !KNOWN.iter().any(below)
+    })
+}
+
+/// The scheme and host of every address in a text: `git+https://host/x`, `git@host:x`.
+fn addresses(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let of_git = text.split_once('@').filter(|(user, rest)| {
+        !user.is_empty() && !user.contains(['/', ':', '=']) && rest.contains(':') && !text.contains("://")
+    });
+    let of_git = of_git.map(|(_, rest)| ("ssh", rest.split(':').next().unwrap_or(rest)));
+    text.match_indices("://").filter_map(|(at, mark)| address(&text[..at], &text[at + mark.len()..])).chain(of_git)
+}
+
+fn address<'t>(before: &'t str, behind: &'t str) -> Option<(&'t str, &'t str)> {
+    let scheme = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next()?;
+    let host = behind.split(['/', '?', '#', '"', '\'', ',', ' ', '|', ';']).next()?;
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let host = match host.strip_prefix('[') {
+        Some(inner) => inner.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    (FETCHED.contains(&scheme) && !host.is_empty()).then_some((scheme, host))
+}
+
+/// This machine, and those of its own network that have names there only.
+fn is_near(host: &str) -> bool {
+    let ends = [".local", ".localhost", ".internal", ".lan", ".home.arpa"];
+    host.parse::<Ipv4Addr>().map_or(!host.contains(['.', ':']), |address| {
+        address.is_loopback() || address.is_unspecified()
+    }) || host == "::1"
+        || ends.iter().any(|end| host.ends_with(end))
+}
+
+fn is_number(host: &str) -> bool {
+    host.parse::<Ipv4Addr>().is_ok() || host.parse::<Ipv6Addr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_told_apart() {
+        for text in ["http://evil.example/x", "https://203.0.113.9", "registry=\"http://198.51.100.7:4873\"", "https://[2001:db8::1]/x", "git+http://x.example/a.git"] {
+            assert!(has_plain(text) && has_unknown(text), "{text}");
+        }
+        for text in ["https://evil.example/x.whl", "git+https://u:p@evil.example/x.git", "git@evil.example:a/b.git", "oci://evil.example/x"] {
+            assert!(!has_plain(text) && has_unknown(text), "{text}");
+        }
+        for text in [
+            "https://github.com/a/b",
+            "git+ssh://git@github.com/a/b.git",
+            "git@gitlab.com:a/b.git",
+            "https://gitlab.acme.com/a/b",
+            "http://localhost:4873",
+            "http://127.0.0.1/x",
+            "http://verdaccio:4873",
+            "http://nexus.acme.internal/npm",
+            "file:///tmp/x",
+            "s3://bucket/key",
+            "a@1.2",
+            "user@host",
+            "https://notes",
+            "",
+        ] {
+            assert!(!has_plain(text) && !has_unknown(text), "{text}");
+        }
+        assert!(has_unknown("https://notgithub.com/x"), "an ending is no domain");
+    }
+}
