@@ -158,6 +158,9 @@ impl Shell<'_> {
             let named = words.get(1).map(|folder| (*folder).clone());
             if let Some(folder) = named.or_else(|| words.first().map(|from| own_name(from))) {
                 self.bring_unnamed(&folder, false, "git clone");
+                if let Some(from) = words.first() {
+                    self.cloned_from(from, &folder);
+                }
             }
         }
         // A push to an address, not to a remote the project knows, takes the history elsewhere.

@@ -10,6 +10,7 @@ mod containers;
 mod editors;
 mod files;
 mod find;
+mod foreign;
 mod git;
 mod handed;
 mod interpreters;
@@ -155,6 +156,7 @@ impl Shell<'_> {
     /// What a program does that is none of the shell's own.
     fn act(&mut self, word: &Text, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         let run = call.run;
+        self.run_foreign(word, call, stdin);
         if let Some(flow) = self.interpreted(call, stdin) {
             return flow;
         }
@@ -191,7 +193,8 @@ impl Shell<'_> {
             self.described(call, stdin);
         }
         self.unpacked |=
-            stdin.network && matches!(run.name.as_str(), "tar" | "bsdtar" | "gtar" | "unzip" | "cpio");
+            stdin.network && matches!(run.name.as_str(), "tar" | "bsdtar" | "gtar" | "unzip" | "cpio")
+                || self.unpacked_foreign(call);
         flow_of(call, text, stdin, done || !call.rows.is_empty(), self.project)
     }
 

@@ -66,6 +66,7 @@ impl Shell<'_> {
                 self.touch(Access::Read, &file, name);
                 continue;
             }
+            self.fetched_from(&url);
             if keeps_name {
                 let mut saved = folder.clone();
                 saved.extend(&url.file_name());

@@ -72,6 +72,10 @@ pub(crate) struct Shell<'a> {
     pub(super) tainted: Vec<(String, Taint)>,
     /// An archive from the network was unpacked.
     pub(crate) unpacked: bool,
+    /// Something was fetched from a host that is none of the known places for code.
+    pub(crate) strange: bool,
+    /// Folders that repositories of such hosts are cloned into.
+    pub(crate) foreign: Vec<String>,
     /// Remotes that this command points elsewhere.
     pub(crate) remotes: Vec<String>,
     /// Commands run on another machine or in a container: their paths are not ours.
@@ -133,6 +137,8 @@ impl<'a> Shell<'a> {
             moves: Vec::new(),
             tainted: Vec::new(),
             unpacked: false,
+            strange: false,
+            foreign: Vec::new(),
             remotes: Vec::new(),
             remote: 0,
             mounts: Vec::new(),

@@ -1,0 +1,161 @@
+//! Code of hosts that nobody here knows, which this very command fetches and then builds, installs or runs.
+
+use crate::effects::path::{absolute, is_within};
+use crate::effects::shell::{Flow, Shell, Taint};
+use crate::effects::{Text, Unknown};
+use crate::programs::Invocation;
+use crate::programs::hosts;
+
+/// Programs that run what lies in the folder they are started in.
+const BUILDERS: &[&str] = &[
+    "ansible-playbook",
+    "bazel",
+    "bun",
+    "bundle",
+    "cabal",
+    "cargo",
+    "cmake",
+    "composer",
+    "docker-compose",
+    "dotnet",
+    "go",
+    "gradle",
+    "gradlew",
+    "just",
+    "make",
+    "gmake",
+    "meson",
+    "mix",
+    "mvn",
+    "mvnw",
+    "ninja",
+    "npm",
+    "pip",
+    "pip3",
+    "pipenv",
+    "pipx",
+    "pnpm",
+    "poetry",
+    "pytest",
+    "rake",
+    "sbt",
+    "stack",
+    "swift",
+    "task",
+    "terraform",
+    "tofu",
+    "tox",
+    "uv",
+    "yarn",
+];
+
+/// Programs that run the file they are given.
+const RUNNERS: &[&str] = &[
+    "bash", "dash", "deno", "fish", "java", "ksh", "lua", "node", "perl", "php", "pwsh", "python", "python3",
+    "ruby", "sh", "tsx", "ts-node", "zsh",
+];
+
+/// Programs that install packages from files, and the words by which they do.
+const INSTALLERS: &[(&str, &[&str])] = &[
+    ("apk", &["add"]),
+    ("apt", &["install"]),
+    ("apt-get", &["install"]),
+    ("brew", &["install"]),
+    ("cargo", &["install"]),
+    ("code", &["--install-extension"]),
+    ("cursor", &["--install-extension"]),
+    ("dnf", &["install", "localinstall"]),
+    ("dpkg", &["-i", "--install", "-iR"]),
+    ("flatpak", &["install"]),
+    ("gem", &["install", "i"]),
+    ("installer", &["-pkg"]),
+    ("msiexec", &["/i", "/I", "-i", "/package"]),
+    ("npm", &["install", "i", "add"]),
+    ("pacman", &["-U", "--upgrade"]),
+    ("pip", &["install"]),
+    ("pip3", &["install"]),
+    ("pipx", &["install"]),
+    ("pnpm", &["add", "install", "i"]),
+    ("rpm", &["-i", "-U", "-ivh", "-Uvh", "--install", "--upgrade"]),
+    ("snap", &["install"]),
+    ("uv", &["install", "add"]),
+    ("yarn", &["add"]),
+    ("yum", &["install", "localinstall"]),
+    ("zypper", &["install", "in"]),
+];
+
+/// Programs that unpack.
+const UNPACKERS: &[&str] = &["tar", "bsdtar", "gtar", "unzip", "cpio", "7z", "bsdcpio"];
+
+impl Shell<'_> {
+    /// Something is fetched from here.
+    pub(super) fn fetched_from(&mut self, url: &Text) {
+        let text = url.to_string();
+        let text = if text.contains("://") { text } else { format!("http://{text}") };
+        self.strange |= hosts::has_unknown(&text);
+    }
+
+    /// A repository is cloned into a folder.
+    pub(super) fn cloned_from(&mut self, address: &Text, folder: &Text) {
+        if hosts::has_unknown(&address.to_string())
+            && let Some(place) = absolute(&self.home_expanded(folder), self.cwd()).literal()
+        {
+            self.foreign.push(place.to_owned());
+        }
+    }
+
+    /// An archive is unpacked that came from such a host.
+    pub(super) fn unpacked_foreign(&self, call: &Invocation<'_>) -> bool {
+        self.strange && UNPACKERS.contains(&call.run.name.as_str()) && self.has_fetched(&call.run.args)
+    }
+
+    /// Notes that code of such a host would be run.
+    pub(super) fn run_foreign(&mut self, word: &Text, call: &Invocation<'_>, stdin: &Flow) {
+        if !self.strange && self.foreign.is_empty() {
+            return;
+        }
+        let name = call.run.name.as_str();
+        let is_path = word.known().contains('/');
+        let here = || self.is_foreign(&Text::lit("."));
+        let given = || call.operands().iter().any(|file| self.is_foreign(file));
+        let composes = matches!(name, "docker" | "podman") && matches!(call.word(0), "compose" | "build");
+        let builds = (BUILDERS.contains(&name) || composes) && (here() || given());
+        let runs = is_path && self.is_foreign(word) || RUNNERS.contains(&name) && given();
+        let loads = self.strange
+            && stdin.network
+            && matches!(name, "kubectl" | "oc" | "k" | "docker" | "podman")
+            && matches!(call.word(0), "apply" | "create" | "replace" | "load" | "import");
+        if builds || runs || loads || self.installs_fetched(call) {
+            self.unknown(Unknown::Downloaded(name.to_owned()));
+        }
+    }
+
+    /// Whether a package is installed that was fetched from such a host.
+    fn installs_fetched(&self, call: &Invocation<'_>) -> bool {
+        let args = &call.run.args;
+        let verbs = INSTALLERS.iter().find(|(name, _)| *name == call.run.name).map(|(_, verbs)| *verbs);
+        self.strange
+            && verbs.is_some_and(|verbs| args.iter().any(|arg| verbs.contains(&arg.known())))
+            && self.has_fetched(args)
+    }
+
+    fn has_fetched(&self, args: &[Text]) -> bool {
+        args.iter().any(|arg| {
+            let value = arg.strip_prefix("--install-extension=");
+            self.taint_of(value.as_ref().unwrap_or(arg)) == Some(Taint::Network)
+        })
+    }
+
+    /// Whether a path is in a repository or an archive from such a host. In which folder an archive puts its files is not
+    /// known, but it is one that is not there yet.
+    fn is_foreign(&self, path: &Text) -> bool {
+        let place = absolute(&self.home_expanded(path), self.cwd());
+        let Some(place) = place.literal() else { return false };
+        let is_new = || {
+            let folder = if path.known() == "." { place } else { place.rsplit_once('/').map_or("", |(up, _)| up) };
+            !folder.is_empty() && self.places.fs.kind(folder).is_none()
+        };
+        self.foreign.iter().any(|folder| is_within(place, folder))
+            || self.strange && self.unpacked && is_within(place, self.project) && is_new()
+    }
+}
