@@ -45,8 +45,12 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&PROCESSES, told!("`{}` would end every process.", name));
         } else if kills_parent(case, run) {
             found.add(&PROCESSES, told!("`{}` would end the program that runs this.", name));
+        } else if ends_service(case, run) {
+            found.add(&MACHINE, told!("`{}` would end a service that others rely on.", name));
         } else if fills_disk(case, run) {
             found.add(&MACHINE, told!("`{}` would write without end.", name));
+        } else if super::sizes::is_huge(case, run) {
+            found.add(&MACHINE, told!("`{}` would fill the disk.", name));
         }
     }
 }
@@ -54,6 +58,63 @@ fn check(case: &Case<'_>, found: &mut Found) {
 /// `kill $PPID`: the shell's own parent is the client.
 fn kills_parent(case: &Case<'_>, run: &Run) -> bool {
     run.name == "kill" && ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
+}
+
+/// Programs without which others, or the machine itself, do not go on.
+const SERVICES: &[&str] = &[
+    "NetworkManager",
+    "WindowServer",
+    "Xorg",
+    "Xwayland",
+    "apache2",
+    "containerd",
+    "cron",
+    "crond",
+    "dbus-daemon",
+    "dockerd",
+    "etcd",
+    "gnome-shell",
+    "httpd",
+    "init",
+    "k3s",
+    "kubelet",
+    "kwin_x11",
+    "launchd",
+    "loginwindow",
+    "mariadbd",
+    "mongod",
+    "mysqld",
+    "nginx",
+    "plasmashell",
+    "postgres",
+    "postgresql",
+    "redis-server",
+    "rsyslogd",
+    "sshd",
+    "systemd",
+];
+
+/// Whether a service is ended by its name, or by the number that a look-up by its name gives.
+fn ends_service(case: &Case<'_>, run: &Run) -> bool {
+    let names = |run: &Run| {
+        run.args.iter().any(|arg| {
+            let name =
+                arg.known().trim_matches(['^', '$', ':']).rsplit('/').next().unwrap_or_default().to_owned();
+            SERVICES.contains(&name.as_str()) || name.starts_with("systemd-")
+        })
+    };
+    match run.name.as_str() {
+        "pkill" | "killall" => {
+            names(run) && !["-0", "-HUP", "-l", "--list"].iter().any(|option| run.has(option))
+        }
+        "kill" => {
+            run.args.iter().any(Text::has_hole)
+                && !run.has("-0")
+                && !run.has("-HUP")
+                && case.runs().any(|other| matches!(other.name.as_str(), "pgrep" | "pidof") && names(other))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a source that never ends goes into a file, with nothing to cut it off.
@@ -66,10 +127,6 @@ fn fills_disk(case: &Case<'_>, run: &Run) -> bool {
                 && named("count=").is_none()
                 && named("of=").is_some_and(|file| !file.starts_with("/dev/"))
         }
-        "fallocate" => run.args.iter().any(|arg| {
-            let size = arg.known().trim_start_matches("-l").trim_end_matches(['B', 'i']);
-            size.ends_with('T') && size.starts_with(|c: char| c.is_ascii_digit())
-        }),
         "yes" => writes_straight(case, &["yes >", "yes>"]),
         "cat" => {
             run.args.iter().any(|arg| endless(arg.known()))

@@ -19,6 +19,7 @@ mod protected_paths;
 mod reach;
 mod secrets;
 mod self_protection;
+mod sizes;
 mod switched_off;
 #[cfg(test)]
 pub(crate) mod testing;

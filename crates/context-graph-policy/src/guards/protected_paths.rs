@@ -6,7 +6,7 @@ use super::places::{hits, hits_configured, holds_configured, is_configured_folde
 use super::secrets::{is_key, is_secret_file};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, FileKind, PathEffect, Target};
+use crate::effects::{Access, FileKind, PathEffect, Target, Text};
 
 static READ_ONLY: Rule = Rule::deny("protected-paths/read-only", Severity::High);
 static NO_READ: Rule = Rule::deny("protected-paths/no-read", Severity::High);
@@ -216,10 +216,17 @@ fn stands_before(case: &Case<'_>, effect: &PathEffect) -> bool {
     let Some((folder, name)) = effect.target.literal().and_then(|path| path.rsplit_once('/')) else {
         return false;
     };
-    // A link says itself where it leads.
-    CALLED.contains(&name)
+    // A link says itself where it leads; what lies where everybody can write is nobody's program.
+    let leads_astray = || {
+        case.runs().any(|run| {
+            let open = |arg: &Text| {
+                ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|open| arg.prefix().starts_with(open))
+            };
+            run.name == "ln" && run.args.iter().any(open)
+        })
+    };
+    (if effect.by == "ln" { leads_astray() } else { CALLED.contains(&name) })
         && effect.access == Access::Write
-        && effect.by != "ln"
         && folder
             .strip_prefix(case.ctx.home.trim_end_matches('/'))
             .is_some_and(|folder| matches!(folder, "/.local/bin" | "/bin" | "/.bin"))

@@ -18,7 +18,7 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
                 matches!(
                     name.as_str(),
                     "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME" | "CLAUDE_CODE_SIMPLE"
-                )
+                ) || name.contains("HOOKS")
             });
             // The hooks of this project are not called in another folder.
             let elsewhere = (run.has("-p") || run.has("--print"))

@@ -142,14 +142,16 @@ const OWN: &[&str] = &[
 const FETCHED: &[&str] = &["http", "https", "git", "ssh", "ftp", "oci", "hg", "svn"];
 
 /// Whether there is an address that anybody on the way can answer for: without encryption, or of a machine without a name.
-pub(super) fn has_plain(text: &str) -> bool {
+pub(crate) fn has_plain(text: &str) -> bool {
     addresses(text).any(|(scheme, host)| !is_near(host) && (scheme == "http" || is_number(host)))
 }
 
 /// Whether there is an address of a host that is none of the known places for code.
 pub(crate) fn has_unknown(text: &str) -> bool {
     addresses(text).any(|(scheme, host)| {
-        let below = |known: &&str| host.strip_suffix(*known).is_some_and(|left| left.is_empty() || left.ends_with('.'));
+        let below = |known: &&str| {
+            host.strip_suffix(*known).is_some_and(|left| left.is_empty() || left.ends_with('.'))
+        };
         let is_own = scheme != "http" && host.split('.').next().is_some_and(|first| OWN.contains(&first));
         !is_near(host) && !is_own && !KNOWN.iter().any(below)
     })
@@ -161,7 +163,9 @@ fn addresses(text: &str) -> impl Iterator<Item = (&str, &str)> {
         !user.is_empty() && !user.contains(['/', ':', '=']) && rest.contains(':') && !text.contains("://")
     });
     let of_git = of_git.map(|(_, rest)| ("ssh", rest.split(':').next().unwrap_or(rest)));
-    text.match_indices("://").filter_map(|(at, mark)| address(&text[..at], &text[at + mark.len()..])).chain(of_git)
+    text.match_indices("://")
+        .filter_map(|(at, mark)| address(&text[..at], &text[at + mark.len()..]))
+        .chain(of_git)
 }
 
 fn address<'t>(before: &'t str, behind: &'t str) -> Option<(&'t str, &'t str)> {
@@ -178,9 +182,9 @@ fn address<'t>(before: &'t str, behind: &'t str) -> Option<(&'t str, &'t str)> {
 /// This machine, and those of its own network that have names there only.
 fn is_near(host: &str) -> bool {
     let ends = [".local", ".localhost", ".internal", ".lan", ".home.arpa"];
-    host.parse::<Ipv4Addr>().map_or(!host.contains(['.', ':']), |address| {
-        address.is_loopback() || address.is_unspecified()
-    }) || host == "::1"
+    host.parse::<Ipv4Addr>()
+        .map_or(!host.contains(['.', ':']), |address| address.is_loopback() || address.is_unspecified())
+        || host == "::1"
         || ends.iter().any(|end| host.ends_with(end))
 }
 
@@ -194,10 +198,21 @@ mod tests {
 
     #[test]
     fn hosts_are_told_apart() {
-        for text in ["http://evil.example/x", "https://203.0.113.9", "registry=\"http://198.51.100.7:4873\"", "https://[2001:db8::1]/x", "git+http://x.example/a.git"] {
+        for text in [
+            "http://evil.example/x",
+            "https://203.0.113.9",
+            "registry=\"http://198.51.100.7:4873\"",
+            "https://[2001:db8::1]/x",
+            "git+http://x.example/a.git",
+        ] {
             assert!(has_plain(text) && has_unknown(text), "{text}");
         }
-        for text in ["https://evil.example/x.whl", "git+https://u:p@evil.example/x.git", "git@evil.example:a/b.git", "oci://evil.example/x"] {
+        for text in [
+            "https://evil.example/x.whl",
+            "git+https://u:p@evil.example/x.git",
+            "git@evil.example:a/b.git",
+            "oci://evil.example/x",
+        ] {
             assert!(!has_plain(text) && has_unknown(text), "{text}");
         }
         for text in [

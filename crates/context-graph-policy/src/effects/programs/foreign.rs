@@ -93,6 +93,7 @@ impl Shell<'_> {
         let text = url.to_string();
         let text = if text.contains("://") { text } else { format!("http://{text}") };
         self.strange |= hosts::has_unknown(&text);
+        self.exposed |= hosts::has_plain(&text);
     }
 
     /// A repository is cloned into a folder.
@@ -104,9 +105,9 @@ impl Shell<'_> {
         }
     }
 
-    /// An archive is unpacked that came from such a host.
+    /// An archive is unpacked that anybody on the way could have exchanged.
     pub(super) fn unpacked_foreign(&self, call: &Invocation<'_>) -> bool {
-        self.strange && UNPACKERS.contains(&call.run.name.as_str()) && self.has_fetched(&call.run.args)
+        self.exposed && UNPACKERS.contains(&call.run.name.as_str()) && self.has_fetched(&call.run.args)
     }
 
     /// Notes that code of such a host would be run.
@@ -146,16 +147,17 @@ impl Shell<'_> {
         })
     }
 
-    /// Whether a path is in a repository or an archive from such a host. In which folder an archive puts its files is not
-    /// known, but it is one that is not there yet.
+    /// Whether a path is in a repository from such a host, or in an archive that came unprotected: sources of libraries are on
+    /// sites of all names. In which folder an archive puts its files is not known, but it is one that is not there yet.
     fn is_foreign(&self, path: &Text) -> bool {
         let place = absolute(&self.home_expanded(path), self.cwd());
         let Some(place) = place.literal() else { return false };
         let is_new = || {
-            let folder = if path.known() == "." { place } else { place.rsplit_once('/').map_or("", |(up, _)| up) };
+            let folder =
+                if path.known() == "." { place } else { place.rsplit_once('/').map_or("", |(up, _)| up) };
             !folder.is_empty() && self.places.fs.kind(folder).is_none()
         };
         self.foreign.iter().any(|folder| is_within(place, folder))
-            || self.strange && self.unpacked && is_within(place, self.project) && is_new()
+            || self.exposed && self.unpacked && is_within(place, self.project) && is_new()
     }
 }

@@ -192,9 +192,9 @@ impl Shell<'_> {
         } else if call.depth > 0 && matches!(run.name.as_str(), "git" | "gh") || run.name == "rclone" {
             self.described(call, stdin);
         }
-        self.unpacked |=
-            stdin.network && matches!(run.name.as_str(), "tar" | "bsdtar" | "gtar" | "unzip" | "cpio")
-                || self.unpacked_foreign(call);
+        self.unpacked |= stdin.network
+            && matches!(run.name.as_str(), "tar" | "bsdtar" | "gtar" | "unzip" | "cpio")
+            || self.unpacked_foreign(call);
         flow_of(call, text, stdin, done || !call.rows.is_empty(), self.project)
     }
 

@@ -138,6 +138,15 @@ impl Shell<'_> {
                     }
                 });
             }
+            "aws" if call.word(1) == "send-command" => {
+                let lines: Vec<String> =
+                    call.values("--parameters").flat_map(|given| commands_in(&given.to_string())).collect();
+                self.elsewhere(|shell| {
+                    for line in &lines {
+                        shell.quietly(|shell| shell.script(line));
+                    }
+                });
+            }
             "cmake" if call.has("-E") => return self.cmake_tool(call, stdin),
             "ansible" => {
                 for script in call.values("--args") {
@@ -169,7 +178,8 @@ impl Shell<'_> {
     /// A package that is fetched from an address and run at once.
     fn fetched_package(&mut self, call: &Invocation<'_>) {
         let name = call.run.name.as_str();
-        if !matches!(name, "npx" | "bunx" | "pnpx" | "uvx" | "pipx") {
+        let runs = matches!(name, "npm" | "pnpm" | "yarn") && call.rest.is_some();
+        if !runs && !matches!(name, "npx" | "bunx" | "pnpx" | "uvx" | "pipx") {
             return;
         }
         let fetched = |arg: &Text| {
@@ -273,6 +283,18 @@ impl Shell<'_> {
             let name = path.rsplit('/').next().unwrap_or(path);
             name.starts_with(".env") || name.strip_suffix(".env").is_some()
         })
+    }
+}
+
+/// The lines in `commands=…`, in `commands=["…","…"]` and in `{"commands":["…"]}`.
+fn commands_in(parameters: &str) -> Vec<String> {
+    let Some((_, rest)) = parameters.split_once("commands") else { return Vec::new() };
+    let rest = rest.trim_start_matches(['"', '\'', ' ', '=', ':']);
+    let listed = crate::effects::inline::string_literals(rest);
+    if rest.starts_with('[') && !listed.is_empty() {
+        listed
+    } else {
+        vec![rest.trim_matches(['[', ']']).to_owned()]
     }
 }
 

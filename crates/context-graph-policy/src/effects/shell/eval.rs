@@ -74,6 +74,8 @@ pub(crate) struct Shell<'a> {
     pub(crate) unpacked: bool,
     /// Something was fetched from a host that is none of the known places for code.
     pub(crate) strange: bool,
+    /// Something was fetched without encryption, or from a machine without a name.
+    pub(crate) exposed: bool,
     /// Folders that repositories of such hosts are cloned into.
     pub(crate) foreign: Vec<String>,
     /// Remotes that this command points elsewhere.
@@ -138,6 +140,7 @@ impl<'a> Shell<'a> {
             tainted: Vec::new(),
             unpacked: false,
             strange: false,
+            exposed: false,
             foreign: Vec::new(),
             remotes: Vec::new(),
             remote: 0,

@@ -61,6 +61,27 @@ pub(super) fn drops_database(call: &Invocation<'_>) -> bool {
     }
 }
 
+/// Whether statements that delete data are put together by one client and run by another: `psql -c "select 'drop table '…" |
+/// psql`. Alone, the first only prints them.
+pub(super) fn makes_statements(case: &Case<'_>, call: &Invocation<'_>) -> bool {
+    let is_client = |run: &Run| CLIENTS.contains(&run.name.as_str());
+    let words = |run: &Run| run.args.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let made = |word: &String| {
+        let upper = word.to_ascii_uppercase();
+        let quoted = upper.split('\'').skip(1).step_by(2);
+        let deletes =
+            |part: &str| ["DROP ", "TRUNCATE ", "DELETE FROM "].iter().any(|verb| part.contains(verb));
+        upper.contains("SELECT") && quoted.into_iter().any(deletes)
+    };
+    let runs_given = |run: &Run| {
+        run.args.iter().any(Text::has_hole)
+            || !words(run).iter().any(|word| word.to_ascii_uppercase().contains("SELECT"))
+    };
+    is_client(call.run)
+        && words(call.run).iter().any(made)
+        && case.runs().any(|other| !std::ptr::eq(other, call.run) && is_client(other) && runs_given(other))
+}
+
 /// `python manage.py flush`, `php artisan migrate:fresh`: what the file is told is what the row of its name describes.
 fn framework(run: &Run, file: &str) -> bool {
     let at = run.args.iter().position(|arg| arg.file_name().known() == file);
@@ -158,6 +179,7 @@ fn deletes_data(sql: &str) -> bool {
         // The server itself runs a program then.
         || flat.contains(" TO PROGRAM ")
         || flat.contains(" FROM PROGRAM ")
+        || flat.split(';').any(|one| one.contains("PG_TERMINATE_BACKEND(") && !one.contains("WHERE"))
         || flat.contains("DROPDATABASE(")
         || flat.contains(".DROP(")
         || flat.contains("DELETEMANY({})")

@@ -10,7 +10,7 @@ use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::programs::Invocation;
 pub(super) use containers::{is_composed_for_tests, is_one_pod, removes_finished};
-use databases::drops_database;
+use databases::{drops_database, makes_statements};
 pub(super) use databases::{is_for_tests, is_passing_scan};
 
 pub(super) static DATABASE: Rule = Rule::ask("destructive-data/database", Severity::High);
@@ -27,7 +27,10 @@ pub(super) static GUARD: Guard = Guard {
 
 fn check(case: &Case<'_>, found: &mut Found) {
     for call in &case.calls {
-        if drops_database(call) && !is_for_tests(call) && !is_passing_scan(case, call.run) {
+        if (drops_database(call) || makes_statements(case, call))
+            && !is_for_tests(call)
+            && !is_passing_scan(case, call.run)
+        {
             found.add(&DATABASE, told!("`{}` would delete data.", call.shown()));
         } else if deletes_by_request(call) {
             found.add(&CLOUD, told!("`{}` asks a server to delete something.", call.shown()));
@@ -44,12 +47,61 @@ fn deletes_by_request(call: &Invocation<'_>) -> bool {
     if words.iter().any(|word| word.contains("/_delete_by_query") || word.contains("/doDelete")) {
         return true;
     }
-    let deletes = ["-X", "--method"]
-        .iter()
-        .any(|option| call.values(option).any(|method| method.known().eq_ignore_ascii_case("delete")));
+    let is_near = || words.iter().any(|word| word.contains("localhost") || word.contains("127.0.0.1"));
+    let told = |methods: &[&str]| {
+        let mut given = ["-X", "--method"].iter().flat_map(|option| call.values(option));
+        given.any(|method| methods.iter().any(|known| method.known().eq_ignore_ascii_case(known)))
+    };
+    let sends = || call.has_any(&["--data", "--data-raw", "--data-binary", "--json", "--post-data"]);
+    if (told(&["post", "put", "patch"]) || sends()) && !is_near() && asks_to_end(call, &words) {
+        return true;
+    }
+    let deletes = told(&["delete"]);
     // Everything in a store is more than an item of one's own server.
     let all = words.iter().any(|word| word.ends_with("/_all") || word.ends_with("/*"));
-    deletes && (all || !words.iter().any(|word| word.contains("localhost") || word.contains("127.0.0.1")))
+    deletes && (all || !is_near())
+}
+
+/// Whether a request that is no deletion by its method is one by its address or by what it carries.
+fn asks_to_end(call: &Invocation<'_>, words: &[String]) -> bool {
+    let last = |url: &String| {
+        let path = url.split(['?', '#']).next().unwrap_or(url).trim_end_matches('/');
+        let name = path.rsplit(['/', '.', ':']).next().unwrap_or_default().to_ascii_lowercase();
+        let is_verb = matches!(
+            name.as_str(),
+            "delete"
+                | "destroy"
+                | "rebuild"
+                | "terminate"
+                | "poweroff"
+                | "wipe"
+                | "archive"
+                | "batchdelete"
+                | "deleteall"
+        );
+        // An archive of one's own things is no more than a folder of them.
+        url.contains("://") && is_verb && (name != "archive" || path.contains(".archive"))
+    };
+    let data = ["--data", "--data-raw", "--data-binary", "--json", "--post-data"];
+    let says = |body: String| {
+        let flat: String =
+            body.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
+        [
+            r#""type":"rebuild""#,
+            r#""type":"power_off""#,
+            r#""type":"restore""#,
+            r#""type":"shutdown""#,
+            r#""type":"destroy""#,
+            r#""private":false"#,
+            r#""visibility":"public""#,
+            r#""archived":true"#,
+            r#""purge_everything":true"#,
+        ]
+        .iter()
+        .any(|said| flat.contains(said))
+    };
+    words.iter().any(last)
+        || data.iter().flat_map(|option| call.values(option)).any(|body| says(body.to_string()))
 }
 
 #[cfg(test)]
