@@ -41,8 +41,20 @@ pub fn known(name: &str) -> Option<&'static Row> {
 }
 
 /// Programs of which there are many under one name, each with its own ending.
-const FAMILIES: &[&str] =
-    &["mkfs", "newfs", "fsck", "ld-linux", "ld-musl", "docker-credential", "git-credential", "remove-az"];
+const FAMILIES: &[&str] = &[
+    "mkfs",
+    "newfs",
+    "fsck",
+    "ld-linux",
+    "ld-musl",
+    "docker-credential",
+    "git-credential",
+    "remove-az",
+    "get-",
+    "write-",
+    "select-",
+    "measure-",
+];
 
 /// `python3.12`, `mkfs.ext4`: the version or kind behind a name is no part of it.
 fn unversioned(name: &str) -> &str {

@@ -1,11 +1,13 @@
 //! PowerShell, as far as it can be read word by word: cmdlets with a plain meaning become effects, programs are
 //! looked at as everywhere, and what builds code at run time is unknown.
 
+mod listed;
 mod read;
 
-use read::{nested, operands, slashed, statements, with_values, words};
+use listed::Listing;
+use read::{nested, operands, slashed, statements, with_places, with_values, without_sayings, words};
 
-use super::shell::{Flow, Shell};
+use super::shell::{Flow, Shell, Taint};
 use super::{Access, Cargo, Disclosure, Privilege, Run, Text, Unknown};
 
 /// Ways to run what was computed.
@@ -26,26 +28,13 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
         return;
     }
     let lower = source.to_ascii_lowercase();
-    if HIDDEN.iter().any(|word| lower.contains(word))
-        || lower.split(|c: char| !c.is_alphanumeric()).any(|word| word == "iex")
+    let run = without_sayings(&lower);
+    if HIDDEN.iter().any(|word| run.contains(word))
+        || run.split(|c: char| !c.is_alphanumeric()).any(|word| word == "iex")
     {
         shell.unknown(Unknown::Foreign("PowerShell code made at run time".to_owned()));
     }
-    if lower.contains("[system.io.file]::")
-        || lower.contains("[io.file]::")
-        || lower.contains("[io.directory]::")
-    {
-        let access = if lower.contains("::delete") {
-            Access::Delete
-        } else if lower.contains("::write") {
-            Access::Write
-        } else {
-            Access::Read
-        };
-        for text in super::inline::string_literals(source) {
-            shell.touch_all(access, &slashed(&Text::from(text.as_str())), "PowerShell", true);
-        }
-    }
+    dotnet(shell, source, &lower);
     if lower.contains(".uploadfile(") || lower.contains(".uploaddata(") {
         let literals = super::inline::string_literals(source);
         let host = literals.iter().find(|text| text.contains("://")).map(|url| super::tools::host_of(url));
@@ -59,7 +48,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     }
     // Files of one kind, listed to be gone through.
     let narrowed = ["get-childitem *.", "gci *.", "ls *.", "dir *."].iter().any(|list| lower.contains(list));
-    let mut listed = None;
+    let mut listed: Option<Listing> = None;
     let mut values: Vec<(String, String)> = Vec::new();
     let mut all = statements(source);
     all.extend(nested(source));
@@ -69,13 +58,56 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
         if shown.is_some_and(|name| context_graph_secrets::names_credential(name.trim())) {
             shell.disclose(Disclosure::Variable);
         }
+        if listed::deletes_itself(&statement) {
+            listed::delete(shell, listed.take().as_ref(), &statement);
+            continue;
+        }
         let words = words(&statement, shell);
         if !words.is_empty() {
             // What is listed goes down the pipe to the next.
             let before = listed.take();
-            listed = listing(&words);
+            listed = Listing::of(&words).or_else(|| before.clone().and_then(|before| before.through(&words)));
             command(shell, &words, before.as_ref(), narrowed);
         }
+    }
+}
+
+/// What the classes of .NET do to files, by the strings that they are given.
+fn dotnet(shell: &mut Shell<'_>, source: &str, lower: &str) {
+    let on_files = lower.contains("io.file]::") || lower.contains("io.directory]::");
+    if !on_files && ![".downloadfile(", "::setenvironmentvariable("].iter().any(|call| lower.contains(call)) {
+        return;
+    }
+    let literals = super::inline::string_literals(&with_places(source, shell).replace('\\', "/"));
+    if lower.contains(".downloadfile(") {
+        if let [_, file, ..] = literals.as_slice() {
+            shell.taint(&Text::from(file.as_str()), Taint::Network);
+        }
+    }
+    if lower.contains("::setenvironmentvariable(") {
+        let args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();
+        // Without a third value it holds for this process alone.
+        if args.iter().any(|arg| ["user", "machine"].iter().any(|all| arg.known().eq_ignore_ascii_case(all)))
+        {
+            let cwd = shell.cwd().clone();
+            shell.out.runs.push(Run { name: "setx".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
+        }
+    }
+    if !on_files {
+        return;
+    }
+    let access = if lower.contains("::delete") || lower.contains("::move") {
+        Access::Delete
+    } else if ["::write", "::append", "::create", "::copy", "::replace"]
+        .iter()
+        .any(|verb| lower.contains(verb))
+    {
+        Access::Write
+    } else {
+        Access::Read
+    };
+    for text in literals {
+        shell.touch_all(access, &Text::from(text.as_str()), "PowerShell", true);
     }
 }
 
@@ -104,18 +136,7 @@ fn said(statement: &str) -> &str {
     }
 }
 
-/// The folder that a command lists whole.
-fn listing(words: &[Text]) -> Option<Text> {
-    let (first, args) = words.split_first()?;
-    let lists = matches!(first.known().to_ascii_lowercase().as_str(), "get-childitem" | "gci" | "ls" | "dir");
-    let narrowed = args.iter().any(|arg| {
-        matches!(arg.known().to_ascii_lowercase().as_str(), "-filter" | "-include" | "-name" | "-exclude")
-            || arg.has_glob()
-    });
-    (lists && !narrowed).then(|| operands(args).into_iter().next().unwrap_or_else(|| Text::lit(".")))
-}
-
-fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowed: bool) {
+fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narrowed: bool) {
     let mut words = words;
     while words.first().is_some_and(|word| matches!(word.known(), "&" | "." | "{" | "(" | "}")) {
         words = &words[1..];
@@ -153,6 +174,18 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Text>, narrowe
         }
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "start-bitstransfer" => {
             requested(shell, &name, &files, has_flag(args, "-infile"));
+            let named = args.windows(2).find(|pair| {
+                let option = pair[0].known().to_ascii_lowercase();
+                option.len() > 1
+                    && option.starts_with('-')
+                    && ["-outfile", "-destination"].iter().any(|all| all.starts_with(&option))
+            });
+            let second = files.get(1).filter(|_| name == "start-bitstransfer");
+            if let Some(file) = named.map(|pair| &pair[1]).or(second) {
+                let file = slashed(file);
+                shell.touch(Access::Write, &file, &name);
+                shell.taint(&file, Taint::Network);
+            }
         }
         "certutil" | "bitsadmin" | "mshta" | "regsvr32" | "rundll32" if fetches(args) => {
             shell.unknown(Unknown::Downloaded(name.clone()));
@@ -179,12 +212,17 @@ fn on_files(
     name: &str,
     args: &[Text],
     files: &[Text],
-    listed: Option<&Text>,
+    listed: Option<&Listing>,
     narrowed: bool,
 ) -> bool {
     match name {
+        "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" if has_flag(args, "-whatif") => {}
         "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "clear-recyclebin" => {
-            let piped = listed.filter(|_| files.is_empty()).cloned();
+            if let Some(listing) = listed.filter(|listing| files.is_empty() && listing.narrowed) {
+                listing.remove_found(shell);
+                return true;
+            }
+            let piped = listed.filter(|_| files.is_empty()).map(|listing| listing.folder.clone());
             for file in files.iter().cloned().chain(piped) {
                 let recursive = has_flag(args, "-recurse")
                     || args.iter().any(|arg| matches!(arg.known(), "/s" | "/S" | "-rf" | "-r"));
@@ -241,7 +279,11 @@ fn has_flag(args: &[Text], switch: &str) -> bool {
 fn fetches(args: &[Text]) -> bool {
     args.iter().any(|arg| {
         let arg = arg.known().to_ascii_lowercase();
-        arg.contains("://") || arg == "-urlcache" || arg == "/transfer"
+        arg.contains("://")
+            || arg.starts_with("//")
+            || arg.starts_with("\\\\")
+            || arg == "-urlcache"
+            || arg == "/transfer"
     })
 }
 

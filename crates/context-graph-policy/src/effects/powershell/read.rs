@@ -75,6 +75,60 @@ pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>) -
     })
 }
 
+/// Text with the places that variables of the system stand for.
+pub(super) fn with_places(text: &str, shell: &Shell<'_>) -> String {
+    let (home, cwd) = (shell.places.home, shell.cwd().known());
+    let places = [
+        ("$env:USERPROFILE", home),
+        ("${env:USERPROFILE}", home),
+        ("%USERPROFILE%", home),
+        ("$env:HOME", home),
+        ("$HOME", home),
+        ("$env:TEMP", "/tmp"),
+        ("$PWD", cwd),
+    ];
+    places.iter().fold(text.to_owned(), |text, (name, place)| {
+        if text.contains(['$', '%']) { text.replace(name, place) } else { text }
+    })
+}
+
+/// Commands that look something up, say it or search for it: what they are given is run by nobody.
+const TELLING: &[&str] = &[
+    "#",
+    "echo",
+    "findstr",
+    "gal",
+    "gcm",
+    "get-alias",
+    "get-command",
+    "get-help",
+    "git",
+    "grep",
+    "help",
+    "man",
+    "rg",
+    "select-string",
+    "sls",
+    "write-debug",
+    "write-error",
+    "write-host",
+    "write-information",
+    "write-output",
+    "write-verbose",
+    "write-warning",
+];
+
+/// The script without what is only said or searched for. Where something is computed to be said, it stays.
+pub(super) fn without_sayings(source: &str) -> String {
+    let is_said = |statement: &String| {
+        let statement = statement.trim_start();
+        let first = statement.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+        let quoted = statement.trim_end().ends_with('\'') && statement.starts_with('\'');
+        !statement.contains('(') && (TELLING.contains(&first.as_str()) || first.starts_with('#') || quoted)
+    };
+    statements(source).into_iter().filter(|statement| !is_said(statement)).collect::<Vec<_>>().join("\n")
+}
+
 pub(super) fn statements(source: &str) -> Vec<String> {
     let mut out = vec![String::new()];
     let mut quote = None;
@@ -109,13 +163,7 @@ pub(super) fn words(statement: &str, shell: &Shell<'_>) -> Vec<Text> {
     let mut chars = statement.chars().chain([' ']);
     let finish = |text: String, bare: bool| {
         let mut made = Text::default();
-        let text = text
-            .replace("$env:USERPROFILE", shell.places.home)
-            .replace("$HOME", shell.places.home)
-            .replace("$env:HOME", shell.places.home)
-            .replace("%USERPROFILE%", shell.places.home)
-            .replace("$env:TEMP", "/tmp")
-            .replace("$PWD", shell.cwd().known());
+        let text = with_places(&text, shell);
         if let Some(at) = text.find('$') {
             made.push_str(&text[..at]);
             made.push(Piece::Hole(Origin::Variable));

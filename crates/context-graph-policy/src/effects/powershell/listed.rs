@@ -1,0 +1,81 @@
+//! What a command of PowerShell lists for the next in the pipe, and what of it is removed there.
+
+use super::read::{operands, slashed, with_places};
+use crate::effects::path::{absolute, is_within};
+use crate::effects::shell::Shell;
+use crate::effects::{Access, Text, Unknown};
+
+/// Files and folders on their way down a pipe.
+#[derive(Debug, Clone)]
+pub(super) struct Listing {
+    /// Where they are.
+    pub(super) folder: Text,
+    /// Only some of what is there.
+    pub(super) narrowed: bool,
+}
+
+impl Listing {
+    /// What a command lists.
+    pub(super) fn of(words: &[Text]) -> Option<Self> {
+        let (first, args) = words.split_first()?;
+        let name = first.known().to_ascii_lowercase();
+        if !matches!(
+            name.as_str(),
+            "get-childitem" | "gci" | "ls" | "dir" | "get-item" | "gi" | "resolve-path"
+        ) {
+            return None;
+        }
+        // Any clear beginning of an option will do.
+        let narrows = |option: &str| {
+            let begins = |known: &str| known.starts_with(option);
+            option.len() > 1
+                && (["-include", "-exclude", "-name"].into_iter().any(begins)
+                    || option.len() > 2 && begins("-filter"))
+        };
+        let narrowed = args.iter().any(|arg| narrows(&arg.known().to_ascii_lowercase()) || arg.has_glob());
+        let folder = operands(args).into_iter().next().unwrap_or_else(|| Text::lit("."));
+        Some(Self { folder, narrowed })
+    }
+
+    /// What is left of it behind a command that picks or sorts; nothing where the pipe ends.
+    pub(super) fn through(self, words: &[Text]) -> Option<Self> {
+        let first = words.first()?;
+        let name = first.known().to_ascii_lowercase();
+        let picks = matches!(name.as_str(), "where-object" | "where" | "?" | "select-object" | "select")
+            || first.has_hole();
+        let passes = matches!(name.as_str(), "sort-object" | "sort" | "foreach-object" | "foreach" | "%");
+        (picks || passes).then_some(Self { narrowed: self.narrowed || picks, ..self })
+    }
+
+    /// Some of what is in a folder is removed. In the project and in temporary folders that is everyday work.
+    pub(super) fn remove_found(&self, shell: &mut Shell<'_>) {
+        let place = absolute(&shell.home_expanded(&self.folder), shell.cwd());
+        let is_drive = self.folder.prefix().get(1..3).is_some_and(|drive| drive.starts_with(':'));
+        let is_passing = |place: &str| ["/tmp", "/var/tmp"].iter().any(|folder| is_within(place, folder));
+        let known = place.prefix();
+        if !is_drive && (is_within(known, shell.project) || is_passing(known)) {
+            return;
+        }
+        shell.unknown(Unknown::DeleteTarget(self.folder.clone()));
+    }
+}
+
+/// Whether what comes down the pipe, or what is in brackets, is told to delete itself.
+pub(super) fn deletes_itself(statement: &str) -> bool {
+    let lower = statement.trim().to_ascii_lowercase();
+    lower.starts_with(['$', '(']) && lower.contains(".delete(") && !lower.contains("]::")
+}
+
+/// What is told so is deleted.
+pub(super) fn delete(shell: &mut Shell<'_>, listed: Option<&Listing>, statement: &str) {
+    let inner = statement.trim().strip_prefix('(').and_then(|rest| rest.split(')').next());
+    let named = inner.and_then(|inner| inner.split_whitespace().nth(1)).map(|path| with_places(path, shell));
+    match (named, listed) {
+        (Some(path), _) => {
+            let path = slashed(&Text::from(path.trim_matches(['"', '\''])));
+            shell.touch_all(Access::Delete, &path, "PowerShell", true);
+        }
+        (None, Some(listing)) => listing.remove_found(shell),
+        (None, None) => shell.unknown(Unknown::DeleteTarget(Text::lit(statement.trim()))),
+    }
+}
