@@ -250,8 +250,13 @@ pub(super) fn command_of_program(shell: &mut Shell<'_>, words: &[String], input:
     let verb = ["command", "subcommand", "operation", "action", "verb"]
         .iter()
         .find_map(|field| input.get(*field).and_then(Value::as_str));
-    let args =
-        ["args", "arguments", "argv"].iter().find_map(|name| strings(input.get(*name)?)).unwrap_or_default();
+    let args = ["args", "arguments", "argv"].iter().find_map(|name| match input.get(*name)? {
+        Value::String(line) if !line.trim_start().starts_with('{') => {
+            Some(line.split_whitespace().map(str::to_owned).collect())
+        }
+        list => strings(list),
+    });
+    let args: Vec<String> = args.unwrap_or_default();
     let line: Vec<String> =
         verb.into_iter().flat_map(str::split_whitespace).map(str::to_owned).chain(args).collect();
     if line.is_empty() || line.first().is_some_and(|first| first == program) {
@@ -266,7 +271,8 @@ pub(super) fn command_of_program(shell: &mut Shell<'_>, words: &[String], input:
 pub(super) fn forced_reference(shell: &mut Shell<'_>, words: &[String], input: &Value) {
     let names = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let forced = input.get("force").and_then(Value::as_bool) == Some(true);
-    if !(forced && names(&["ref", "reference", "branch"]) && names(&["update", "set", "move", "push"])) {
+    let moves = names(&["ref", "reference", "branch"]) && names(&["update", "set", "move", "push"]);
+    if !forced || !moves && !(names(&["push"]) && names(&["files", "commits", "commit", "changes"])) {
         return;
     }
     let branch =

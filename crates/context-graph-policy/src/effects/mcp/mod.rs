@@ -126,7 +126,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         shell.unknown(Unknown::Foreign(tool.to_owned()));
     }
     if !own_branch {
-        remove_named(shell, tool, &all, &words, !tool.starts_with("mcp__") || !paths.is_empty());
+        remove_named(shell, tool, &all, &words, input, !tool.starts_with("mcp__") || !paths.is_empty());
     }
     for (key, path) in paths {
         touch(shell, tool, &words, access, &key, &path);

@@ -112,11 +112,11 @@ pub(super) fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &V
         }
     }
     let verb = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-    if database
-        && (verb(&["flushall", "flushdb", "flush"])
-            || verb(&["delete"]) && verb(&["many"]) && matches_all(input))
-    {
-        args.push(Text::lit("flushall("));
+    if database && verb(&["flushall", "flushdb", "flush"]) {
+        args.push(Text::lit("flushall()"));
+    }
+    if database && verb(&["delete"]) && verb(&["many"]) && matches_all(input) {
+        args.push(Text::lit("deleteMany({})"));
     }
     if !args.is_empty() {
         let cwd = shell.cwd().clone();
@@ -135,6 +135,7 @@ pub(super) fn remove_named(
     tool: &str,
     all: &[String],
     words: &[String],
+    input: &Value,
     has_paths: bool,
 ) {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
@@ -149,15 +150,26 @@ pub(super) fn remove_named(
         "truncate",
         "reset",
         "uninstall",
+        "empty",
     ]);
     let lost = words.iter().any(|word| LOST.contains(&word.strip_suffix('s').unwrap_or(word)));
     // Of these servers a verb alone says it.
     let whole = all.iter().any(|word| matches!(word.as_str(), "terraform" | "tofu" | "pulumi"));
-    let prunes = any(&["prune"]) && any(&["system", "volume", "volumes"]);
+    let prunes = (any(&["prune"]) || input.get("action").and_then(Value::as_str) == Some("prune"))
+        && (any(&["system", "volume", "volumes"]) || is_true(input, &["volumes", "all_volumes"]))
+        || any(&["down"]) && is_true(input, &["volumes", "remove_volumes", "removeVolumes"]);
     // Whatever else a server keeps is gone as well; only what is small, or made again, is not worth a question.
     let destroys =
         any(&["delete", "destroy", "drop", "purge", "wipe", "terminate", "truncate", "erase"]) && !any(SMALL);
-    if prunes || destroys && !has_paths || removes && (lost || whole || any(&["kubectl", "helm", "docker"])) {
+    let asked = tool.starts_with("mcp__")
+        && (is_demanded(words, input)
+            || !has_paths && is_verb_given(all, input)
+            || changes_access(words, input));
+    if asked
+        || prunes
+        || destroys && !has_paths
+        || removes && (lost || whole || any(&["kubectl", "helm", "docker"]))
+    {
         let cwd = shell.cwd().clone();
         shell.out.runs.push(Run {
             name: "mcp-delete".to_owned(),
@@ -167,6 +179,56 @@ pub(super) fn remove_named(
             cwd,
         });
     }
+}
+
+fn is_true(input: &Value, fields: &[&str]) -> bool {
+    fields.iter().any(|field| input.get(*field).and_then(Value::as_bool) == Some(true))
+}
+
+/// A field by which another tool is one that destroys, or stops all that runs.
+fn is_demanded(words: &[String], input: &Value) -> bool {
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let destroys = is_true(
+        input,
+        &["destroy", "purge", "wipe", "delete_all", "deleteAll", "drop_all", "force_destroy", "forceDestroy"],
+    );
+    let stops = any(&["scale", "resize"])
+        && ["replicas", "count", "size", "desired_count", "desiredCount"]
+            .iter()
+            .any(|field| input.get(*field).and_then(Value::as_i64) == Some(0));
+    let ends = any(&["cancel"]) && any(&["subscription", "subscriptions"]);
+    destroys && !any(&["plan", "preview", "search", "get", "list", "validate"]) || stops || ends
+}
+
+/// `{"action": "terminate"}`, `{"method": "DELETE", "url": …}`: the verb is no part of the tool's name.
+fn is_verb_given(all: &[String], input: &Value) -> bool {
+    let given = |fields: &[&str]| fields.iter().find_map(|field| input.get(*field).and_then(Value::as_str));
+    let small = all.iter().any(|word| SMALL.contains(&word.as_str()));
+    let ends = |verb: &str| {
+        super::words_of(verb).first().is_some_and(|verb| {
+            matches!(
+                verb.as_str(),
+                "delete" | "destroy" | "drop" | "purge" | "wipe" | "terminate" | "truncate" | "erase"
+            )
+        })
+    };
+    let requested = given(&["method", "http_method"])
+        .is_some_and(|method| method.eq_ignore_ascii_case("delete"))
+        && given(&["url", "uri", "endpoint", "path"])
+            .is_some_and(|url| !url.contains("localhost") && !url.contains("127.0.0.1"));
+    let acts = given(&["action", "operation", "verb", "subcommand"]).is_some_and(ends);
+    requested || acts && !small && !all.iter().any(|word| word == "git")
+}
+
+/// A repository that everybody can read from now on, or nobody can change.
+fn changes_access(words: &[String], input: &Value) -> bool {
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let opened = input.get("private").and_then(Value::as_bool) == Some(false)
+        || input.get("visibility").and_then(Value::as_str) == Some("public");
+    let of_repository = any(&["repository", "repo", "project"]);
+    of_repository
+        && (any(&["archive"])
+            || any(&["update", "edit", "set", "change"]) && (opened || is_true(input, &["archived"])))
 }
 
 /// A container with the run of the machine, asked for by fields.
