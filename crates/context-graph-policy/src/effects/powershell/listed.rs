@@ -51,7 +51,11 @@ impl Listing {
     pub(super) fn remove_found(&self, shell: &mut Shell<'_>) {
         let place = absolute(&shell.home_expanded(&self.folder), shell.cwd());
         let is_drive = self.folder.prefix().get(1..3).is_some_and(|drive| drive.starts_with(':'));
-        let is_passing = |place: &str| ["/tmp", "/var/tmp"].iter().any(|folder| is_within(place, folder));
+        // The home may itself be a temporary folder.
+        let is_passing = |place: &str| {
+            ["/tmp", "/var/tmp"].iter().any(|folder| is_within(place, folder))
+                && !(shell.places.home.len() > 1 && is_within(place, shell.places.home))
+        };
         let known = place.prefix();
         if !is_drive && (is_within(known, shell.project) || is_passing(known)) {
             return;
