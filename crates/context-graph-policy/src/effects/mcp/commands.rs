@@ -272,7 +272,8 @@ pub(super) fn forced_reference(shell: &mut Shell<'_>, words: &[String], input: &
     let names = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let forced = input.get("force").and_then(Value::as_bool) == Some(true);
     let moves = names(&["ref", "reference", "branch"]) && names(&["update", "set", "move", "push"]);
-    if !forced || !moves && !(names(&["push"]) && names(&["files", "commits", "commit", "changes"])) {
+    let pushes = names(&["push"]) && names(&["files", "commits", "commit", "changes"]);
+    if !forced || !moves && !pushes {
         return;
     }
     let branch =

@@ -79,10 +79,8 @@ fn dotnet(shell: &mut Shell<'_>, source: &str, lower: &str) {
         return;
     }
     let literals = super::inline::string_literals(&with_places(source, shell).replace('\\', "/"));
-    if lower.contains(".downloadfile(") {
-        if let [_, file, ..] = literals.as_slice() {
-            shell.taint(&Text::from(file.as_str()), Taint::Network);
-        }
+    if let (true, [_, file, ..]) = (lower.contains(".downloadfile("), literals.as_slice()) {
+        shell.taint(&Text::from(file.as_str()), Taint::Network);
     }
     if lower.contains("::setenvironmentvariable(") {
         let args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();

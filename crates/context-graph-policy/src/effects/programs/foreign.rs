@@ -161,3 +161,15 @@ impl Shell<'_> {
             || self.exposed && self.unpacked && is_within(place, self.project) && is_new()
     }
 }
+
+/// Whether a helper for passwords is a line of the shell, or a program that is none of the known ones.
+pub(super) fn is_own_helper(value: &Text) -> bool {
+    let Some(line) = value.strip_prefix("!") else {
+        return ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|open| value.prefix().starts_with(open));
+    };
+    let program = line.known().split_whitespace().next().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let known = ["gh", "glab", "aws", "gcloud", "git", "az", "pass", "op", "gcloud.sh"];
+    !(known.contains(&name)
+        && (!program.contains('/') || super::git::is_system_path(program) || program.contains("/bin/")))
+}

@@ -261,7 +261,7 @@ impl Shell<'_> {
             self.unknown(Unknown::Foreign(format!("git would go to {name} for {value}")));
         }
         // It is told every password.
-        if everywhere && name.starts_with("credential.") && name.ends_with("helper") && is_own_helper(value) {
+        if everywhere && name.starts_with("credential.") && name.ends_with("helper") && super::foreign::is_own_helper(value) {
             self.unknown(Unknown::Foreign(format!("git would tell {value} every password")));
         }
         let speaks = ["core.sshcommand", "core.gitproxy", "core.askpass", "gpg.program", "gpg.ssh.program"];
@@ -307,20 +307,8 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a helper for passwords is a line of the shell, or a program that is none of the known ones.
-fn is_own_helper(value: &Text) -> bool {
-    let Some(line) = value.strip_prefix("!") else {
-        return ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|open| value.prefix().starts_with(open));
-    };
-    let program = line.known().split_whitespace().next().unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let known = ["gh", "glab", "aws", "gcloud", "git", "az", "pass", "op", "gcloud.sh"];
-    !(known.contains(&name)
-        && (!program.contains('/') || is_system_path(program) || program.contains("/bin/")))
-}
-
 /// Whether a program lies where the system keeps its own.
-fn is_system_path(program: &str) -> bool {
+pub(super) fn is_system_path(program: &str) -> bool {
     ["/usr/", "/bin/", "/opt/", "/Applications/", "C:/"].iter().any(|folder| program.starts_with(folder))
 }
 
