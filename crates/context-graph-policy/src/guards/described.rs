@@ -141,7 +141,36 @@ fn destroys(case: &Case<'_>, call: &Invocation<'_>, added: Option<&Row>) -> bool
             || case.effects.paths.iter().any(|effect| effect.access == Access::Execute && effect.by == name);
     !is_script
         && !call.has_any(&["--dry-run", "--dryrun", "--help", "-h", "--whatif", "--simulate"])
-        && verb_of(call)
+        && (verb_of(call) || is_removing_cmdlet(name))
+}
+
+/// `Remove-EC2Instance`: of PowerShell's commands the name is the verb. What lives in the session alone is nobody's loss.
+fn is_removing_cmdlet(name: &str) -> bool {
+    const OWN: &[&str] = &[
+        "alias",
+        "breakpoint",
+        "cimsession",
+        "comobject",
+        "event",
+        "item",
+        "job",
+        "module",
+        "package",
+        "psbreakpoint",
+        "psdrive",
+        "psresource",
+        "psreadlinekeyhandler",
+        "pssession",
+        "pssnapin",
+        "script",
+        "typedata",
+        "variable",
+    ];
+    name.split_once('-').is_some_and(|(verb, noun)| {
+        matches!(verb, "remove" | "revoke" | "unregister" | "uninstall")
+            && noun.chars().all(|c| c.is_ascii_alphanumeric())
+            && !OWN.contains(&noun)
+    })
 }
 
 /// Whether one of the first words is such a verb. A word right behind an option may be its value, so it has to be

@@ -50,6 +50,7 @@ const FAMILIES: &[&str] = &[
     "docker-credential",
     "git-credential",
     "remove-az",
+    "stop-az",
     "get-",
     "write-",
     "select-",

@@ -196,7 +196,9 @@ fn is_demanded(words: &[String], input: &Value) -> bool {
         && ["replicas", "count", "size", "desired_count", "desiredCount"]
             .iter()
             .any(|field| input.get(*field).and_then(Value::as_i64) == Some(0));
-    let ends = any(&["cancel"]) && any(&["subscription", "subscriptions"]);
+    let ends = any(&["cancel"]) && any(&["subscription", "subscriptions"])
+        || any(&["empty"]) && any(&["trash", "bin"])
+        || any(&["create", "issue", "send"]) && any(&["refund", "payout"]);
     destroys && !any(&["plan", "preview", "search", "get", "list", "validate"]) || stops || ends
 }
 

@@ -261,7 +261,11 @@ impl Shell<'_> {
             self.unknown(Unknown::Foreign(format!("git would go to {name} for {value}")));
         }
         // It is told every password.
-        if everywhere && name.starts_with("credential.") && name.ends_with("helper") && super::foreign::is_own_helper(value) {
+        if everywhere
+            && name.starts_with("credential.")
+            && name.ends_with("helper")
+            && super::foreign::is_own_helper(value)
+        {
             self.unknown(Unknown::Foreign(format!("git would tell {value} every password")));
         }
         let speaks = ["core.sshcommand", "core.gitproxy", "core.askpass", "gpg.program", "gpg.ssh.program"];

@@ -333,6 +333,11 @@ fn flow_of(call: &Invocation<'_>, text: Option<Flow>, stdin: &Flow, known: bool,
                 _ => {}
             }
         }
+        // What is kept elsewhere comes down the pipe.
+        "aws" | "gsutil" | "gcloud" | "mc" | "s3cmd" | "rclone" => {
+            flow.file =
+                call.words.last().is_some_and(|last| last.known() == "-") || matches!(call.word(0), "cat");
+        }
         "locate" | "plocate" | "mlocate" | "mdfind" => {
             flow.text = call.operands().first().map(|name| {
                 let mut text = Text::lit("/");

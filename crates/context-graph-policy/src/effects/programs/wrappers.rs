@@ -54,6 +54,7 @@ impl Shell<'_> {
             }
             // The words are a line for the shell.
             "watch" if !call.has("-x") => return Some(self.shell_line(call, stdin)),
+            "pdsh" | "clush" | "dsh" => return Some(self.shell_line(call, stdin)),
             "entr" if call.has("-s") => return Some(self.shell_line(call, stdin)),
             "nix" | "nix-shell" if call.has("-c") => {
                 let script = line_of(call.value("-c").into_iter().chain(call.command()));
