@@ -267,9 +267,7 @@ fn in_query(bytes: &[u8], from: usize) -> bool {
     from > 0 && matches!(bytes[from - 1], b'?' | b'&' | b';')
 }
 
-/// Skips the letter of an escape before the name: `
-///
-/// TOKEN`.
+/// Skips the letter of an escape before the name: `\nTOKEN`.
 fn unescaped(bytes: &[u8], from: usize) -> usize {
     from + usize::from(from > 0 && bytes[from - 1] == b'\\' && matches!(bytes[from], b'n' | b't' | b'r'))
 }

@@ -170,8 +170,8 @@ fn user_and_password(bytes: &[u8], literal: Literal, parting: u8) -> Option<Hit>
     })
 }
 
-/// The password after a word for it, in a sentence, an SQL statement or a `.netrc`: `password is …`, `PASSWORD
-/// '…'`, `IDENTIFIED BY '…'`, `login me password …`.
+/// The password after a word for it, in a sentence, an SQL statement or a `.netrc`: `password is …`,
+/// `PASSWORD '…'`, `IDENTIFIED BY '…'`, `login me password …`.
 pub(super) fn spoken_after(bytes: &[u8], word_from: usize, word_to: usize) -> Option<Hit> {
     let word = bytes.get(word_from..word_to)?;
     let mut from = word_to;

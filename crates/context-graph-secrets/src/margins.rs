@@ -57,9 +57,7 @@ fn is_last_line(bytes: &[u8], from: usize) -> bool {
     find(&bytes[from..line_end(bytes, from)], b"-----END ").is_some()
 }
 
-/// The start of the next line, if a line ends here; a break may be written as `
-///
-/// `.
+/// The start of the next line, if a line ends here; a break may be written as `\n`.
 fn next_line(bytes: &[u8], at: usize) -> Option<usize> {
     let end = line_end(bytes, at);
     match bytes.get(end..)? {

@@ -79,8 +79,8 @@ pub fn advance(
 
 /// The phases after the time `dt`, in one Runge-Kutta step.
 ///
-/// Defined for all inputs: phases and alignments are brought into range, the coupling is clamped to `[0,
-/// MAX_COUPLING]` (the default if it is not finite), `dt` to `[0, 0.25]` (0 if it is not finite).
+/// Defined for all inputs: phases and alignments are brought into range, the coupling is clamped to
+/// `[0, MAX_COUPLING]` (the default if it is not finite), `dt` to `[0, 0.25]` (0 if it is not finite).
 pub fn step(
     phases: &[f64; KURAMOTO_N],
     alignments: &[f32; KURAMOTO_N],

@@ -1,7 +1,7 @@
 //! Measures of a session's identity, with names from global workspace theory.
 //!
-//! Thirteen *views* each compare the newest event with the session's purpose and return an alignment in `[0,
-//! 1]`. The thirteen alignments are the purpose vector, the newest vectors are the trajectory, and all other
+//! Thirteen *views* each compare the newest event with the session's purpose and return an alignment in
+//! `[0, 1]`. The thirteen alignments are the purpose vector, the newest vectors are the trajectory, and all other
 //! measures are computed from these:
 //!
 //! | name | what is measured | module |

@@ -44,9 +44,7 @@ impl Style {
     }
 }
 
-/// The line ending of a text; `
-///
-/// ` if it has only one line.
+/// The line ending of a text; `\n` if it has only one line.
 pub(crate) fn newline_of(text: &str) -> &'static str {
     match text.find(['\n', '\r']).and_then(|at| text.get(at..)) {
         Some(rest) if rest.starts_with("\r\n") => "\r\n",
