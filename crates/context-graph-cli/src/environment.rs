@@ -99,6 +99,28 @@ impl Environment {
         !refused && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
     }
 
+    /// The program that shows long texts a page at a time: the user's own, else `less`; none where it is refused or missing.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub(crate) fn pager() -> Option<std::process::Command> {
+        let own = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+        let mut words: Vec<String> =
+            own.map(|pager| pager.split_whitespace().map(str::to_owned).collect()).unwrap_or_default();
+        if words.is_empty() {
+            words = ["less", "-FRX"].map(str::to_owned).to_vec();
+        } else if words[0].ends_with("less") {
+            // Without it, colours are shown as letters.
+            words.push("-FRX".to_owned());
+        }
+        let is_there = words[0].contains('/')
+            || Self::search_path().iter().any(|folder| folder.join(&words[0]).is_file());
+        let mut pager = std::process::Command::new(&words[0]);
+        pager.args(&words[1..]);
+        (is_there && words[0] != "cat").then_some(pager)
+    }
+
     /// The project's own folder, with its configuration and its policies, there or not.
     pub fn state_folder(&self) -> PathBuf {
         self.project_root().join(STATE_FOLDER)

@@ -104,6 +104,24 @@ pub(crate) fn ended(session: &Session) -> Option<String> {
     })
 }
 
+/// A number with its thousands apart.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut told = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            told.push(',');
+        }
+        told.push(digit);
+    }
+    told
+}
+
+/// A session's id as people type it: its beginning is enough.
+pub(crate) fn short_id(id: &str) -> String {
+    id.chars().take(8).collect()
+}
+
 /// A span of time for people.
 pub(crate) fn duration(ms: u64) -> String {
     let (seconds, minutes, hours) = (ms / 1000, ms / 60_000, ms / 3_600_000);
@@ -123,6 +141,12 @@ mod tests {
     fn one_thing_is_no_plural() {
         let told = [0_u64, 1, 2].map(|number| counted(number, "crisis", "crises"));
         assert_eq!(told, ["0 crises", "1 crisis", "2 crises"]);
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        let told = [0, 999, 1000, 1_234_567].map(super::thousands);
+        assert_eq!(told, ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

@@ -1,22 +1,54 @@
 //! Answers for people and programs on stdout.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::terminal;
 use crate::visible_json::visible;
+use crate::{Environment, terminal};
 
-/// Columns under a heading.
+/// Columns under a heading. On a narrow terminal those further right go first; the first one stays.
 pub(crate) fn print(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Outcome {
+    let droppable: Vec<&str> = heading.iter().skip(1).rev().copied().collect();
+    print_dropping(heading, &droppable, "", rows)
+}
+
+/// Columns under a heading. On a narrow terminal the `droppable` ones go, in this order; what is
+/// too wide then is cut. The `hidden` one is not shown at all.
+pub(crate) fn print_dropping(
+    heading: &[&str],
+    droppable: &[&str],
+    hidden: &str,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> Outcome {
+    let plain = |row: Vec<String>| row.iter().map(|cell| terminal::plain(cell, false)).collect();
+    let rows: Vec<Vec<String>> = rows.into_iter().map(plain).collect();
+    let width = terminal::width();
+    let mut columns: Vec<usize> = (0..heading.len()).filter(|column| heading[*column] != hidden).collect();
+    let mut lines = drawn(heading, &columns, &rows);
+    for gone in droppable {
+        let is_too_wide = |line: &String| width.is_some_and(|width| line.width() > width);
+        if !lines.iter().any(is_too_wide) {
+            break;
+        }
+        columns.retain(|column| heading[*column] != *gone);
+        lines = drawn(heading, &columns, &rows);
+    }
+    print_lines(lines.iter().map(|line| terminal::fit(line, width)))
+}
+
+fn drawn(heading: &[&str], columns: &[usize], rows: &[Vec<String>]) -> Vec<String> {
     let mut table = comfy_table::Table::new();
     table.load_preset(comfy_table::presets::NOTHING);
-    table.set_header(heading.iter().copied());
+    table.set_header(columns.iter().map(|column| heading[*column]));
     for row in rows {
-        table.add_row(row.iter().map(|cell| terminal::plain(cell, false)));
+        table.add_row(columns.iter().map(|column| row.get(*column).map_or("", String::as_str)));
     }
-    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    print_lines(lines)
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// Lines, each made safe for a terminal.
@@ -32,6 +64,20 @@ pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> 
 /// Text of our own, as it is: what comes from elsewhere has been made safe for a terminal.
 pub(crate) fn print_text(text: &str) -> Outcome {
     written(terminal::print(text.as_bytes()))
+}
+
+/// Text of our own, through a pager where it is longer than the terminal.
+pub(crate) fn page(text: &str) -> Outcome {
+    if terminal::is_longer_than_the_screen(text)
+        && let Some(mut pager) = Environment::pager()
+        && let Ok(mut child) = pager.stdin(Stdio::piped()).spawn()
+    {
+        // One who leaves early has seen enough.
+        let _ = child.stdin.take().map(|mut pipe| pipe.write_all(text.as_bytes()));
+        let _ = child.wait();
+        return Ok(());
+    }
+    print_text(text)
 }
 
 /// One JSON value.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 
+use crate::Environment;
 use context_graph_events::words::is_invisible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -50,6 +51,47 @@ pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     }
     fitting.push('…');
     fitting
+}
+
+/// What a line is painted with, where colours are welcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Colour {
+    None,
+    Red,
+    Yellow,
+    Grey,
+}
+
+/// A line that was made safe, in its colour; as it is where stdout is no terminal or colours are not welcome.
+pub(crate) fn painted(line: &str, colour: Colour) -> String {
+    let code = match colour {
+        Colour::None => return line.to_owned(),
+        Colour::Red => "31",
+        Colour::Yellow => "33",
+        Colour::Grey => "90",
+    };
+    if std::io::stdout().is_terminal() && Environment::welcomes_colour() {
+        format!("\x1b[{code}m{line}\x1b[0m")
+    } else {
+        line.to_owned()
+    }
+}
+
+/// Whether a text is longer than the terminal on stdout.
+pub(crate) fn is_longer_than_the_screen(text: &str) -> bool {
+    std::io::stdin().is_terminal() && rows().is_some_and(|rows| text.lines().count() >= rows)
+}
+
+#[cfg(unix)]
+fn rows() -> Option<usize> {
+    let stdout = std::io::stdout();
+    let size = rustix::termios::tcgetwinsize(&stdout).ok().filter(|_| stdout.is_terminal())?;
+    Some(usize::from(size.ws_row)).filter(|rows| *rows > 0)
+}
+
+#[cfg(not(unix))]
+fn rows() -> Option<usize> {
+    None
 }
 
 /// Writes all of it to stdout. False if it could not be written; a reader that has gone away is no error of ours.

@@ -17,11 +17,31 @@ pub fn all() -> Vec<Test> {
         a_denied_call_is_there_without_an_end,
         a_client_that_is_killed_loses_nothing,
         no_secret_is_stored,
+        a_replay_of_the_transcript_counts_what_the_hooks_counted,
     ];
     here.into_iter().chain(others::all()).collect()
 }
 
 const EVERYTHING: [&str; 2] = ["--allowedTools", "Bash(*)"];
+
+fn a_replay_of_the_transcript_counts_what_the_hooks_counted() {
+    let lab = Lab::new([
+        Turn::bash("echo one"),
+        Turn::bash("exit 3"),
+        Turn::bash("rm -rf .git"),
+        Turn::text("first"),
+        Turn::text("second"),
+    ]);
+    lab.write(".git/config", "");
+    lab.prompt("do three things", &[&EVERYTHING[..], &["--session-id", SESSION]].concat()).assert_clean();
+    lab.prompt("say more", &[&EVERYTHING[..], &["--resume", SESSION]].concat()).assert_clean();
+    let told = "2 prompts, 3 tool calls (1 succeeded, 1 failed, 0 interrupted, 1 denied), 2 turns";
+    let status = lab.ours(&["session", "status", SESSION]);
+    assert!(status.contains(told), "{status}");
+    let transcripts = lab.folder().join("home/.claude/projects");
+    let replayed = lab.ours(&["replay", transcripts.to_str().unwrap()]);
+    assert!(replayed.contains(told), "{replayed}");
+}
 
 fn a_session_tells_its_story() {
     let turns = [Turn::bash("echo one"), Turn::bash("exit 3"), Turn::text("first"), Turn::text("second")];

@@ -6,6 +6,7 @@ use context_graph_storage::StorageError;
 use serde_json::json;
 
 use super::hooks::error::{ErrorCode, HookError};
+use super::session::NONE_YET;
 use crate::visible_json::visible;
 use crate::{Environment, ExitStatus, terminal};
 
@@ -58,6 +59,12 @@ impl Failure {
         self.code
     }
 
+    /// The same where something was named: that it is not there is a failure.
+    #[must_use]
+    pub(crate) fn of_what_was_named(self) -> Self {
+        Self { nothing_there: false, ..self }
+    }
+
     /// Whether there is nothing to look at, which for a list is an answer.
     pub(crate) fn is_nothing_there(&self) -> bool {
         self.nothing_there
@@ -75,6 +82,10 @@ impl Failure {
 
     /// Says it, and how the process ends.
     pub(crate) fn report(&self, as_json: bool) -> ExitStatus {
+        if self.nothing_there && !as_json {
+            terminal::print(format!("{NONE_YET}\n").as_bytes());
+            return ExitStatus::Success;
+        }
         terminal::complain(&self.to_string());
         if as_json && !self.answered {
             let object = json!({"success": false, "error": self.message, "error_code": self.code});

@@ -180,10 +180,39 @@ fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatu
         return ExitStatus::Success;
     }
     let _ = error.print();
+    if let Some(meant) = meant(args) {
+        terminal::complain(&meant);
+    }
     if args.get(1).is_some_and(|arg| arg == "hooks") {
         hooks::usage_failure(error, args.get(2).is_some_and(|arg| arg == "pre-tool"), started);
     }
     ExitStatus::Error
+}
+
+/// What somebody may have meant who guessed a verb that there is not.
+fn meant(args: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = args.iter().skip(1).filter_map(|arg| arg.to_str()).collect();
+    let quoted = |words: &[&str]| format!("'{}'", words.join(" "));
+    let command = match words.as_slice() {
+        ["audit", "search" | "grep" | "find", rest @ ..] | ["search" | "grep" | "find", rest @ ..] => {
+            format!("audit log --text {}", quoted(rest))
+        }
+        ["audit", "list" | "ls" | "tail", ..] | ["log" | "logs" | "history", ..] => "audit log".to_owned(),
+        ["audit", "replay", ..] => "policy replay ~/.claude/projects".to_owned(),
+        ["list" | "ls" | "sessions", ..] | ["session", "ls", ..] => "session list".to_owned(),
+        ["status", ..] => "session status".to_owned(),
+        ["stats", ..] => "audit stats".to_owned(),
+        ["show", id, ..] => format!("session show {id}"),
+        ["session", "delete" | "rm" | "remove", rest @ ..] => format!("session forget {}", rest.join(" ")),
+        ["install", ..] => "init".to_owned(),
+        ["explain", rest @ ..] | ["policy", "explain", rest @ ..]
+            if rest.first().is_some_and(|word| !word.starts_with('-')) =>
+        {
+            format!("policy explain --command {}", quoted(rest))
+        }
+        _ => return None,
+    };
+    Some(format!("perhaps `context-graph {command}`?"))
 }
 
 /// The full path of this binary.

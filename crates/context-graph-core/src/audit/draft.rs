@@ -237,7 +237,7 @@ impl Draft {
 /// The outcome of a call whose result only a batch reports. A tool that ran has an event of its own. So a call
 /// that was requested and has no such event was not allowed to run, whatever reason the model is given. The
 /// client marks its own errors, for example for an unknown tool or an invalid input.
-fn told_by(response: Option<&Value>, was_asked: bool) -> Outcome {
+pub(crate) fn told_by(response: Option<&Value>, was_asked: bool) -> Outcome {
     if response.map(text_of).unwrap_or_default().trim_start().starts_with("<tool_use_error>") {
         Outcome::Failure
     } else if was_asked {

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 pub use call::{Agent, Call, EventRuling, Evidence, Outcome, Part, strictness};
 pub use correlate::{SessionRef, correlate};
+pub(crate) use draft::told_by;
 pub use places::{EDITORS, edits_files};
 pub use text::{Needle, visit_texts};
 

@@ -4,6 +4,7 @@ use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 
 use super::recent::Known;
+use crate::audit::Outcome;
 
 /// Counts of a session's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -53,6 +54,9 @@ impl Counters {
             if let Some(before) = known.outcome() {
                 let count = self.of(before);
                 *count = count.saturating_sub(1);
+            } else if known.is_refused {
+                // It ran all the same.
+                self.calls_denied = self.calls_denied.saturating_sub(1);
             }
             *self.of(outcome) += 1;
         }
@@ -60,11 +64,24 @@ impl Counters {
             Event::UserPromptSubmit(prompt) if prompt.is_machine_made() => self.machine_prompts += 1,
             Event::UserPromptSubmit(_) => self.prompts += 1,
             Event::PreToolUse(_) if !known.is_asked => self.calls_asked += 1,
-            Event::PermissionDenied(_) if !known.is_refused => self.calls_denied += 1,
+            Event::PermissionDenied(_) if !known.is_refused => {
+                self.calls_denied += 1;
+                self.calls_asked += u64::from(!known.is_asked);
+            }
             Event::SubagentStart(_) => self.subagents += 1,
             Event::PostCompact(_) => self.compactions += 1,
             Event::Stop(stop) if stop.is_first_attempt() => self.turns += 1,
             _ => {}
+        }
+    }
+
+    /// Counts a call of which its batch is the first to tell how it ended.
+    pub(super) fn count_report(&mut self, was_asked: bool, outcome: Outcome) {
+        self.calls_asked += u64::from(!was_asked);
+        match outcome {
+            Outcome::Success => self.calls_succeeded += 1,
+            Outcome::Failure => self.calls_failed += 1,
+            _ => self.calls_denied += 1,
         }
     }
 

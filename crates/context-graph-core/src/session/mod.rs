@@ -22,6 +22,7 @@ mod voice;
 mod work;
 
 use context_graph_events::claude_code::SessionEndStatus;
+use context_graph_events::words::tame;
 pub(crate) use own::changed_identity;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,9 @@ use crate::continuity::{Continuity, Loop};
 use crate::gwt::forecast::Forecaster;
 use crate::gwt::lifecycle::{Lifecycle, Transition};
 use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
+
+/// The maximum length of a title.
+const TITLE: usize = 60;
 
 /// How a session found the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,6 +147,11 @@ impl Session {
                 ..SessionState::default()
             },
         }
+    }
+
+    /// What it is about, in a few words: the first request. Empty while nobody has asked for anything.
+    pub fn title(&self) -> String {
+        tame(&self.state.work.requests.first, TITLE)
     }
 
     /// Links it to the previous session. How alike the two are is updated as this session's purpose becomes

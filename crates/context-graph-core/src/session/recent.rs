@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 
+use context_graph_events::claude_code::PostToolBatchToolCall;
 use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
+
+use crate::audit::{Outcome, told_by};
 
 /// How many calls are remembered: more than a client makes at once, and duplicates arrive soon.
 const MOST: usize = 64;
@@ -66,14 +69,41 @@ impl RecentCalls {
         match at {
             Some(at) => self.0[at].1 = now,
             None if now == Known::default() => {}
-            None => {
-                if self.0.len() >= MOST {
-                    self.0.pop_front();
-                }
-                self.0.push_back((key, now));
-            }
+            None => self.push(key, now),
         }
         before
+    }
+}
+
+impl RecentCalls {
+    /// Takes in what a batch tells of a call. Gives whether it was asked for and how it ended, where nothing else has told
+    /// that yet.
+    pub(super) fn note_report(&mut self, call: &PostToolBatchToolCall) -> Option<(bool, Outcome)> {
+        let key = Some(&call.tool_use_id).filter(|id| !id.is_empty()).map(|id| hash(id))?;
+        let at = self.0.iter().rposition(|(own, _)| *own == key);
+        let before = at.map_or_else(Known::default, |at| self.0[at].1);
+        if before.is_refused || before.outcome.is_some() {
+            return None;
+        }
+        let outcome = told_by(call.tool_response.as_ref(), before.is_asked);
+        let mut now = Known { is_asked: true, ..before };
+        match outcome {
+            Outcome::Success => now.outcome = Some(Answered::Success),
+            Outcome::Failure => now.outcome = Some(Answered::Failure),
+            _ => now.is_refused = true,
+        }
+        match at {
+            Some(at) => self.0[at].1 = now,
+            None => self.push(key, now),
+        }
+        Some((before.is_asked, outcome))
+    }
+
+    fn push(&mut self, key: u32, known: Known) {
+        if self.0.len() >= MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((key, known));
     }
 }
 

@@ -57,6 +57,13 @@ impl Session {
         let refusal = record.ruling.as_ref().filter(|ruling| ruling.refuses());
         let known = self.state.recent_calls.note(event, refusal.is_some());
         self.state.counters.count(event, known);
+        if let Event::PostToolBatch(batch) = event {
+            for (was_asked, outcome) in
+                batch.tool_calls.iter().filter_map(|call| self.state.recent_calls.note_report(call))
+            {
+                self.state.counters.count_report(was_asked, outcome);
+            }
+        }
         self.state.work.observe(event);
         if let (Some(ruling), Event::PreToolUse(call)) = (refusal, event) {
             self.state.counters.calls_denied += u64::from(!known.is_refused);

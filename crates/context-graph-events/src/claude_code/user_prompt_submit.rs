@@ -89,7 +89,7 @@ impl UserPromptSubmitPayload {
 
 /// What the client sends as a prompt although the user did not type it: news about a task, another agent's
 /// message, a command's output, the summary after a compaction.
-fn is_notice(prompt: &str) -> bool {
+pub fn is_notice(prompt: &str) -> bool {
     const TAGS: [&str; 9] = [
         "task-notification",
         "teammate-message",

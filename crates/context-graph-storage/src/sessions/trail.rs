@@ -188,6 +188,13 @@ impl<'a> Trail<'a> {
         Ok(found)
     }
 
+    /// How many entries fit. Words are not looked for.
+    pub fn count_entries(&self, filter: &Filter) -> Result<u64> {
+        let stored = self.store.map_or(Ok(0), |store| store.count_entries(filter, self.ids()))?;
+        let live = self.unfolded().map_or(Ok(0), |live| live.count_entries(filter, &[]))?;
+        Ok(stored + live)
+    }
+
     /// Counts what happened.
     pub fn tally(&self, counting: &Counting<'_>, day_of: DayOf<'_>) -> Result<Tally> {
         let mut tally = Tally::default();

@@ -21,6 +21,8 @@ pub struct Filter {
     pub tools: Vec<String>,
     /// Events: of a call, any of those it is made of.
     pub events: Vec<String>,
+    /// Events that are left out, where they are no part of a call.
+    pub without_events: Vec<String>,
     /// Subagents by their kind or id, or `main`.
     pub agents: Vec<String>,
     /// Verdicts.
@@ -128,6 +130,26 @@ impl Store {
             passed_over.extend(foreign);
         }
         Err(StorageError::Changed { what: "many sessions in it are not ours".to_owned() })
+    }
+
+    /// How many entries fit, words aside. Sessions that are not ours count here.
+    pub fn count_entries(&self, filter: &Filter, passed_over: &[String]) -> Result<u64> {
+        self.settle(|store| {
+            let connection = &store.connection;
+            let passed_over = numbers(connection, passed_over)?;
+            let scope = match &filter.sessions {
+                None => Scope::AllBut(&passed_over),
+                Some(ids) => Scope::Sessions(without(numbers(connection, ids)?, &passed_over)),
+            };
+            let mut count = 0;
+            for is_call in [true, false] {
+                let Some(asked) = Asked::new(filter, &scope, is_call, usize::MAX) else { continue };
+                let sql = format!("SELECT count(*) FROM ({})", asked.sql);
+                let mut statement = connection.prepare_cached(&sql)?;
+                count += statement.query_row(params_from_iter(&asked.given), |row| row.get::<_, i64>(0))?;
+            }
+            Ok(count.cast_unsigned())
+        })
     }
 
     fn newest_entries(&self, filter: &Filter, passed_over: &[i64], limit: usize) -> Result<Vec<EntryRow>> {
@@ -296,7 +318,7 @@ impl Asked {
         }
         let is_one_of =
             |column: &'static str| move |wanted: &str| (format!("{column} = ?"), wanted.to_owned());
-        self.any(&filter.tools, |tool| ("x.tool GLOB ?".to_owned(), name_pattern(tool)));
+        self.any(&filter.tools, |tool| ("x.tool GLOB ?".to_owned(), in_any_case(&name_pattern(tool))));
         let place = if is_call { "x.place" } else { "0" };
         let own = format!("y WHERE y.session = x.session AND y.seq = x.seq AND y.place = {place}");
         if is_call && is_late {
@@ -321,6 +343,10 @@ impl Asked {
             );
         } else {
             self.any(&filter.events, is_one_of("x.event"));
+            for event in &filter.without_events {
+                self.sql.push_str(" AND x.event <> ?");
+                self.given.push(event.clone().into());
+            }
         }
         self.exists(&format!("decisions {own}"), &filter.rules, |rule| {
             let group = format!("{}/*", literal(rule));
@@ -373,6 +399,20 @@ impl Asked {
 /// A name, or the beginning of one that ends in `*`.
 fn name_pattern(name: &str) -> String {
     name.strip_suffix('*').map_or_else(|| literal(name), |beginning| format!("{}*", literal(beginning)))
+}
+
+/// A pattern that fits the same letters, small or capital.
+fn in_any_case(pattern: &str) -> String {
+    let mut wide = String::with_capacity(4 * pattern.len());
+    for letter in pattern.chars() {
+        if letter.is_ascii_alphabetic() {
+            let (small, capital) = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
+            let _ = write!(wide, "[{small}{capital}]");
+        } else {
+            wide.push(letter);
+        }
+    }
+    wide
 }
 
 /// A pattern that fits this text alone.

@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use context_graph_core::audit::{EDITORS, Outcome};
 use context_graph_core::session::is_own_entry;
+use context_graph_events::claude_code::is_notice;
 use rusqlite::{Connection, Statement, params_from_iter};
 
 use super::Store;
@@ -257,7 +258,9 @@ fn events(
     days_of: &mut Days<'_>,
     into: &mut Tally,
 ) -> rusqlite::Result<()> {
-    let asked = format!("SELECT x.session, x.at_ms, x.hook_us, x.event FROM events x WHERE {place}");
+    let asked = format!(
+        "SELECT x.session, x.at_ms, x.hook_us, x.event, CASE x.event WHEN 'UserPromptSubmit' THEN x.subject END FROM events x WHERE {place}"
+    );
     let mut statement = connection.prepare(&asked)?;
     let mut rows = statement.query([])?;
     let (mut current, mut days) = (None, Vec::new());
@@ -276,7 +279,8 @@ fn events(
             of_day.sessions += 1;
         }
         let event = row.get_ref(3)?.as_str().unwrap_or_default();
-        of_day.prompts += u64::from(event == "UserPromptSubmit");
+        let prompt = row.get_ref(4)?.as_str_or_null().ok().flatten();
+        of_day.prompts += u64::from(prompt.is_some_and(|prompt| !is_notice(prompt)));
         // What is of our own making is no hook's.
         if !is_own_entry(event) {
             under(&mut into.hooks, event).push(short(row.get(2)?));

@@ -67,6 +67,7 @@ impl AskedArgs {
             sessions: sessions(&self.session, opened)?,
             tools: self.tool.clone(),
             events: self.event.clone(),
+            without_events: Vec::new(),
             agents: self.agent.clone(),
             verdicts: self.verdict.clone(),
             outcomes: self.outcome.clone(),

@@ -3,8 +3,10 @@
 use context_graph_core::audit::{Evidence, Outcome};
 use context_graph_storage::store::EntryRow;
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
 
-use crate::{summary, terminal, time};
+use crate::terminal::{self, Colour};
+use crate::{summary, time};
 
 /// From this many columns on there is room for handles.
 const NARROW: usize = 80;
@@ -87,8 +89,26 @@ impl Line {
                 format!("{}  {handle:<13}  {:<19}  {ended:>11}", time::local(self.0.at_ms), self.0.name)
             }
         };
-        let text = format!("{columns}  {agent}{}{ruling}", self.0.subject);
-        terminal::fit(&terminal::plain(text.trim_end(), false), width)
+        let text = terminal::plain(format!("{columns}  {agent}{}", self.0.subject).trim_end(), false);
+        let ruling = terminal::plain(&ruling, false);
+        let whole = format!("{text}{ruling}");
+        let is_too_wide = width.is_some_and(|width| whole.width() > width);
+        let paint = |text: &str| terminal::painted(&terminal::fit(text, width), self.colour());
+        // Rules are told whole, below a line that has no room for them.
+        if is_too_wide && !ruling.is_empty() {
+            return format!("{}\n{}", paint(&text), paint(&format!("   {ruling}")));
+        }
+        paint(&whole)
+    }
+
+    fn colour(&self) -> Colour {
+        match self.0.outcome {
+            Some(Outcome::Failure) => Colour::Red,
+            Some(Outcome::Denied | Outcome::Interrupted) => Colour::Yellow,
+            Some(Outcome::Success) => Colour::None,
+            _ if !self.0.is_call => Colour::Grey,
+            _ => Colour::None,
+        }
     }
 }
 

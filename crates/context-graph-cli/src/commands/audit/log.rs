@@ -10,7 +10,7 @@ use super::follow;
 use super::line::Line;
 use crate::commands::failure::Outcome;
 use crate::commands::session::{NONE_YET, PlaceArgs, Shelf};
-use crate::{Environment, clock, table, terminal};
+use crate::{Environment, clock, summary, table, terminal};
 
 /// List what happened, newest last: each tool call once, and every other event
 ///
@@ -33,6 +33,10 @@ pub(crate) struct LogArgs {
     #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
     limit: usize,
 
+    /// All of them, with the records of batches that are otherwise left out
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+
     /// Go on with what happens next, until Ctrl-C
     ///
     /// A call is shown once it is known what became of it.
@@ -43,12 +47,16 @@ pub(crate) struct LogArgs {
 pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
     let shelf = match Shelf::open(&args.place, environment) {
         Err(failure) if failure.is_nothing_there() && !args.follow => {
-            return if args.place.json { print(&[], true) } else { table::print_lines([NONE_YET]) };
+            return if args.place.json { print(&[], None, true) } else { table::print_lines([NONE_YET]) };
         }
         shelf => shelf?,
     };
-    let asked = args.asked.understand(&shelf)?;
-    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+    let mut asked = args.asked.understand(&shelf)?;
+    if asked.events.is_empty() && !args.all && !args.place.json {
+        // What a batch says is told with its calls.
+        asked.without_events.push("PostToolBatch".to_owned());
+    }
+    let limit = if args.limit == 0 || args.all { usize::MAX } else { args.limit };
     if args.follow {
         return follow::run(&shelf, &asked, limit, args.place.json);
     }
@@ -57,15 +65,22 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
     if lines.is_empty() && !args.place.json {
         let any = SessionQuery { limit: Some(1), ..SessionQuery::default() };
         let is_empty = shelf.sessions.list(shelf.store.as_ref(), &any)?.is_empty();
-        return table::print_lines([if is_empty { NONE_YET } else { "nothing fits" }]);
+        return table::print_lines([if is_empty { NONE_YET } else { "no matching entries" }]);
     }
-    print(&lines, args.place.json)
+    let is_cut = lines.len() >= limit && asked.needles.is_empty() && !args.place.json;
+    let count = if is_cut { trail.count_entries(&asked)? } else { 0 };
+    let shown = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+    let rest = (count > shown).then(|| {
+        format!("{} of {}, --all for the rest", summary::thousands(shown), summary::thousands(count))
+    });
+    print(&lines, rest, args.place.json)
 }
 
-fn print(lines: &[Line], as_json: bool) -> Outcome {
+fn print(lines: &[Line], rest: Option<String>, as_json: bool) -> Outcome {
     if as_json {
         return table::print_json(&lines.iter().map(Line::to_json).collect::<Vec<Value>>().into());
     }
     let (width, now_ms) = (terminal::width(), clock::now_ms());
-    table::print_lines(lines.iter().map(|line| line.to_text(width, now_ms)))
+    let lines = lines.iter().map(|line| line.to_text(width, now_ms));
+    table::page(&lines.chain(rest).map(|line| line + "\n").collect::<String>())
 }

@@ -6,7 +6,7 @@ mod page;
 use clap::Args;
 use serde_json::json;
 
-use crate::commands::failure::Outcome;
+use crate::commands::failure::{Failure, Outcome};
 use crate::commands::session::{PlaceArgs, Shelf};
 use crate::{Environment, table};
 
@@ -28,7 +28,7 @@ pub(crate) struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
+    let shelf = Shelf::open(&args.place, environment).map_err(Failure::of_what_was_named)?;
     let entries = find::find(&shelf, &args.id)?;
     if args.place.json {
         return match entries.as_slice() {

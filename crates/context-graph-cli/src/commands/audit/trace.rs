@@ -48,7 +48,7 @@ pub(super) fn run(args: &TraceArgs, environment: &Environment) -> Outcome {
         return table::print_json(&json!({"session_id": id, "entries": entries}));
     }
     let width = args.width.or_else(terminal::width).unwrap_or(WIDTH);
-    let mut lines = vec![format!("session {id}")];
+    let mut lines = vec![format!("session {}", shelf.told(&id))];
     lines.extend(entries.first().map(|entry| format!("from {}", time::local(entry.at_ms()))));
     lines.push(String::new());
     lines.extend(draw::draw(&entries, width));

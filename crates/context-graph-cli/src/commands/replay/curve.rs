@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use context_graph_core::session::{Curve, NoteKind, Session};
+use context_graph_events::words::tame;
 
 use crate::summary::{self, Calls};
+use crate::time;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const WIDTH: usize = 80;
@@ -13,7 +15,11 @@ const WIDTH: usize = 80;
 pub(super) fn tell(curve: &Curve, session: &Session) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "session {}", session.snapshot.session_id);
+    let _ =
+        writeln!(text, "session {}  {}", session.snapshot.session_id, time::local(session.state.started_ms));
+    for line in [session.title(), tame(&session.state.cwd, 200)].iter().filter(|line| !line.is_empty()) {
+        let _ = writeln!(text, "  {line}");
+    }
     for line in summary::of(session, Calls::as_counted(&session.state.counters)).lines() {
         let _ = writeln!(text, "  {line}");
     }

@@ -86,6 +86,8 @@ struct Reading {
     /// Calls that were made and not answered yet.
     calls: BTreeMap<String, (String, Value)>,
     started: bool,
+    /// Whether a prompt waits for the end of its turn.
+    in_turn: bool,
 }
 
 impl Reading {
@@ -96,6 +98,7 @@ impl Reading {
             at_ms: 0,
             calls: BTreeMap::new(),
             started: false,
+            in_turn: false,
         }
     }
 
@@ -151,21 +154,28 @@ impl Reading {
             self.calls.insert(id.to_owned(), (name.to_owned(), input.clone()));
             events.push(json!({"hook_event_name": "PreToolUse", "tool_name": name, "tool_input": input, "tool_use_id": id}));
         }
+        // A line holds a part of a message, and each part says how the whole ended.
+        let ends = line.get("message").and_then(|message| message.get("stop_reason"));
+        if ends.and_then(Value::as_str) == Some("end_turn") && std::mem::take(&mut self.in_turn) {
+            events.push(json!({"hook_event_name": "Stop", "stop_hook_active": false}));
+        }
         events
     }
 
     fn user(&mut self, line: &Map<String, Value>, made_by_the_client: bool) -> Vec<Value> {
         let mut events = Vec::new();
-        let prompt = |text: &str| json!({"hook_event_name": "UserPromptSubmit", "prompt": text});
+        let prompt = |text: &str| {
+            (!is_note(text)).then(|| json!({"hook_event_name": "UserPromptSubmit", "prompt": text}))
+        };
         if let Some(text) = line.get("message").and_then(|m| m.get("content")).and_then(Value::as_str)
             && !made_by_the_client
         {
-            events.push(prompt(text));
+            events.extend(prompt(text));
         }
         for block in blocks(line) {
             match block["type"].as_str() {
                 Some("text") if !made_by_the_client => {
-                    events.extend(block["text"].as_str().map(prompt));
+                    events.extend(block["text"].as_str().and_then(prompt));
                 }
                 Some("tool_result") => {
                     let Some(id) = block["tool_use_id"].as_str() else { continue };
@@ -175,24 +185,47 @@ impl Reading {
                 _ => {}
             }
         }
+        self.in_turn |= events.iter().any(|event| event["hook_event_name"] == "UserPromptSubmit");
         events
     }
 }
 
+/// What the client writes down in place of a prompt, and sends to no hook: that the user broke off, and commands that it
+/// does itself.
+fn is_note(text: &str) -> bool {
+    ["[Request interrupted by user", "<command-name>"].iter().any(|note| text.starts_with(note))
+}
+
 fn result(line: &Map<String, Value>, block: &Value, id: &str, name: &str, input: &Value) -> Value {
     let mut event = json!({"tool_name": name, "tool_input": input, "tool_use_id": id});
-    if block["is_error"] == true {
+    let text = text_of(&block["content"]);
+    if block["is_error"] == true && is_refusal(&text) {
+        event["hook_event_name"] = json!("PermissionDenied");
+        event["reason"] = json!(text);
+    } else if block["is_error"] == true {
         event["hook_event_name"] = json!("PostToolUseFailure");
-        event["error"] = json!(text_of(&block["content"]));
+        event["error"] = json!(text);
         event["is_interrupt"] = json!(false);
     } else {
         event["hook_event_name"] = json!("PostToolUse");
         event["tool_response"] = match line.get("toolUseResult") {
             Some(result @ (Value::Object(_) | Value::Array(_))) => result.clone(),
-            _ => json!({"content": text_of(&block["content"])}),
+            _ => json!({"content": text}),
         };
     }
     event
+}
+
+/// Whether what the model was told in place of a result says that the call was not let run: by a hook, a rule or the user.
+fn is_refusal(text: &str) -> bool {
+    const BEGINNINGS: [&str; 5] = [
+        "PreToolUse:",
+        "The user doesn't want to",
+        "Permission to use ",
+        "Permission for this ",
+        "Claude requested permissions to ",
+    ];
+    BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
 fn blocks(line: &Map<String, Value>) -> impl Iterator<Item = &Value> {

@@ -1,13 +1,15 @@
 //! `session list`
 
 use clap::Args;
+use context_graph_core::session::Session;
 use context_graph_storage::store::SessionQuery;
 use serde_json::json;
 
 use super::{NONE_YET, PlaceArgs, Shelf, to_json};
 use crate::commands::failure::Outcome;
 use crate::commands::span::SpanArgs;
-use crate::{Environment, summary, table, time};
+use crate::summary::Calls;
+use crate::{Environment, clock, summary, table, terminal, time};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -63,10 +65,19 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
         let is_all = query.since_ms.is_none() && query.until_ms.is_none() && query.project.is_none();
         return table::print_lines([if is_all { NONE_YET } else { "no sessions that fit" }]);
     }
+    print(&sessions, args.all_projects)
+}
+
+fn print(sessions: &[(Session, Calls)], all_projects: bool) -> Outcome {
+    // Its beginning is enough for every verb; a program that reads the list gets all of it.
+    let is_short = terminal::width().is_some();
     let rows = sessions.iter().map(|(session, calls)| {
+        let (id, started) = (&session.snapshot.session_id, session.state.started_ms);
         vec![
-            session.snapshot.session_id.clone(),
-            time::local(session.state.started_ms),
+            if is_short { summary::short_id(id) } else { id.clone() },
+            if is_short { time::local_short(started, clock::now_ms()) } else { time::local(started) },
+            session.title(),
+            session.state.project.clone(),
             summary::duration(session.duration_ms()),
             session.state.lifecycle.to_string(),
             summary::ended(session).unwrap_or_default(),
@@ -74,8 +85,35 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
             session.state.counters.prompts.to_string(),
             calls.all.to_string(),
             calls.failed.to_string(),
+            calls.denied.to_string(),
         ]
     });
-    let head = ["session", "started", "lasted", "state", "ended", "continuity", "prompts", "calls", "failed"];
-    table::print(&head, rows)
+    let head = [
+        "session",
+        "started",
+        "title",
+        "project",
+        "lasted",
+        "state",
+        "ended",
+        "continuity",
+        "prompts",
+        "calls",
+        "failed",
+        "denied",
+    ];
+    let droppable = [
+        "ended",
+        "continuity",
+        "lasted",
+        "state",
+        "project",
+        "prompts",
+        "denied",
+        "failed",
+        "calls",
+        "started",
+    ];
+    let hidden = if all_projects { "" } else { "project" };
+    table::print_dropping(&head, &droppable, hidden, rows)
 }

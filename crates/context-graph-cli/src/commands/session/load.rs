@@ -32,7 +32,7 @@ pub(super) fn run(args: &LoadArgs, environment: &Environment) -> Outcome {
             sessions.load_or_create_identity(id, args.previous_session_id.as_deref(), clock::now_ms())?
         }
         wanted => {
-            let shelf = Shelf::open(&args.place, environment)?;
+            let shelf = Shelf::open(&args.place, environment).map_err(Failure::of_what_was_named)?;
             let id = shelf.find(wanted.as_deref())?;
             shelf.view(&id)?.session.snapshot
         }

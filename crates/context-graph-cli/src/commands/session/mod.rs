@@ -100,6 +100,7 @@ pub(crate) fn look_up(
         Err(failure) if failure.is_nothing_there() && wanted.is_none() && !place.json => {
             table::print_lines([NONE_YET]).map(|()| None)
         }
+        Err(failure) if wanted.is_some() => Err(failure.of_what_was_named()),
         found => found.map(Some),
     }
 }
@@ -167,8 +168,18 @@ impl Shelf {
         match matching.as_slice() {
             [id] => Ok(id.clone()),
             [] => Err(Failure::session_not_found(wanted)),
-            _ => Err(Failure::usage(format!("several sessions begin with `{wanted}`: say more of it"))),
+            several => {
+                let told = several.iter().take(2).map(|id| self.told(id)).collect::<Vec<_>>().join(", ");
+                Err(Failure::usage(format!("several sessions begin with `{wanted}`"))
+                    .with_next_step(format!("say more of the id: {told}")))
+            }
         }
+    }
+
+    /// A session's id with its title.
+    pub(crate) fn told(&self, id: &str) -> String {
+        let title = self.view(id).map(|view| view.session.title()).unwrap_or_default();
+        if title.is_empty() { id.to_owned() } else { format!("{id} \u{201c}{title}\u{201d}") }
     }
 
     fn newest(&self) -> Result<Option<String>, Failure> {
@@ -184,6 +195,7 @@ pub(crate) fn to_json(session: &Session, calls: Calls) -> Value {
     let state = &session.state;
     let mut object = json!({
         "session_id": snapshot.session_id,
+        "title": session.title(),
         "state": state.lifecycle,
         "project": state.project,
         "cwd": state.cwd,

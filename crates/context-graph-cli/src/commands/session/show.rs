@@ -50,8 +50,10 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
     }
     let mut text = vec![
         format!("session {} ({})", session.snapshot.session_id, session.state.lifecycle),
+        session.title(),
         format!("started {} in {}", time::local(session.state.started_ms), session.state.project),
     ];
+    text.retain(|line| !line.is_empty());
     text.extend(summary::of(&session, calls).lines().map(str::to_owned));
     text.extend(likeness.map(summary::likeness));
     if args.explain {

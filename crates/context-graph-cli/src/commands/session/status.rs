@@ -35,6 +35,7 @@ pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
     }
     let mut lines = vec![
         format!("session     {}", session.snapshot.session_id),
+        format!("title       {}", session.title()),
         format!("state       {}", session.state.lifecycle),
         format!("started     {}", time::local(session.state.started_ms)),
         format!("newest      {}", time::local(session.state.updated_ms)),

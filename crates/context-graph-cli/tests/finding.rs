@@ -1,0 +1,178 @@
+//! Finding things again: titles, short ids, the log, and a hint where a guess missed.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::terminal::OnTerminal;
+use common::{Place, Run};
+use serde_json::{Value, json};
+
+const SESSION: &str = "0198c1de-0000-7000-8000-000000000001";
+
+fn send(place: &Place, name: &str, own: Value) {
+    let mut event = json!({"hook_event_name": name, "session_id": SESSION, "transcript_path": "", "cwd": place.project()});
+    event.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+    let run = place.send(&["hooks", "event"], event.to_string());
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+/// A session with a request, a call that ran, one that failed and one that was refused.
+fn worked_in() -> Place {
+    let place = Place::without_upkeep();
+    send(&place, "SessionStart", json!({"source": "startup"}));
+    send(&place, "UserPromptSubmit", json!({"prompt": "rename the parser module\nand mind the tests"}));
+    let call = |id: &str, command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": id});
+    send(&place, "PreToolUse", call("t1", "echo ran"));
+    let mut done = call("t1", "echo ran");
+    done["tool_response"] = json!({"stdout": "ran"});
+    send(&place, "PostToolUse", done);
+    send(&place, "PreToolUse", call("t2", "cargo test --workspace"));
+    let mut failed = call("t2", "cargo test --workspace");
+    failed["error"] = json!("exit code 101");
+    send(&place, "PostToolUseFailure", failed);
+    send(&place, "PreToolUse", call("t3", "rm -rf ~"));
+    send(&place, "PostToolBatch", json!({"tool_calls": []}));
+    place
+}
+
+fn on_terminal(place: &Place, args: &[&str], columns: u16, env: &[(&str, &str)]) -> Run {
+    let mut command = place.command(args);
+    command.env("TERM", "xterm-256color").envs(env.iter().copied());
+    OnTerminal::start(command, columns).end()
+}
+
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+#[test]
+fn a_session_has_a_title_wherever_it_is_named_and_its_id_may_be_short() {
+    let place = worked_in();
+    for args in [
+        &["session", "list"][..],
+        &["session", "show", "0198"],
+        &["session", "status", "0198c1de"],
+        &["audit", "trace", "0198"],
+    ] {
+        let run = place.run(args);
+        assert!(run.code == 0 && run.stdout.contains("rename the parser module"), "{args:?}: {run:?}");
+    }
+    let status: Value = serde_json::from_str(&place.run(&["session", "status", "--json"]).stdout).unwrap();
+    assert_eq!(status["title"], "rename the parser module and mind the tests");
+}
+
+#[test]
+fn lists_fit_every_terminal_and_keep_the_id_and_the_title() {
+    let place = worked_in();
+    for columns in [40, 60, 80, 120, 200] {
+        let run = on_terminal(&place, &["session", "list"], columns, &[]);
+        assert!(run.stdout.contains("0198c1de") && run.stdout.contains("rename the"), "{columns}: {run:?}");
+        let widest = run.stdout.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= usize::from(columns), "{columns}: {run:?}");
+    }
+}
+
+#[test]
+fn the_log_is_coloured_by_outcome_where_colours_are_welcome() {
+    let place = worked_in();
+    let run = on_terminal(&place, &["audit", "log"], 120, &[]);
+    let line = |words: &str| {
+        run.stdout.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{run:?}"))
+    };
+    assert!(line("cargo test").starts_with("\x1b[31m") && line("cargo test").ends_with("\x1b[0m"), "{run:?}");
+    assert!(line("rm -rf ~").starts_with("\x1b[33m") && !line("echo ran").contains('\x1b'), "{run:?}");
+    assert!(
+        line("destructive-files").contains("[deny: destructive-files/home, self-protection/client-settings]"),
+        "{run:?}"
+    );
+    for env in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let run = on_terminal(&place, &["audit", "log"], 60, &[env]);
+        assert!(!run.stdout.contains('\x1b'), "{env:?}: {run:?}");
+        assert!(run.stdout.lines().all(|line| line.chars().count() <= 60), "{env:?}: {run:?}");
+    }
+    let narrow = on_terminal(&place, &["audit", "log"], 60, &[]);
+    let narrow = without_colours(&narrow.stdout);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
+    assert!(!place.run(&["audit", "log"]).stdout.contains('\x1b'), "a pipe gets none");
+}
+
+#[test]
+fn the_log_says_how_much_it_leaves_out() {
+    let place = worked_in();
+    let some = place.run(&["audit", "log", "--limit", "2"]).stdout;
+    assert_eq!(some.lines().last(), Some("2 of 5, --all for the rest"), "{some}");
+    let most = place.run(&["audit", "log"]).stdout;
+    assert!(most.lines().count() == 5 && !most.contains("PostToolBatch"), "{most}");
+    let all = place.run(&["audit", "log", "--all"]).stdout;
+    assert!(all.lines().count() == 6 && all.contains("PostToolBatch"), "{all}");
+    let calls = place.run(&["audit", "log", "--tool", "bash", "--limit", "1"]).stdout;
+    assert_eq!(calls.lines().last(), Some("1 of 3, --all for the rest"), "tools in any case: {calls}");
+    assert_eq!(place.run(&["audit", "log", "--tool", "BA*"]).stdout.lines().count(), 3);
+    assert_eq!(place.run(&["audit", "log", "--text", "nowhere"]).stdout, "no matching entries\n");
+}
+
+#[test]
+fn what_is_longer_than_the_screen_goes_through_the_pager() {
+    let place = worked_in();
+    for number in 0..60 {
+        send(&place, "UserPromptSubmit", json!({"prompt": format!("request {number}")}));
+    }
+    let pager = place.project().join("my-pager");
+    std::fs::write(&pager, "#!/bin/sh\nsed 's/^/paged: /'\n").unwrap();
+    std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let env = [("PAGER", pager.to_str().unwrap()), ("PATH", "/usr/bin:/bin")];
+    let run = on_terminal(&place, &["audit", "log"], 120, &env);
+    assert!(run.stdout.lines().all(|line| line.starts_with("paged: ")), "{run:?}");
+    assert!(!on_terminal(&place, &["audit", "log", "--limit", "5"], 120, &env).stdout.contains("paged"));
+    let none = [("PAGER", "cat")];
+    assert_eq!(on_terminal(&place, &["audit", "log"], 120, &none).stdout.lines().count(), 51);
+}
+
+#[test]
+fn a_guess_that_misses_gets_a_hint() {
+    let place = Place::new();
+    for (args, hint) in [
+        (
+            &["audit", "search", "connection", "refused"][..],
+            "`context-graph audit log --text 'connection refused'`",
+        ),
+        (&["policy", "explain", "rm", "-rf", "x"], "`context-graph policy explain --command 'rm -rf x'`"),
+        (&["log"], "`context-graph audit log`"),
+        (&["sessions"], "`context-graph session list`"),
+        (&["session", "rm", "abc"], "`context-graph session forget abc`"),
+    ] {
+        let run = place.run(args);
+        assert!(run.code == 1 && run.stderr.contains(hint), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn without_sessions_every_question_has_the_same_answer() {
+    let place = Place::new();
+    let questions = [
+        &["session", "list"][..],
+        &["session", "show"],
+        &["session", "status"],
+        &["session", "export"],
+        &["audit", "log"],
+        &["audit", "stats"],
+        &["audit", "trace"],
+        &["audit", "verify"],
+        &["audit", "export", "--format", "jsonl"],
+        &["audit", "sql", "SELECT 1"],
+        &["consciousness", "explain"],
+    ];
+    let first = place.run(questions[0]);
+    assert!(first.code == 0 && first.stdout.contains("no sessions yet"), "{first:?}");
+    for args in questions {
+        let run = place.run(args);
+        assert_eq!((run.code, &run.stdout, run.stderr.as_str()), (0, &first.stdout, ""), "{args:?}");
+    }
+    for args in [&["session", "show", "nobody"][..], &["audit", "show", "nothing"]] {
+        let run = place.run(args);
+        assert!(run.code == 1 && run.stderr.contains("no sessions yet"), "{args:?}: {run:?}");
+    }
+}
