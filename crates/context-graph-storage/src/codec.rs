@@ -1,10 +1,10 @@
-//! The bytes of a snapshot: a header that outlives every format, then the format's own encoding.
+//! The bytes of a snapshot: a header that stays the same in all formats, then the format's own encoding.
 //!
 //! ```text
 //! "CGSS" │ format 2 │ checksum 8 │ postcard …      (little endian)
 //! ```
-//! A format that was ever released stays readable: it gets its own arm in [`decode`]. A newer one is refused,
-//! which is no damage.
+//! A released format stays readable for ever: it gets its own arm in [`decode`]. A newer format is refused, but
+//! is not damage.
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -18,16 +18,16 @@ const HEADER: usize = 4 + 2 + 8;
 /// The format that is written, and the newest that is read.
 pub const SNAPSHOT_FORMAT: u16 = 1;
 
-/// Why bytes are not a snapshot that this program can use.
+/// Why bytes are not a usable snapshot.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SnapshotFlaw {
-    /// They do not check out.
+    /// They are not valid.
     Damaged(&'static str),
-    /// They are of a newer format.
+    /// They have a newer format.
     TooNew(u16),
 }
 
-/// The bytes of `snapshot`.
+/// Encodes `snapshot`.
 pub fn encode(snapshot: &SessionIdentitySnapshot) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(HEADER + snapshot.estimated_size());
     bytes.extend(MAGIC);
@@ -39,7 +39,7 @@ pub fn encode(snapshot: &SessionIdentitySnapshot) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The snapshot in `bytes`.
+/// Decodes the snapshot in `bytes`.
 pub fn decode(bytes: &[u8]) -> Result<SessionIdentitySnapshot, SnapshotFlaw> {
     let Some((header, body)) = bytes.split_first_chunk::<HEADER>() else {
         return Err(SnapshotFlaw::Damaged("it is cut short"));
@@ -50,7 +50,7 @@ pub fn decode(bytes: &[u8]) -> Result<SessionIdentitySnapshot, SnapshotFlaw> {
     let format = u16::from_le_bytes([header[4], header[5]]);
     let mut sum = [0; 8];
     sum.copy_from_slice(&header[6..]);
-    // Before the format is believed: a flipped bit in it is damage, not a newer program.
+    // Checked before the format is used: a flipped bit in it is damage, not a newer program.
     if checksum(format, body) != u64::from_le_bytes(sum) {
         return Err(SnapshotFlaw::Damaged("its checksum does not hold"));
     }
@@ -64,7 +64,7 @@ pub fn decode(bytes: &[u8]) -> Result<SessionIdentitySnapshot, SnapshotFlaw> {
 }
 
 impl SnapshotFlaw {
-    /// The error for a snapshot of a newer format; none for a damaged one, which is set aside first.
+    /// The error for a snapshot of a newer format; `None` for a damaged one, which is moved aside first.
     pub(crate) fn too_new(&self, session_id: &str) -> Option<StorageError> {
         match *self {
             Self::Damaged(_) => None,
@@ -94,7 +94,7 @@ mod tests {
         snapshot
     }
 
-    /// Written by the first release. It must be read for ever.
+    /// Written by the first release. It must stay readable for ever.
     const FORMAT_1: &str = include_str!("../tests/fixtures/snapshot-1.hex");
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = decode(&bytes);
-            // With a header that checks out, the decoder itself meets them.
+            // With a valid header they reach the decoder itself.
             let mut dressed = [&MAGIC[..], &1_u16.to_le_bytes(), &checksum(1, &bytes).to_le_bytes()].concat();
             dressed.extend(&bytes);
             let _ = decode(&dressed);

@@ -1,7 +1,7 @@
-//! What can go wrong with bytes on disk, and what the user can do about it.
+//! Errors of stored data, and what the user can do about them.
 //!
-//! Every variant is something a caller can tell apart; wording for people is part of the contract, exit codes
-//! are not: those belong to the binary.
+//! Callers can tell every variant apart. The texts for people are part of the contract; exit codes are not,
+//! they belong to the binary.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub enum StorageError {
     #[error("Serialization error: {0}")]
     Serialization(#[from] postcard::Error),
 
-    /// No session of that id is stored.
+    /// No session with that id is stored.
     #[error("Session not found: {0}")]
     SessionNotFound(String),
 
@@ -31,24 +31,24 @@ pub enum StorageError {
     #[error("Invalid snapshot data: {0}")]
     InvalidData(String),
 
-    /// Stored bytes did not check out. They were moved away, so this is reported once; the next event starts
-    /// afresh.
+    /// Stored bytes were not valid. They were moved away, so this is reported once; the next event starts from
+    /// empty.
     #[error("{what} is corrupted; its bytes were moved to {}", .moved_to.display())]
     Corrupted {
-        /// What was found damaged.
+        /// What was damaged.
         what: String,
         /// Where its bytes are now.
         moved_to: PathBuf,
     },
 
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("cannot {action} {}: {source}", .path.display())]
     Io {
         /// What was attempted, as a verb phrase.
         action: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// What the operating system answered.
+        /// The operating system's error.
         #[source]
         source: io::Error,
     },
@@ -56,7 +56,7 @@ pub enum StorageError {
     /// Written by a newer version of this program.
     #[error("{what} has format {found}, this program reads up to {supported}; update context-graph")]
     TooNew {
-        /// What carries the newer format.
+        /// What has the newer format.
         what: String,
         /// The format found.
         found: u16,
@@ -73,21 +73,21 @@ pub enum StorageError {
         this: String,
     },
 
-    /// What the store is made of is not what it was made of by us. What happens meanwhile waits in journals.
+    /// The store's schema is not ours. Meanwhile events wait in journals.
     #[error("the store was changed behind our back: {what}; `context-graph maintain --rebuild` mends it")]
     Changed {
-        /// What is not as it should be.
+        /// What is different.
         what: String,
     },
 
-    /// Others use the store, and whoever asks cannot wait any longer.
+    /// Other processes use the store, and the caller cannot wait any longer.
     #[error("{} is in use by others; try again", .path.display())]
     Busy {
         /// The store.
         path: PathBuf,
     },
 
-    /// A question in SQL that cannot be answered.
+    /// An SQL query that cannot be answered.
     #[error("the question cannot be answered: {0}")]
     Question(String),
 
@@ -95,12 +95,12 @@ pub enum StorageError {
     #[error("Invalid session id: {0}")]
     InvalidId(String),
 
-    /// No room left. What was stored before is unharmed.
+    /// No space left. Data stored before is unharmed.
     #[error("disk full: cannot {action} {}; free some space, what was stored before is unharmed", .path.display())]
     DiskFull {
         /// What was attempted, as a verb phrase.
         action: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
     },
 
@@ -117,7 +117,7 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    /// Wraps an I/O error with what was attempted where; a full disk becomes [`StorageError::DiskFull`].
+    /// Adds the attempted action and the path to an I/O error; a full disk becomes [`StorageError::DiskFull`].
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -127,7 +127,7 @@ impl StorageError {
         }
     }
 
-    /// Whether what was to be stored can wait in a journal: nothing is damaged, and later it may succeed.
+    /// Whether the data can wait in a journal: nothing is damaged, and a later attempt may succeed.
     pub fn can_wait(&self) -> bool {
         matches!(
             self,
@@ -141,7 +141,7 @@ impl StorageError {
         )
     }
 
-    /// Whether its own words say what to do about it.
+    /// Whether the message already says what to do about it.
     pub const fn says_what_to_do(&self) -> bool {
         matches!(
             self,
@@ -159,7 +159,7 @@ impl StorageError {
     }
 }
 
-/// Adds what was attempted, and where, to an I/O result.
+/// Adds the attempted action and the path to an I/O result.
 pub(crate) trait IoContext<T> {
     fn context(self, action: &'static str, path: &Path) -> Result<T>;
 }

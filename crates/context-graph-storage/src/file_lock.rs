@@ -1,17 +1,17 @@
-//! Locks that wait, also when a signal interrupts. They end with the file, even when the process is killed. They are
-//! advisory: programs that do not ask for them can read and write.
+//! Blocking file locks that continue to wait after a signal. They are released with the file, even if the
+//! process is killed. They are advisory: programs that do not ask for them can read and write.
 
 use std::fs::File;
 use std::io;
 
 use crate::system;
 
-/// Waits until no one else holds `file`.
+/// Waits for an exclusive lock on `file`.
 pub(crate) fn alone(file: &File) -> io::Result<()> {
     uninterrupted(|| system::lock(file))
 }
 
-/// Lets others hold `file`.
+/// Releases the lock on `file`.
 pub(crate) fn release(file: &File) -> io::Result<()> {
     system::unlock(file)
 }

@@ -1,8 +1,8 @@
-//! How far each session of a state folder has come, written down in the user's own folder at every sync point: what is
-//! removed from the state folder or rolled back is missed there.
+//! The heads: how far each session of a state folder has come, recorded in the user's own folder at every sync
+//! point. They show what was removed from the state folder or rolled back.
 //!
-//! A line each, with a tag over it and the tag before, so that the file can only grow. Nobody waits for it to be on disk,
-//! and a line that could not be written is made good by the next.
+//! One line each, with a tag over it and the previous tag, so that the file can only grow. It is never synced,
+//! and the next line makes up for one that could not be written.
 
 mod places;
 
@@ -21,7 +21,7 @@ use crate::system::{self, FileExt as _};
 pub(crate) use places::{Known, all_places, known_at};
 
 const FOLDER: &str = "heads";
-/// No file is larger: a line has some two hundred bytes.
+/// The largest file that is read: a line has about two hundred bytes.
 const MAX_BYTES: u64 = 1 << 30;
 /// A tag as text.
 const TAG_DIGITS: usize = TAG_BYTES * 2;
@@ -32,11 +32,11 @@ pub(crate) struct Head {
     pub(crate) session_id: String,
     /// How many records the store had.
     pub(crate) records: u64,
-    /// The chain behind the last of them, in hexadecimal digits; empty where there was none.
+    /// The end of the hash chain, in hexadecimal digits; empty if there was none.
     pub(crate) chain: String,
-    /// The place up to which its journal had come; none when it had been put away.
+    /// The position that its journal had reached; `None` if the journal had been removed after its fold.
     pub(crate) journal: Option<Position>,
-    /// Whether it was removed since, by the user's wish.
+    /// Whether the user has removed it since.
     pub(crate) is_gone: bool,
 }
 
@@ -49,12 +49,12 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
-    /// Those of the state folder with this number and this seal.
+    /// The heads of the state folder with this number and this seal.
     pub(crate) fn new(user: &UserFolder, id: &[u8], seal: &Seal) -> Self {
         Self { user: user.clone(), name: hex(id), seal: seal.derive("heads", &[]) }
     }
 
-    /// Writes down how far a session has come.
+    /// Records how far a session has come.
     pub(crate) fn note(&self, head: &Head) -> io::Result<()> {
         let id = hex(head.session_id.as_bytes());
         if head.is_gone {
@@ -68,12 +68,13 @@ impl Heads {
         self.append(&format!("head {id} {} {chain} {journal}", head.records))
     }
 
-    /// Writes down how far a session had come in a copy of the heads that the user keeps; none with the number 0.
+    /// Records how far a session had come in the user's copy of the heads; with the number 0, that it is not
+    /// there.
     pub(crate) fn note_copy(&self, file: &[u8], session_id: &str, records: u64) -> io::Result<()> {
         self.append(&format!("copy {} {} {records}", hex(session_id.as_bytes()), copy_name(file)))
     }
 
-    /// The sessions that a copy of the heads must have, and how far they had come in it.
+    /// The sessions that a copy of the heads must contain, and how far they had come in it.
     pub(crate) fn copied(&self, file: &[u8]) -> Result<Vec<(String, u64)>, String> {
         let (text, name) = (self.text()?, copy_name(file));
         let copies = copies(&self.checked(&text)?);
@@ -96,7 +97,7 @@ impl Heads {
         Ok(String::from_utf8_lossy(whole_lines(&text)).into_owned())
     }
 
-    /// What the lines say, if all of them are as they were written.
+    /// The content of the lines, if all of them are unchanged.
     fn checked<'a>(&self, text: &'a str) -> Result<Vec<&'a str>, String> {
         if text.is_empty() {
             return Err(format!("{} is empty", self.shown()));
@@ -117,7 +118,7 @@ impl Heads {
         self.user.path().join(FOLDER).join(&self.name).display().to_string()
     }
 
-    /// Puts the newest line of each session in the place of all. The folder is `here`, and not where it `was`.
+    /// Replaces all lines by the newest one of each session. The folder is now at `here`, no longer at `was`.
     pub(crate) fn shorten(&self, here: &Spot, was: &[u8]) -> io::Result<()> {
         let Ok(text) = self.text() else { return Ok(()) };
         let Ok(lines) = self.checked(&text) else { return Ok(()) };
@@ -139,7 +140,7 @@ impl Heads {
         folder.move_to(&part.name, &folder, &self.name)
     }
 
-    /// Begins anew, because the user has taken notice of what became of the file.
+    /// Starts the file again, because the user has acknowledged what happened to it.
     pub(crate) fn renew(&self, here: &Spot) -> io::Result<()> {
         match self.folder()?.remove(&self.name) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -152,14 +153,14 @@ impl Heads {
         let file = self.folder()?.file(&self.name, Access::AppendOrCreate)?;
         file_lock::alone(&file)?;
         let length = file.metadata()?.len();
-        // The last line is read back for its tag.
+        // The last line is read to get its tag.
         let start = length.saturating_sub(4 << 10);
         let mut bytes = vec![0; usize::try_from(length - start).unwrap_or(0)];
         file.read_exact_at(&mut bytes, start)?;
         let whole = whole_lines(&bytes);
         let end = length - (bytes.len() - whole.len()) as u64;
         if end < length {
-            // Who wrote the rest died over it, or found the disk full.
+            // The process that wrote the rest died, or the disk was full.
             system::set_length(&file, end)?;
         }
         let text = String::from_utf8_lossy(whole);
@@ -189,7 +190,7 @@ impl Heads {
     }
 }
 
-/// Bytes up to the end of the last line that was written to its end.
+/// The bytes up to the end of the last complete line.
 fn whole_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)]
 }
@@ -221,7 +222,7 @@ fn newest(lines: &[&str]) -> Vec<Head> {
     heads.map(|head| (head.session_id.clone(), head)).collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
-/// How far sessions had come in copies, by session and copy. One that was removed need not be there.
+/// How far sessions had come in copies, by session and copy. A removed session need not be there.
 fn copies(lines: &[&str]) -> BTreeMap<(String, String), u64> {
     let mut copies = BTreeMap::new();
     for line in lines {
@@ -241,12 +242,12 @@ fn copies(lines: &[&str]) -> BTreeMap<(String, String), u64> {
     copies
 }
 
-/// What a copy is called in a line.
+/// The name of a copy in a line.
 fn copy_name(file: &[u8]) -> String {
     blake3::hash(file).to_hex()[..16].to_owned()
 }
 
-/// Bytes as text: ids and paths may hold anything, also what ends a line.
+/// Bytes as hexadecimal text: ids and paths may contain anything, also line breaks.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -290,7 +291,7 @@ mod tests {
         std::fs::write(&path, "").unwrap();
         assert!(heads.read().unwrap_err().contains("empty"));
         std::fs::write(&path, &text).unwrap();
-        // Somebody died, or the disk was full, in the middle of a line.
+        // A process died, or the disk was full, in the middle of a line.
         std::fs::write(&path, format!("{text}ddda396ed1f6 head 61")).unwrap();
         assert_eq!(heads.read().unwrap(), [head("a", 4), head("b\n c", 7)]);
         heads.note(&Head { is_gone: true, ..head("a", 0) }).unwrap();

@@ -1,10 +1,10 @@
-//! The only place that knows bytes on disk.
+//! The only crate that knows how data is stored on disk.
 //!
-//! Between two sync points a session lives in two files of its own: a journal, which is the truth, and a state file,
-//! which is a cache ([`live`]). At a sync point the journal is folded into the [`store`] by one durable transaction.
-//! The store is therefore never in a state that a power cut could tear, and an ordinary event never opens it.
+//! Between two sync points a session has two files of its own: a journal, which is the source of truth, and a
+//! state file, which is a cache ([`live`]). At a sync point the journal is folded into the [`store`] in one
+//! durable transaction. So a power cut can never corrupt the store, and an ordinary event never opens it.
 //!
-//! What may not live here: what events mean, printing, the clock, the environment. Time, paths and payloads are
+//! Not in this crate: the meaning of events, printing, the clock, the environment. Time, paths and payloads are
 //! arguments.
 
 pub mod codec;

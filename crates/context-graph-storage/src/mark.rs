@@ -1,7 +1,7 @@
-//! The mark of a state folder: that this user made it on this machine, and where.
+//! The mark of a state folder: it proves that this user made the folder on this machine, and where.
 //!
-//! Without it nothing in the folder is opened: it is moved aside unchanged, and new state is begun. A copied folder has the
-//! mark of another place; a moved one is still the same folder.
+//! Without it nothing in the folder is opened: the content is moved aside unchanged, and new state is started.
+//! A copied folder has the mark of another path; a moved one is still the same folder.
 
 use std::path::PathBuf;
 
@@ -13,15 +13,16 @@ use crate::seal::{Seal, TAG_BYTES};
 pub(crate) const MARK: &str = "mark";
 const LOCK: &str = "mark.lock";
 const MAGIC: &[u8; 8] = b"CGmark\0\x01";
-/// The same where the state is in a folder apart.
+/// The same for state in a separate folder.
 const MAGIC_APART: &[u8; 8] = b"CGmark\0\x02";
 pub(crate) const ID: usize = 16;
-/// What stands before the place: magic, number, device, inode, tag.
+/// The length of everything before the path: magic, number, device, inode, tag.
 const FIXED: usize = MAGIC.len() + ID + 16 + TAG_BYTES;
-/// No path is longer.
+/// The largest mark that is read.
 const MAX_BYTES: u64 = 8 << 10;
 
-/// What may be in a state folder and is ours alone. Policies and configuration are not: those are for the user to trust.
+/// Names in a state folder that are ours. Policies and configuration are not among them: the user decides
+/// whether to trust those.
 const STATE: [&str; 14] = [
     "data",
     "live",
@@ -39,21 +40,21 @@ const STATE: [&str; 14] = [
     "suspicious",
 ];
 
-/// A mark that bears this user's tag.
+/// A mark with a valid tag of this user.
 #[derive(Debug)]
 pub(crate) struct Mark {
-    /// The number of the state folder, from which its seal is made.
+    /// The number of the state folder; its seal is derived from it.
     pub(crate) id: [u8; ID],
     /// Device and inode of the folder when it was marked.
     identity: (u64, u64),
     /// The real path of the folder when it was marked.
     pub(crate) place: Vec<u8>,
-    /// Whether its state is in a folder of its own that nobody can name beforehand: a repository has files where the state
-    /// would be, and git would publish what is put there.
+    /// Whether its state is in a separate folder with an unpredictable name: the repository has files where the
+    /// state would be, and git would publish what is put there.
     pub(crate) is_apart: bool,
 }
 
-/// Where a folder is, and what the system knows it by.
+/// The path of a folder, and its device and inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) place: Vec<u8>,
@@ -61,7 +62,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// That of `folder`.
+    /// The spot of `folder`.
     pub(crate) fn of(folder: &Folder) -> Self {
         let place = real_place(folder).unwrap_or_default();
         Self { place, identity: folder.about().identity.unwrap_or_default() }
@@ -69,14 +70,14 @@ impl Spot {
 }
 
 impl Mark {
-    /// The mark in `folder`, whatever place it is of.
+    /// The mark in `folder`, whatever path it names.
     pub(crate) fn read(folder: &Folder, user: &Seal) -> Option<Self> {
         let bytes = folder.read(MARK, MAX_BYTES).ok()?;
         Self::parse(&bytes, |purpose, parts, tag| user.holds(purpose, parts, tag))
     }
 
-    /// Whether what is in `aside` says of itself that it was made in `folder`, which nobody else can know the number of:
-    /// then it was, with a secret that is no longer there.
+    /// Whether the content of `aside` claims to come from `folder`, whose number nobody else can know. Then it
+    /// does, and was sealed with a secret that no longer exists.
     pub(crate) fn says_it_is_of(aside: &Folder, folder: &Folder) -> bool {
         let mark = aside.read(MARK, MAX_BYTES).ok().and_then(|bytes| Self::parse(&bytes, |_, _, _| true));
         let spot = Spot::of(folder);
@@ -100,23 +101,23 @@ impl Mark {
         })
     }
 
-    /// Whether something of this name may be in a folder of ours that is not marked yet.
+    /// Whether something with this name may be in our folder before it is marked.
     pub(crate) fn may_come_first(name: &str) -> bool {
         name == LOCK || is_temporary(name)
     }
 
-    /// Where the folder was when it was marked.
+    /// The folder's path when it was marked.
     pub(crate) fn real_place(&self) -> PathBuf {
         String::from_utf8_lossy(&self.place).into_owned().into()
     }
 
-    /// The mark of this very folder.
+    /// The mark of exactly this folder.
     pub(crate) fn of(folder: &Folder, user: &Seal) -> Option<Self> {
         Self::read(folder, user).filter(|mark| mark.is_of(folder))
     }
 
     fn is_of(&self, folder: &Folder) -> bool {
-        // Some file systems give a folder another number each time they are mounted; then its place counts.
+        // Some file systems give a folder another number at each mount; then its path decides.
         folder.about().identity.is_some_and(|found| found == self.identity)
             || real_place(folder).is_some_and(|place| place == self.place)
     }
@@ -137,16 +138,16 @@ fn purpose(is_apart: bool) -> &'static str {
     if is_apart { "mark apart" } else { "mark" }
 }
 
-/// What the folder is called that the state of a folder with this number is in, if it is apart.
+/// The name of the separate state folder for this number.
 pub(crate) fn apart_name(id: &[u8; ID]) -> String {
     format!("{APART}{:032x}", u128::from_be_bytes(*id))
 }
 
-/// Held while a folder is marked or its state exchanged.
+/// Held while a folder is marked or its state is exchanged.
 pub(crate) fn lock(folder: &Folder) -> Result<std::fs::File> {
     let path = folder.path().join(LOCK);
     let opened = folder.file(LOCK, Access::WriteOrCreate).or_else(|_| {
-        // What is no file of ours is in the way.
+        // Removes whatever is in the place of our lock file.
         folder.remove(LOCK)?;
         folder.file(LOCK, Access::WriteOrCreate)
     });
@@ -155,7 +156,7 @@ pub(crate) fn lock(folder: &Folder) -> Result<std::fs::File> {
     Ok(file)
 }
 
-/// Moves the state in `folder` into a folder of its own, as it is; where to, if there was any.
+/// Moves the state in `folder` into a folder of its own, unchanged; returns where, if there was any.
 pub(crate) fn move_aside(folder: &Folder) -> Result<Option<PathBuf>> {
     let names = folder.names().context("list", folder.path())?;
     let names = names.into_iter().filter_map(|name| name.into_string().ok());
@@ -174,7 +175,7 @@ pub(crate) fn move_aside(folder: &Folder) -> Result<Option<PathBuf>> {
     Ok(Some(path))
 }
 
-/// Moves the state in `aside` back into `folder`, where there is none. Its mark stays.
+/// Moves the state in `aside` back into `folder`, which has none. Its mark stays.
 pub(crate) fn move_back(aside: &Folder, folder: &Folder) -> Result<()> {
     for name in STATE.into_iter().filter(|name| *name != MARK && aside.has(name)) {
         aside.move_to(name, folder, name).context("move back", &aside.path().join(name))?;
@@ -182,12 +183,12 @@ pub(crate) fn move_back(aside: &Folder, folder: &Folder) -> Result<()> {
     Ok(())
 }
 
-/// How the names of folders begin in which state is that is apart.
+/// The prefix of separate state folders.
 const APART: &str = "state-";
-/// What the folders are called in which state is that is not believed.
+/// The prefix of folders with state that is not trusted.
 pub(crate) const ASIDE: &str = "aside-";
 
-/// Where a folder really is.
+/// The real path of a folder.
 fn real_place(folder: &Folder) -> Option<Vec<u8>> {
     let real = std::fs::canonicalize(folder.path()).ok()?;
     Some(real.into_os_string().into_encoded_bytes())

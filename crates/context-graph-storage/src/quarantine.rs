@@ -1,6 +1,6 @@
-//! Saves damaged bytes, named after what they were, and never overwrites them.
+//! Saves damaged bytes under names that say what they were, and never overwrites them.
 //!
-//! File names are made from the damage itself, so the same damage met twice is saved and reported once.
+//! File names are derived from the damage itself, so the same damage found twice is saved and reported once.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -17,17 +17,17 @@ pub struct Quarantine {
 }
 
 impl Quarantine {
-    /// A quarantine in `folder`, which is created when first needed.
+    /// A quarantine in `folder`, which is created when it is first needed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The folder itself.
+    /// The path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Saves `bytes` as `name`. The flag is true when they were not there yet.
+    /// Saves `bytes` as `name`. The flag is true if they were not there yet.
     pub(crate) fn save(&self, name: &str, bytes: &[u8]) -> Result<(PathBuf, bool)> {
         let folder = self.open()?;
         let path = self.folder.join(name);
@@ -38,14 +38,14 @@ impl Quarantine {
         Ok((path, true))
     }
 
-    /// Moves a file in here as it is, unopened.
+    /// Moves a file here unopened.
     pub(crate) fn take(&self, from: &Folder, name: &str, new: &str) -> Result<PathBuf> {
         let folder = self.open()?;
         from.move_to(name, &folder, new).context("move to quarantine", &from.path().join(name))?;
         Ok(self.folder.join(new))
     }
 
-    /// Bytes of events that were lost, on record or not: the session's key and the name of the file.
+    /// The saved bytes of lost events, on record or not: the session's key and the file name.
     pub fn losses(&self) -> Vec<(String, String)> {
         let names = Folder::open(&self.folder).and_then(|folder| folder.names()).unwrap_or_default();
         let names = names.into_iter().filter_map(|name| name.into_string().ok());
@@ -56,7 +56,7 @@ impl Quarantine {
         names.filter_map(|name| Some((key(&name)?, name))).collect()
     }
 
-    /// Removes what was saved of the session whose key is `key`.
+    /// Removes what was saved of the session with the key `key`.
     pub(crate) fn forget(&self, key: &str) -> Result<()> {
         let folder = match Folder::open(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -74,7 +74,7 @@ impl Quarantine {
         Ok(())
     }
 
-    /// Moves `files` of `from` into a new folder called `name`, numbered where that is taken.
+    /// Moves `files` of `from` into a new folder called `name`, with a number if that exists.
     pub(crate) fn move_files(&self, name: &str, from: &Path, files: &[&str]) -> Result<PathBuf> {
         let folder = self.open()?;
         let mut target = name.to_owned();
@@ -107,17 +107,17 @@ impl Quarantine {
     }
 }
 
-/// What the bytes of a lost event are called, behind the session's key.
+/// The part of a file name after the session's key that marks lost events.
 pub(crate) const LOST: &str = "lost";
 
-/// Where it is noted what is yet to be told.
+/// The file with losses that were not reported yet.
 const UNTOLD: &str = "untold";
-/// More is not kept there: losses are on record as well.
+/// The largest such file: losses are on record as well.
 const MAX_UNTOLD_BYTES: u64 = 64 << 10;
 
-/// Notes beside the journals in `live` that something was lost, until somebody has been told.
+/// Notes a loss next to the journals in `live` until it was reported.
 pub(crate) fn note_loss(live: &Path, what: &OsStr) {
-    // Whoever cannot write this down has put it on record, and says so now.
+    // If this cannot be written, the loss is on record and is reported now.
     let written =
         Folder::open(live).and_then(|live| live.file(UNTOLD, Access::AppendOrCreate)).and_then(|mut file| {
             if file.metadata()?.len() < MAX_UNTOLD_BYTES {
@@ -128,12 +128,12 @@ pub(crate) fn note_loss(live: &Path, what: &OsStr) {
     drop(written);
 }
 
-/// Whether something was lost that has not been told.
+/// Whether there is a loss that was not reported yet.
 pub(crate) fn has_losses(live: &Folder) -> bool {
     live.has(UNTOLD)
 }
 
-/// What was lost and has not been told, a line each. It counts as told from now on.
+/// The losses that were not reported yet, one line each. They count as reported from now on.
 pub(crate) fn take_losses(live: &Path) -> Vec<String> {
     let Ok(folder) = Folder::open(live) else { return Vec::new() };
     let Ok(bytes) = folder.read(UNTOLD, 2 * MAX_UNTOLD_BYTES) else { return Vec::new() };
@@ -141,14 +141,14 @@ pub(crate) fn take_losses(live: &Path) -> Vec<String> {
     String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
 }
 
-/// Takes it that somebody knows of the losses whose line begins so. What else is yet to be told stays.
+/// Removes the losses whose line begins like this, because somebody knows about them. The others stay.
 pub(crate) fn forget_losses(live: &Path, beginning: &str) {
     for line in take_losses(live).iter().filter(|line| !line.starts_with(beginning)) {
         note_loss(live, line.as_ref());
     }
 }
 
-/// Creates `folder`, for its owner alone, unless it is there.
+/// Creates `folder` with access only for its owner, unless it exists.
 pub(crate) fn create_folder(folder: &Path) -> Result<()> {
     system::create_folders(folder).context("create", folder)
 }

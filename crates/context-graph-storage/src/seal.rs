@@ -5,26 +5,26 @@
 //! the number of the state folder (`mark`). Copying a file from one state folder to another makes its tags
 //! wrong, moving a state folder does not.
 //!
-//! `seal.tag("purpose", &[id, content])` is stored beside the content, which is trusted if `seal.holds("purpose", &[id,
-//! content], &tag)`; else it is damage. Everything that a reader relies on must be among the parts, their order counts, and
-//! each purpose has a name of its own.
+//! `seal.tag("purpose", &[id, content])` is stored next to the content. The content is trusted if
+//! `seal.holds("purpose", &[id, content], &tag)`; otherwise it is damage. Everything that a reader relies on
+//! must be among the parts, their order counts, and each purpose has its own name.
 
-/// How long a tag is.
+/// The length of a tag, in bytes.
 pub const TAG_BYTES: usize = 16;
 
-/// What makes tags and checks them.
+/// Makes and checks tags.
 #[derive(Clone)]
 pub struct Seal {
     key: [u8; 32],
 }
 
 impl Seal {
-    /// The seal of a key that nobody else has.
+    /// A seal with a key that nobody else has.
     pub fn new(key: [u8; 32]) -> Self {
         Self { key }
     }
 
-    /// A seal for one purpose, made from this one: neither says anything about the other.
+    /// Derives a seal for one purpose. Neither seal reveals anything about the other.
     #[must_use]
     pub fn derive(&self, purpose: &str, parts: &[&[u8]]) -> Self {
         Self { key: self.hash(purpose, parts).into() }
@@ -36,29 +36,29 @@ impl Seal {
         std::array::from_fn(|at| hash.as_bytes()[at])
     }
 
-    /// Whether `tag` is the tag of `parts`. It takes the same time wherever they differ.
+    /// Whether `tag` is the tag of `parts`, compared in constant time.
     pub fn holds(&self, purpose: &str, parts: &[&[u8]], tag: &[u8]) -> bool {
         let own = self.tag(purpose, parts);
         tag.len() == own.len() && tag.iter().zip(own).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
     }
 
-    /// `content` with its tag before it, as it is stored for `id`.
+    /// `content` with its tag in front, as stored for `id`.
     pub(crate) fn enclose(&self, purpose: &str, id: &str, content: &[u8]) -> Vec<u8> {
         [&self.tag(purpose, &[id.as_bytes(), content])[..], content].concat()
     }
 
-    /// The content of what was enclosed for `id`; none when it does not check out.
+    /// The content of what was enclosed for `id`; `None` if the tag is wrong.
     pub(crate) fn disclose<'a>(&self, purpose: &str, id: &str, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let (tag, content) = bytes.split_at_checked(TAG_BYTES)?;
         self.holds(purpose, &[id.as_bytes(), content], tag).then_some(content)
     }
 
-    /// The seal's key, for something that has a use of its own for one.
+    /// The seal's key, for another use.
     pub(crate) fn into_key(self) -> [u8; 32] {
         self.key
     }
 
-    /// A short tag, for what is checked at every event.
+    /// A short tag for data that is checked at every event.
     pub(crate) fn check(&self, numbers: &[u64], bytes: &[u8]) -> u64 {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         for number in numbers {
@@ -71,7 +71,7 @@ impl Seal {
 
     fn hash(&self, purpose: &str, parts: &[&[u8]]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
-        // Lengths stand before what they measure, so that no two lists give the same bytes.
+        // Each part has its length in front, so that no two lists give the same bytes.
         for part in [purpose.as_bytes()].iter().chain(parts) {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);

@@ -1,4 +1,5 @@
-//! The secret of this user on this machine: random, made once, in the user's own folder, readable by its owner alone.
+//! This user's secret on this machine: random, created once, in the user's own folder, readable only by its
+//! owner.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -12,26 +13,26 @@ use crate::system;
 const SECRET: &str = "secret";
 const LENGTH: usize = 32;
 
-/// A folder of the user's own, outside of every project: nobody else may read it, and nothing in it comes from anybody
-/// else.
+/// The user's own folder, outside of every project: nobody else may read it, and nothing in it comes from
+/// anybody else.
 #[derive(Debug, Clone)]
 pub struct UserFolder {
     path: PathBuf,
 }
 
 impl UserFolder {
-    /// The folder in `path`, which is made when it is first needed.
+    /// The folder at `path`, which is created when it is first needed.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The seal of this user, from which those of state folders are made. Costs three system calls when the secret is
-    /// there.
+    /// The seal of this user, from which the seals of state folders are derived. Costs three system calls if
+    /// the secret exists.
     pub fn seal(&self) -> Result<Seal> {
         let secret = match self.read() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.create()?,
@@ -41,7 +42,7 @@ impl UserFolder {
         Ok(Seal::new(secret).derive("user", &[&user[..]]))
     }
 
-    /// The folder itself, made where it is missing.
+    /// Opens the folder and creates it if it is missing.
     pub fn open(&self) -> Result<Folder> {
         let above = self.path.parent().unwrap_or(&self.path);
         let opened = system::create_folders(above).and_then(|()| {
@@ -49,7 +50,7 @@ impl UserFolder {
             let (folder, is_new) = Folder::open_any(above)?.folder_or_create(name)?;
             folder.close_to_others()?;
             if is_new {
-                // The folder above may be in a repository of the user's settings.
+                // The parent folder may be in a repository with the user's settings.
                 folder.replace(".gitignore", b"*\n")?;
             }
             Ok(folder)
@@ -64,7 +65,7 @@ impl UserFolder {
         Ok(secret)
     }
 
-    /// Whoever comes first makes it.
+    /// The first process creates it.
     fn create(&self) -> Result<[u8; LENGTH]> {
         let folder = self.open()?;
         let lock = folder.file("lock", Access::WriteOrCreate).context("open", &self.path.join("lock"))?;

@@ -1,4 +1,4 @@
-//! The sessions' identities as the hooks see them: load, change, link, end.
+//! Sessions' identities as the hooks use them: load, change, link, end.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ pub use crate::error::StorageError;
 use crate::session_key::SessionKey;
 use crate::store::{FoldBatch, Store, StoreOptions};
 
-/// Snapshots in a store, with the last one used at hand.
+/// Snapshots in a store, with the last used one cached.
 ///
 /// Every change is one transaction, so two processes never lose each other's update.
 #[derive(Debug)]
@@ -21,8 +21,8 @@ pub struct SessionIdentityManager {
 }
 
 impl SessionIdentityManager {
-    /// Opens or creates the database in the folder `path`. New sessions are dated by the clock; see [`Self::open_at`]
-    /// for those who bring the time along.
+    /// Opens or creates the database in the folder `path`. New sessions get their time from the clock; see
+    /// [`Self::open_at`] for callers that pass the time.
     #[expect(clippy::disallowed_methods, reason = "for callers without a clock of their own")]
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -98,12 +98,12 @@ impl SessionIdentityManager {
         })
     }
 
-    /// The snapshot last loaded or stored, without asking the database.
+    /// The snapshot last loaded or stored, without a database query.
     pub fn get_cached(&self) -> Option<&SessionIdentitySnapshot> {
         self.cache.as_ref()
     }
 
-    /// Links a session to the one before it and returns how alike their stored purposes are.
+    /// Links a session to the previous one and returns how alike their stored purposes are.
     pub fn link_sessions(&mut self, current_id: &str, previous_id: &str) -> Result<f32> {
         if current_id == previous_id {
             return Err(StorageError::InvalidData(format!("session {current_id} cannot continue itself")));
@@ -117,7 +117,7 @@ impl SessionIdentityManager {
         Ok(linked.cross_session_ic)
     }
 
-    /// Stores that the session has ended after `duration_ms`; everything else about it is kept.
+    /// Stores that the session has ended after `duration_ms`; everything else stays.
     pub fn persist_final(&mut self, session_id: &str, duration_ms: u64) -> Result<SessionIdentitySnapshot> {
         let now_ms = self.now_ms;
         self.change(session_id, |mut snapshot| {
@@ -144,7 +144,7 @@ impl SessionIdentityManager {
     }
 }
 
-/// What was measured must be a number, or it would poison every mean it goes into.
+/// Measured values must be finite, or they would spoil every mean they go into.
 pub(crate) fn validate(snapshot: &SessionIdentitySnapshot) -> Result<()> {
     let Some(field) = snapshot.first_insane_field() else { return Ok(()) };
     let problem = format!("{field} of session {} is out of range or not finite", snapshot.session_id);

@@ -10,13 +10,13 @@ use crate::error::{Result, StorageError};
 /// Longest session id that is accepted, in bytes.
 pub const MAX_SESSION_ID_BYTES: usize = 256;
 
-/// Longest id that stands for itself; longer ones are hashed to keep keys and file names short.
+/// The longest id that is used unchanged; longer ones are hashed to keep keys and file names short.
 const MAX_PLAIN_BYTES: usize = 64;
 
-/// Marks a hashed id. An id that happens to start like this is hashed too, so the two forms never meet.
+/// Marks a hashed id. An id that starts like this is hashed too, so the two forms never collide.
 const HASHED: &str = "x-";
 
-/// The safe form of a session id: the id itself where that is possible, else a hash of it.
+/// The safe form of a session id: the id itself if possible, else a hash of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionKey(String);
 

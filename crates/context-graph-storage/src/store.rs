@@ -1,9 +1,10 @@
-//! The store: every session that ever ended a turn, in one SQLite database.
+//! The store: every session that has finished a turn, in one SQLite database.
 //!
-//! What the records say is also in rows, so that questions are SQL (`sql/schema.sql`). The records themselves are
-//! in compressed blocks, each a part of its session's hash chain. Every write is one durable
-//! transaction. Files are by question: `write` stores a fold, `sessions` and `log` read it back, `entries` and
-//! `tally` answer about calls, `glance` for pages, `words` finds texts, `forget` removes, `verify` doubts.
+//! The content of the records is also stored in rows, so that questions are SQL queries (`sql/schema.sql`). The
+//! records themselves are in compressed blocks, each a part of its session's hash chain. Every write is one
+//! durable transaction. There is one file per task: `write` stores a fold, `sessions` and `log` read it back,
+//! `entries` and `tally` answer questions about calls, `glance` serves pages, `words` is the text search,
+//! `forget` removes, `verify` checks.
 
 mod block;
 pub mod chain;
@@ -54,18 +55,19 @@ use crate::live::Position;
 use crate::quarantine::Quarantine;
 use crate::seal::Seal;
 
-/// The store, open.
+/// An open store.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
     path: PathBuf,
     quarantine: Quarantine,
     now_ms: i64,
-    /// What sessions are sealed with.
+    /// The seal of stored sessions.
     seal: Seal,
-    /// What each question may take.
+    /// The limits of each query.
     budget: open::Budget,
-    /// Whether all questions since it was opened are one look: they see the same moment, and nobody else writes meanwhile.
+    /// Whether all queries since it was opened share one read transaction: they see the same moment, and nobody
+    /// else can write.
     looks: std::cell::Cell<bool>,
 }
 
@@ -75,60 +77,60 @@ pub const MAX_PROJECT_BYTES: usize = 4096;
 /// One record for the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogRecord {
-    /// The tool call it belongs to; empty ones are kept but not indexed.
+    /// The id of its tool call; an empty one is kept but not indexed.
     pub tool_use_id: Option<String>,
     /// The record, opaque here.
     pub bytes: Vec<u8>,
-    /// Where the journal entry ended that the record was made from; none for one that was never in a journal.
+    /// Where the record's journal entry ended; `None` for a record that was never in a journal.
     pub source: Option<Position>,
 }
 
-/// What one fold stores, all or nothing.
+/// The data of one fold, stored all or nothing.
 #[derive(Debug, Clone)]
 pub struct FoldBatch {
-    /// The session as it is now.
+    /// The current snapshot of the session.
     pub snapshot: SessionIdentitySnapshot,
-    /// Further state of the session, opaque here; none keeps what is stored.
+    /// Further state of the session, opaque here; `None` keeps what is stored.
     pub state: Option<Vec<u8>>,
-    /// Records to append to the session's log. Those whose source was folded before are left out.
+    /// Records to append to the session's log. Those whose source was already folded are left out.
     pub records: Vec<LogRecord>,
-    /// The place up to which the session's journal is folded by this batch; none keeps what is stored.
+    /// The position up to which this batch folds the session's journal; `None` keeps what is stored.
     pub folded_to: Option<Position>,
-    /// The project the session belongs to; none keeps what is stored.
+    /// The session's project; `None` keeps what is stored.
     pub project: Option<String>,
-    /// How long the session took, once it has ended.
+    /// How long the session lasted, once it has ended.
     pub duration_ms: Option<u64>,
-    /// What lists and views tell of the session; none keeps what is stored.
+    /// What lists and views show of the session; `None` keeps what is stored.
     pub about: Option<About>,
 }
 
-/// What lists and views tell of a session.
+/// What lists and views show of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct About {
-    /// When its first event came.
+    /// The time of its first event.
     pub started_ms: i64,
     /// When it ended, if it has.
     pub ended_ms: Option<i64>,
-    /// The client's word for how it ended.
+    /// The client's reason for the end.
     pub end_reason: Option<String>,
-    /// How it ended, in a word that does not depend on the client.
+    /// How it ended, as a word that does not depend on the client.
     pub end_status: Option<String>,
-    /// Where it stands.
+    /// Its lifecycle state.
     pub lifecycle: String,
-    /// The model, where the client said so.
+    /// The model, if the client named it.
     pub model: Option<String>,
     /// Its folder.
     pub cwd: String,
-    /// Where the client keeps its transcript.
+    /// The client's transcript file.
     pub transcript_path: String,
     /// Prompts, calls, and calls that failed.
     pub counts: [u64; 3],
-    /// How far it is still itself.
+    /// Its continuity.
     pub continuity: f32,
 }
 
 impl About {
-    /// What there is to tell of a session.
+    /// Collects this data from a session.
     pub fn of(session: &Session) -> Self {
         let state = &session.state;
         let counters = &state.counters;
@@ -161,7 +163,7 @@ impl FoldBatch {
         }
     }
 
-    /// A batch that stores `snapshot` of a session that lasted so long, if it is over.
+    /// A batch that stores `snapshot` of a session that lasted this long, if it has ended.
     pub fn ended(snapshot: SessionIdentitySnapshot, duration_ms: Option<u64>) -> Self {
         Self { duration_ms, ..Self::of(snapshot) }
     }
@@ -178,19 +180,19 @@ pub struct SessionEntry {
     pub first_stored_ms: i64,
     /// The session it continues.
     pub previous_session_id: Option<String>,
-    /// The project it belongs to.
+    /// Its project.
     pub project: Option<String>,
-    /// How long it took, once it has ended.
+    /// How long it lasted, once it has ended.
     pub duration_ms: Option<u64>,
     /// Sequence number of the last log record; the first is 1.
     pub last_seq: u64,
-    /// The place up to which the session's journal is in the log.
+    /// The position up to which the session's journal is in the log.
     pub folded_to: Option<Position>,
-    /// The link of the hash chain behind the last record in the store.
+    /// The end of the hash chain in the store.
     pub chain: Option<Chain>,
 }
 
-/// Which sessions to list. The newest come first.
+/// Which sessions to list, newest first.
 #[derive(Debug, Clone, Default)]
 pub struct SessionQuery {
     /// Not older than this.
@@ -208,29 +210,29 @@ pub struct SessionQuery {
 pub struct LogEntry<'a> {
     /// Its number within the session, from 1.
     pub seq: u64,
-    /// What was stored; none when it does not check out.
+    /// Its content; `None` if it is not valid.
     pub content: Option<LogContent<'a>>,
 }
 
-/// What a log record says.
+/// The content of a log record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogContent<'a> {
-    /// The tool call it belongs to.
+    /// The id of its tool call.
     pub tool_use_id: Option<&'a str>,
     /// The record, opaque here.
     pub bytes: &'a [u8],
 }
 
-/// A record of the log, by itself.
+/// A record of the log, with its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRecord {
     /// Its session.
     pub session_id: String,
     /// Its number within the session, from 1.
     pub seq: u64,
-    /// The tool call it belongs to.
+    /// The id of its tool call.
     pub tool_use_id: Option<String>,
-    /// The record; none when it does not check out.
+    /// The record; `None` if it is not valid.
     pub bytes: Option<Vec<u8>>,
 }
 
@@ -243,7 +245,7 @@ pub struct Removed {
     pub state: bool,
     /// Log records.
     pub records: u64,
-    /// Rows that were made from them: calls, decisions, files and the like.
+    /// Rows derived from them: calls, decisions, files and the like.
     pub rows: u64,
 }
 
@@ -258,20 +260,20 @@ pub struct Stats {
     pub calls: u64,
     /// Bytes on disk.
     pub disk_bytes: u64,
-    /// Bytes of them that hold something; the rest is used again before the file grows.
+    /// Bytes in use; the rest is reused before the file grows.
     pub used_bytes: u64,
 }
 
-/// What checking everything found.
+/// The result of checking everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// Sessions looked at.
+    /// Checked sessions.
     pub sessions: u64,
-    /// Log records looked at.
+    /// Checked log records.
     pub records: u64,
-    /// How many things were wrong.
+    /// The number of problems.
     pub problems: u64,
-    /// The first of them: the key, then what is wrong with it.
+    /// The first problem: the key, then what is wrong with it.
     pub first_problem: Option<(String, String)>,
 }
 
@@ -281,5 +283,5 @@ pub type SessionVisitor<'a> = &'a mut dyn FnMut(SessionEntry) -> ControlFlow<()>
 /// Receives log records one at a time; [`ControlFlow::Break`] ends the walk.
 pub type LogVisitor<'a> = &'a mut dyn FnMut(LogEntry<'_>) -> ControlFlow<()>;
 
-/// Says what to store, given the stored snapshot.
+/// Returns what to store, given the stored snapshot.
 pub type Change<'a> = &'a mut dyn FnMut(Option<SessionIdentitySnapshot>) -> Result<FoldBatch>;

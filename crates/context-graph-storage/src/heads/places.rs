@@ -1,4 +1,4 @@
-//! Where the state folders are whose heads are written down: what is missing at a place, or lost its mark, is known by it.
+//! The locations of state folders with recorded heads. They show that a folder is missing or lost its mark.
 
 use std::io;
 
@@ -8,18 +8,18 @@ use crate::safe_open::Folder;
 use crate::seal::Seal;
 use crate::secret::UserFolder;
 
-/// Heads that were written down of a state folder at some place.
+/// Heads that were recorded for a state folder at some path.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) id: [u8; ID],
-    /// Whether the secret that there is now has sealed them, and nobody has changed them.
+    /// Whether the current secret sealed them and nobody has changed them.
     pub(crate) is_sealed: bool,
-    /// What the system knew the folder by.
+    /// The device and inode of the folder.
     pub(crate) identity: (u64, u64),
     pub(super) heads: Heads,
 }
 
-/// All that is written down of a folder at this place.
+/// Everything that is recorded about a folder at this path.
 pub(crate) fn known_at(user: &UserFolder, seal: &Seal, place: &[u8]) -> io::Result<Vec<Known>> {
     let folder = match Folder::open(&user.path().join(FOLDER)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -44,7 +44,7 @@ pub(crate) fn known_at(user: &UserFolder, seal: &Seal, place: &[u8]) -> io::Resu
     Ok(known)
 }
 
-/// The places of all folders whose heads are written down and sealed with this secret.
+/// The paths of all folders whose heads are recorded and sealed with this secret.
 pub(crate) fn all_places(user: &UserFolder, seal: &Seal) -> io::Result<Vec<Vec<u8>>> {
     let folder = match Folder::open(&user.path().join(FOLDER)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -63,24 +63,25 @@ pub(crate) fn all_places(user: &UserFolder, seal: &Seal) -> io::Result<Vec<Vec<u
 }
 
 impl Known {
-    /// Writes down that the folder is not to be missed at this place.
+    /// Records that the folder is no longer expected at this path.
     pub(crate) fn leave(&self, place: &[u8]) -> io::Result<()> {
         self.heads.leave(place)
     }
 }
 
 impl Heads {
-    /// Begins the file, when a folder is marked that was not known.
+    /// Starts the file when a new folder is marked.
     pub(crate) fn begin(&self, spot: &Spot) -> io::Result<()> {
         self.append(&line("begin", spot))
     }
 
-    /// Writes down that the folder is here now.
+    /// Records that the folder is here now.
     pub(crate) fn arrive(&self, spot: &Spot) -> io::Result<()> {
         self.append(&line("at", spot))
     }
 
-    /// Writes down that the folder is not to be missed at this place. What is to be missed nowhere is not kept.
+    /// Records that the folder is no longer expected at this path. A folder that is expected nowhere is not
+    /// kept.
     pub(crate) fn leave(&self, place: &[u8]) -> io::Result<()> {
         let folder = self.folder()?;
         let bytes = folder.read(&self.name, MAX_BYTES)?;
@@ -93,7 +94,7 @@ impl Heads {
     }
 }
 
-/// The places at which a folder is to be missed, by the lines about it.
+/// The paths at which a folder is expected, from the lines about it.
 pub(super) fn spots(lines: &[&str]) -> Vec<Spot> {
     let mut spots: Vec<Spot> = Vec::new();
     for line in lines {

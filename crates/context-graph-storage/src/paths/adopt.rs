@@ -1,5 +1,5 @@
-//! State that was moved aside because it was not made here, and taking it in after all: a project that was copied or moved
-//! to another disk keeps what is remembered of it.
+//! State that was moved aside because it was not made here, and how to adopt it: so a project that was copied
+//! or moved to another disk keeps its state.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,16 +14,16 @@ use crate::secret::UserFolder;
 /// State that was moved aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aside {
-    /// What it is called in the state folder.
+    /// Its name in the state folder.
     pub name: String,
     /// Where this user made it; `None` if another user did, or on another machine.
     pub made_at: Option<PathBuf>,
-    /// What is in it.
+    /// The names of its content.
     pub content: Vec<String>,
 }
 
 impl StateFolder {
-    /// What was moved aside.
+    /// All state that was moved aside.
     pub fn asides(&self, user: &UserFolder) -> Result<Vec<Aside>> {
         let user = user.seal()?;
         let names = self.marked.names().context("list", self.marked.path())?;
@@ -39,7 +39,7 @@ impl StateFolder {
         Ok(asides)
     }
 
-    /// Puts state that was moved aside in the place of what is here, which is moved aside instead.
+    /// Replaces the current state by state that was moved aside; the current state is moved aside instead.
     pub fn adopt(&self, aside: &Aside, user: &UserFolder) -> Result<Option<PathBuf>> {
         let seal = user.seal()?;
         let path = self.marked.path().join(&aside.name);
@@ -59,7 +59,7 @@ impl StateFolder {
         let _lock = mark::lock(&self.marked)?;
         let is_apart = !Arc::ptr_eq(&self.marked, &self.folder);
         let instead = mark::move_aside(&self.marked)?;
-        // What is taken in where state is apart becomes so.
+        // Where state is in a separate folder, adopted state goes there too.
         let name = mark::apart_name(&mark.id);
         let source = if mark.is_apart { from.folder(&name).context("open", &path)? } else { from };
         let target =
@@ -74,7 +74,7 @@ impl StateFolder {
         Ok(instead)
     }
 
-    /// Removes what is left of a folder that was taken in, unless there is something in it that is not ours.
+    /// Removes the rest of an adopted folder, unless it contains something that is not ours.
     fn remove_rest(&self, aside: &str, apart: &str) -> io::Result<()> {
         let folder = self.marked.folder(aside)?;
         let _ = folder.remove(mark::MARK);
@@ -83,7 +83,7 @@ impl StateFolder {
             drop(inner);
             let _ = folder.remove_folder(apart);
         }
-        // Where a folder that is held cannot be removed, it would stay.
+        // On some systems an open folder cannot be removed.
         drop(folder);
         match self.marked.remove_folder(aside) {
             Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
@@ -91,8 +91,8 @@ impl StateFolder {
         }
     }
 
-    /// Something that was moved aside, says that it was made here, and does not bear this user's seal: it was sealed with
-    /// another secret.
+    /// Something that was moved aside, claims to come from here, and has no valid seal of this user: it was
+    /// sealed with another secret.
     pub(crate) fn unsealed_aside(&self) -> Result<Option<PathBuf>> {
         let asides = self.asides(&self.user)?;
         let strange = asides.into_iter().filter(|aside| aside.made_at.is_none()).find(|aside| {

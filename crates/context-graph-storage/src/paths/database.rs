@@ -1,4 +1,4 @@
-//! The state's place when the user names one: which paths are refused, and why.
+//! The state folder when the user names one: which paths are refused, and why.
 
 use std::fs;
 use std::io;
@@ -7,11 +7,11 @@ use std::path::{Component, Path, PathBuf};
 use super::{not_a_folder, stay_inside, unusable};
 use crate::error::{IoContext, Result, StorageError};
 
-/// The folder that `path` names, relative to `root`, free of `..`.
+/// The folder that `path` names, relative to `root`, without `..`.
 ///
-/// A relative path stays inside `root`, also through links. An absolute one may be anywhere, but is taken as it is
-/// written: `..` is refused, and so is a last part that is a link to elsewhere. Links further up, as in `/tmp` on some
-/// systems, are the administrator's.
+/// A relative path must stay inside `root`, also through links. An absolute one may be anywhere, but is used as
+/// written: `..` is refused, and so is a last component that is a link to elsewhere. Links further up, like
+/// `/tmp` on some systems, belong to the administrator.
 pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf> {
     let folder = written_out(root, path)?;
     let fence = if path.is_absolute() && !folder.starts_with(root) {
@@ -20,14 +20,14 @@ pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf> {
         root.to_path_buf()
     };
     examine(&folder, &fence)?;
-    // A link that stays inside is the user's own.
+    // A link that stays inside `root` is the user's own.
     if folder.is_symlink() {
         return fs::canonicalize(&folder).map_err(|error| unusable(&folder, "followed", &error));
     }
     Ok(folder)
 }
 
-/// The path in full, as it is written: links are not followed.
+/// The full path as written, without following links.
 pub(super) fn written_out(root: &Path, path: &Path) -> Result<PathBuf> {
     let refuse = |problem: &str, next_step| {
         Err(StorageError::Path { path: path.to_path_buf(), problem: problem.into(), next_step })
@@ -51,13 +51,13 @@ pub(super) fn written_out(root: &Path, path: &Path) -> Result<PathBuf> {
     Ok(root.join(inside))
 }
 
-/// Refuses a `folder` that is a file or that links lead out of `fence`. One that is not there yet is judged by
-/// the nearest folder above it that is.
+/// Refuses a `folder` that is a file or that links lead out of `fence`. If it does not exist yet, its nearest
+/// existing parent is checked.
 pub(super) fn examine(folder: &Path, fence: &Path) -> Result<()> {
     match fs::symlink_metadata(folder) {
         Ok(found) if found.is_symlink() => stay_inside(folder, fence),
         Ok(found) if !found.is_dir() => Err(not_a_folder(folder)),
-        // A folder of the fence's own needs no following of links.
+        // A direct child of the fence needs no link resolution.
         Ok(_) if folder.parent() == Some(fence) => Ok(()),
         Ok(_) => within(folder, folder, fence),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -69,7 +69,7 @@ pub(super) fn examine(folder: &Path, fence: &Path) -> Result<()> {
 }
 
 fn within(folder: &Path, there: &Path, fence: &Path) -> Result<()> {
-    // Where not even the fence exists, there is nothing that could lead out of it.
+    // If not even the fence exists, nothing can lead out of it.
     if !fence.is_dir() {
         return Ok(());
     }

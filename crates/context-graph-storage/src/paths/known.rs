@@ -1,4 +1,4 @@
-//! What the user's own folder knows of a state folder, held against it.
+//! Compares a state folder with what the user's own folder has recorded about it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,43 +10,44 @@ use crate::safe_open::Folder;
 use crate::secret::UserFolder;
 
 impl StateFolder {
-    /// Whether state was kept at a place, there or not: looking at nothing must not pass over what is gone.
+    /// Whether state was kept at a path, existing or not: a missing folder must not look like one that never
+    /// existed.
     pub fn is_known(place: &Path, user: &UserFolder) -> Result<bool> {
-        // Without a secret nothing was sealed here, and looking makes none.
+        // Without a secret nothing was sealed here, and checking must not create one.
         if !user.path().exists() {
             return Ok(false);
         }
-        // A folder that is gone has no real path; the one above it has.
+        // A missing folder has no real path, but its parent has.
         let (above, name) = (place.parent().unwrap_or(place), place.file_name().unwrap_or_default());
         let Ok(above) = std::fs::canonicalize(above) else { return Ok(false) };
         let place = above.join(name).into_os_string().into_encoded_bytes();
         Ok(!known_at(user, &user.seal()?, &place).context("read", user.path())?.is_empty())
     }
 
-    /// The state folders that the user's own folder knows of, and that are there.
+    /// The state folders that the user's own folder knows and that exist.
     pub fn known_places(user: &UserFolder) -> Result<Vec<PathBuf>> {
         if !user.path().exists() {
             return Ok(Vec::new());
         }
         let places = all_places(user, &user.seal()?).context("read", user.path())?;
-        // What was not written by this system is no path here.
+        // Another system's path is not a path here.
         let paths = places.into_iter().filter_map(|place| String::from_utf8(place).ok()).map(PathBuf::from);
         Ok(paths.filter(|path| path.is_dir()).collect())
     }
 
-    /// Other state that was kept here, and that this is not.
+    /// Other state that was kept here and is not the current one.
     pub(crate) fn others_known_here(&self) -> Result<Vec<Known>> {
         let known = known_at(&self.user, &self.user.seal()?, &self.spot().place);
         let known = known.context("read", self.user.path())?;
         Ok(known.into_iter().filter(|known| known.id != self.id).collect())
     }
 
-    /// Where this is.
+    /// The folder's spot.
     pub(crate) fn spot(&self) -> Spot {
         Spot::of(&self.marked)
     }
 
-    /// Takes notice of a folder that was moved: its mark and what is written down outside name its place.
+    /// Updates the mark and the record outside after a folder was moved.
     pub(crate) fn note_place(&self) -> Result<()> {
         let (seal, spot) = (self.user.seal()?, self.spot());
         let Some(mark) = Mark::of(&self.marked, &seal) else { return Ok(()) };
@@ -59,7 +60,8 @@ impl StateFolder {
         self.heads().shorten(&spot, &was).context("write", self.user.path())
     }
 
-    /// Writes down that the state of a place is removed because the user wants that; does nothing if none of ours is there.
+    /// Records that the state at a path is removed because the user wants that; does nothing if none of ours is
+    /// there.
     pub fn leave(place: &Path, user: &UserFolder) -> Result<()> {
         if !user.path().exists() {
             return Ok(());

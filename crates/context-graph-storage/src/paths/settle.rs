@@ -1,4 +1,4 @@
-//! A state folder that has no mark: whose is what is in it, and where does our state go?
+//! A state folder without a mark: who owns its content, and where does our state go?
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::safe_open::{Folder, random};
 use crate::seal::Seal;
 use crate::secret::UserFolder;
 
-/// Marks a folder, and writes down outside where it is. One that is known there gets its number back, so that what is
-/// missing in it is missed: only its mark was taken from it, or it is gone with all that it held. What is in there otherwise
-/// is nobody's, and is moved aside unopened; where to is said.
+/// Marks a folder, and records its path outside. A folder that is known there gets its number back, so that its
+/// missing content is noticed: either only its mark was removed, or the whole folder with its content. Other
+/// content belongs to nobody and is moved aside unopened; returns where.
 pub(super) fn settle(
     folder: &Folder,
     user: &UserFolder,
@@ -21,7 +21,7 @@ pub(super) fn settle(
     named: bool,
 ) -> Result<(Mark, Option<PathBuf>)> {
     let _lock = mark::lock(folder)?;
-    // Somebody else may have been quicker.
+    // Another process may have been faster.
     if let Some(mark) = Mark::of(folder, seal) {
         return Ok((mark, None));
     }
@@ -47,7 +47,7 @@ pub(super) fn settle(
     Ok((mark, aside))
 }
 
-/// The folder in a marked one in which its state is apart.
+/// The separate state folder inside a marked one.
 pub(super) fn apart(marked: &Folder, id: &[u8; mark::ID]) -> Result<Arc<Folder>> {
     let name = mark::apart_name(id);
     let path = marked.path().join(&name);
@@ -59,7 +59,7 @@ pub(super) fn apart(marked: &Folder, id: &[u8; mark::ID]) -> Result<Arc<Folder>>
     Ok(Arc::new(folder))
 }
 
-/// Keeps git away from all that is in a folder.
+/// Makes git ignore everything in a folder.
 pub(super) fn ignore_all(folder: &Folder) -> Result<()> {
     if folder.read(IGNORE, MAX_IGNORE_BYTES).is_ok_and(|text| text == IGNORE_ALL.as_bytes()) {
         return Ok(());
@@ -67,8 +67,8 @@ pub(super) fn ignore_all(folder: &Folder) -> Result<()> {
     folder.replace(IGNORE, IGNORE_ALL.as_bytes()).context("write", &folder.path().join(IGNORE))
 }
 
-/// Refuses a folder that somebody named and that holds what is not ours: it may be anybody's, and nothing in it is for us to
-/// move.
+/// Refuses a folder that the user named if it contains files that are not ours: they may be anybody's, and we
+/// must not move them.
 pub(super) fn refuse_others(folder: &Folder, seal: &Seal) -> Result<()> {
     let names = folder.names().context("list", folder.path())?;
     let others: Vec<String> = names
@@ -77,7 +77,7 @@ pub(super) fn refuse_others(folder: &Folder, seal: &Seal) -> Result<()> {
         .filter(|name| !Mark::may_come_first(name))
         .take(3)
         .collect();
-    // Somebody else may have been quicker, or it is a copy of a folder of ours.
+    // Another process may have been faster, or it is a copy of one of our folders.
     if others.is_empty() || Mark::read(folder, seal).is_some() {
         return Ok(());
     }

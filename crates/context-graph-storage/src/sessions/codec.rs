@@ -1,4 +1,5 @@
-//! Sessions and records as bytes. The writers add checksums; here is only the version of the format.
+//! Sessions and records as bytes. The writers add checksums; this module only handles the version of the
+//! format.
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::{EarlierSession, EventRecord, Link, Ruling, Session, SessionHead, Work};
@@ -8,22 +9,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StorageError};
 
-/// The format of a session beside its snapshot.
+/// The format of a session, except its snapshot.
 const SESSION_FORMAT: u8 = 7;
-/// A session of that format, compressed: the store keeps it for years, and nobody waits for it there.
+/// A session of that format, compressed, for the store: it is kept for years, and nobody waits for it there.
 const PACKED_SESSION: u8 = 8;
-/// Older formats, each with the fields that came behind it as they are where there is nothing, up to the last of those
-/// formats. The number behind each is the same, compressed.
+/// Older formats, each with the empty encoding of the fields added after it, up to the last of these formats.
+/// The number after each is the same format, compressed.
 const OLDER_SESSIONS: [(u8, &[u8]); 3] = [(1, &[0, 0]), (3, &[0]), (EARLIER_SESSION, &[])];
-/// The last format before a session knew when it used what.
+/// The last format without the times of each use.
 const EARLIER_SESSION: u8 = 5;
 /// The format of a record.
 const RECORD_FORMAT: u8 = 3;
 /// The same without the last field, which is a list.
 const SECOND_RECORD: u8 = 2;
-/// What stands before a session or a record that comes with a memory of secrets: this, the memory's length and the memory.
+/// The first byte of a session or a record with a memory of secrets: then follow the memory's length and the
+/// memory.
 const REMEMBERING: u8 = 0x20;
-/// No session is larger unpacked.
+/// The largest session, uncompressed.
 const MAX_SESSION_BYTES: usize = 64 << 20;
 
 /// A session as bytes.
@@ -31,7 +33,7 @@ pub fn encode_session(session: &Session) -> Result<Vec<u8>> {
     encode(SESSION_FORMAT, session)
 }
 
-/// The bytes of a session or a record with a memory of secrets before them. An empty memory adds nothing.
+/// The bytes of a session or a record with a memory of secrets in front. An empty memory adds nothing.
 pub(super) fn remembering(memory: &[u8], bytes: Vec<u8>) -> Vec<u8> {
     match u16::try_from(memory.len()) {
         Ok(length @ 1..) => [&[REMEMBERING], &length.to_le_bytes()[..], memory, &bytes].concat(),
@@ -39,7 +41,7 @@ pub(super) fn remembering(memory: &[u8], bytes: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// The memory of secrets before a session or a record, and the rest.
+/// Splits the memory of secrets from a session or a record.
 fn split_memory(bytes: &[u8]) -> (&[u8], &[u8]) {
     let split = || {
         let (length, rest) = bytes.strip_prefix(&[REMEMBERING])?.split_first_chunk()?;
@@ -48,12 +50,12 @@ fn split_memory(bytes: &[u8]) -> (&[u8], &[u8]) {
     split().unwrap_or((&[], bytes))
 }
 
-/// The secrets that were recognised up to here, or with this record.
+/// The secrets recognised up to here, or in this record.
 pub(super) fn memory_of(bytes: &[u8]) -> Memory {
     Memory::from_bytes(split_memory(bytes).0)
 }
 
-/// A session from bytes, packed or not.
+/// Decodes a session, compressed or not.
 pub fn decode_session(bytes: &[u8]) -> Result<Session> {
     let (_, bytes) = split_memory(bytes);
     match bytes.split_first() {
@@ -74,7 +76,7 @@ fn decode_unpacked(bytes: &[u8]) -> Result<Session> {
     }
 }
 
-/// The bytes of a session, packed for the store.
+/// Compresses the bytes of a session for the store.
 pub(super) fn pack_session(bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes();
     [&[PACKED_SESSION][..], &length, &lz4_flex::block::compress(bytes)].concat()
@@ -84,14 +86,14 @@ fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
     let unusable = || StorageError::InvalidData("session that does not unpack".to_owned());
     let (length, packed) = packed.split_first_chunk::<4>().ok_or_else(unusable)?;
     let length = u32::from_le_bytes(*length) as usize;
-    // LZ4 cannot do better than 255 to 1; more is a lie that would cost memory.
+    // LZ4 compresses at most 255 to 1; a larger length is false and would only cost memory.
     if length > MAX_SESSION_BYTES || length / 256 > packed.len() {
         return Err(unusable());
     }
     lz4_flex::block::decompress(packed, length).map_err(|_| unusable())
 }
 
-/// Only the snapshot of a session from bytes: it stands first, and the rest is twenty times as large.
+/// Decodes only the snapshot of a session: it comes first, and the rest is twenty times as large.
 pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
     let (_, bytes) = split_memory(bytes);
     let (found, rest) = bytes.split_first()?;
@@ -101,7 +103,8 @@ pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
     postcard::take_from_bytes(rest).ok().map(|(snapshot, _)| snapshot)
 }
 
-/// What a stored session worked on, and in which project. The memory of its views, ten times as large, is passed over.
+/// What a stored session worked on, and its project. Skips the memory of its views, which is ten times as
+/// large.
 pub(super) fn decode_work(bytes: &[u8]) -> Option<(Work, String)> {
     let (_, bytes) = split_memory(bytes);
     let unpacked = match bytes.split_first()? {
@@ -135,7 +138,7 @@ pub fn decode_record(bytes: &[u8]) -> Result<EventRecord> {
     }
 }
 
-/// A record as the first format had it.
+/// A record in the first format.
 #[derive(Deserialize)]
 struct FirstRecord {
     at_ms: i64,
@@ -190,7 +193,7 @@ mod tests {
         }
     }
 
-    /// A session as the formats before had it. Postcard writes a tuple as it writes a structure.
+    /// A session in the earlier format. Postcard encodes a tuple like a struct.
     fn earlier(session: &Session) -> Vec<u8> {
         let state = &session.state;
         let file = ("/w/a.rs", 2u32, 1u32, 4u64);

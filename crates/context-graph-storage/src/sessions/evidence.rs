@@ -1,4 +1,4 @@
-//! How far sessions have come, written down outside of the project, and held against what is there.
+//! The heads of sessions, recorded outside of the project, and their comparison with the stored data.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::live::Position;
 use crate::store::{Break, SessionEntry, Store};
 
 impl Sessions {
-    /// Writes down how far a session has come. A line that cannot be written is made good by the next: nothing that was
-    /// stored depends on it.
+    /// Records how far a session has come. If it cannot be written, the next line makes up for it: no stored
+    /// data depends on it.
     pub(super) fn note_head(
         &self,
         entry: Option<&SessionEntry>,
@@ -27,30 +27,31 @@ impl Sessions {
         let _ = self.folder.heads().note(&head);
     }
 
-    /// Writes down that a session is removed because somebody wants it to be.
+    /// Records that a session was removed on request.
     pub(super) fn note_removal(&self, session_id: &str) {
         let (session_id, chain) = (session_id.to_owned(), String::new());
         let head = Head { session_id, records: 0, chain, journal: None, is_gone: true };
         let _ = self.folder.heads().note(&head);
     }
 
-    /// Keeps what is written down outside no longer than it must be.
+    /// Shortens the record outside to what is needed.
     pub fn shorten_heads(&self) {
         let _ = self.folder.note_place();
     }
 
-    /// Writes down that a copy of the heads, which the user keeps in `file`, has come so far with a session.
+    /// Records how far the user's copy of the heads in `file` has come with a session.
     pub fn note_copied_head(&self, file: &Path, session_id: &str, records: u64) {
         let _ = self.folder.heads().note_copy(file.as_os_str().as_encoded_bytes(), session_id, records);
     }
 
-    /// The sessions that a copy of the heads must have, and how far it had come with them.
+    /// The sessions that a copy of the heads must contain, and how far it had come with them.
     pub fn copied_heads(&self, file: &Path) -> Vec<(String, u64)> {
-        // What is wrong with the heads themselves is said where they are checked.
+        // Errors in the heads themselves are reported where they are checked.
         self.folder.heads().copied(file.as_os_str().as_encoded_bytes()).unwrap_or_default()
     }
 
-    /// Takes it that the user knows what is not there as it was written down outside: from now on it is not missed.
+    /// Records that the user knows about everything that differs from the record outside: from now on it is not
+    /// reported.
     pub fn acknowledge_missing(&self, store: Option<&Store>) -> Result<()> {
         let (spot, user) = (self.folder.spot(), self.folder.path());
         for other in self.folder.others_known_here()? {
@@ -62,7 +63,7 @@ impl Sessions {
         for head in heads.iter().filter(|head| !head.is_gone) {
             if self.compare(store, head)?.is_some() {
                 self.note_removal(&head.session_id);
-                // What is there of it is missed from here on.
+                // Expect what is still there from now on.
                 let entry = store.map(|store| store.session(&head.session_id)).transpose()?.flatten();
                 self.note_head(entry.as_ref(), &head.session_id, None);
             }
@@ -70,7 +71,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// What was kept here before, and is not what is here now.
+    /// Whether something else was kept here before.
     fn check_place(&self) -> Result<Option<Break>> {
         let said = |what: String| Some(Break { session_id: None, seq: None, what });
         if let Some(other) = self.folder.others_known_here()?.first() {
@@ -87,8 +88,8 @@ impl Sessions {
         }))
     }
 
-    /// Holds what is stored against what was written down outside: how many sessions were, and the first that is not
-    /// there as it was.
+    /// Compares the stored data with the record outside: how many sessions were recorded, and the first one
+    /// that is not as recorded.
     pub fn check_heads(&self, store: Option<&Store>) -> Result<(usize, Option<Break>)> {
         if let Some(found) = self.check_place()? {
             return Ok((0, Some(found)));
@@ -112,7 +113,7 @@ impl Sessions {
         Ok((heads.len(), first))
     }
 
-    /// What is wrong with a session that had come so far.
+    /// What is wrong with a session compared to its head.
     fn compare(&self, store: Option<&Store>, head: &Head) -> Result<Option<&'static str>> {
         if head.records > 0 {
             let chain = store.map(|store| store.chain_at(&head.session_id, head.records)).transpose()?;

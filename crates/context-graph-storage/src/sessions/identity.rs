@@ -1,4 +1,4 @@
-//! A session's identity by itself: taken out and put back, as programs that keep it elsewhere do.
+//! A session's identity by itself: read and replaced, for programs that keep it elsewhere.
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::identity_saved;
@@ -8,8 +8,7 @@ use crate::error::{Result, StorageError};
 use crate::session_identity::{SessionIdentityManager, validate};
 
 impl Sessions {
-    /// The session's identity. If nothing is known of the session, one is made, which continues `previous` where that is
-    /// given.
+    /// The session's identity. An unknown session gets a new one, which continues `previous` if that is given.
     pub fn load_or_create_identity(
         &self,
         session_id: &str,
@@ -29,8 +28,7 @@ impl Sessions {
         SessionIdentityManager::over(store, now_ms).load_or_create(session_id, previous)
     }
 
-    /// Replaces a session's identity, and puts it on record which fields changed. A session that is still running goes on
-    /// from it.
+    /// Replaces a session's identity, and records which fields changed. A running session continues from it.
     pub fn save_identity(&self, snapshot: &SessionIdentitySnapshot, now_ms: i64) -> Result<()> {
         let session_id = snapshot.session_id.as_str();
         if let Some(previous) = &snapshot.previous_session_id {
@@ -44,7 +42,8 @@ impl Sessions {
         })
     }
 
-    /// Refuses a session before this one that is not known or leads back to it. The one that it has may be gone since.
+    /// Refuses a previous session that is unknown or leads back to this one. The one it already has may have
+    /// been removed since.
     fn check_previous(&self, session_id: &str, previous: &str, now_ms: i64) -> Result<()> {
         let store = self.store(now_ms)?;
         let own = self.view(store.as_ref(), session_id)?;

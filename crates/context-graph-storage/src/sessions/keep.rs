@@ -1,5 +1,5 @@
-//! Keeping the store in bounds: what is too old or too much is removed, and what was left lying in a journal is put away.
-//! None of it is done while a hook waits.
+//! Maintenance of the store: removes what is too old or too much, and folds journals that were left behind. No
+//! hook waits for it.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -11,12 +11,12 @@ use crate::paths;
 use crate::session_key::SessionKey;
 use crate::store::{Patience, SessionQuery, Store, Why};
 
-/// How much is kept.
+/// The limits of what is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Sessions without an event since then go.
+    /// Sessions without an event since then are removed.
     pub not_before_ms: Option<i64>,
-    /// The oldest go until the store holds no more than this many bytes.
+    /// The oldest sessions are removed until the store has no more than this many bytes.
     pub max_bytes: Option<u64>,
 }
 
@@ -27,15 +27,15 @@ pub struct Pruned {
     pub session_id: String,
     /// How many records it had.
     pub records: u64,
-    /// Why it went.
+    /// Why it was removed.
     pub why: Why,
 }
 
-/// Beside the state, written by each upkeep: its time says when.
+/// The file next to the state that each maintenance writes; its time says when that was.
 pub const UPKEEP_STAMP: &str = "maintained";
 
 impl Sessions {
-    /// Removes what `limits` do not allow. A session that is still open stays, however old it is.
+    /// Removes what exceeds `limits`. An open session stays, however old it is.
     pub fn prune(&self, store: &Store, limits: Limits, now_ms: i64) -> Result<Vec<Pruned>> {
         let mut pruned = Vec::new();
         if let Some(not_before_ms) = limits.not_before_ms {
@@ -57,7 +57,7 @@ impl Sessions {
         Ok(pruned)
     }
 
-    /// The sessions of this project: others may share the store, and which of theirs are open is not known here.
+    /// The sessions of this project. Others may share the store, and we do not know which of theirs are open.
     fn own(&self) -> SessionQuery {
         SessionQuery { project: Some(self.project()), ..SessionQuery::default() }
     }
@@ -79,8 +79,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Moves what gathered in the journals of sessions that fell silent into the store, and removes their files. A
-    /// session that was killed leaves such; when it goes on, it goes on from the store.
+    /// Folds the journals of silent sessions into the store and removes their files. A killed session leaves
+    /// such files; if it continues, it continues from the store.
     pub fn put_away_silent(
         &self,
         store: &mut Option<Store>,
@@ -98,7 +98,7 @@ impl Sessions {
         Ok(put_away)
     }
 
-    /// How long ago the session's journal was last written to, by the clock of the file system it is on.
+    /// How long ago the session's journal was last written, by the clock of its file system.
     fn silence(&self, session_id: &str) -> Result<Option<Duration>> {
         let key = SessionKey::new(session_id)?;
         let written = |kind: &str| {
@@ -109,7 +109,7 @@ impl Sessions {
         Ok(newest.and_then(|at| self.file_system_now()?.duration_since(at).ok()))
     }
 
-    /// What time a file gets that is written now.
+    /// The time that a file written now gets.
     fn file_system_now(&self) -> Option<SystemTime> {
         paths::touch(&self.folder.path().join(UPKEEP_STAMP)).ok()
     }

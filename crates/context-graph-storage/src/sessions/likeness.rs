@@ -7,12 +7,12 @@ use super::codec::decode_session;
 use crate::error::Result;
 use crate::store::Store;
 
-/// How many sessions of the project tell which words are everyday ones there.
+/// How many sessions of the project determine which words are common there.
 const AROUND: usize = 10;
 
 impl Sessions {
-    /// The likeness of a session and the one before it, in `[0, 1]`. `None` where there is none before it, or one of the
-    /// two has done nothing yet. Read when somebody asks: no hook pays for it.
+    /// The likeness of a session and the previous one, in `[0, 1]`. `None` if there is no previous one, or one
+    /// of the two has done nothing yet. Computed on demand, never in a hook.
     pub fn likeness(&self, store: Option<&Store>, session: &Session) -> Result<Option<f32>> {
         let Some(previous) = &session.snapshot.previous_session_id else { return Ok(None) };
         let Some(previous) = self.view(store, previous)? else { return Ok(None) };

@@ -1,10 +1,10 @@
-//! The line of sessions that one continues: it must not come back to where it began.
+//! The line of previous sessions: it must not contain a cycle.
 
 use super::Sessions;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Nobody's sessions form a longer line, and a walk must end.
+/// No real line is longer, and the walk must end.
 const LONGEST: usize = 10_000;
 
 impl Sessions {
@@ -13,7 +13,7 @@ impl Sessions {
         if id == session_id {
             return Ok(true);
         }
-        // Nobody continues a session that was not there before.
+        // No session can continue one that did not exist before.
         let stored = store.map(|store| store.session(session_id)).transpose()?.flatten();
         if stored.is_none() && self.peek(session_id)?.is_none() {
             return Ok(false);
@@ -29,7 +29,7 @@ impl Sessions {
         Ok(true)
     }
 
-    /// The session that one continues, as its own files say, else the store.
+    /// The previous session, from the session's own files, else from the store.
     fn before(&self, store: Option<&Store>, id: &str) -> Result<Option<String>> {
         if let Some(session) = self.peek(id)? {
             return Ok(session.snapshot.previous_session_id);

@@ -1,4 +1,4 @@
-//! A session in hand: from its cache, else from the store, and then every entry of its journal.
+//! Loads a session: from its cache, else from the store, and then applies every entry of its journal.
 
 use context_graph_core::session::Session;
 use context_graph_secrets::Memory;
@@ -12,7 +12,7 @@ use crate::live::{JournalEntry, LiveState, Position, SessionLock};
 use crate::store::Store;
 
 impl Sessions {
-    /// The session as it is known: from its state file, else from the store, else a new one.
+    /// The session from its state file, else from the store, else a new one.
     pub(super) fn load(
         &self,
         guard: &mut SessionLock<'_>,
@@ -25,7 +25,7 @@ impl Sessions {
         })
     }
 
-    /// The same, with the store's word for it.
+    /// The same, with the store's answer about it.
     pub(super) fn load_by(
         &self,
         guard: &mut SessionLock<'_>,
@@ -37,7 +37,7 @@ impl Sessions {
         self.load_from(guard, known, session_id, at_ms, ask_store)
     }
 
-    /// The same, with the state file read already.
+    /// The same, with the state file already read.
     pub(super) fn load_from(
         &self,
         guard: &mut SessionLock<'_>,
@@ -69,21 +69,21 @@ impl Sessions {
     }
 }
 
-/// A session in hand, and how far into its journal it has come.
+/// A loaded session, and its position in the journal.
 pub(super) struct Loaded {
     pub(super) session: Session,
     pub(super) applied: Option<Position>,
-    /// Why the store could not say whether it knows the session. Then what is in hand is what the journal tells, to
-    /// answer with and not to be kept.
+    /// Why the store could not say whether it has the session. The loaded session then contains only the
+    /// journal: it may be used for an answer, but must not be stored.
     pub(super) unread: Option<StorageError>,
-    /// A cache that knows of more than there is.
+    /// A cache that contains more than the journal and the store.
     pub(super) ahead: Option<Ahead>,
-    /// The secrets that were recognised in it. They go no further than its live files.
+    /// The secrets that were recognised in it. They are kept only in its live files.
     pub(super) memory: Memory,
 }
 
 impl Loaded {
-    /// Takes in an entry of somebody else's, and the secrets that were recognised with it.
+    /// Applies another process's entry, and adds the secrets that were recognised with it.
     pub(super) fn take_in(&mut self, entry: &JournalEntry<'_>) {
         self.memory.merge(&memory_of(entry.payload));
         if let Some(at_ms) = take_in(&mut self.session, entry) {
@@ -91,7 +91,7 @@ impl Loaded {
         }
     }
 
-    /// The session as its live files have it.
+    /// The session encoded for its live files.
     pub(super) fn live_bytes(&self) -> Result<Vec<u8>> {
         Ok(remembering(&self.memory.to_bytes(), encode_session(&self.session)?))
     }
@@ -103,7 +103,7 @@ impl Loaded {
     }
 }
 
-/// A session as the store has it.
+/// Reads a session from the store.
 pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
     let Some((snapshot, state)) = store.snapshot_and_state(session_id)? else { return Ok(None) };
     let folded_to = store.session(session_id)?.and_then(|entry| entry.folded_to);
@@ -113,7 +113,7 @@ pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session,
     Ok(Some((session, folded_to)))
 }
 
-/// Takes in an entry of somebody else's, and says when it came. One that cannot be read back changes nothing.
+/// Applies another process's entry, and returns its time. An entry that cannot be decoded changes nothing.
 pub(super) fn take_in(session: &mut Session, entry: &JournalEntry<'_>) -> Option<i64> {
     let record = decode_record(entry.payload).ok()?;
     let event = record.event().ok()?;

@@ -1,5 +1,5 @@
-//! Looking at sessions. Nothing here makes a hook wait longer than reading two small files takes, and nothing needs
-//! folding first: what is still in a journal is read from there.
+//! Reading sessions. Nothing here makes a hook wait longer than reading two small files takes, and nothing has
+//! to be folded first: what is still in a journal is read from there.
 
 use context_graph_core::session::{EventRecord, Session};
 
@@ -13,13 +13,13 @@ use crate::store::{Patience, Removed, SessionEntry, SessionQuery, Store, StoredR
 /// Where a session was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Still in its own files.
+    /// In its live files.
     Live,
-    /// In the store alone.
+    /// Only in the store.
     Stored,
 }
 
-/// A session as it is now.
+/// The current state of a session.
 #[derive(Debug)]
 pub struct SessionView {
     /// The session.
@@ -38,18 +38,18 @@ impl Sessions {
         self.store_as(Patience::Command, now_ms)
     }
 
-    /// Opens the store if there is one, for someone with this patience.
+    /// Opens the store if there is one, with this patience.
     pub fn store_as(&self, patience: Patience, now_ms: i64) -> Result<Option<Store>> {
         if !self.has_store() {
             return Ok(None);
         }
         let store = self.folder.open_store_as(patience, now_ms)?;
-        // Whoever asks here may go on for long, and must keep nobody from writing.
+        // The caller may take long, and must not keep others from writing.
         store.end_look()?;
         Ok(Some(store))
     }
 
-    /// A session as it is now, journal included.
+    /// The current state of a session, including its journal.
     pub fn view(&self, store: Option<&Store>, session_id: &str) -> Result<Option<SessionView>> {
         let entry = store.map(|store| store.session(session_id)).transpose()?.flatten();
         let folded_to = entry.as_ref().and_then(|entry| entry.folded_to);
@@ -94,7 +94,7 @@ impl Sessions {
         Ok(records)
     }
 
-    /// The sessions that match, newest first, those that are not in the store yet included.
+    /// The matching sessions, newest first, including those that are not in the store yet.
     pub fn list(&self, store: Option<&Store>, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
         let mut entries = store.map(|store| store.list_sessions(query)).transpose()?.unwrap_or_default();
         for (session_id, _) in self.folder.live_sessions()? {
@@ -123,7 +123,7 @@ impl Sessions {
         Ok(entries)
     }
 
-    /// Removes a session: live files, log and everything made from it. A tombstone says that it was there.
+    /// Removes a session: live files, log and everything derived from it. A tombstone says that it existed.
     pub fn forget(
         &self,
         store: Option<&Store>,

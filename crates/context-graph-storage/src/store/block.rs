@@ -1,5 +1,5 @@
-//! Consecutive records of a session's log as one stored value: packed, compressed, and closed by its place in the
-//! chain. Neighbouring records repeat each other, so a block takes about a fifth of what they would take alone.
+//! Consecutive records of a session's log as one stored value: packed, compressed, and linked into the hash
+//! chain. Neighbouring records repeat each other, so a block takes about a fifth of their separate size.
 //!
 //! ```text
 //! block    format 1 │ chain before 32 │ chain behind 32 │ records 4 │ bytes 4 │ LZ4 …
@@ -11,35 +11,35 @@ use super::{LogContent, LogRecord};
 
 const FORMAT: u8 = 1;
 const HEADER: usize = 1 + 32 + 32 + 4 + 4;
-/// Length that stands for "no tool call".
+/// The length that means "no tool call".
 const NO_CALL: u16 = u16::MAX;
 
 /// A block is closed when it has this many bytes.
 const FULL_BYTES: usize = 32 << 10;
-/// No block is larger unpacked: a full one with the largest record behind it.
+/// The largest block, uncompressed: a full one plus the largest record.
 const MAX_BYTES: usize = 80 << 20;
 
-/// Records in the making, or taken out of a stored value.
+/// Records that are being collected, or that were decoded from a stored value.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     /// Number of the first record.
     pub(super) first: u64,
     /// How many records.
     pub(super) count: u32,
-    /// The chain before the first record.
+    /// The chain link before the first record.
     pub(super) before: Chain,
-    /// The chain behind the last.
+    /// The chain link after the last record.
     pub(super) behind: Chain,
     bytes: Vec<u8>,
 }
 
 impl Block {
-    /// An empty block that goes on behind `chain`.
+    /// An empty block that continues `chain`.
     pub(super) fn new(first: u64, chain: Chain) -> Self {
         Self { first, count: 0, before: chain, behind: chain, bytes: Vec::new() }
     }
 
-    /// The number behind its last record.
+    /// The number after its last record.
     pub(super) fn end(&self) -> u64 {
         self.first.saturating_add(u64::from(self.count))
     }
@@ -48,7 +48,7 @@ impl Block {
         self.bytes.len() >= FULL_BYTES
     }
 
-    /// Adds a record and moves the chain on.
+    /// Adds a record and extends the chain.
     pub(super) fn push(&mut self, record: &LogRecord) {
         let call = record.tool_use_id.as_deref();
         self.behind = self.behind.next(self.end(), call, &record.bytes);
@@ -62,7 +62,7 @@ impl Block {
         self.count += 1;
     }
 
-    /// The block as it is stored.
+    /// Encodes the block for storage.
     pub(super) fn encode(&self) -> Vec<u8> {
         let packed = lz4_flex::block::compress(&self.bytes);
         let mut value = Vec::with_capacity(HEADER + packed.len());
@@ -75,7 +75,7 @@ impl Block {
         value
     }
 
-    /// The block stored under number `first`; none when it is not one.
+    /// Decodes the block stored under the number `first`; `None` if it is not valid.
     pub(super) fn decode(first: u64, value: &[u8]) -> Option<Self> {
         let (header, packed) = value.split_at_checked(HEADER)?;
         if header[0] != FORMAT {
@@ -83,7 +83,7 @@ impl Block {
         }
         let chain = |at: usize| Chain::from(std::array::from_fn::<u8, 32, _>(|index| header[at + index]));
         let (count, length) = (u32_at(header, HEADER - 8), u32_at(header, HEADER - 4) as usize);
-        // LZ4 cannot do better than 255 to 1; more is a lie that would cost memory.
+        // LZ4 compresses at most 255 to 1; a larger length is false and would only cost memory.
         if length > MAX_BYTES || length / 256 > packed.len() {
             return None;
         }
@@ -93,17 +93,17 @@ impl Block {
         whole.then_some(block)
     }
 
-    /// Its records, in order. Those of a decoded block are all there.
+    /// Its records, in order. A decoded block has all of them.
     pub(super) fn records(&self) -> Records<'_> {
         Records { rest: &self.bytes, seq: self.first, left: self.count }
     }
 
-    /// Whether each record bears the mark of the chain that leads from `before` to `behind`.
+    /// Whether the mark of each record matches the chain from `before` to `behind`.
     pub(super) fn holds(&self) -> bool {
         self.first_break().is_none()
     }
 
-    /// Number of the first record that does not fit the chain.
+    /// The number of the first record that does not match the chain.
     pub(super) fn first_break(&self) -> Option<u64> {
         let mut chain = self.before;
         let mut last = self.first;
@@ -118,7 +118,7 @@ impl Block {
     }
 }
 
-/// Bytes behind the last record; none when the records do not fit in.
+/// The number of bytes after the last record; `None` if the records do not fit.
 fn bytes_left(block: &Block) -> Option<usize> {
     let mut records = block.records();
     let found = records.by_ref().count();
@@ -133,7 +133,7 @@ pub(super) struct Packed<'a> {
     pub(super) content: LogContent<'a>,
 }
 
-/// Walks the records of a block.
+/// Iterates over the records of a block.
 pub(super) struct Records<'a> {
     rest: &'a [u8],
     seq: u64,
@@ -194,7 +194,7 @@ mod tests {
             let mut records = some();
             records[changed].1.push(1);
             let mut forged = filled(&records);
-            // Marks and ends as they were, as someone leaves them who changes a record alone.
+            // Marks and ends are unchanged, as when somebody changes only a record.
             let mut bytes = Vec::new();
             for (old, new) in block.records().zip(forged.records()) {
                 let id = new.content.tool_use_id;

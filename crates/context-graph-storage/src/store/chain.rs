@@ -1,15 +1,15 @@
-//! The hash chain of a session's log: each link covers its record and, through the link before it, all records of
-//! before. It uses no key, so anyone with the records can check it.
+//! The hash chain of a session's log: each link covers its record and, through the previous link, all earlier
+//! records. It uses no key, so anyone with the records can check it.
 
 use std::fmt;
 
-/// A place in a session's chain of records.
+/// A link in a session's chain of records.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Chain([u8; 32]);
 
 impl Chain {
-    /// Where the chain of a log begins. The number keeps the logs of a session that was forgotten and began anew
-    /// apart.
+    /// The start of a log's chain. The number separates the logs of a session that was forgotten and started
+    /// again.
     pub fn begin(ordinal: u64, session_id: &str) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"context-graph log 1");
@@ -18,14 +18,14 @@ impl Chain {
         Self(hasher.finalize().into())
     }
 
-    /// The link behind one more record.
+    /// The link after one more record.
     #[must_use]
     pub fn next(&self, seq: u64, tool_use_id: Option<&str>, bytes: &[u8]) -> Self {
         let id = tool_use_id.unwrap_or_default();
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.0);
         hasher.update(&seq.to_le_bytes());
-        // Lengths stand before what they measure, so that no two records give the same bytes.
+        // Each part has its length in front, so that no two records give the same bytes.
         hasher.update(&[u8::from(tool_use_id.is_some())]);
         hasher.update(&(id.len() as u64).to_le_bytes());
         hasher.update(id.as_bytes());
@@ -38,7 +38,7 @@ impl Chain {
         &self.0
     }
 
-    /// The first bytes, which are kept with each record so that a break can be named.
+    /// The first bytes, which are stored with each record so that a break can be located.
     pub(super) fn mark(&self) -> [u8; 8] {
         std::array::from_fn(|at| self.0[at])
     }

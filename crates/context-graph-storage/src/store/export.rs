@@ -1,5 +1,4 @@
-//! A copy of what is told, for others: the same tables and views without the records themselves and without what
-//! sessions go on from.
+//! A copy of the tables and views for others, without the records themselves and without the sessions' state.
 
 use std::path::Path;
 
@@ -12,7 +11,7 @@ use super::{About, SessionEntry, rows, schema};
 use crate::error::{Result, StorageError};
 use crate::seal::Seal;
 
-/// A database being written, all of it in one transaction.
+/// A database being written in one transaction.
 #[derive(Debug)]
 pub struct Copy {
     connection: Connection,
@@ -20,8 +19,8 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Makes one of an empty file. Nobody else sees the file yet and it is thrown away if anything fails, so it needs
-    /// no journal of its own.
+    /// Creates one in an empty file. Nobody else sees the file yet and it is deleted if anything fails, so it
+    /// needs no journal.
     pub fn create(path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let begun = Connection::open_with_flags(path, flags).and_then(|connection| {
@@ -35,7 +34,7 @@ impl Copy {
         Ok(Self { connection: begun.map_err(failure)?, sessions: 0 })
     }
 
-    /// Adds a session and what is to be told of it.
+    /// Adds a session and its rows.
     pub fn add(
         &mut self,
         session: &Session,
@@ -58,7 +57,7 @@ impl Copy {
         };
         let about = Some(About::of(session));
         let ledger = Ledger { number: self.sessions, settled: entry.last_seq, entry, about };
-        // The tags of a copy prove nothing to anybody.
+        // The tags of a copy prove nothing to anybody else.
         ledger
             .insert(&Seal::new([0; 32]), &self.connection)
             .and_then(|()| rows::put(&self.connection, ledger.number, entries, records))
@@ -66,7 +65,7 @@ impl Copy {
             .map_err(failure)
     }
 
-    /// Ends the copy.
+    /// Finishes the copy.
     pub fn finish(self) -> Result<()> {
         self.connection.execute_batch("COMMIT").map_err(failure)
     }

@@ -1,5 +1,5 @@
-//! Forgetting a session: its rows in every table, its words, and the links of the sessions that continue it. SQLite
-//! overwrites what it deletes, so nothing of it stays in the file.
+//! Forgets a session: its rows in every table, its words in the index, and the links of sessions that continue
+//! it. SQLite overwrites what it deletes, so nothing of it stays in the file.
 
 use rusqlite::{Connection, params};
 
@@ -13,11 +13,11 @@ use crate::seal::Seal;
 use crate::session_key::SessionKey;
 
 impl Store {
-    /// Removes the session, its log and everything made from it, and leaves a tombstone. Sessions that continue it lose
-    /// that link.
+    /// Removes the session, its log and everything derived from it, and adds a tombstone. Sessions that
+    /// continue it lose that link.
     pub fn forget(&self, id: &str, at_ms: i64, why: Why) -> Result<Removed> {
         SessionKey::new(id)?;
-        // The rollback journal holds what was there before: this one is emptied, and what earlier ones left with it.
+        // The rollback journal holds the old content, so it is emptied, together with the rest of earlier ones.
         self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = TRUNCATE"))?;
         let transaction = self.begin()?;
         let removed = self.settle(|_| forget(&self.seal, &transaction, id, at_ms, why))?;
@@ -47,7 +47,7 @@ fn forget(seal: &Seal, connection: &Connection, id: &str, at_ms: i64, why: Why) 
     Ok(Removed { snapshot, state, records: ledger.entry.last_seq, rows })
 }
 
-/// Takes the link to a session out of those that continue it, also out of what they go on from.
+/// Removes the link to a session from those that continue it, and from their state.
 fn unlink(seal: &Seal, connection: &Connection, id: &str) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT n.number, n.session_id, s.snapshot FROM sessions n JOIN states s ON s.session = n.number

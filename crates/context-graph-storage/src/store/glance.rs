@@ -1,5 +1,5 @@
-//! What pages show at a glance: one session on a time axis, the rules that stopped something, the files that were touched,
-//! what was put before the model. Each question is bounded: how much it may read is an argument.
+//! Data for the pages: one session on a time axis, the rules that stopped something, the files that were
+//! touched, the text that was injected. Each query is bounded: an argument says how much it may read.
 
 use rusqlite::{Row, params};
 
@@ -10,30 +10,30 @@ use super::log::read;
 use super::{Break, Store};
 use crate::error::Result;
 
-/// A call as a stretch of time.
+/// A call with its start and end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisCall {
     /// The number of its first record.
     pub seq: u64,
     /// When it began.
     pub at_ms: i64,
-    /// When its answer came.
+    /// The time of its answer.
     pub ended_ms: Option<i64>,
     /// The tool.
     pub tool: String,
-    /// The subagent that acted; none on the main thread.
+    /// The id of the subagent; `None` on the main thread.
     pub agent_id: Option<String>,
     /// Its kind.
     pub agent_kind: Option<String>,
     /// What was decided before it could run.
     pub verdict: Option<String>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: String,
     /// What it was about.
     pub subject: String,
 }
 
-/// An event as a moment.
+/// An event at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisEvent {
     /// The number of its record.
@@ -48,23 +48,23 @@ pub struct AxisEvent {
     pub subject: String,
 }
 
-/// A prompt, until the agent stopped.
+/// A turn: from a prompt until the agent stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisTurn {
     /// The number of the prompt's record.
     pub seq: u64,
     /// When it was asked.
     pub at_ms: i64,
-    /// When it was over.
+    /// When it ended.
     pub ended_ms: Option<i64>,
-    /// The prompt, in a line.
+    /// The prompt, in one line.
     pub prompt: String,
 }
 
 /// A session on a time axis.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Axis {
-    /// Its calls, in their order.
+    /// Its calls, in order.
     pub calls: Vec<AxisCall>,
     /// Everything else.
     pub events: Vec<AxisEvent>,
@@ -75,7 +75,7 @@ pub struct Axis {
 /// How often a rule decided something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleCount {
-    /// The rule; empty where none of ours decided.
+    /// The rule; empty if none of ours decided.
     pub rule: String,
     /// What it decided.
     pub verdict: String,
@@ -104,7 +104,7 @@ pub struct FileCount {
     pub last_ms: i64,
 }
 
-/// Something that was put before the model or a tool.
+/// Something that was injected into the model's context or a tool's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injected {
     /// The session.
@@ -115,11 +115,11 @@ pub struct Injected {
     pub at_ms: i64,
     /// `previous_session`, `context` or `input`.
     pub kind: String,
-    /// What it was.
+    /// The content.
     pub content: String,
 }
 
-/// What was done in a stretch of time.
+/// The activity in one interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stretch {
     /// Calls.
@@ -131,7 +131,7 @@ pub struct Stretch {
 }
 
 impl Store {
-    /// What was done from a moment on, in stretches of this length. At most `most` calls are looked at, the newest.
+    /// The activity since a moment, in intervals of this length. Reads at most `most` calls, the newest.
     pub fn activity(
         &self,
         since_ms: i64,
@@ -165,7 +165,7 @@ impl Store {
         })
     }
 
-    /// How many sessions and records there are.
+    /// The number of sessions and records.
     pub fn totals(&self) -> Result<(u64, u64)> {
         self.settle(|store| {
             let asked = "SELECT count(*), coalesce(sum(records), 0) FROM sessions";
@@ -175,7 +175,7 @@ impl Store {
         })
     }
 
-    /// Where the hash chain of a session does not lead from its first record to its last; none where it does.
+    /// Where the hash chain of a session is broken; `None` if it is intact.
     pub fn chain_break(&self, session_id: &str) -> Result<Option<Break>> {
         self.settle(|store| {
             let Some(ledger) = find(&store.connection, session_id)? else { return Ok(None) };
@@ -249,8 +249,8 @@ impl Store {
         })
     }
 
-    /// Which rules stopped calls, or asked about them, since a moment. At most `most` calls are looked at, the newest of each
-    /// verdict. Sessions of the ids in `passed_over` are left out.
+    /// Which rules stopped calls, or asked about them, since a moment. Reads at most `most` calls of each
+    /// verdict, the newest. Sessions in `passed_over` are left out.
     pub fn rules_that_stopped(
         &self,
         since_ms: i64,
@@ -288,7 +288,7 @@ impl Store {
         })
     }
 
-    /// Which files the newest `most` calls since a moment named, the most frequent first.
+    /// Which files the newest `most` calls since a moment named, most frequent first.
     pub fn files_touched(
         &self,
         since_ms: i64,
@@ -321,7 +321,7 @@ impl Store {
         })
     }
 
-    /// What was put before the model or a tool of a session, newest first, at most `most`.
+    /// What was injected in a session, newest first, at most `most`.
     pub fn injected(&self, session_id: &str, most: usize) -> Result<Vec<Injected>> {
         self.settle(|store| {
             let mut statement = store.connection.prepare_cached(
@@ -344,7 +344,7 @@ impl Store {
     }
 }
 
-/// The verdicts that keep a call from running as it was asked for.
+/// The verdicts that keep a call from running as requested.
 const STOPPING: [&str; 4] = ["halt", "deny", "block", "ask"];
 
 fn limit(most: usize) -> i64 {

@@ -1,5 +1,5 @@
-//! The row of a session, which lists and writers go by. It bears a tag over all of its columns, the end of the hash chain
-//! among them, so that a row that was changed or made up behind our back is told from ours.
+//! The row of a session, used by lists and writers. It has a tag over all of its columns, including the end of
+//! the hash chain, so that a row that another program changed or added is detected.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 
@@ -13,13 +13,13 @@ const COLUMNS: &str = "number, session_id, previous_id, project, updated_ms, fir
     ended_ms, end_reason, end_status, lifecycle, model, cwd, transcript_path, prompts, calls, failures, continuity,
     records, chain, settled, generation, folded, folded_check";
 const COUNT: usize = 25;
-/// The first of them that a later fold writes again as a matter of course.
+/// The first column that every later fold writes again.
 const CHANGING: usize = 3;
 
-/// What a session's row is sealed for.
+/// The purpose of the seal of a session's row.
 const ROW: &str = "stored session";
 
-/// A session in the store, as a writer needs it.
+/// A stored session, with what a writer needs.
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub(super) number: i64,
@@ -28,19 +28,19 @@ pub(super) struct Ledger {
     pub(super) about: Option<About>,
 }
 
-/// A question for sessions, to be read by [`Ledger::read`]; what goes on behind `FROM sessions` is the caller's.
+/// A query for sessions, to be read by [`Ledger::read`]; the caller gives the part after `FROM sessions`.
 pub(super) fn select(rest: &str) -> String {
     format!("SELECT {COLUMNS}, tag FROM sessions {rest}")
 }
 
-/// Whether the row was written by us. What was asked must begin with the columns of [`select`].
+/// Whether we wrote the row. The query must begin with the columns of [`select`].
 pub(super) fn is_ours(seal: &Seal, row: &Row<'_>) -> rusqlite::Result<bool> {
     let mut bytes = Vec::with_capacity(1024);
     encode_row(row, COUNT, &mut bytes)?;
     Ok(row.get_ref(COUNT)?.as_blob().is_ok_and(|tag| seal.holds(ROW, &[&bytes], tag)))
 }
 
-/// Those of some sessions whose rows were not written by us.
+/// Of some sessions, those whose rows we did not write.
 pub(super) fn not_ours(
     seal: &Seal,
     connection: &Connection,
@@ -59,15 +59,15 @@ pub(super) fn not_ours(
     Ok(foreign)
 }
 
-/// The session of this id.
+/// The session with this id.
 pub(super) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Ledger>> {
     let mut statement = connection.prepare_cached(&select("WHERE session_id = ?"))?;
     statement.query_row([id], Ledger::read).optional()
 }
 
 impl Ledger {
-    /// A session from a row. Whatever a column holds that does not belong there is nothing: whether the row is ours says
-    /// its tag.
+    /// Reads a session from a row. An invalid column value counts as nothing: the tag decides whether the row
+    /// is ours.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let number = |at: usize| row.get_ref(at).ok().and_then(|value| value.as_i64().ok());
         let count = |at: usize| number(at).map(i64::cast_unsigned);
@@ -148,7 +148,7 @@ impl Ledger {
         seal.tag(ROW, &[&bytes])
     }
 
-    /// Writes the row of a session that has none.
+    /// Inserts the row of a session that has none.
     pub(super) fn insert(&self, seal: &Seal, connection: &Connection) -> rusqlite::Result<()> {
         let tag = self.tag(seal);
         let marks = "?, ".repeat(COUNT);
@@ -157,8 +157,8 @@ impl Ledger {
         connection.prepare_cached(&asked)?.execute(params_from_iter(fields)).map(|_| ())
     }
 
-    /// Writes the row anew. The session that it continues is written only where it is another one than before: to write
-    /// it is to write to an index as well.
+    /// Updates the row. The link to the previous session is written only if it changed, because that also
+    /// writes to an index.
     pub(super) fn update(
         &self,
         seal: &Seal,

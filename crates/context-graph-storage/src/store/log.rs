@@ -1,4 +1,4 @@
-//! A session's records: blocks one behind the other.
+//! A session's records, in consecutive blocks.
 
 use std::ops::ControlFlow;
 
@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::session_key::SessionKey;
 
 impl Store {
-    /// Visits the session's records from `from_seq` on, oldest first, one at a time. A block that does not check out
-    /// is one entry without content.
+    /// Visits the session's records from `from_seq` on, oldest first, one at a time. An invalid block is one
+    /// entry without content.
     pub fn visit_log(&self, id: &str, from_seq: u64, visit: LogVisitor<'_>) -> Result<()> {
         SessionKey::new(id)?;
         self.settle(|store| match find(&store.connection, id)? {
@@ -37,7 +37,7 @@ impl Store {
         Ok(found)
     }
 
-    /// All records of a tool call, in the order their sessions came to the store and then of their numbers.
+    /// All records of a tool call, ordered by session, then by number.
     pub fn find_calls(&self, tool_use_id: &str) -> Result<Vec<StoredRecord>> {
         let mut found = Vec::new();
         if tool_use_id.is_empty() {
@@ -66,7 +66,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The ids of calls that begin so, each once, and at most two; and the sessions that know one.
+    /// The call ids with this prefix, each once, at most two; and the sessions that have one.
     pub fn calls_beginning(&self, beginning: &str) -> Result<(Vec<String>, Vec<String>)> {
         let end = format!("{beginning}\u{10FFFF}");
         self.settle(|store| {
@@ -89,7 +89,7 @@ impl Store {
     }
 }
 
-/// The id of the session of this number.
+/// The id of the session with this number.
 pub(super) fn session_id(connection: &Connection, session: i64) -> rusqlite::Result<String> {
     let mut statement = connection.prepare_cached("SELECT session_id FROM sessions WHERE number = ?")?;
     statement.query_row([session], |row| row.get(0))
@@ -104,14 +104,14 @@ fn owned(id: &str, entry: LogEntry<'_>) -> StoredRecord {
     }
 }
 
-/// Visits the records of the session of this number from `from_seq` on.
+/// Visits the records of the session with this number from `from_seq` on.
 pub(super) fn walk(
     connection: &Connection,
     session: i64,
     from_seq: u64,
     visit: LogVisitor<'_>,
 ) -> rusqlite::Result<()> {
-    // From the block that may hold the record: the last one that begins at or before it.
+    // Starts with the block that may hold the record: the last one that begins at or before it.
     let mut statement = connection.prepare_cached(
         "SELECT first_seq, content FROM blocks WHERE session = ?1 AND first_seq >= coalesce(
             (SELECT max(first_seq) FROM blocks WHERE session = ?1 AND first_seq <= ?2), 0)
@@ -135,7 +135,7 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// Appends records to the session's log, in its last block while that has room, and moves the ledger on.
+/// Appends records to the session's log, in its last block while that has space, and updates the ledger.
 pub(super) fn append(
     connection: &Connection,
     ledger: &mut Ledger,
@@ -175,7 +175,7 @@ fn put(connection: &Connection, session: i64, block: &Block) -> rusqlite::Result
     Ok(())
 }
 
-/// The block that is stored under this number; none when it does not check out.
+/// The block stored under this number; `None` if it is not valid.
 pub(super) fn read(session: i64, first: u64, content: ValueRef<'_>) -> Option<Block> {
     let content = sealed::unseal(&key(session, first), content.as_blob().ok()?)?;
     Block::decode(first, content)
@@ -188,8 +188,9 @@ fn key(session: i64, first: u64) -> [u8; 16] {
     key
 }
 
-/// The last block, if it has room, ends where the ledger does, and holds: what does not is left as it is, to be found.
-/// One that the search knows is left too: what it knows must be taken out with the words that were put in.
+/// The last block, if it has space, ends where the ledger does, and is valid. An invalid one is left as it is,
+/// to be found later. An indexed block is left too: to remove it from the index, exactly the indexed words are
+/// needed.
 fn open_block(connection: &Connection, ledger: &Ledger) -> rusqlite::Result<Option<Block>> {
     if ledger.entry.last_seq == 0 {
         return Ok(None);

@@ -1,7 +1,7 @@
-//! Opening the store: SQLite with its defences up, in rollback-journal mode, of a version that is understood.
+//! Opens the store: SQLite with all its defences, in rollback-journal mode, with a known version.
 //!
-//! One process per event opens, commits once and ends, so a write-ahead log would be built and taken down each time:
-//! measured, a rollback journal costs half as much. A fold is durable when it has been committed.
+//! One process per event opens, commits once and ends, so a write-ahead log would be created and removed each
+//! time: measured, a rollback journal costs half as much. A fold is durable when it is committed.
 
 use std::cell::Cell;
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::system;
 
 /// The name of the database in its folder.
 pub const DATABASE: &str = "context-graph.db";
-/// What SQLite keeps beside it while it writes.
+/// The rollback journal that SQLite keeps next to it.
 pub(super) const ROLLBACK: &str = "context-graph.db-journal";
 /// The file of another engine that development builds used.
 const LMDB: &str = "data.mdb";
@@ -33,29 +33,29 @@ const LMDB: &str = "data.mdb";
 /// How to open a store.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// The folder of the database; created with mode 0700 when missing.
+    /// The folder of the database; created with mode 0700 if it is missing.
     pub folder: PathBuf,
     /// Where damaged bytes go.
     pub quarantine: PathBuf,
-    /// The present, for naming what goes to quarantine.
+    /// The current time, for file names in quarantine.
     pub now_ms: i64,
     /// Who waits.
     pub patience: Patience,
-    /// What sessions are sealed with: one that does not bear its tags was not stored by this user in this place.
+    /// The seal of sessions: one without valid tags was not stored by this user in this place.
     pub seal: Seal,
 }
 
-/// Who waits for the store while others use it.
+/// How long the caller waits while others use the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
-    /// A hook: it must answer, and what it could not store waits in a journal.
+    /// A hook: it must answer soon, and what it could not store waits in a journal.
     Hook,
-    /// A command: whoever called it would rather wait.
+    /// A command: its caller prefers to wait.
     Command,
 }
 
 impl StoreOptions {
-    /// The store in `folder`, with its quarantine beside it, sealed with what anybody knows.
+    /// The store in `folder`, with its quarantine next to it and a publicly known seal.
     pub fn new(folder: impl Into<PathBuf>, now_ms: i64) -> Self {
         let folder = folder.into();
         let quarantine = folder.parent().unwrap_or(&folder).join("quarantine");
@@ -63,12 +63,12 @@ impl StoreOptions {
     }
 }
 
-/// A hook waits for others no longer than this, all in all.
+/// The longest time that a hook waits for others, in total.
 const HOOK_WAITS: Duration = Duration::from_millis(400);
 /// A command waits about ten seconds each time.
 const COMMAND_WAITS: i32 = 1000;
 
-/// Waits for others as long as it may.
+/// Sets how long to wait for others.
 fn wait(connection: &mut Connection, patience: Patience) -> rusqlite::Result<()> {
     match patience {
         Patience::Hook => {
@@ -85,16 +85,16 @@ fn wait(connection: &mut Connection, patience: Patience) -> rusqlite::Result<()>
     }
 }
 
-/// So many steps of SQLite's lie between two looks at what is left.
+/// The number of SQLite steps between two checks of the budget.
 const STEPS: i32 = 10_000;
-/// What a question may take, in such steps: some for itself, and some for each byte of the file. Sound files need less
-/// than a hundredth; in a crafted one, pages lead back to each other and there is no end.
+/// The budget of a query in such steps: a fixed part, and a part per byte of the file. Valid files need less
+/// than a hundredth. In a crafted file, pages can form a cycle, and a query would never end.
 const STEPS_FOR_ITSELF: i64 = 1 << 28;
 const STEPS_A_BYTE: i64 = 16;
-/// A hook asks no longer than this, all in all; then what happened stays in the session's journal.
+/// The longest time for a hook's queries, in total; after that the events stay in the session's journal.
 const HOOK_ASKS: Duration = Duration::from_secs(1);
 
-/// What a question may take.
+/// The budget of a query.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
     whole: i64,
@@ -102,20 +102,20 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// For a file of this length.
+    /// The budget for a file of this length.
     fn of(length: u64) -> Self {
         let steps = i64::try_from(length).unwrap_or(i64::MAX).saturating_mul(STEPS_A_BYTE);
         let whole = steps.saturating_add(STEPS_FOR_ITSELF) / i64::from(STEPS);
         Self { whole, left: Arc::new(AtomicI64::new(whole)) }
     }
 
-    /// Begins anew, for another question.
+    /// Resets the budget for another query.
     fn renew(&self) {
         self.left.store(self.whole, Ordering::Relaxed);
     }
 }
 
-/// Sees that every question comes to an end.
+/// Makes sure that every query ends.
 fn bound(connection: &mut Connection, patience: Patience, budget: &Budget) -> rusqlite::Result<()> {
     if patience == Patience::Hook {
         let until = Instant::now() + HOOK_ASKS;
@@ -126,25 +126,26 @@ fn bound(connection: &mut Connection, patience: Patience, budget: &Budget) -> ru
 }
 
 impl Store {
-    /// Opens or creates the store. A file that is none is moved to quarantine and reported; the next open starts
-    /// afresh. One of a newer program is refused and left as it is.
+    /// Opens or creates the store. A file that is not a store is moved to quarantine and reported; the next
+    /// open starts from empty. A store of a newer program is refused and left unchanged.
     pub fn open(options: &StoreOptions) -> Result<Self> {
         let store = Self::connect(options)?;
         schema::prepare(&store, options.patience)?;
-        // A hook asks at once and is done; a command may go on for long, and must keep nobody from writing.
+        // A hook makes its queries at once and is done; a command may take long, and must not keep others from
+        // writing.
         if options.patience == Patience::Command {
             store.end_look()?;
         }
         Ok(store)
     }
 
-    /// Ends what [`Self::connect`] began; without it nothing can be written.
+    /// Ends the read transaction that [`Self::connect`] began; nothing can be written before that.
     pub(crate) fn end_look(&self) -> Result<()> {
         if self.looks.take() { self.settle(|store| store.connection.execute_batch("COMMIT")) } else { Ok(()) }
     }
 
-    /// Opens the file, whatever is in it, and begins to look into it: to lock it anew for each question takes longer than
-    /// most answers.
+    /// Opens the file, whatever is in it, and begins a read transaction: locking it again for each query takes
+    /// longer than most answers.
     pub(super) fn connect(options: &StoreOptions) -> Result<Self> {
         let path = options.folder.join(DATABASE);
         let length = create(&path)?;
@@ -152,7 +153,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        // A link at the end is refused below; those further up are the user's and the administrator's.
+        // A link at the end is refused below; links further up belong to the user and the administrator.
         let real = fs::canonicalize(&options.folder).context("open", &options.folder)?.join(DATABASE);
         let budget = Budget::of(length);
         let connection = Connection::open_with_flags(&real, flags)
@@ -162,7 +163,7 @@ impl Store {
                 Ok(connection)
             })
             .map_err(|error| failure(&path, &error))?;
-        // A fold has more questions than are kept by default.
+        // A fold has more statements than the default cache holds.
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let store = Self {
             connection,
@@ -173,39 +174,39 @@ impl Store {
             now_ms: options.now_ms,
             seal: options.seal.clone(),
         };
-        // SQLite takes what is too short for a header for an empty file, and would write over it.
+        // SQLite treats a file that is too short for a header as empty, and would overwrite it.
         if (1..HEADER).contains(&length) {
             return Err(store.put_file_aside("it is too short"));
         }
         store.settle(|store| {
             defend(&store.connection)?;
-            // What is deleted is overwritten, and nothing is kept in temporary files. That a commit survives a power cut
-            // (`synchronous = FULL`) is SQLite's own default; to ask for it would take a look of its own.
+            // Deleted data is overwritten, and no temporary files are used. `synchronous = FULL`, which makes a
+            // commit survive a power cut, is SQLite's default; setting it would take an extra read.
             store.connection.execute_batch(
                 "PRAGMA journal_size_limit = 1048576; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
                  PRAGMA cell_size_check = ON; BEGIN; PRAGMA user_version;",
             )?;
             store.looks.set(true);
-            // The rollback journal keeps its length: to write over it is cheaper than to make it longer each time.
+            // The rollback journal keeps its length: overwriting it is cheaper than extending it each time.
             store.connection.execute_batch("PRAGMA journal_mode = PERSIST")?;
             Ok(())
         })?;
         Ok(store)
     }
 
-    /// Whether nobody else can open it.
+    /// Whether it is in memory, so that nobody else can open it.
     pub(super) fn is_in_memory(&self) -> bool {
         self.path.as_os_str() == IN_MEMORY
     }
 
-    /// How to open the same store once more, in another thread.
+    /// The options to open the same store again, in another thread.
     pub(super) fn options(&self) -> StoreOptions {
         let folder = self.path.parent().unwrap_or(&self.path);
         let quarantine = self.quarantine.folder().to_path_buf();
         StoreOptions { quarantine, seal: self.seal.clone(), ..StoreOptions::new(folder, self.now_ms) }
     }
 
-    /// A store in memory, for questions about sessions that are not stored yet.
+    /// A store in memory, for queries about sessions that are not stored yet.
     pub fn in_memory() -> Result<Self> {
         let path = PathBuf::from(IN_MEMORY);
         let connection = Connection::open_in_memory().map_err(|error| failure(&path, &error))?;
@@ -217,19 +218,19 @@ impl Store {
         Ok(store)
     }
 
-    /// What went wrong, for callers. A file that SQLite finds damaged is put aside, so that this is told once and the
-    /// next one starts afresh.
+    /// Converts an error for callers. A file that SQLite finds damaged is moved aside, so that this is reported
+    /// once and the next process starts from empty.
     pub(super) fn failure(&self, error: rusqlite::Error) -> StorageError {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let damaged = matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase));
-        // The index of words can be made again; the rest cannot.
+        // The text index can be rebuilt; the rest cannot.
         let only_words = error
             .sqlite_error()
             .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CORRUPT_VTAB);
         if damaged && !only_words { self.put_file_aside(error) } else { failure(&self.path, &error) }
     }
 
-    /// Moves the file to quarantine, and says why.
+    /// Moves the file to quarantine; the error says why.
     pub(super) fn put_file_aside(&self, why: impl fmt::Display) -> StorageError {
         let folder = self.path.parent().unwrap_or(&self.path);
         let name = format!("store-{}", self.now_ms);
@@ -239,21 +240,22 @@ impl Store {
         }
     }
 
-    /// Does something with the database, and says what went wrong.
+    /// Runs `work` on the database, and converts its error.
     pub(super) fn settle<T>(&self, work: impl FnOnce(&Self) -> rusqlite::Result<T>) -> Result<T> {
         self.budget.renew();
         work(self).map_err(|error| self.failure(error))
     }
 }
 
-/// The path of what is in no file.
+/// The path of a database in memory.
 const IN_MEMORY: &str = ":memory:";
-/// So many questions are kept as SQLite understands them.
+/// The size of the prepared statement cache.
 const STATEMENTS: usize = 64;
-/// No database is shorter.
+/// The shortest valid database.
 const HEADER: u64 = 512;
 
-/// Makes the file where there is none, for its owner alone; SQLite would ask the umask. Says how long it is.
+/// Creates the file if there is none, with access only for its owner; SQLite would use the umask. Returns its
+/// length.
 fn create(path: &Path) -> Result<u64> {
     if let Ok(found) = path.symlink_metadata() {
         if found.is_file() {
@@ -277,21 +279,21 @@ fn create(path: &Path) -> Result<u64> {
     make(path).map(|()| 0)
 }
 
-/// Makes the rollback journal where there is none, for its owner alone, and sees that the folder knows both files after a
-/// power cut.
+/// Creates the rollback journal if there is none, with access only for its owner, and syncs the folder so that
+/// both files survive a power cut.
 fn begin_rollback(folder: &Path) -> Result<()> {
     let path = folder.join(ROLLBACK);
     if path.symlink_metadata().is_ok() {
         return Ok(());
     }
     match make(&path) {
-        // Where nothing can be written, nothing has to be undone.
+        // If nothing can be written, nothing has to be undone.
         Err(error) if error.can_wait() => Ok(()),
         made => made.and_then(|()| system::sync_folder(folder).context("sync", folder)),
     }
 }
 
-/// Makes an empty file for its owner alone, unless it is there.
+/// Creates an empty file with access only for its owner, unless it exists.
 fn make(path: &Path) -> Result<()> {
     match system::create_own_file(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error).context("create", path),
@@ -299,8 +301,8 @@ fn make(path: &Path) -> Result<()> {
     }
 }
 
-/// What a crafted file could ask for is refused: a schema that calls functions, writes past SQL, other files, absurd
-/// sizes.
+/// Refuses what a crafted file could use: a schema that calls functions, writes that bypass SQL, other files,
+/// absurd sizes.
 fn defend(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -311,7 +313,7 @@ fn defend(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// An error of SQLite's, for callers.
+/// Converts an SQLite error for callers.
 fn failure(path: &Path, error: &rusqlite::Error) -> StorageError {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, PermissionDenied, ReadOnly,

@@ -13,27 +13,27 @@ use crate::error::Result;
 use crate::seal::Seal;
 use crate::sessions::decode_session;
 
-/// What making rows anew came to.
+/// The result of rebuilding rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// Sessions of which everything was told again.
+    /// Sessions that were rebuilt.
     pub sessions: u64,
     /// Their records.
     pub records: u64,
-    /// Rows of sessions that are not there, which were removed.
+    /// Removed rows that belonged to no session.
     pub strays: u64,
-    /// Views and indexes that were put right.
+    /// Views and indexes that were repaired.
     pub mended: Vec<String>,
-    /// Sessions that were left as they are: their records do not hold, or are not ours.
+    /// Sessions that were left unchanged: their records are not valid, or not ours.
     pub left: Vec<String>,
 }
 
-/// So many sessions are told by one transaction: a hook that wants to write waits no longer than that.
+/// The number of sessions per transaction: a hook that wants to write waits no longer than that.
 const AT_ONCE: usize = 16;
 
 impl Store {
-    /// Opens a store that may have been changed, puts it right and makes every row anew; `progress` hears how many
-    /// records were told so far.
+    /// Opens a store that may have been changed, repairs it and rebuilds every row; `progress` gets the number
+    /// of records processed so far.
     pub fn rebuild(options: &StoreOptions, progress: &mut dyn FnMut(u64)) -> Result<Rebuilt> {
         let store = Self::connect(options)?;
         let mut rebuilt = Rebuilt::default();
@@ -69,7 +69,7 @@ impl Store {
     }
 }
 
-/// Tells everything about a session again, if it is ours and its records hold.
+/// Rebuilds all rows of a session, if it is ours and its records are valid.
 fn retell(connection: &Connection, seal: &Seal, number: i64, rebuilt: &mut Rebuilt) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&select("WHERE number = ?"))?;
     let found = statement
@@ -98,7 +98,7 @@ fn retell(connection: &Connection, seal: &Seal, number: i64, rebuilt: &mut Rebui
     Ok(())
 }
 
-/// The session of a row that was changed, from what it goes on from, which is sealed by itself.
+/// Restores the session of a changed row from its state, which has its own seal.
 fn restored(connection: &Connection, seal: &Seal, ledger: Ledger) -> rusqlite::Result<Option<Ledger>> {
     let id = &ledger.entry.session_id;
     let mut statement = connection.prepare_cached("SELECT snapshot, state FROM states WHERE session = ?")?;
@@ -112,7 +112,8 @@ fn restored(connection: &Connection, seal: &Seal, ledger: Ledger) -> rusqlite::R
     let state = state.as_deref().and_then(|state| seal.disclose(STATE, id, state));
     let session = state.and_then(|state| decode_session(state).ok());
     let mut entry = ledger.entry.clone();
-    // Nobody knows any more how far its journal was folded. A fold empties the journal, so all that is in it is new.
+    // How far its journal was folded is no longer known. A fold empties the journal, so everything in it is
+    // new.
     entry.folded_to = None;
     entry.timestamp_ms = snapshot.timestamp_ms;
     entry.previous_session_id = snapshot.previous_session_id;
@@ -125,7 +126,7 @@ fn restored(connection: &Connection, seal: &Seal, ledger: Ledger) -> rusqlite::R
     Ok(Some(Ledger { entry, about, ..ledger }))
 }
 
-/// Tells a session from its records; how many there are, if they hold.
+/// Rebuilds a session from its records; returns their number if they are valid.
 fn from_records(
     connection: &Connection,
     seal: &Seal,

@@ -1,7 +1,7 @@
-//! What records tell, as rows: calls, events, decisions, files, turns, injections.
+//! The content of records as rows: calls, events, decisions, files, turns, injections.
 //!
-//! A call lies in several records, and what became of it may show much later. So rows are made from the records behind
-//! the last place up to which everything is settled, and made again while it is not.
+//! A call has several records, and its outcome may become known much later. So rows are derived from the
+//! records after the last settled position, and derived again until these are settled too.
 
 use std::ops::ControlFlow;
 
@@ -16,11 +16,12 @@ use super::write::number;
 use super::{LogRecord, log};
 use crate::sessions::decode_record;
 
-/// No further back than this is looked for calls without an answer: one that never gets any must not make every later
-/// turn cost more.
+/// How far back to look for unanswered calls: one that is never answered must not make every later turn more
+/// expensive.
 const FURTHEST: u64 = 1000;
 
-/// Tells the records behind `before`, which were appended just now, and says up to where everything is settled.
+/// Derives rows from the records after `before`, which were just appended, and returns the new settled
+/// position.
 pub(super) fn tell(
     connection: &Connection,
     ledger: &Ledger,
@@ -42,7 +43,7 @@ pub(super) fn tell(
     Ok(settled(&entries, open_turn, ledger.entry.last_seq))
 }
 
-/// The records behind `from`: those up to `before` from the log, then the fresh ones.
+/// The records after `from`: those up to `before` from the log, then the new ones.
 fn read_from(
     connection: &Connection,
     ledger: &Ledger,
@@ -75,9 +76,9 @@ pub(super) fn correlated(ledger: &Ledger, records: &[(u64, EventRecord)]) -> Vec
     correlate(origin, records.iter().map(|(seq, record)| (*seq, record)))
 }
 
-/// The place from which to tell again because something here may belong to a call that counted as settled: an answer, a
-/// batch or another asking by its id; a request or an answer without one that nothing here fits, for which everything is
-/// told again.
+/// The position from which rows must be derived again because a new record may belong to a settled call: an
+/// answer, a batch or another request with its id. For a request or an answer without an id that matches
+/// nothing here, everything is derived again.
 fn reaches_back(
     connection: &Connection,
     ledger: &Ledger,
@@ -87,8 +88,8 @@ fn reaches_back(
     if settled == 0 {
         return Ok(None);
     }
-    // The newest call of the id. One that was answered in a turn that is over is over: what comes later is another call.
-    // Only its batch may come later still, if it had none.
+    // The newest call with the id. A call that was answered in a finished turn is closed: later records belong
+    // to another call. Only its batch may come later, if it had none.
     let mut statement = connection.prepare_cached(
         "SELECT c.seq, c.ended_ms IS NOT NULL AND (c.batch_seq IS NOT NULL OR NOT ?5) AND EXISTS (SELECT 1 FROM events e
             WHERE e.session = c.session AND e.seq > c.last_seq AND e.seq <= ?4
@@ -115,7 +116,7 @@ fn reaches_back(
     furthest.map(|seq| whole(connection, ledger.number, seq.saturating_sub(1), settled)).transpose()
 }
 
-/// `from`, or as much before it as it takes for no call to lie on both sides.
+/// `from`, or as far before it as needed so that no call lies on both sides.
 fn whole(connection: &Connection, session: i64, from: u64, settled: u64) -> rusqlite::Result<u64> {
     let mut statement = connection.prepare_cached(
         "SELECT min(call) FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3 AND call <= ?2
@@ -134,7 +135,8 @@ fn whole(connection: &Connection, session: i64, from: u64, settled: u64) -> rusq
     }
 }
 
-/// Up to where nothing can change any more: not behind a turn or a call that is open, and not within a call.
+/// The position before which nothing can change any more: not after an open turn or call, and not inside a
+/// call.
 pub(super) fn settled(entries: &[Entry], open_turn: Option<u64>, last: u64) -> u64 {
     let calls: Vec<(u64, u64, bool)> = entries
         .iter()
@@ -155,7 +157,7 @@ pub(super) fn settled(entries: &[Entry], open_turn: Option<u64>, last: u64) -> u
     settled
 }
 
-/// Tells entries, which were made from these records; the number of the prompt of a turn that is not over.
+/// Inserts the rows of entries made from these records; returns the number of the prompt of an unfinished turn.
 pub(super) fn put(
     connection: &Connection,
     session: i64,
@@ -165,7 +167,7 @@ pub(super) fn put(
     telling::tell(session, entries, records, &mut Insert { connection, statements: Default::default() })
 }
 
-/// Puts rows into their tables.
+/// Inserts rows into their tables.
 struct Insert<'a> {
     connection: &'a Connection,
     statements: [Option<CachedStatement<'a>>; TABLES.len()],
@@ -186,7 +188,7 @@ impl Rows for Insert<'_> {
     }
 }
 
-/// A record as it was stored; one that cannot be read is an event that says nothing.
+/// Decodes a stored record; one that cannot be decoded becomes an event without content.
 pub(super) fn read(ledger: &Ledger, tool_use_id: Option<&str>, bytes: &[u8]) -> EventRecord {
     let tool_use_id = tool_use_id.map(str::to_owned);
     if let Ok(record) = decode_record(bytes) {
@@ -205,7 +207,7 @@ pub(super) fn read(ledger: &Ledger, tool_use_id: Option<&str>, bytes: &[u8]) -> 
     }
 }
 
-/// Removes what was told of the records behind `seq`; says how many rows those were.
+/// Removes the rows of the records after `seq`; returns how many there were.
 pub(super) fn forget_from(connection: &Connection, session: i64, seq: u64) -> rusqlite::Result<usize> {
     let mut removed = 0;
     for table in &TABLES {

@@ -1,10 +1,10 @@
-//! Values with a checksum over key and content, so that a value under the wrong key is found out too.
+//! Values with a checksum over key and content, so that a value under the wrong key is detected too.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 const SUM: usize = 8;
 
-/// `content` as it is stored under `key`.
+/// `content` in its stored form under `key`.
 pub(super) fn seal(key: &[u8], content: &[u8]) -> Vec<u8> {
     let mut value = Vec::with_capacity(SUM + content.len());
     value.extend(checksum(key, content).to_le_bytes());
@@ -12,7 +12,7 @@ pub(super) fn seal(key: &[u8], content: &[u8]) -> Vec<u8> {
     value
 }
 
-/// The content of a value stored under `key`; none when it does not check out.
+/// The content of a value stored under `key`; `None` if it is not valid.
 pub(super) fn unseal<'a>(key: &[u8], value: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, content) = value.split_first_chunk::<SUM>()?;
     (checksum(key, content) == u64::from_le_bytes(*sum)).then_some(content)

@@ -1,11 +1,11 @@
-//! Entries that say something: from the words to the blocks, from the blocks to the entries.
+//! Text search: from the words to the blocks, from the blocks to the entries.
 
 use rusqlite::{Connection, ToSql, params};
 
 use super::entries::{EntryRow, Filter, Scope, newest, numbers, select};
 use super::words;
 
-/// The newest `limit` entries that fit and say one of the words.
+/// The newest `limit` entries that match and contain one of the words.
 pub(super) fn saying(
     connection: &Connection,
     filter: &Filter,
@@ -15,7 +15,7 @@ pub(super) fn saying(
     let named = filter.sessions.as_ref().map(|ids| numbers(connection, ids)).transpose()?;
     let mut search = Search { connection, filter, passed_over, named, limit, found: Vec::new() };
     let question = words::question(&filter.needles);
-    // What the index does not know is read in any case; where it cannot tell, everything is.
+    // Blocks that are not indexed are always read; if the index cannot help, all blocks are read.
     let unknown = format!(
         "SELECT session, first_seq FROM blocks {} ORDER BY session DESC, first_seq DESC",
         if question.is_some() { "WHERE searchable = 0" } else { "" }
@@ -29,7 +29,7 @@ pub(super) fn saying(
     Ok(search.found)
 }
 
-/// A search for words.
+/// A text search.
 struct Search<'a> {
     connection: &'a Connection,
     filter: &'a Filter,
@@ -40,8 +40,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Reads blocks, those of the newest session first, until there is enough and no session that is left has seen an
-    /// event since the oldest of what was found.
+    /// Reads blocks, starting with the newest session, until there are enough results and no remaining session
+    /// has an event newer than the oldest result.
     fn blocks(&mut self, asked: &str, given: &[&dyn ToSql]) -> rusqlite::Result<()> {
         let mut statement = self.connection.prepare(asked)?;
         let mut rows = statement.query(given)?;
@@ -64,7 +64,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether there is enough, and none of these sessions can have anything newer.
+    /// Whether there are enough results, and none of these sessions can have a newer one.
     fn is_done(&self, which: &str, session: i64) -> rusqlite::Result<bool> {
         let oldest = self.found.first().filter(|_| self.found.len() >= self.limit);
         let Some(oldest) = oldest else { return Ok(false) };
@@ -79,7 +79,7 @@ impl Search<'_> {
         }
         let scope = Scope::Records(session, seqs);
         for entry in select(self.connection, self.filter, &scope, self.limit)? {
-            // A call may lie in two blocks.
+            // A call may be in two blocks.
             if !self.found.iter().any(|known| known.session == session && known.seq == entry.seq) {
                 self.found.push(entry);
             }

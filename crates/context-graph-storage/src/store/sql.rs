@@ -1,4 +1,4 @@
-//! Questions in SQL, as people write them: read-only, one statement, no other file, and no longer than allowed.
+//! SQL queries written by people: read-only, one statement, no other file, with a time limit.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 use super::Store;
 use crate::error::{Result, StorageError};
 
-/// A value of an answer.
+/// A value in a result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// Nothing.
@@ -20,11 +20,11 @@ pub enum Cell {
     Real(f64),
     /// A text.
     Text(String),
-    /// Bytes, of which only the number is told.
+    /// Bytes, of which only the length is shown.
     Bytes(usize),
 }
 
-/// A row of an answer; the first is the names of its columns.
+/// A row of a result; the first one has the column names.
 #[derive(Debug)]
 pub enum Answer {
     /// The names of the columns.
@@ -33,12 +33,12 @@ pub enum Answer {
     Row(Vec<Cell>),
 }
 
-/// So many steps of SQLite's lie between two looks at the clock.
+/// The number of SQLite steps between two checks of the clock.
 const STEPS: i32 = 10_000;
 
 impl Store {
-    /// Asks a question in SQL, and gives the answer row by row. Whatever would change something, open another file or
-    /// ask SQLite about itself is refused.
+    /// Runs an SQL query, and returns the result row by row. Anything that would change data, open another file
+    /// or query SQLite itself is refused.
     pub fn ask(
         &mut self,
         sql: &str,
@@ -46,7 +46,7 @@ impl Store {
         visit: &mut dyn FnMut(Answer) -> ControlFlow<()>,
     ) -> Result<()> {
         let until = Instant::now() + at_most;
-        // What has to be sorted may be more than fits in memory.
+        // Sorting may need more than fits in memory.
         let limited = "PRAGMA query_only = ON; PRAGMA temp_store = FILE";
         let guarded = self.connection.execute_batch(limited).and_then(|()| {
             self.connection.authorizer(Some(allow))?;

@@ -1,5 +1,5 @@
-//! Counting what happened. Rows are read once, in the order they lie in, and counted here: sorting millions of them in
-//! SQL takes longer.
+//! Counts what happened. Rows are read once, in stored order, and counted here: sorting millions of them in SQL
+//! takes longer.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -14,7 +14,7 @@ use super::entries::numbers;
 use super::parts::Part;
 use crate::error::Result;
 
-/// From when to when.
+/// A time span.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Span {
     /// Not older than this.
@@ -24,13 +24,13 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether a moment lies in it.
+    /// Whether a moment is in it.
     pub fn contains(self, at_ms: i64) -> bool {
         self.since_ms.is_none_or(|since| at_ms >= since) && self.until_ms.is_none_or(|until| at_ms <= until)
     }
 }
 
-/// What is counted of calls.
+/// Counts of calls.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
     /// Calls.
@@ -58,13 +58,13 @@ impl Counts {
         }
     }
 
-    /// How many ended so.
+    /// How many had this outcome.
     pub fn of(&self, outcome: Outcome) -> u64 {
         Outcome::ALL.iter().position(|other| *other == outcome).map_or(0, |at| self.outcomes[at])
     }
 }
 
-/// What is counted of a day.
+/// Counts of one day.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Day {
     /// Sessions that saw an event.
@@ -90,7 +90,7 @@ pub struct Slow {
     pub subject: String,
 }
 
-/// What was counted.
+/// The result of counting.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Sessions that saw an event.
@@ -99,15 +99,15 @@ pub struct Tally {
     pub records: u64,
     /// All calls.
     pub total: Counts,
-    /// By tool, with what they took in milliseconds.
+    /// By tool, with the durations in milliseconds.
     pub tools: Vec<(String, (Counts, Vec<u32>))>,
-    /// What our hook took by event, in microseconds.
+    /// The durations of our hook by event, in microseconds.
     pub hooks: Vec<(String, Vec<u32>)>,
-    /// The slowest calls, in no order.
+    /// The slowest calls, unsorted.
     pub slowest: Vec<Slow>,
     /// How often files were changed.
     pub edited: HashMap<String, u64>,
-    /// How often rules kept a call from running; under "" what no rule of ours refused.
+    /// How often rules kept a call from running; under "" the refusals that were not by a rule of ours.
     pub denials: HashMap<String, u64>,
     /// By day, as numbered by the caller.
     pub days: HashMap<u32, Day>,
@@ -116,13 +116,13 @@ pub struct Tally {
 /// What to count.
 #[derive(Debug)]
 pub struct Counting<'a> {
-    /// From when to when.
+    /// The time span.
     pub span: Span,
-    /// Of these sessions only.
+    /// Only these sessions.
     pub sessions: Option<&'a [String]>,
-    /// Not of these.
+    /// Without these sessions.
     pub passed_over: &'a [String],
-    /// How many of the slowest calls are wanted.
+    /// How many of the slowest calls to keep.
     pub top: usize,
 }
 
@@ -130,7 +130,7 @@ pub struct Counting<'a> {
 pub type DayOf<'a> = &'a (dyn Fn(i64) -> u32 + Sync);
 
 impl Store {
-    /// What became of a session's calls.
+    /// The outcomes of a session's calls.
     pub fn call_counts(&self, session_id: &str) -> Result<Counts> {
         self.settle(|store| {
             let mut statement = store.connection.prepare_cached(
@@ -147,7 +147,7 @@ impl Store {
         })
     }
 
-    /// Adds what happened to a tally. A large store is counted by several threads, each some of the sessions.
+    /// Adds to a tally. A large store is counted by several threads, each with a part of the sessions.
     pub fn tally(&self, counting: &Counting<'_>, day_of: DayOf<'_>, into: &mut Tally) -> Result<()> {
         if counting.sessions.is_some() {
             return self.count(counting, None, day_of, into);
@@ -183,7 +183,7 @@ impl Store {
 }
 
 impl Tally {
-    /// Adds what was counted of other sessions.
+    /// Adds the counts of other sessions.
     fn add(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.records += other.records;
@@ -211,8 +211,8 @@ impl Tally {
     }
 }
 
-/// The days of moments. No zone differs from UTC by a finer step than a quarter of an hour, and to find out a local day
-/// costs more than all the rest of a row.
+/// The days of moments. All time zone offsets are multiples of a quarter of an hour, so days are cached per
+/// quarter: looking up a local day costs more than the rest of a row.
 struct Days<'a> {
     day_of: DayOf<'a>,
     known: HashMap<i64, u32>,
@@ -251,7 +251,7 @@ fn place(connection: &Connection, counting: &Counting<'_>) -> rusqlite::Result<S
     Ok(conditions.join(" AND "))
 }
 
-/// Records, sessions, prompts, and what our hook took.
+/// Counts records, sessions, prompts, and the time of our hook.
 fn events(
     connection: &Connection,
     place: &str,
@@ -281,7 +281,7 @@ fn events(
         let event = row.get_ref(3)?.as_str().unwrap_or_default();
         let prompt = row.get_ref(4)?.as_str_or_null().ok().flatten();
         of_day.prompts += u64::from(prompt.is_some_and(|prompt| !is_notice(prompt)));
-        // What is of our own making is no hook's.
+        // Our own entries do not come from a hook.
         if !is_own_entry(event) {
             under(&mut into.hooks, event).push(short(row.get(2)?));
         }
@@ -362,7 +362,7 @@ fn count(
     Ok(())
 }
 
-/// The value under a name, made if it is the first. There are few names, and most come again and again.
+/// The value under a name, inserted if it is new. There are few names, and most repeat.
 fn under<'m, V: Default>(list: &'m mut Vec<(String, V)>, name: &str) -> &'m mut V {
     let at = list.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
         list.push((name.to_owned(), V::default()));
@@ -371,7 +371,7 @@ fn under<'m, V: Default>(list: &'m mut Vec<(String, V)>, name: &str) -> &'m mut 
     &mut list[at].1
 }
 
-/// A duration; what does not fit took as long as can be told.
+/// A duration, capped at the largest value.
 fn short(duration: i64) -> u32 {
     u32::try_from(duration).unwrap_or(u32::MAX)
 }

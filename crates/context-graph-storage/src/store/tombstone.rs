@@ -1,6 +1,6 @@
-//! What stays of a session that was removed: that it was there, how long its log was, how its chain ended, when it went
-//! and why. Nothing of what was in it. Tombstones are a chain of their own, so that pruning is not mistaken for
-//! tampering, and tampering not for pruning.
+//! What remains of a removed session: that it existed, how long its log was, how its chain ended, when it was
+//! removed and why. Nothing of its content. Tombstones have a chain of their own, so that pruning is not
+//! mistaken for tampering, nor tampering for pruning.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
@@ -15,14 +15,14 @@ use crate::error::Result;
 pub enum Why {
     /// The user asked for it.
     Forgotten,
-    /// It was older than what is kept.
+    /// It was older than the age limit.
     Age,
-    /// The store was larger than it may be.
+    /// The store was larger than the size limit.
     Size,
 }
 
 impl Why {
-    /// In a word.
+    /// The reason as one word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Forgotten => "forgotten",
@@ -37,11 +37,11 @@ impl Why {
 pub struct Tombstone {
     /// The session's number in the store.
     pub ordinal: u64,
-    /// Fingerprint of its id: whoever knows the id can recognise it.
+    /// Fingerprint of its id: anyone who knows the id can recognise it.
     pub fingerprint: [u8; 16],
     /// How many records it had.
     pub records: u64,
-    /// The link at the end of its chain.
+    /// The last link of its chain.
     pub chain: Option<[u8; 32]>,
     /// When it was removed.
     pub at_ms: i64,
@@ -57,7 +57,7 @@ impl Tombstone {
     }
 }
 
-/// Leaves a tombstone for the session of `ledger`.
+/// Adds a tombstone for the session of `ledger`.
 pub(super) fn leave(connection: &Connection, ledger: &Ledger, at_ms: i64, why: Why) -> rusqlite::Result<()> {
     let tombstone = Tombstone {
         ordinal: ledger.number.cast_unsigned(),
@@ -69,7 +69,7 @@ pub(super) fn leave(connection: &Connection, ledger: &Ledger, at_ms: i64, why: W
     };
     let content = postcard::to_stdvec(&tombstone)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-    // Counted beside the rows, so that taking the last ones away shows.
+    // The count is stored separately, so that removing the last rows is detected.
     let seq = write::count_up(connection, "last_tombstone")?;
     let before = connection
         .query_row("SELECT link FROM tombstones ORDER BY seq DESC LIMIT 1", [], |row| {
@@ -84,14 +84,14 @@ pub(super) fn leave(connection: &Connection, ledger: &Ledger, at_ms: i64, why: W
     Ok(())
 }
 
-/// Where the chain of tombstones begins.
+/// The start of the chain of tombstones.
 pub(super) fn begin() -> Chain {
     Chain::begin(0, "")
 }
 
 impl Store {
-    /// What stays of the sessions that were removed, in the order they went. One that cannot be read is left out, and
-    /// found by whoever verifies the chain.
+    /// The tombstones, in the order of removal. One that cannot be decoded is left out; verifying the chain
+    /// finds it.
     pub fn tombstones(&self) -> Result<Vec<Tombstone>> {
         self.settle(|store| {
             let mut statement = store.connection.prepare("SELECT content FROM tombstones ORDER BY seq")?;

@@ -1,6 +1,6 @@
-//! Finding texts. An index of the three letters that follow each other (FTS5) names the blocks that may say something;
-//! the records in them are then read. It is filled in the background, and blocks that are not in it yet are all
-//! read: while it is behind, answers are correct but slower.
+//! Text search. A trigram index (FTS5) names the blocks that may contain a text; their records are then read.
+//! It is filled in the background, and blocks that are not indexed yet are all read: while the index is behind,
+//! answers are correct but slower.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use super::{Store, log};
 use crate::error::Result;
 use crate::sessions::decode_record;
 
-/// So many blocks are taken in by one transaction: a hook that wants to write waits no longer than that.
+/// The number of blocks indexed per transaction: a hook that wants to write waits no longer than that.
 const AT_ONCE: i64 = 16;
 
 impl Store {
-    /// Takes the words of some blocks in that the search does not know yet, and says of how many: none is all there is.
-    /// Blocks that may still grow are left for later, unless their session has been silent since before `since_ms`.
+    /// Indexes some blocks, and returns how many; 0 means that all are indexed. Blocks that may still grow are
+    /// left for later, unless their session has been silent since before `since_ms`.
     pub fn learn_words(&self, since_ms: i64) -> Result<u64> {
         let transaction = self.begin()?;
         let learned = self.settle(|_| learn(&transaction, since_ms))?;
@@ -25,7 +25,7 @@ impl Store {
         Ok(learned)
     }
 
-    /// How many blocks the search does not know yet.
+    /// How many blocks are not indexed yet.
     pub fn unlearned(&self) -> Result<u64> {
         let asked = "SELECT count(*) FROM blocks WHERE searchable = 0";
         self.settle(|store| store.connection.query_row(asked, [], |row| row.get::<_, i64>(0)))
@@ -54,7 +54,7 @@ fn learn(connection: &Connection, since_ms: i64) -> rusqlite::Result<u64> {
     Ok(found.len() as u64)
 }
 
-/// Takes the words of a session out again, before its blocks go.
+/// Removes the words of a session from the index, before its blocks are deleted.
 pub(super) fn forget(connection: &Connection, session: i64) -> rusqlite::Result<()> {
     let mut statement = connection
         .prepare_cached("SELECT first_seq, content FROM blocks WHERE session = ? AND searchable = 1")?;
@@ -70,7 +70,7 @@ pub(super) fn forget(connection: &Connection, session: i64) -> rusqlite::Result<
     Ok(())
 }
 
-/// All that the records of a block say.
+/// All text in the records of a block.
 fn texts(session: i64, first: i64, content: &[u8]) -> String {
     let mut said = String::new();
     let block = log::read(session, first.cast_unsigned(), ValueRef::Blob(content));
@@ -86,12 +86,12 @@ fn texts(session: i64, first: i64, content: &[u8]) -> String {
     said
 }
 
-/// What to ask the index for the words of one of the needles; `None` if the index cannot help, as for two letters.
+/// The index query for one of the needles; `None` if the index cannot help, for example with two letters.
 pub(super) fn question(needles: &[Needle]) -> Option<String> {
     let mut asked = Vec::new();
     for needle in needles {
         let letters: Vec<char> = needle.lower().chars().collect();
-        // Its own index has no zero bytes, which end a text for it.
+        // FTS5 ends a text at a zero byte.
         if letters.len() < 3 || letters.contains(&'\0') {
             return None;
         }
@@ -110,10 +110,10 @@ pub(super) fn question(needles: &[Needle]) -> Option<String> {
     (!asked.is_empty()).then(|| asked.join(" OR "))
 }
 
-/// So many beginnings of three letters are asked for; more would not tell much more.
+/// The most trigrams in a query; more would not help much.
 const MOST_LETTERS: usize = 48;
 
-/// The numbers of the records in a block that say one of the needles.
+/// The numbers of the records in a block that contain one of the needles.
 pub(super) fn saying(
     connection: &Connection,
     session: i64,

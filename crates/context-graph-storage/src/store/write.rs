@@ -12,18 +12,18 @@ use crate::live::Position;
 use crate::seal::Seal;
 use crate::session_key::SessionKey;
 
-/// Longest id of a tool call that a record can hold.
+/// The longest id of a tool call in a record, in bytes.
 pub(super) const MAX_CALL_ID_BYTES: usize = u16::MAX as usize - 2;
 
 impl Store {
-    /// Stores a fold durably, in one transaction, and returns the number of the session's last record. Storing the
-    /// same journal entries again adds nothing.
+    /// Stores a fold durably, in one transaction, and returns the number of the session's last record. Storing
+    /// the same journal entries again adds nothing.
     pub fn commit_fold(&self, batch: &FoldBatch) -> Result<u64> {
         self.commit(batch, || Ok(())).map(|entry| entry.last_seq)
     }
 
-    /// The same; returns the session as it is listed now. What must have been done before anything is stored is done by
-    /// `first`, at the last moment.
+    /// The same; returns the session's list entry. `first` does what must be done before anything is stored, at
+    /// the last moment.
     pub fn commit(&self, batch: &FoldBatch, first: impl FnOnce() -> Result<()>) -> Result<SessionEntry> {
         validate(batch)?;
         let transaction = self.begin()?;
@@ -33,7 +33,7 @@ impl Store {
         Ok(entry)
     }
 
-    /// Loads a snapshot and stores what `change` makes of it, in one transaction; returns what was stored.
+    /// Loads a snapshot and stores the result of `change`, in one transaction; returns what was stored.
     pub fn update(&self, id: &str, change: Change<'_>) -> Result<SessionIdentitySnapshot> {
         SessionKey::new(id)?;
         let transaction = self.begin()?;
@@ -48,7 +48,7 @@ impl Store {
         Ok(batch.snapshot)
     }
 
-    /// Begins to write, as soon as nobody else does.
+    /// Begins a write transaction, as soon as nobody else writes.
     pub(super) fn begin(&self) -> Result<Transaction<'_>> {
         self.end_look()?;
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
@@ -120,7 +120,7 @@ fn begin_session(connection: &Connection, batch: &FoldBatch) -> rusqlite::Result
     Ok(Ledger { number, settled: 0, entry, about: None })
 }
 
-/// The next of the numbers that are given once.
+/// The next value of a counter.
 pub(super) fn count_up(connection: &Connection, what: &str) -> rusqlite::Result<i64> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO meta (name, value) VALUES (?, '1')
@@ -130,7 +130,7 @@ pub(super) fn count_up(connection: &Connection, what: &str) -> rusqlite::Result<
     statement.query_row([what], |row| row.get(0))
 }
 
-/// Whether a record made from the journal entry that ended at `source` is in the log already.
+/// Whether the record of the journal entry that ended at `source` is already in the log.
 fn contains(folded: Option<Position>, source: Option<Position>) -> bool {
     matches!((folded, source), (Some(folded), Some(source))
         if folded.generation == source.generation && source.offset <= folded.offset)
@@ -150,12 +150,12 @@ fn put_state(seal: &Seal, connection: &Connection, number: i64, batch: &FoldBatc
     Ok(())
 }
 
-/// An error that is not SQLite's own, carried through it.
+/// Wraps an error that is not SQLite's own.
 fn unencodable(error: StorageError) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
-/// A count as the tables have it.
+/// A count in the type of the tables.
 pub(super) fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

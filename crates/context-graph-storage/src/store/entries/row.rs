@@ -1,4 +1,4 @@
-//! An entry by its row, and by what stands beside that: what was decided, files, records.
+//! An entry from its row and from other tables: decisions, files, records.
 
 use context_graph_core::audit::{Evidence, Outcome, strictness};
 use rusqlite::{Connection, Row, params};
@@ -54,8 +54,8 @@ pub(super) fn complete(connection: &Connection, entry: &mut EntryRow) -> rusqlit
     Ok(())
 }
 
-/// Shows the strictest of what was decided, with its rules. A call's own row has that from before it could run; what was
-/// decided about its result is shown where it is stricter.
+/// Sets the strictest decision, with its rules. A call's own row has the one from before it could run; a
+/// decision about its result is shown if it is stricter.
 fn decide(connection: &Connection, entry: &mut EntryRow) -> rusqlite::Result<()> {
     if !entry.is_call && entry.verdict.is_none() {
         return Ok(());
