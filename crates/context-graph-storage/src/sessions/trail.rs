@@ -1,5 +1,5 @@
-//! The history of all sessions of a state folder. Sessions that are still in their journals are loaded into the
-//! same tables in memory, and get the same queries.
+//! What happened in the sessions of a state folder, those included that are still in their journals: these are told in
+//! memory, by the same tables, and asked the same questions.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::store::{
     RuleCount, Store, Stretch, Tally,
 };
 
-/// The sessions whose current state is not in the store.
+/// The sessions that are not in the store as they are now.
 #[derive(Debug, Default)]
 pub struct Unfolded {
     store: Option<Store>,
@@ -19,14 +19,14 @@ pub struct Unfolded {
     ids: Vec<String>,
 }
 
-/// The history of the sessions of a state folder.
+/// What happened in the sessions of a state folder.
 #[derive(Debug)]
 pub struct Trail<'a> {
     store: Option<&'a Store>,
     live: Lent<'a>,
 }
 
-/// What is in journals, read for this trail or shared by several.
+/// What is in journals, read for this trail or lent to several.
 #[derive(Debug)]
 enum Lent<'a> {
     Own(Box<Unfolded>),
@@ -43,7 +43,7 @@ impl Lent<'_> {
 }
 
 impl Unfolded {
-    /// Reads the journals.
+    /// Reads what is in journals.
     pub fn read(sessions: &Sessions, store: Option<&Store>) -> Result<Self> {
         let mut unfolded = Self::default();
         for (id, _) in sessions.folder().live_sessions()? {
@@ -76,12 +76,12 @@ impl Unfolded {
 }
 
 impl<'a> Trail<'a> {
-    /// Reads the journals.
+    /// Reads what is in journals.
     pub fn open(sessions: &Sessions, store: Option<&'a Store>) -> Result<Self> {
         Ok(Self { store, live: Lent::Own(Box::new(Unfolded::read(sessions, store)?)) })
     }
 
-    /// The same with journals that were read before, for callers with many queries.
+    /// The same with what was read before, for those who ask often.
     pub fn over(store: Option<&'a Store>, unfolded: &'a Unfolded) -> Self {
         Self { store, live: Lent::Lent(unfolded) }
     }
@@ -94,7 +94,7 @@ impl<'a> Trail<'a> {
         &self.live.get().ids
     }
 
-    /// The store that has the current state of a session.
+    /// The store that knows a session as it is now.
     fn of(&self, session_id: &str) -> Option<&Store> {
         if self.ids().iter().any(|id| id == session_id) { self.unfolded() } else { self.store }
     }
@@ -104,7 +104,7 @@ impl<'a> Trail<'a> {
         self.of(session_id).map_or_else(|| Ok(Axis::default()), |store| store.axis(session_id))
     }
 
-    /// The activity since a moment, in `count` intervals of this length; of at most `most` calls.
+    /// What was done from a moment on, in so many stretches of this length; of at most `most` calls.
     pub fn activity(&self, since_ms: i64, step_ms: i64, count: usize, most: usize) -> Result<Vec<Stretch>> {
         let mut stretches = vec![Stretch::default(); count];
         if let Some(store) = self.store {
@@ -121,7 +121,7 @@ impl<'a> Trail<'a> {
         self.of(session_id).map_or(Ok(0), |store| store.files_of(session_id))
     }
 
-    /// What was injected in a session, newest first, at most `most`.
+    /// What was put before the model or a tool of a session, newest first, at most `most`.
     pub fn injected(&self, session_id: &str, most: usize) -> Result<Vec<Injected>> {
         self.of(session_id).map_or_else(|| Ok(Vec::new()), |store| store.injected(session_id, most))
     }
@@ -174,7 +174,7 @@ impl<'a> Trail<'a> {
         Ok(counts)
     }
 
-    /// The newest `limit` matching entries, oldest first.
+    /// The newest `limit` entries that fit, oldest first.
     pub fn entries(&self, filter: &Filter, limit: usize) -> Result<Vec<EntryRow>> {
         let mut found = match self.store {
             Some(store) => store.entries(filter, self.ids(), limit)?,
@@ -208,12 +208,12 @@ impl<'a> Trail<'a> {
         Ok(tally)
     }
 
-    /// The outcomes of a session's calls.
+    /// What became of a session's calls.
     pub fn call_counts(&self, session_id: &str) -> Result<Counts> {
         self.of(session_id).map_or(Ok(Counts::default()), |store| store.call_counts(session_id))
     }
 
-    /// The call ids with this prefix, each once, at most two; and the sessions that have one.
+    /// The ids of calls that begin so, each once, and at most two; and the sessions that know one.
     pub fn calls_beginning(&self, beginning: &str) -> Result<(Vec<String>, Vec<String>)> {
         let (mut ids, mut sessions) = (Vec::new(), Vec::new());
         for store in self.store.into_iter().chain(self.unfolded()) {
