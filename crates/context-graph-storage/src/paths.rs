@@ -1,4 +1,4 @@
-//! Where the state of a project lives, and which paths are refused.
+//! The location of a project's state, and which paths are refused.
 //!
 //! Nothing here reads the environment or the working folder: both are arguments.
 
@@ -30,26 +30,26 @@ use crate::system;
 /// The name of the state folder.
 pub const STATE_FOLDER: &str = ".context-graph";
 
-/// Where the database is in the state folder.
+/// The database's folder inside the state folder.
 const DATA: &str = "data";
 
-/// What the folder has for git: the state is nobody else's, nor the repository's.
+/// The folder's ignore file for git: the state belongs only to this user, not to the repository.
 const IGNORE: &str = ".gitignore";
 const IGNORE_ALL: &str = "*\n";
-/// What is added where a project has an ignore file of its own, to share its policy: the last word counts.
+/// What is added if a project has its own ignore file, to share its policy: the last matching line wins.
 const IGNORE_STATE: &str = "# The state of context-graph is nobody else's.\n\
     /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/state-*/\n/mark\n/maintained\n/told\n";
-/// No ignore file is larger.
+/// The largest ignore file that is read.
 const MAX_IGNORE_BYTES: u64 = 1 << 20;
 
-/// The state of one project: `.context-graph/` in its root, or the folder that the user names instead. Journals,
-/// caches, damaged bytes and the database are all in there.
+/// The state of one project: `.context-graph/` in its root, or the folder that the user names instead. It
+/// contains journals, caches, damaged bytes and the database.
 #[derive(Debug, Clone)]
 pub struct StateFolder {
     root: PathBuf,
-    /// What is marked.
+    /// The folder with the mark.
     marked: Arc<Folder>,
-    /// Where the state is: there, or in a folder apart in it.
+    /// The folder with the state: the same one, or a separate folder inside it.
     folder: Arc<Folder>,
     live: Arc<Folder>,
     /// Whether the user named it.
@@ -58,14 +58,14 @@ pub struct StateFolder {
     user: UserFolder,
     /// Its number.
     id: [u8; mark::ID],
-    /// Where state went that was found here and is nobody's.
+    /// Where untrusted state that was found here was moved.
     aside: Option<PathBuf>,
 }
 
 impl StateFolder {
-    /// The project's root: the folder that the client names, else the nearest one upward from `start` that has a
-    /// `.context-graph` or a `.git` of this user's, else `start`. What another user has put above is passed over: it
-    /// would say which rules hold here.
+    /// The project's root: the folder that the client names, else the nearest one upward from `start` with a
+    /// `.context-graph` or a `.git` of this user, else `start`. Another user's folders are skipped: they would
+    /// decide which rules apply here.
     pub fn locate(project_dir: Option<&Path>, start: &Path) -> PathBuf {
         if let Some(named) = project_dir.filter(|named| !named.as_os_str().is_empty()) {
             return start.join(named);
@@ -74,8 +74,8 @@ impl StateFolder {
         start.ancestors().find(marked).unwrap_or(start).to_path_buf()
     }
 
-    /// Where the state of the project in `root` is, there or not: at `db_path`, relative to `root` or absolute, if the
-    /// user names one.
+    /// The path of the state of the project in `root`, existing or not: `db_path`, relative to `root` or
+    /// absolute, if the user names one.
     pub fn place(root: &Path, db_path: Option<&Path>) -> Result<PathBuf> {
         match Self::elsewhere(root, db_path) {
             Some(path) => database::resolve(root, path),
@@ -83,7 +83,8 @@ impl StateFolder {
         }
     }
 
-    /// The place that the user names, unless it is the usual one: the state folder in `root`, or the database in there.
+    /// The path that the user names, unless it is the default one: the state folder in `root`, or the database
+    /// in there.
     pub fn elsewhere<'a>(root: &Path, db_path: Option<&'a Path>) -> Option<&'a Path> {
         let usual = root.join(STATE_FOLDER);
         db_path.filter(|path| {
@@ -92,10 +93,10 @@ impl StateFolder {
         })
     }
 
-    /// The state of the project in `root`, created where it is missing. What was not made by this user on this machine
-    /// is moved aside, unopened.
+    /// The state of the project in `root`, created if it is missing. What this user did not make on this
+    /// machine is moved aside, unopened.
     ///
-    /// Costs ten system calls when all is there.
+    /// Costs ten system calls if everything exists.
     pub fn open_or_create(root: &Path, db_path: Option<&Path>, user: &UserFolder) -> Result<Self> {
         let place = Self::place(root, db_path)?;
         let named = Self::elsewhere(root, db_path).is_some();
@@ -137,14 +138,14 @@ impl StateFolder {
         Ok(state)
     }
 
-    /// Makes sure that nobody but this user can read what is here, and that git does not take it: somebody may have
-    /// opened it up since. Too dear for every tool call: it is done at the start of a session and before people look.
+    /// Makes sure that only this user can read what is here, and that git ignores it: somebody may have changed
+    /// that. Too expensive for every tool call, so it is done at the start of a session and before people look.
     pub fn tidy(&self) -> Result<()> {
         for name in ["index", "quarantine", "install"].into_iter().filter(|name| self.folder.has(name)) {
             self.folder.folder(name).map_err(|error| refusal(&self.path().join(name), "opened", &error))?;
         }
         self.live.close_to_others().context("close to others", self.live.path())?;
-        // A folder that the user named may be there for other things as well.
+        // A folder that the user named may also have other uses.
         if self.named {
             return Ok(());
         }
@@ -153,10 +154,10 @@ impl StateFolder {
         self.keep_ignored().map(drop)
     }
 
-    /// Makes sure that git does not take what is here. A checkout can put an ignore file of its own in place of ours at
-    /// any time: whether that had happened is said.
+    /// Makes sure that git ignores what is here. A checkout can replace our ignore file at any time; returns
+    /// whether that had happened.
     pub fn keep_ignored(&self) -> Result<bool> {
-        // A folder that the user named may be there for other things as well.
+        // A folder that the user named may also have other uses.
         if self.named { Ok(false) } else { self.ignore() }
     }
 
@@ -166,7 +167,7 @@ impl StateFolder {
         }
         let text = match self.marked.read(IGNORE, MAX_IGNORE_BYTES) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            // What is no file is replaced.
+            // Anything that is not a file is replaced.
             Err(_) => String::new(),
         };
         if text == IGNORE_ALL || text.ends_with(IGNORE_STATE) {
@@ -201,22 +202,23 @@ impl StateFolder {
         &self.live
     }
 
-    /// What seals everything in here.
+    /// The seal of everything in here.
     pub fn seal(&self) -> &Seal {
         &self.seal
     }
 
-    /// How far the sessions in here have come, as the user's own folder has it.
+    /// The heads of these sessions in the user's own folder.
     pub(crate) fn heads(&self) -> Heads {
         Heads::new(&self.user, &self.id, &self.seal)
     }
 
-    /// The folder that bears the mark, in which foreign state is put aside. State that a clone could name lies further down.
+    /// The folder with the mark, in which foreign state is moved aside. State that a clone could name is
+    /// further down.
     pub fn marked_path(&self) -> &Path {
         self.marked.path()
     }
 
-    /// Where state has gone that was found here now and that this user did not make on this machine.
+    /// Where untrusted state went that was just found here.
     pub fn aside(&self) -> Option<&Path> {
         self.aside.as_deref()
     }
@@ -242,27 +244,28 @@ impl StateFolder {
         live_sessions(&self.live, None)
     }
 
-    /// Those of them whose journal was written to since `since_ms`.
+    /// Those whose journal was written since `since_ms`.
     pub fn live_sessions_since(&self, since_ms: i64) -> Result<Vec<(String, u64)>> {
         live_sessions(&self.live, Some(since_ms))
     }
 
-    /// Whether there is a store; asking does not make one.
+    /// Whether there is a store. Does not create one.
     pub fn has_store(&self) -> bool {
         self.database().join(DATABASE).symlink_metadata().is_ok()
     }
 
-    /// Opens the store, creating it where it is missing.
+    /// Opens the store and creates it if it is missing.
     pub fn open_store(&self, now_ms: i64) -> Result<Store> {
         self.open_store_as(Patience::Command, now_ms)
     }
 
-    /// Opens the store for someone with this patience, creating it where it is missing.
+    /// Opens the store with this patience and creates it if it is missing.
     pub fn open_store_as(&self, patience: Patience, now_ms: i64) -> Result<Store> {
         Store::open(&self.store_options(patience, now_ms)?)
     }
 
-    /// Makes everything in the store that can be made from its records anew; `progress` hears how many were told so far.
+    /// Rebuilds everything in the store that is derived from its records; `progress` gets the number of records
+    /// processed so far.
     pub fn rebuild_store(&self, now_ms: i64, progress: &mut dyn FnMut(u64)) -> Result<Rebuilt> {
         Store::rebuild(&self.store_options(Patience::Command, now_ms)?, progress)
     }
@@ -278,7 +281,7 @@ impl StateFolder {
     }
 }
 
-/// Makes the folder for the state: of a named one also those above it.
+/// Creates the folder for the state; for a named one also its parents.
 fn create(place: &Path, named: bool) -> Result<Folder> {
     let above = place.parent().unwrap_or(place);
     if named {
@@ -289,7 +292,7 @@ fn create(place: &Path, named: bool) -> Result<Folder> {
     made.map(|(folder, _)| folder).map_err(|error| refusal(place, "created", &error))
 }
 
-/// Why a folder of ours cannot be used, and what to do about it.
+/// Why one of our folders cannot be used, and what to do about it.
 fn refusal(path: &Path, what: &str, error: &io::Error) -> StorageError {
     let found = fs::symlink_metadata(path);
     let refuse = |problem: &str, next_step| StorageError::Path {
@@ -310,8 +313,8 @@ fn refusal(path: &Path, what: &str, error: &io::Error) -> StorageError {
     }
 }
 
-/// Writes a byte to a file so that its time is now, and says what time that is. A link is not followed: what comes with
-/// a checkout must not have us write elsewhere.
+/// Writes a byte to a file so that its time is now, and returns that time. Does not follow a link: files of a
+/// checkout must not make us write elsewhere.
 pub fn touch(path: &Path) -> io::Result<SystemTime> {
     let folder = Folder::open(path.parent().unwrap_or(path))?;
     let mut file = folder.file(path.file_name().unwrap_or_default(), Access::WriteOrCreate)?;
@@ -341,7 +344,7 @@ fn not_a_folder(path: &Path) -> StorageError {
     }
 }
 
-/// A folder that cannot be had, with what to do: unless the disk is full, which says so itself.
+/// The error for an unusable folder, with what to do; a full disk has its own error.
 fn unusable(path: &Path, what: &str, error: &io::Error) -> StorageError {
     if error.kind() == io::ErrorKind::StorageFull {
         return StorageError::DiskFull { action: "create", path: path.to_path_buf() };

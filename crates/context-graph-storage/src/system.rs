@@ -1,9 +1,9 @@
-//! What differs between operating systems: how files are opened without following links, who owns them, and who may
-//! read them, how they are locked, appended to and brought to the disk. Everything else in this crate is the same
-//! everywhere, but for the tests of modes and links, which are Unix's own.
+//! What differs between operating systems: opening files without following links, owners and access rights,
+//! locks, appending, and syncing to disk. Everything else in this crate is the same everywhere, except for the
+//! tests of modes and links, which are only for Unix.
 //!
-//! Both sides have the same functions. That of Windows is written by what Microsoft and the standard library document; it
-//! has not been compiled or run.
+//! Both sides have the same functions. The Windows side is written from the documentation of Microsoft and of
+//! the standard library; it has not been compiled or run.
 
 use std::fs::File;
 use std::io;
@@ -21,50 +21,50 @@ pub(crate) use windows::*;
 /// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// To be read. It must be there.
+    /// For reading. It must exist.
     Read,
-    /// To be read, and written at any place. It must be there.
+    /// For reading and for writing at any position. It must exist.
     Write,
-    /// The same; it is made where it is missing.
+    /// The same; created if it is missing.
     WriteOrCreate,
-    /// To be read, and written at its end; it is made where it is missing.
+    /// For reading and for appending; created if it is missing.
     AppendOrCreate,
-    /// To be written. It must not be there yet.
+    /// For writing. It must not exist yet.
     CreateNew,
 }
 
-/// Whom a new file is for.
+/// Who may use a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// Its owner alone.
+    /// Only its owner.
     Nobody,
-    /// Everybody may read it, as the files of a project.
+    /// Everybody may read it, like the files of a project.
     Readers,
     /// Everybody may read and run it.
     Runners,
 }
 
-/// What is to be known about something that was opened.
+/// Metadata of something open.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a file")]
 pub(crate) struct About {
     pub(crate) is_file: bool,
     /// Whether it belongs to this user or to the system.
     pub(crate) is_ours: bool,
-    /// Whether somebody else may do anything with it.
+    /// Whether somebody else has any access to it.
     pub(crate) is_open_to_others: bool,
-    /// What the system knows it by, where it has something that lasts.
+    /// Its device and inode, if the system has stable ones.
     pub(crate) identity: Option<(u64, u64)>,
     pub(crate) size: u64,
-    /// How many names it has.
+    /// The number of hard links.
     pub(crate) links: u64,
     /// Whether every user may write to it.
     pub(crate) is_writable_by_all: bool,
-    /// Whether anybody but its owner may, be it a group.
+    /// Whether anybody but its owner may write to it, including a group.
     pub(crate) is_writable_by_others: bool,
 }
 
-/// Opens a file of this user's that nobody else may read, by its path.
+/// Opens a file by its path that belongs to this user and that nobody else may read.
 pub(crate) fn open_own_file(path: &Path) -> io::Result<File> {
     let file = open_file_unlinked(path)?;
     let about = about(&file)?;

@@ -75,7 +75,7 @@ impl Counters {
         }
     }
 
-    /// Counts a call of which its batch is the first to tell how it ended.
+    /// Counts a call whose outcome is first reported by its batch.
     pub(super) fn count_report(&mut self, was_asked: bool, outcome: Outcome) {
         self.calls_asked += u64::from(!was_asked);
         match outcome {

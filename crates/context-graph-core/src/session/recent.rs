@@ -76,8 +76,8 @@ impl RecentCalls {
 }
 
 impl RecentCalls {
-    /// Takes in what a batch tells of a call. Gives whether it was asked for and how it ended, where nothing else has told
-    /// that yet.
+    /// Adds what a batch reports about a call. Returns whether the call was requested and its outcome, if
+    /// nothing else has reported it yet.
     pub(super) fn note_report(&mut self, call: &PostToolBatchToolCall) -> Option<(bool, Outcome)> {
         let key = Some(&call.tool_use_id).filter(|id| !id.is_empty()).map(|id| hash(id))?;
         let at = self.0.iter().rposition(|(own, _)| *own == key);

@@ -1,4 +1,4 @@
-//! Linking a session that starts to the one before it.
+//! Links a starting session to the previous one.
 
 use context_graph_core::session::{
     EventRecord, Link, LinkOrigin, REMEMBERED_SESSIONS, Remembered, Session, Work, remember,
@@ -13,7 +13,7 @@ use super::step::NotBefore;
 use crate::error::{Result, StorageError};
 use crate::store::Store;
 
-/// What a session that starts was linked to.
+/// The result of linking a starting session.
 #[derive(Default)]
 pub(super) struct Linked {
     pub(super) previous: Option<Session>,
@@ -22,15 +22,15 @@ pub(super) struct Linked {
 }
 
 impl Sessions {
-    /// The files that the last sessions of the project worked on. What cannot be read of them is passed over: nobody is
-    /// kept from beginning by it.
+    /// The files that the project's last sessions worked on. What cannot be read is skipped: it must not stop a
+    /// session from starting.
     fn remembered(&self, store: &Store, session_id: &str) -> Result<Vec<Remembered>> {
         let states = store.newest_states(&self.project(), session_id, REMEMBERED_SESSIONS)?;
         let works: Vec<(Work, String)> = states.iter().filter_map(|state| decode_work(state)).collect();
         Ok(remember(works.iter().map(|(work, project)| (work, project.as_str()))))
     }
 
-    /// Links a session that starts to the one before it: the link goes into the record of the start.
+    /// Links a starting session to the previous one: the link goes into the record of the start.
     pub(super) fn link(
         &self,
         store: &mut Reach<'_>,
@@ -52,7 +52,7 @@ impl Sessions {
             let remembered = store.map(|store| self.remembered(store, session_id)).transpose()?;
             Ok(Some((id, origin, session, leads_back, remembered.unwrap_or_default())))
         });
-        // A store that cannot be read at the moment keeps nobody from beginning.
+        // A store that cannot be read now must not stop a session from starting.
         let found = match found {
             Err(error) if error.can_wait() => {
                 linked.postponed = Some(error);
@@ -78,9 +78,9 @@ impl Sessions {
         Ok(linked)
     }
 
-    /// The session that a starting one continues: the one named, else for a new one the latest of the project. A
-    /// session that resumes is its own predecessor and needs none. The client does not say of what a fork is one; the
-    /// latest session of the project is the best guess there is.
+    /// The session that a starting one continues: the named one, else for a new session the latest of the
+    /// project. A resumed session continues itself and needs none. The client does not say which session was
+    /// forked; the latest of the project is the best guess.
     fn find_previous(
         &self,
         store: Option<&Store>,
@@ -108,8 +108,8 @@ impl Sessions {
         Ok(id.map(|id| (id, origin)))
     }
 
-    /// The newest session that is not in the store yet, if it is newer than `than_ms`: one that was killed in its first
-    /// turn.
+    /// The newest session that is not in the store yet, if it is newer than `than_ms`: one that was killed in
+    /// its first turn.
     fn latest_unstored(
         &self,
         store: Option<&Store>,

@@ -12,16 +12,17 @@ use crate::live::{Damage, JournalEntry, LiveState, Position, SessionLock, Tail};
 use crate::session_key::SessionKey;
 use crate::store::{Patience, Store};
 
-/// A cache that knows of entries which neither the journal nor the store has.
+/// A cache that knows of entries that are neither in the journal nor in the store.
 pub(super) struct Ahead {
     state: LiveState,
     session: Session,
-    /// How many entries of the journal are certainly later than it.
+    /// How many entries of the journal are certainly newer than the cache.
     later: u64,
 }
 
 impl Ahead {
-    /// What an unfit state knows more than the store, which has folded the journal up to `folded_to`.
+    /// What a state that does not match the journal knows beyond the store, which has folded the journal up to
+    /// `folded_to`.
     pub(super) fn of(unfit: Option<LiveState>, folded_to: Option<Position>) -> Option<Self> {
         let state = unfit?;
         let place = state.applied;
@@ -31,13 +32,13 @@ impl Ahead {
         Some(Self { state, session, later: 0 })
     }
 
-    /// Counts an entry that is left.
+    /// Counts a remaining entry.
     pub(super) fn saw(&mut self, at_ms: i64) {
         self.later += u64::from(at_ms > self.session.state.updated_ms);
     }
 
-    /// How many of the events that it knows are gone, if `left` are there, `own` of them surely new; and whether there may
-    /// be more. Nothing is gone where the journal was merely written anew.
+    /// How many of the events that it knows are lost if `left` remain, `own` of them certainly new; and whether
+    /// there may be more. Nothing is lost if the journal was only rewritten.
     fn missing(&self, left: u64, own: u64) -> Option<(u64, bool)> {
         let known = self.session.state.counters.events;
         let missing = known.saturating_sub(left.saturating_sub(own));
@@ -54,17 +55,17 @@ const DAMAGED: &str = "its journal was damaged";
 pub struct Loss {
     /// Whose events they were.
     pub session_id: String,
-    /// The number of the record that tells of it; `None` if it is not on record yet.
+    /// The number of its record; `None` if it is not on record yet.
     pub seq: Option<u64>,
     /// When it was found; `None` if it is not on record yet.
     pub at_ms: Option<i64>,
     /// What was lost.
     pub what: EventsLost,
-    /// Whether the user has said that this is known.
+    /// Whether the user has acknowledged it.
     pub is_acknowledged: bool,
 }
 
-/// Looks at a record of a session, in order, for what it tells of losses. Others are passed over by their bytes alone.
+/// Checks a session's record, in order, for losses. Most records are skipped by looking at their bytes only.
 pub(crate) fn look_for_losses(losses: &mut Vec<Loss>, session_id: &str, seq: u64, bytes: &[u8]) {
     let names = |name: &str| {
         let told = format!("\"hook_event_name\":\"{name}\"");

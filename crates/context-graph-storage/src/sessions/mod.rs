@@ -1,8 +1,8 @@
-//! Sessions on disk as the rest of the product sees them: step one, look at one, forget one.
+//! The interface of sessions on disk: step one, read one, forget one.
 //!
-//! This joins the pure fold of [`context_graph_core::session`] with the journal, the state file and the store. Each
-//! event is appended to the session's journal before anything is computed from it, so that what was acknowledged is
-//! there whatever happens next.
+//! This connects the pure fold of [`context_graph_core::session`] with the journal, the state file and the
+//! store. Each event is appended to the session's journal before anything is computed from it, so an
+//! acknowledged event is never lost, whatever happens next.
 
 mod codec;
 mod evidence;
@@ -53,7 +53,7 @@ impl Sessions {
         Self { folder, durable: false, redactor: OnceCell::new() }
     }
 
-    /// Makes every event wait for the disk, for those who would rather wait than lose the last ones to a power cut.
+    /// Syncs every event to disk, for users who prefer to wait rather than lose the last ones in a power cut.
     #[must_use]
     pub fn durable(mut self, durable: bool) -> Self {
         self.durable = durable;
@@ -65,29 +65,29 @@ impl Sessions {
         &self.folder
     }
 
-    /// Whether there is a store to look into; asking does not make one.
+    /// Whether there is a store. Does not create one.
     pub fn has_store(&self) -> bool {
         self.folder.has_store()
     }
 
-    /// Whether the session has files of its own.
+    /// Whether the session has live files.
     pub fn is_live(&self, session_id: &str) -> Result<bool> {
         let key = SessionKey::new(session_id)?;
         Ok(self.folder.live_folder().join(format!("{key}.journal")).exists())
     }
 
-    /// The key under which sessions of this project find each other.
+    /// The key of this project's sessions.
     pub fn project(&self) -> String {
         self.folder.root().to_string_lossy().into_owned()
     }
 
-    /// What was lost, or put aside because somebody else made it, and nobody has been told of: a line each. It counts as
-    /// told from now on.
+    /// What was lost, or moved aside because somebody else made it, and was not reported yet: one line each. It
+    /// counts as reported from now on.
     pub fn take_losses(&self) -> Vec<String> {
         if has_losses(self.folder.live()) { take_losses(&self.folder.live_folder()) } else { Vec::new() }
     }
 
-    /// An event as it will be remembered: cut to size, secrets taken out.
+    /// An event as it will be stored: cut to size and redacted.
     pub fn record(&self, event: Event, at_ms: i64, decision: Option<NewRuling>) -> EventRecord {
         self.record_knowing(event, at_ms, decision, &mut Memory::default())
     }
@@ -104,7 +104,7 @@ impl Sessions {
         EventRecord::alone(event, at_ms, redactor, memory).decided(decision, redactor, memory)
     }
 
-    /// The same, beside the event that a session is stepped with.
+    /// The same, together with the event that the session is stepped with.
     fn record_and_event(
         &self,
         event: Event,
@@ -118,12 +118,13 @@ impl Sessions {
         Ok((record.decided(decision, redactor, memory), event))
     }
 
-    /// What takes secrets out. Its key is that of the state folder, so that equal secrets look equal.
+    /// The redactor. Its key belongs to the state folder, so that equal secrets look equal.
     fn redactor(&self) -> &Redactor {
         self.redactor.get_or_init(|| Redactor::new(self.folder.seal().derive("redaction", &[]).into_key()))
     }
 
-    /// Remembers an event without stepping its session: the fast path. The next one who steps it takes it in.
+    /// Stores an event without stepping its session: the fast path. The next process that steps the session
+    /// applies it.
     pub fn append(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
         let live = self.folder.session(session_id)?.durable(self.durable);
         self.append_to(&live, record, &Memory::default())
@@ -133,15 +134,15 @@ impl Sessions {
         let bytes = codec::remembering(&memory.fresh_bytes(), encode_record(record)?);
         let damage = live.append_only(&bytes)?;
         if damage.iter().any(|damage| damage.is_loss) {
-            // If that fails, whoever steps the session next finds it out again.
+            // If that fails, the next process that steps the session finds it again.
             let _ = self.settle_loss(live.id(), damage.clone(), record.at_ms);
         }
         Ok(damage)
     }
 
-    /// Remembers an event without stepping its session, knowing the secrets that the session remembers. Says what was found
-    /// damaged, and the session's identity as its last step left it. Waits for nobody and opens no database, unless what it
-    /// appends to has lost something.
+    /// Stores an event without stepping its session, using the secrets that the session remembers. Returns
+    /// found damage, and the session's identity after its last step. Waits for no lock and opens no database,
+    /// unless the journal has lost something.
     pub fn note(
         &self,
         session_id: &str,
@@ -151,7 +152,7 @@ impl Sessions {
         took_us: impl FnOnce() -> u32,
     ) -> Result<(Vec<Damage>, Option<SessionIdentitySnapshot>)> {
         let live = self.folder.session(session_id)?.durable(self.durable);
-        // A state that cannot be read keeps no event from being remembered.
+        // An unreadable state must not keep an event from being stored.
         let reading = live.read_state_unlocked();
         let state = reading.as_ref().ok().and_then(|reading| reading.state.as_ref());
         let mut memory = state.map(|state| codec::memory_of(state.payload())).unwrap_or_default();
@@ -161,7 +162,7 @@ impl Sessions {
         Ok((damage, reading?.state.and_then(|state| codec::decode_snapshot(state.payload()))))
     }
 
-    /// The session as its last step left it, without waiting for anyone and without the database.
+    /// The session after its last step, without waiting and without the database.
     pub fn peek(&self, session_id: &str) -> Result<Option<Session>> {
         let reading = self.folder.session(session_id)?.read_state_unlocked()?;
         Ok(reading.state.and_then(|state| decode_session(state.payload()).ok()))

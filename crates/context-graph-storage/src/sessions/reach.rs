@@ -1,10 +1,10 @@
-//! The store as far as a step needs it: opened when something is asked of it, and then kept.
+//! The store as a step needs it: opened at the first query, and then kept open.
 
 use super::Sessions;
 use crate::error::{Result, StorageError};
 use crate::store::{Patience, Store};
 
-/// A store that is reached for when something is asked of it.
+/// A store that is opened at the first query.
 pub(super) struct Reach<'a> {
     sessions: &'a Sessions,
     patience: Patience,
@@ -23,7 +23,7 @@ impl<'a> Reach<'a> {
         Self { sessions, patience, at_ms, open }
     }
 
-    /// Asks something, if there is a store: the first session of a project needs none yet.
+    /// Runs a query, if there is a store: the first session of a project has none yet.
     pub(super) fn look<T>(&mut self, ask: impl FnOnce(Option<&Store>) -> Result<T>) -> Result<T> {
         if self.open.is_none() && !self.sessions.has_store() {
             return ask(None);
@@ -31,12 +31,12 @@ impl<'a> Reach<'a> {
         ask(Some(self.opened()?))
     }
 
-    /// Nothing more will be asked for now: whoever wants to write need not wait for us.
+    /// Ends the read transaction, so that others can write.
     pub(super) fn close(&mut self) {
         *self.open = None;
     }
 
-    /// The store, open.
+    /// The open store.
     pub(super) fn opened(&mut self) -> Result<&Store> {
         if self.open.is_none() {
             *self.open = Some(self.sessions.folder.open_store_as(self.patience, self.at_ms)?);

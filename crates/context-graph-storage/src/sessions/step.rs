@@ -1,4 +1,4 @@
-//! One event taken in: appended, folded into the session, and at a sync point into the store.
+//! Stores one event: appends it, folds it into the session, and at a sync point into the store.
 
 use context_graph_core::session::{EventsLost, NewRuling, Session, StepReport};
 use context_graph_events::Event;
@@ -13,25 +13,25 @@ use crate::error::{Result, StorageError};
 use crate::live::{Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, Position, SessionLock, fold};
 use crate::store::{About, Counts, FoldBatch, LogRecord, Patience, Store};
 
-/// How safe an event is to be when it has been taken in.
+/// How durable an event must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// It survives the death of the process.
+    /// It survives a crash of the process.
     Process,
     /// It survives a power cut, in the session's journal.
     Journal,
     /// It survives a power cut, and the session is folded into the store.
     Power,
-    /// The same, and the session is over.
+    /// The same, and the session has ended.
     End,
 }
 
 impl Durability {
-    /// What an event asks for: turns, compactions, starts and ends are sync points.
+    /// What an event requires: turns, compactions, starts and ends are sync points.
     pub fn of(event: &Event) -> Self {
         match event {
             Event::SessionEnd(_) => Self::End,
-            // A start adds one event to the store's cost of many: it goes there with the first turn.
+            // A fold for one event would be expensive: a start goes into the store with the first turn.
             Event::SessionStart(_) => Self::Journal,
             Event::Stop(_) | Event::PreCompact(_) => Self::Power,
             _ => Self::Process,
@@ -39,29 +39,29 @@ impl Durability {
     }
 }
 
-/// An event that has arrived.
+/// An incoming event.
 #[derive(Debug)]
 pub struct Arrival {
     /// The event, as it came.
     pub event: Event,
     /// When.
     pub at_ms: i64,
-    /// The session before, where the sender named it.
+    /// The previous session, if the sender named it.
     pub previous_session_id: Option<String>,
     /// How long our hook has taken so far, in microseconds.
     pub took_us: u32,
-    /// What was decided about it, where something was.
+    /// What was decided about it, if anything.
     pub decision: Option<NewRuling>,
-    /// Below which continuity the session is in a crisis, as the user wants it.
+    /// The session is in a crisis below this continuity, by the user's setting.
     pub crisis_threshold: f32,
-    /// Below which continuity the model is told of drift, as the user wants it.
+    /// The model is told about drift below this continuity, by the user's setting.
     pub told_below: f32,
 }
 
-/// Why a session that was named as the one before is not.
+/// Why a named previous session was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotBefore {
-    /// Nobody knows it.
+    /// It is unknown.
     Unknown(String),
     /// It is the session itself, or continues it.
     Circle(String),
@@ -70,25 +70,25 @@ pub enum NotBefore {
 /// A session after an event.
 #[derive(Debug)]
 pub struct Stepped {
-    /// The session now.
+    /// The current session.
     pub session: Session,
-    /// What the event did to it.
+    /// The effect of the event.
     pub report: StepReport,
-    /// The session before, on the event that found it.
+    /// The previous session, on the event that found it.
     pub previous: Option<Session>,
-    /// The session that was named as the one before, where it cannot be.
+    /// The named previous session, if it was refused.
     pub refused_previous: Option<NotBefore>,
-    /// What was found damaged on the way and mended.
+    /// Damage that was found and repaired.
     pub damage: Vec<Damage>,
-    /// Events that are gone, found out now and put on record.
+    /// Lost events that were just found and recorded.
     pub lost: Option<EventsLost>,
-    /// What became of the calls of a session that is over, where the store could tell.
+    /// The outcomes of an ended session's calls, if the store could answer.
     pub calls: Option<Counts>,
-    /// Why the store could not be used. What happened is in the session's journal, and a later fold takes it along.
+    /// Why the store could not be used. The event is in the session's journal, and a later fold stores it.
     pub postponed: Option<StorageError>,
 }
 
-/// What keeping a session met.
+/// What was found while storing a session.
 #[derive(Default)]
 struct Kept {
     damage: Vec<Damage>,
@@ -98,7 +98,7 @@ struct Kept {
 }
 
 impl Sessions {
-    /// Takes an event in.
+    /// Stores an event and steps its session.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
         let Arrival { event, at_ms, previous_session_id, took_us, decision, crisis_threshold, told_below } =
             arrival;
@@ -107,7 +107,8 @@ impl Sessions {
         let mut opened = None;
         let mut store = Reach::new(self, Patience::Hook, at_ms, &mut opened);
 
-        // What was recognised before is looked for first; a state that cannot be read is told of once the event is safe.
+        // Secrets recognised earlier are redacted first; an unreadable state is reported once the event is
+        // stored.
         let known = guard.read_state();
         let known_payload = known.as_ref().ok().and_then(|state| Some(state.as_ref()?.payload()));
         let mut memory = known_payload.map(memory_of).unwrap_or_default();
@@ -162,13 +163,13 @@ impl Sessions {
                     continue;
                 }
             }
-            // A dream is an entry of its own. Others may have appended before it, so what is there is read again.
+            // A dream is an entry of its own. Others may have appended before it, so the journal is read again.
             let Some(dream) = state.session.dream_to_log() else { break };
             let record = self.record_knowing(dream, at_ms, None, &mut state.memory);
             guard.append(&encode_record(&record)?)?;
         }
         let mut report = report.unwrap_or_else(|| state.session.report());
-        // A call that is about to be made may have opened it again, and had no time to say so.
+        // A call that is about to be made may have reopened it, and had no time to report it.
         report.reopened |= state.session.state.counters.reopenings > reopenings;
 
         let kept = self.keep(guard, &mut store, &mut state, own, durability)?;
@@ -178,7 +179,7 @@ impl Sessions {
         Ok(Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed })
     }
 
-    /// Keeps a session that was stepped, as safely as its event wants: in its cache, or folded into the store.
+    /// Stores a stepped session as durably as its event requires: in its cache, or folded into the store.
     fn keep(
         &self,
         mut guard: SessionLock<'_>,
@@ -219,7 +220,7 @@ impl Sessions {
                 kept.lost = lost::by_damage(&folded.damage);
                 kept.damage = folded.damage;
             }
-            // The journal keeps what could not be stored; the state file stays behind it and catches up.
+            // What could not be stored stays in the journal; the state file is behind it and catches up later.
             Err(error) if error.can_wait() => {
                 guard.sync()?;
                 kept.postponed = Some(error);
@@ -229,7 +230,8 @@ impl Sessions {
         Ok(kept)
     }
 
-    /// Writes down how far a session has come by a fold. Its live files go if it is over and nothing has arrived since.
+    /// Records the head after a fold. The live files are removed if the session has ended and nothing has
+    /// arrived since.
     pub(super) fn folded(&self, guard: SessionLock<'_>, folded: &Folded, over: bool) -> Result<()> {
         let is_put_away = over && folded.emptied;
         let journal = (!is_put_away).then(|| guard.journal_start());
@@ -240,7 +242,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Folds what has gathered in a session's journal into the store. What turns out to be lost is on record in it.
+    /// Folds a session's journal into the store. Losses that are found are recorded.
     pub(super) fn fold(
         &self,
         guard: &mut SessionLock<'_>,
@@ -286,13 +288,13 @@ impl Sessions {
     }
 }
 
-/// The longest id of a call that can be looked up.
+/// The longest call id that is indexed.
 const MAX_INDEXED_ID: usize = 1024;
 
 fn log_record(entry: &JournalEntry<'_>) -> Result<LogRecord> {
     let record = decode_record(entry.payload)?.for_the_log();
     Ok(LogRecord {
-        // An absurd id is kept in the record and not looked up by.
+        // A longer id is kept in the record, but not indexed.
         tool_use_id: record.tool_use_id.clone().filter(|id| id.len() <= MAX_INDEXED_ID),
         bytes: encode_record(&record)?,
         source: Some(entry.end),

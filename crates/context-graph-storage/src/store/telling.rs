@@ -1,5 +1,5 @@
-//! What entries say, as rows: calls, events, decisions, files, turns, injections. It depends on the records alone, so rows
-//! can be made again at any time, and held against those that are there.
+//! Derives rows from entries: calls, events, decisions, files, turns, injections. They depend only on the
+//! records, so rows can be derived again at any time and compared with the stored ones.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use context_graph_core::session::EventRecord;
 use super::field::Field;
 use super::write::number;
 
-/// A table of what records tell.
+/// A table of derived rows.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: &'static str,
-    /// Where a row stands: session, number, and what tells rows of one number apart.
+    /// The key of a row: session, number, and what distinguishes rows with the same number.
     pub(super) key: &'static str,
     /// Its columns, those of the key first.
     pub(super) columns: &'static str,
@@ -26,7 +26,7 @@ pub(super) const FILES: usize = 3;
 pub(super) const TURNS: usize = 4;
 pub(super) const INJECTIONS: usize = 5;
 
-/// The tables, by their numbers here.
+/// The tables; their index is used as their number.
 pub(super) const TABLES: [Table; 6] = [
     Table {
         name: "calls",
@@ -54,16 +54,16 @@ pub(super) const TABLES: [Table; 6] = [
     },
 ];
 
-/// What an injection is called that is the session before.
+/// The kind of an injection that is the previous session.
 pub(super) const PREVIOUS_SESSION: &str = "previous_session";
 
-/// Takes rows.
+/// Receives rows.
 pub(super) trait Rows {
-    /// One row of the table of this number.
+    /// One row of the table with this number.
     fn row(&mut self, table: usize, row: &[Field<'_>]) -> rusqlite::Result<()>;
 }
 
-/// Tells entries, which were made from these records; the number of the prompt of a turn that is not over.
+/// Derives the rows of entries made from these records; returns the number of the prompt of an unfinished turn.
 pub(super) fn tell(
     session: i64,
     entries: &[Entry],
@@ -84,7 +84,7 @@ pub(super) fn tell(
 struct Telling<'a> {
     session: i64,
     records: &'a [(u64, EventRecord)],
-    /// How many calls without a record of their own were told of each batch.
+    /// For each batch, how many calls without a record of their own were derived.
     places: HashMap<u64, i64>,
     into: &'a mut dyn Rows,
 }
@@ -223,14 +223,14 @@ impl Telling<'_> {
         Ok(())
     }
 
-    /// Tells the turns; the number of the prompt of one that is not over.
+    /// Derives the turns; returns the number of the prompt of an unfinished one.
     fn turns(&mut self, entries: &[Entry]) -> rusqlite::Result<Option<u64>> {
         let mut open: Option<&Happening> = None;
         for entry in entries {
             let Entry::Event(event) = entry else { continue };
             let ended_by = match event.event.as_str() {
                 "Stop" | "StopFailure" => "stopped",
-                // After a compaction the same turn goes on.
+                // After a compaction the same turn continues.
                 "SessionStart" if event.subject == "compact" => continue,
                 "UserPromptSubmit" | "SessionStart" | "SessionEnd" => "broken_off",
                 _ => continue,
@@ -260,14 +260,14 @@ impl Telling<'_> {
     }
 }
 
-/// How much of an error is told; the record has all of it.
+/// How much of an error goes into a row; the record has all of it.
 const ERROR_LETTERS: usize = 300;
 
 fn beginning(error: &str) -> &str {
     error.char_indices().nth(ERROR_LETTERS).map_or(error, |(end, _)| &error[..end])
 }
 
-/// What was not said is no value.
+/// An empty text becomes NULL.
 fn said(text: &str) -> Field<'_> {
     if text.is_empty() { Field::Null } else { Field::Text(text) }
 }

@@ -1,5 +1,5 @@
-//! Checks the store: follows the hash chain of every log, from its first record to the link that its session holds, making the rows again
-//! that its records tell, and asking SQLite whether the file is whole.
+//! Checks the store: follows the hash chain of every log from its first record to the link in its session's
+//! row, derives the rows again from the records, and runs SQLite's own integrity check.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -19,18 +19,18 @@ use crate::error::{Result, StorageError};
 use crate::session_key::SessionKey;
 use crate::sessions::{Loss, look_for_losses};
 
-/// A place where a chain does not fit.
+/// A place where something is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Break {
-    /// The session, where it is known.
+    /// The session, if it is known.
     pub session_id: Option<String>,
     /// The record, or the first of the block of records.
     pub seq: Option<u64>,
-    /// What does not fit.
+    /// What is wrong.
     pub what: String,
 }
 
-/// What following all chains found.
+/// The result of following all chains.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChainReport {
     /// Logs followed.
@@ -39,19 +39,19 @@ pub struct ChainReport {
     pub records: u64,
     /// Sessions that were removed and left a tombstone.
     pub removed: u64,
-    /// How many logs do not fit.
+    /// How many logs are broken.
     pub breaks: u64,
-    /// The first place that does not.
+    /// The first broken place.
     pub first_break: Option<Break>,
-    /// What the records themselves say was lost before it got here.
+    /// Losses that the records themselves report.
     pub losses: Vec<Loss>,
 }
 
-/// What to do about rows.
+/// How to repair rows.
 const MEND: &str = "`context-graph maintain --rebuild` makes rows anew from the records";
 
 impl ChainReport {
-    /// Adds what was found in other sessions.
+    /// Adds the results of other sessions.
     fn add(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.records += other.records;
@@ -89,7 +89,7 @@ impl Follow {
         self.broken = true;
     }
 
-    /// One block of the log.
+    /// Checks one block of the log.
     fn block(&mut self, report: &mut ChainReport, row: &Row<'_>) -> rusqlite::Result<()> {
         let first = row.get::<_, i64>(1)?.cast_unsigned();
         if first != self.next {
@@ -123,7 +123,7 @@ impl Follow {
         Ok(())
     }
 
-    /// The end of the log.
+    /// Checks the end of the log.
     fn end(&mut self, report: &mut ChainReport) {
         report.sessions += 1;
         let (last, head) = (self.ledger.entry.last_seq, self.ledger.entry.chain);
@@ -139,10 +139,10 @@ impl Follow {
 }
 
 impl Store {
-    /// Follows the hash chain of every log, and holds every row against what the records tell; `progress` hears about how
-    /// many records were followed so far.
+    /// Follows the hash chain of every log, and compares every row with the records; `progress` gets the
+    /// approximate number of records checked so far.
     pub fn verify_chains(&self, progress: &mut dyn FnMut(u64)) -> Result<ChainReport> {
-        // In one moment: while it is read here nobody writes, so that all threads see the same.
+        // In one read transaction: nobody writes meanwhile, so all threads see the same data.
         let moment = self.connection.unchecked_transaction().map_err(|error| self.failure(error))?;
         let done = AtomicU64::new(0);
         let note = |records: u64| done.fetch_add(records, Ordering::Relaxed) + records;
@@ -169,7 +169,7 @@ impl Store {
         Ok(report)
     }
 
-    /// Follows the logs of some sessions; what was found, and the numbers of the sessions.
+    /// Follows the logs of some sessions; returns the result and the numbers of the sessions.
     fn follow(&self, part: Part, progress: &mut dyn FnMut(u64)) -> Result<(ChainReport, Vec<i64>)> {
         self.settle(|store| {
             let connection = &store.connection;
@@ -227,7 +227,7 @@ impl Store {
         })
     }
 
-    /// Whether what a session goes on from is what we wrote.
+    /// Whether we wrote the stored state of a session.
     fn state_of(
         &self,
         follow: &mut Follow,
@@ -248,7 +248,7 @@ impl Store {
         Ok(())
     }
 
-    /// Follows the chain of tombstones; the numbers of the sessions that they stand for.
+    /// Follows the chain of tombstones; returns the numbers of their sessions.
     fn follow_tombstones(&self, report: &mut ChainReport) -> rusqlite::Result<Vec<i64>> {
         let mut statement =
             self.connection.prepare("SELECT seq, session, content, link FROM tombstones ORDER BY seq")?;
@@ -272,8 +272,8 @@ impl Store {
         Ok(gone)
     }
 
-    /// Reports the numbers that are neither there nor gone with a tombstone. What claims to be the last number may be a
-    /// lie, so nothing here counts up to it.
+    /// Reports numbers that have neither a session nor a tombstone. The stored last number may be false, so
+    /// nothing here counts up to it.
     fn find_gaps(
         &self,
         report: &mut ChainReport,
@@ -300,7 +300,7 @@ impl Store {
         self.connection.query_row(asked, [what], |row| row.get(0))
     }
 
-    /// The link behind record `seq` of a session, made from the records themselves.
+    /// The link after record `seq` of a session, computed from the records.
     pub fn chain_at(&self, id: &str, seq: u64) -> Result<Option<Chain>> {
         SessionKey::new(id)?;
         self.settle(|store| {
@@ -320,8 +320,8 @@ impl Store {
         })
     }
 
-    /// Both at once: whether the file is whole, and whether everything in it is as it was written. Over a large store either
-    /// takes as long as the other.
+    /// Both at once: whether the file is intact, and whether everything in it is as we wrote it. On a large
+    /// store each takes about as long as the other.
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<(CheckReport, ChainReport)> {
         if self.is_in_memory() {
             return Ok((self.check()?, self.verify_chains(progress)?));
@@ -336,14 +336,14 @@ impl Store {
         })
     }
 
-    /// Whether the file is whole, as SQLite sees it: every page, every index, every row.
+    /// Whether SQLite finds the file intact: every page, every index, every row.
     pub fn check(&self) -> Result<CheckReport> {
         self.settle(|store| {
             let told = store.connection.prepare("PRAGMA integrity_check(1)").and_then(|mut statement| {
                 statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
             });
             let told = match told {
-                // What the index of words says of itself when it cannot be read.
+                // The error of the text index when it cannot be read.
                 Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) => {
                     vec![error.to_string()]
                 }
@@ -361,7 +361,7 @@ impl Store {
     }
 }
 
-/// Reports what belongs to no session, up to this number.
+/// Reports rows that belong to no session, up to this number.
 fn strays<'w>(
     report: &mut ChainReport,
     number: i64,
