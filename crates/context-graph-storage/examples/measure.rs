@@ -1,4 +1,4 @@
-//! What the hook path costs on this disk: `cargo run --release --example measure -- FOLDER [SESSIONS]`.
+//! The cost of the hook path on this disk: `cargo run --release --example measure -- FOLDER [SESSIONS]`.
 //!
 //! Fills a store in FOLDER with SESSIONS sessions of ten records each, then prints the median and the 95th percentile
 //! of each operation.
@@ -31,7 +31,7 @@ fn user(folder: &Path) -> UserFolder {
     UserFolder::new(folder.join("private"))
 }
 
-/// What the events of a live session cost; no database is involved.
+/// The cost of the events of a live session; no database is involved.
 fn live(place: &StateFolder) -> Outcome<()> {
     let event = vec![b'e'; 600];
     let state = vec![7; 16 << 10];
@@ -52,7 +52,7 @@ fn live(place: &StateFolder) -> Outcome<()> {
     Ok(())
 }
 
-/// What a sync point costs.
+/// The cost of a sync point.
 fn store(place: &StateFolder, folder: &Path) -> Outcome<()> {
     let mut round = 0;
     measure("open the store and close it", 300, || Ok(place.open_store(0)?))?;

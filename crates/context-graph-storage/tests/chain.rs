@@ -1,4 +1,4 @@
-//! The hash chain: what was changed, taken out or added behind the store's back is found and named.
+//! The hash chain: whatever another program changed, removed or added is found and named.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -18,7 +18,7 @@ fn filled(place: &Place) {
         for turn in 0..4_u8 {
             let records = (0..6_u8).map(|at| LogRecord {
                 tool_use_id: Some(format!("{id} {turn} {at}")),
-                // Noise, so that LZ4 does not make one block of it all.
+                // Noise, so that LZ4 does not put everything into one block.
                 bytes: (0..if id == "two" { 3000 } else { 40_u32 })
                     .map(|byte| (byte.wrapping_mul(2_654_435_761) >> (at + turn)).to_le_bytes()[2])
                     .collect(),
@@ -39,7 +39,7 @@ fn verify(place: &Place) -> ChainReport {
     place.store().verify_chains(&mut |_| {}).unwrap()
 }
 
-/// A value that the record is made of: table, column, the row's place, and the value.
+/// A value that is part of the record: table, column, the row's place, and the value.
 #[derive(Debug, Clone, PartialEq)]
 struct Value {
     table: &'static str,
@@ -179,7 +179,7 @@ fn a_damaged_block_is_not_written_over_when_more_comes() {
 fn what_was_forgotten_is_not_in_the_file_any_more() {
     let place = Place::new();
     let store = place.store();
-    // Words that have nothing in common, so that compression leaves them readable.
+    // Words without anything in common, so that compression leaves them readable.
     let word =
         |id: &str, turn: usize| blake3::hash(format!("{id} {turn}").as_bytes()).to_hex()[..24].to_owned();
     for turn in 0..30 {

@@ -12,7 +12,7 @@ use context_graph_storage::store::{DATABASE, Why};
 use context_graph_storage::{FoldBatch, StorageError, Store, StoreOptions};
 use rusqlite::Connection;
 
-/// Three sessions, the second one of which is damaged by the tests.
+/// Three sessions; the tests damage the second.
 fn filled(place: &Place) {
     let store = place.store();
     for (time, id) in ["one", "two", "three"].into_iter().enumerate() {
@@ -29,7 +29,7 @@ fn filled(place: &Place) {
     }
 }
 
-/// Does something with the database behind the store's back.
+/// Runs something on the database without going through the store.
 fn tamper<T>(place: &Place, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> T {
     let connection = Connection::open(place.data().join(DATABASE)).unwrap();
     change(&connection).unwrap()
@@ -41,7 +41,7 @@ fn value(place: &Place, table: &str, column: &str) -> Vec<u8> {
     tamper(place, |connection| connection.query_row(&asked, [], |row| row.get(0)))
 }
 
-/// Flips a bit in a value of the second session; says what it is then.
+/// Flips a bit in a value of the second session; returns the new value.
 fn flip(place: &Place, table: &str, column: &str, byte: usize) -> Vec<u8> {
     let mut value = value(place, table, column);
     value[byte] ^= 0x20;
@@ -50,7 +50,7 @@ fn flip(place: &Place, table: &str, column: &str, byte: usize) -> Vec<u8> {
     value
 }
 
-/// The error names a file that holds `bytes`.
+/// The error names a file that contains `bytes`.
 #[track_caller]
 fn assert_quarantined(error: StorageError, what: &str, bytes: &[u8]) {
     let StorageError::Corrupted { what: named, moved_to } = error else { panic!("{error}") };
@@ -156,7 +156,7 @@ fn forgetting_leaves_no_row_that_names_the_session() {
     place.store().forget("two", 7, Why::Forgotten).unwrap();
     for file in fs::read_dir(place.data()).unwrap() {
         let bytes = fs::read(file.unwrap().path()).unwrap();
-        // Its calls bear its name.
+        // Its calls contain its name.
         assert!(!bytes.windows(4).any(|part| part == b"two "), "a call of it is in the file");
     }
     tamper(&place, |connection| {
@@ -188,8 +188,8 @@ fn a_newer_snapshot_is_refused_and_left_alone() {
     }
 }
 
-/// Opens a store whose file is `bytes` and reads everything: sound and unchanged, or moved away, reported, and fresh
-/// after that.
+/// Opens a store whose file is `bytes` and reads everything: it is valid and unchanged, or it was moved away
+/// and reported, and the next store is empty.
 fn open_damaged(place: &Place, bytes: &[u8], expected: &str) -> bool {
     let file = place.data().join(DATABASE);
     fs::write(&file, bytes).unwrap();
@@ -208,7 +208,7 @@ fn open_damaged(place: &Place, bytes: &[u8], expected: &str) -> bool {
     false
 }
 
-/// What is in the store is what is expected, or an error says why not.
+/// The store contains what is expected, or an error says why not.
 fn read_all(data: &Path, expected: &str) -> Result<(), StorageError> {
     let store = Store::open(&StoreOptions::new(data, 77))?;
     let report = store.check()?;
@@ -250,7 +250,7 @@ fn a_store_of_an_unreleased_build_is_refused_in_one_sentence() {
     assert!(error.can_wait(), "hooks go on with journals");
 }
 
-/// Not a test of its own: opens stores with damaged pages, in a process that must not die of it.
+/// Not a test itself: opens stores with damaged pages, in a process that must not crash.
 #[test]
 fn reader() {
     let Some(work) = work() else { return };
@@ -301,7 +301,7 @@ fn no_flipped_byte_of_the_file_brings_a_process_down() {
         let mut arguments = vec![place.folder.to_str().unwrap()];
         for number in 0..25 {
             let mut bytes = whole.clone();
-            // Every page alike, but the structure at its start more than its middle.
+            // Any page may be hit, but the structure at its start more often than its middle.
             let page = dice.below(bytes.len() / 4096) * 4096;
             let within = if dice.below(2) == 0 { dice.below(200) } else { dice.below(4096) };
             bytes[page + within] ^= 1 << dice.below(8);

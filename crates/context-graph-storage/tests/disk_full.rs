@@ -1,6 +1,6 @@
-//! A disk that is full: a clear error, the old state unharmed, and everything goes on once there is room.
+//! A full disk: a clear error, the old state unharmed, and everything works again once there is space.
 //!
-//! Needs a small file system of its own, so it runs where the user may mount one and says so where not.
+//! Needs a small file system of its own. So it runs only if the user may mount one, and otherwise says so.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod common;
@@ -36,7 +36,7 @@ impl SmallDisk {
         Some(Self { folder, _temporary: temporary })
     }
 
-    /// Leaves `bytes` of room.
+    /// Leaves `bytes` of free space.
     fn fill(&self, bytes: u64) -> PathBuf {
         let ballast = self.folder.join("ballast");
         let mut file = fs::File::create(&ballast).unwrap();

@@ -1,7 +1,7 @@
 //! A store and a journal of each format that was ever written: this program and every later one must read them.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p context-graph-storage --test golden` writes those of the newest format anew. Whoever
-//! changes a format adds a folder and leaves the others as they are.
+//! `UPDATE_GOLDEN=1 cargo test -p context-graph-storage --test golden` rewrites those of the newest format. A
+//! change of format adds a folder and leaves the others unchanged.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -154,7 +154,7 @@ fn stores_and_journals_of_every_format_are_read() {
         assert_eq!(read, records("live"));
         assert!(guard.take_damage().is_empty());
 
-        // And they are gone on from.
+        // Sessions can be continued from them.
         assert_eq!(store.commit_fold(&batch("two")).unwrap(), 12);
         assert_eq!(store.verify_chains(&mut |_| {}).unwrap().first_break, None);
     }

@@ -1,4 +1,4 @@
-//! A live session by itself: journal, state, fold, and what is left of them after damage.
+//! A live session by itself: journal, state, fold, and what remains after damage.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -92,14 +92,14 @@ fn a_state_is_kept_as_long_as_it_fits_the_journal() {
     (0..5).for_each(|_| step(&session, &store, b"event"));
     let read = session.read_state_unlocked().unwrap().state.unwrap();
     assert_eq!(number(read.payload()), 5);
-    // Folded: the journal starts again, the state goes on.
+    // After a fold the journal starts again, and the state continues.
     assert!(fold(&mut session.lock().unwrap(), &store, 1).emptied);
     step(&session, &store, b"event");
     let mut guard = session.lock().unwrap();
     assert_eq!(number(guard.read_state().unwrap().unwrap().payload()), 6);
     assert_eq!(guard.take_damage(), []);
     drop(guard);
-    // The journal loses its tail, as in a power cut: the state is ahead of it and no longer believed.
+    // The journal loses its tail, as in a power cut: the state is ahead of it and no longer trusted.
     let path = place.live().join("s.journal");
     let length = fs::metadata(&path).unwrap().len();
     fs::File::options().write(true).open(&path).unwrap().set_len(length - 5).unwrap();
@@ -138,7 +138,7 @@ fn a_fold_that_died_before_emptying_the_journal_is_not_repeated() {
     let (session, path) = filled(&place, 5);
     let before = fs::read(&path).unwrap();
     assert!(fold(&mut session.lock().unwrap(), &store, 1).emptied);
-    // As if the process had died between the transaction and what follows.
+    // As if the process had died directly after the transaction.
     fs::write(&path, &before).unwrap();
     fs::remove_file(place.live().join("s.state")).unwrap();
     session.append_only(b"later").unwrap();
@@ -207,7 +207,7 @@ fn a_journal_that_the_store_has_never_seen_is_reported_and_logged() {
     let after_first = fs::read(&path).unwrap();
     session.append_only(b"second life").unwrap();
     fold(&mut session.lock().unwrap(), &store, 2);
-    // A journal put back from a copy: it follows a fold that is not the last one.
+    // A journal restored from a copy: it follows a fold that is not the last one.
     fs::write(&path, &after_first).unwrap();
     session.append_only(b"again").unwrap();
     let folded = fold(&mut session.lock().unwrap(), &store, 3);
@@ -222,7 +222,7 @@ fn a_folded_journal_that_lost_its_tail_and_grew_again_loses_nothing_new() {
     let (session, path) = filled(&place, 5);
     let content = fs::read(&path).unwrap();
     fold(&mut session.lock().unwrap(), &store, 1);
-    // A disk that lied about having synced: the journal is back, without its end, and is written on.
+    // A disk that reported a sync too early: the journal is back without its end, and is appended to.
     fs::write(&path, &content[..content.len() - 30]).unwrap();
     for number in 0..20 {
         session.append_only(format!("new {number}").as_bytes()).unwrap();
@@ -250,7 +250,7 @@ fn a_journal_cut_at_any_byte_loses_only_the_tail() {
         for garbage in [&b""[..], &[0; 300], b"garbage", &[0xF5, 0xFF, b'E', 0xFE, 9, 0, 0, 0]] {
             let damaged = [&whole[..cut], garbage].concat();
             fs::write(&path, &damaged).unwrap();
-            // By chance, garbage may be just what was cut off.
+            // By chance, the garbage may equal what was cut off.
             let survives = |end: &&usize| damaged.get(..**end) == Some(&whole[..**end]);
             let survivors = ends.iter().filter(survives).count();
             session.append_only(b"after").unwrap();
@@ -311,7 +311,7 @@ fn a_damaged_header_is_mended_without_logging_anything_twice() {
         let (session, path) = filled(&place, 4);
         let mut bytes = fs::read(&path).unwrap();
         fold(&mut session.lock().unwrap(), &store, 1);
-        // Back as if the fold had died before emptying the journal, and damaged on top of that.
+        // As if the fold had died before emptying the journal, and with damage in addition.
         bytes[usize::try_from(at).unwrap()] ^= 0x10;
         fs::write(&path, &bytes).unwrap();
         let mended = session.append_only(b"new").unwrap();
@@ -399,7 +399,7 @@ proptest! {
         let mut bytes = fs::read(&path).unwrap();
         let mut dice = Dice(seed);
         let header = usize::try_from(header_length(&bytes)).unwrap();
-        // Which entries remain is known when only bytes of entries are overwritten.
+        // The remaining entries are known if only bytes of entries are overwritten.
         let overwrite_only = dice.below(2) == 0;
         let ends: Vec<_> = {
             let tail = session.lock().unwrap().entries_since(None).unwrap();
@@ -429,7 +429,7 @@ proptest! {
         prop_assert_eq!(log.iter().filter(|entry| *entry == "after").count(), 1);
         prop_assert_eq!(log.iter().filter(|entry| *entry == "step").count(), 1);
         if overwrite_only {
-            // Two flips of one bit cancel out, so more may be left than was hit, never less.
+            // Two flips of one bit cancel out, so more entries may remain than expected, never fewer.
             for (payload, hit) in payloads(12).iter().zip(hit) {
                 prop_assert!(hit || log.contains(payload));
             }

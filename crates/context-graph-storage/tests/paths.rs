@@ -1,4 +1,4 @@
-//! Where state lives, and which paths are refused.
+//! The location of state, and which paths are refused.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 use std::fs;
@@ -26,7 +26,7 @@ impl Folder {
     }
 }
 
-/// What the user reads when a path is refused: the path, the problem, the next step.
+/// The message for a refused path: the path, the problem, the next step.
 #[track_caller]
 fn refusal(root: &Path, db_path: Option<&Path>) -> String {
     let opened = open(root, db_path).and_then(|state| state.open_store(1).map(drop));
@@ -35,7 +35,7 @@ fn refusal(root: &Path, db_path: Option<&Path>) -> String {
     error.to_string()
 }
 
-/// Opens a state folder as a user whose home is beside the project.
+/// Opens a state folder as a user whose home is next to the project.
 fn open(root: &Path, db_path: Option<&Path>) -> Result<StateFolder, StorageError> {
     StateFolder::open_or_create(root, db_path, &user(root))
 }
@@ -58,7 +58,7 @@ fn the_root_is_the_named_one_else_the_nearest_marked_one_else_the_start() {
     assert_eq!(StateFolder::locate(None, &deep), folder.path("a"));
     fs::create_dir(folder.path("a/b/.context-graph")).unwrap();
     assert_eq!(StateFolder::locate(None, &deep), folder.path("a/b"));
-    // A worktree has a file of that name.
+    // In a worktree `.git` is a file.
     fs::write(folder.path("a/b/c/.git"), "gitdir: elsewhere").unwrap();
     assert_eq!(StateFolder::locate(None, &deep), deep);
     assert_eq!(StateFolder::locate(Some(Path::new("/named")), &deep), Path::new("/named"));
@@ -116,7 +116,7 @@ fn a_database_may_be_named_inside_and_outside_the_project() {
     let outside = folder.path("outside/db");
     assert_eq!(database(&outside), outside);
     assert!(outside.join("context-graph.db").exists());
-    // A link within the project is nobody's escape, and neither is one above a path that was given in full.
+    // A link within the project does not lead out of it, and neither does one above an absolute path.
     symlink(project.join("db"), project.join("link")).unwrap();
     database(Path::new("link"));
     symlink(folder.path("outside"), folder.path("alias")).unwrap();
@@ -179,7 +179,7 @@ fn a_state_folder_that_is_a_link_is_refused() {
         assert!(text.contains("it is a link"), "{text}");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     }
-    // In a folder that is not marked yet, one is moved aside with all the rest, and state goes where nobody has put any.
+    // In a folder without a mark, a link is moved aside with everything else, and state goes to a new folder.
     for part in ["live", "data"] {
         let folder = Folder::new();
         let (project, outside) = (folder.project(), folder.path("outside"));
@@ -191,7 +191,7 @@ fn a_state_folder_that_is_a_link_is_refused() {
         assert!(state.path().to_string_lossy().contains("/.context-graph/state-"), "{:?}", state.path());
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     }
-    // Nor one to inside: that could be a folder which means something to another program.
+    // A link to the inside is refused as well: it could be a folder that another program uses.
     let folder = Folder::new();
     let project = folder.project();
     fs::create_dir(project.join("inside")).unwrap();
@@ -212,7 +212,7 @@ fn what_was_opened_up_is_closed_again_and_git_is_told_again() {
     assert!(ignore.starts_with("!*\n") && ignore.contains("\n/live/\n"), "{ignore}");
     state.tidy().unwrap();
     assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), ignore);
-    // What is no file is replaced, and what it leads to is left alone.
+    // Anything that is not a file is replaced, and a link's target is left alone.
     fs::write(folder.path("victim"), "").unwrap();
     fs::remove_file(state.path().join(".gitignore")).unwrap();
     symlink(folder.path("victim"), state.path().join(".gitignore")).unwrap();

@@ -1,6 +1,6 @@
-//! The machine dies while a transaction is on its way to the disk. What `fsync` allows: before the rollback journal is
-//! synced the database is untouched and the journal may be anything; after it, any part of the new pages may have
-//! arrived in any order; the transaction is over when the journal is empty.
+//! A power cut while a transaction is being written. What `fsync` allows: before the rollback journal is
+//! synced, the database is untouched and the journal may contain anything. After that, any part of the new
+//! pages may have been written, in any order. The transaction is complete when the journal is empty.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -35,7 +35,7 @@ fn change(store: &Store, dice: &mut Dice, round: usize) {
     store.commit_fold(&batch).unwrap();
 }
 
-/// What a store of these files holds.
+/// The content of a store with these files.
 fn contents(scratch: &Path, database: &[u8], journal: &[u8]) -> String {
     let _ = fs::remove_dir_all(scratch);
     fs::create_dir_all(scratch).unwrap();
@@ -49,8 +49,8 @@ fn contents(scratch: &Path, database: &[u8], journal: &[u8]) -> String {
     dump(&store)
 }
 
-/// The rollback journal of the transaction that makes `after` of `before`, in SQLite's format: a header in a sector of
-/// its own, then each page as it was, with its number and a checksum.
+/// The rollback journal of the transaction that turns `before` into `after`, in SQLite's format: a header in
+/// its own sector, then each old page, with its number and a checksum.
 fn journal(before: &[u8], after: &[u8]) -> Vec<u8> {
     let nonce = 0x1234_5678_u32;
     let pages = u32::try_from(before.len() / PAGE).unwrap();
@@ -111,14 +111,14 @@ fn no_mixture_of_old_and_new_sectors_harms_what_was_stored() {
         let after = fs::read(&file).unwrap();
         let new = dump(&store);
         let journal = journal(&before, &after);
-        // The journal is on its way: any part of it, none of the pages.
+        // The journal is being written: any part of it, none of the pages.
         let cut = dice.below(journal.len() + 1);
         let mut half = vec![0; journal.len()];
         half[SECTOR.min(cut)..cut].copy_from_slice(&journal[SECTOR.min(cut)..cut]);
         for part in [&journal[..0], &half[..], &half[..cut]] {
             assert_eq!(contents(&scratch, &before, part), old, "round {round}");
         }
-        // The journal is there, the pages are on their way.
+        // The journal is complete, the pages are being written.
         for _ in 0..5 {
             assert_eq!(contents(&scratch, &mix(&before, &after, &mut dice), &journal), old, "round {round}");
         }

@@ -1,4 +1,4 @@
-//! Many processes at once, and processes that are killed: what was acknowledged is in the log, exactly once.
+//! Many concurrent processes, and killed processes: what was acknowledged is in the log, exactly once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::{Dice, Place, fold, log, number, step, work, worker};
 
-/// Not a test of its own: what the processes do that the tests start. It says on its output what is acknowledged.
+/// Not a test itself: the work of the processes that the tests start. Its output says what is acknowledged.
 #[test]
 fn process() {
     let Some(work) = work() else { return };
@@ -24,7 +24,7 @@ fn process() {
     let mut out = std::io::stdout().lock();
     for entry in 0..count {
         let session = &sessions[dice.below(sessions.len())];
-        // Now and then one that takes long enough to write to be killed within.
+        // Sometimes an entry that takes long enough to write to be killed in the middle.
         let filler = if dice.below(10) == 0 { "x".repeat(dice.below(400_000)) } else { String::new() };
         let payload = format!("{name}.{entry} {filler}");
         match dice.below(10) {
@@ -37,7 +37,7 @@ fn process() {
                 let mut guard = session.lock().unwrap();
                 guard.append(payload.as_bytes()).unwrap();
                 fold(&mut guard, &store, 1);
-                // As at the end of a session, while others go on with it.
+                // As at the end of a session, while others continue with it.
                 guard.retire().unwrap();
             }
             _ => assert_eq!(session.append_only(payload.as_bytes()).unwrap(), []),
@@ -68,7 +68,7 @@ fn lines(children: &mut [Child]) -> Receiver<String> {
     receiver
 }
 
-/// Notes an acknowledgement; whatever the test harness says is passed over. A line that was cut off by a kill
+/// Notes an acknowledgement; output of the test harness is skipped. A line that was cut off by a kill
 /// acknowledges nothing.
 fn note(line: &str, found: &mut HashMap<String, Vec<String>>) -> bool {
     let Some((_, ack)) = line.split_once("ack ") else { return false };
@@ -98,7 +98,7 @@ fn run(mut children: Vec<Child>) -> HashMap<String, Vec<String>> {
     found
 }
 
-/// Folds what is left, then compares log and state with what was acknowledged.
+/// Folds the rest, then compares log and state with what was acknowledged.
 fn settle(place: &Place, acknowledged: &HashMap<String, Vec<String>>) -> usize {
     let store = place.store();
     let mut total = 0;
@@ -169,7 +169,7 @@ fn two_hundred_killed_processes_lose_nothing_that_was_acknowledged() {
             note(&line, &mut found);
         }
         finish(&mut children);
-        // Whoever comes next must find the store usable, whatever the dead left behind.
+        // The next process must find the store usable, whatever the killed ones left behind.
         step(&place.session("a"), &place.store(), format!("r{round}parent").as_bytes());
     }
     let acknowledged: usize = found.values().map(Vec::len).sum();

@@ -1,4 +1,5 @@
-//! What records tell, in rows: the same however the records came, found by their words, and gone with their session.
+//! Rows derived from records: the same however the records arrived, found by their words, and removed with
+//! their session.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -35,8 +36,8 @@ fn record(at_ms: i64, event: &str, own: serde_json::Value, ruling: Option<Ruling
     }
 }
 
-/// A session with all that makes telling hard: calls side by side, without an answer, answered late, asked for again,
-/// known to a batch alone, requests without an id, subagents, turns that are broken off, several runs.
+/// A session with all difficult cases: parallel calls, calls without an answer, answered late, requested again,
+/// known only to a batch, requests without an id, subagents, aborted turns, several runs.
 fn story(dice: &mut Dice, length: usize) -> Vec<EventRecord> {
     let mut told = Vec::new();
     let mut open: Vec<(String, serde_json::Value)> = Vec::new();
@@ -82,7 +83,7 @@ fn story(dice: &mut Dice, length: usize) -> Vec<EventRecord> {
                     .collect();
                 say("PostToolBatch", json!({"tool_calls": calls}), None);
             }
-            // A call that is answered may be answered or asked for once more, much later.
+            // An answered call may be answered or requested once more, much later.
             _ if !open.is_empty() => {
                 let (_, own) = open[dice.below(open.len())].clone();
                 match dice.below(8) {
@@ -128,7 +129,7 @@ fn fold(store: &Store, id: &str, records: &[EventRecord]) {
     store.commit_fold(&batch).unwrap();
 }
 
-/// All rows that tell of records.
+/// All rows derived from records.
 fn rows(place: &Place) -> Vec<Vec<Value>> {
     let connection = Connection::open(place.data().join(DATABASE)).unwrap();
     let mut all = Vec::new();
@@ -185,14 +186,14 @@ fn words_are_found_whether_the_index_knows_them_or_not() {
     let ask = || questions.map(|text| limits.map(|limit| search(text, limit)));
     let before = ask();
     assert!(before[0][2].len() > 3 && before[3][2].is_empty() && before[4][0].len() == 1, "{before:?}");
-    // Some are known, then all.
+    // First some blocks are indexed, then all.
     assert!(store.learn_words(i64::MAX).unwrap() > 0);
     assert!(store.unlearned().unwrap() > 0);
     assert_eq!(ask(), before);
     while store.learn_words(i64::MAX).unwrap() > 0 {}
     assert_eq!(store.unlearned().unwrap(), 0);
     assert_eq!(ask(), before);
-    // What comes later is in a block of its own.
+    // Later records are in a block of their own.
     fold(&store, "s3", &[record(1_900_000_000_000, "Notification", json!({"message": "said 1 last"}), None)]);
     assert_eq!(search("said 1 last", 9), [("s3".to_owned(), 31, false)]);
     assert_eq!(search("said 1", 1), [("s3".to_owned(), 31, false)]);
@@ -256,7 +257,7 @@ fn no_word_of_a_forgotten_session_is_in_any_file() {
     assert_eq!(store.check().unwrap().first_problem, None);
     assert_eq!(store.verify_chains(&mut |_| {}).unwrap().first_break, None);
     drop(store);
-    // Of the index nothing but what is kept can be left: taking that out as well leaves it empty.
+    // The index may contain only what is kept: after removing that too, it is empty.
     place.store().forget("kept", 2, Why::Forgotten).unwrap();
     let connection = Connection::open(place.data().join(DATABASE)).unwrap();
     connection.execute_batch("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, words, row)").unwrap();

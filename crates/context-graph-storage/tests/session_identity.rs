@@ -1,4 +1,4 @@
-//! The manager of snapshots: load, change, link, end, also with other processes at the same session.
+//! The manager of snapshots: load, change, link, end, also with other processes using the same session.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -124,7 +124,7 @@ fn it_works_in_memory() {
     assert_eq!(sessions.persist_final("s", 3).unwrap().session_id, "s");
 }
 
-/// Not a test of its own: one of several processes that update one session.
+/// Not a test itself: one of several processes that update one session.
 #[test]
 fn updater() {
     let Some(work) = work() else { return };

@@ -1,4 +1,4 @@
-//! Rows that somebody changes behind the store's back: found, named, not shown as ours, and made anew from the records.
+//! Rows that another program changes: found, named, not shown as ours, and rebuilt from the records.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -91,7 +91,7 @@ fn rebuild(place: &Place) -> context_graph_storage::store::Rebuilt {
     Store::rebuild(&StoreOptions::new(place.data(), 0), &mut |_| {}).unwrap()
 }
 
-/// Everything that is told of sessions.
+/// All derived rows of sessions.
 fn all(place: &Place) -> Vec<Vec<Value>> {
     let connection = Connection::open(place.data().join(DATABASE)).unwrap();
     let mut all = Vec::new();
@@ -116,7 +116,7 @@ fn every_column_of_every_row_is_held_against_the_records_and_made_anew_from_them
             columns.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         for column in columns.iter().filter(|column| !["number", "session_id"].contains(&column.as_str())) {
             let which = if table == "sessions" { "number = 2" } else { "session = 2" };
-            // Something else of the same kind; of a key something that nothing else has.
+            // Another value of the same type; for a key, an unused value.
             let other = format!(
                 "CASE typeof({column}) WHEN 'text' THEN {column} || 'x' WHEN 'blob' THEN zeroblob(16)
                     WHEN 'null' THEN 'x' ELSE {column} + 100 END"

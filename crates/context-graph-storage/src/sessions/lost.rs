@@ -87,14 +87,14 @@ pub(crate) fn look_for_losses(losses: &mut Vec<Loss>, session_id: &str, seq: u64
     }
 }
 
-/// The damage that a reading met, without the losses that its entries tell of.
+/// The damage that a read found, without the losses that its entries already report.
 pub(super) fn untold_damage(tail: &mut Tail) -> Vec<Damage> {
     let mut damage = std::mem::take(&mut tail.damage);
     retain_untold(&mut damage, || tail.entries());
     damage
 }
 
-/// Leaves the damage that none of `entries` tells of: each piece once.
+/// Keeps the damage that none of `entries` reports, each piece once.
 pub(super) fn retain_untold<'a, I: Iterator<Item = JournalEntry<'a>>>(
     damage: &mut Vec<Damage>,
     entries: impl Fn() -> I,
@@ -116,7 +116,7 @@ pub(super) fn retain_untold<'a, I: Iterator<Item = JournalEntry<'a>>>(
     });
 }
 
-/// What was lost, as far as damage shows.
+/// What was lost, as far as the damage shows.
 pub(super) fn by_damage(damage: &[Damage]) -> Option<EventsLost> {
     let losses: Vec<&Damage> = damage.iter().filter(|damage| damage.is_loss).collect();
     let pieces: Vec<String> = losses.iter().filter_map(|damage| damage.piece()).collect();
@@ -124,8 +124,8 @@ pub(super) fn by_damage(damage: &[Damage]) -> Option<EventsLost> {
     (lost > 0).then(|| EventsLost { lost, at_least: true, how: DAMAGED.to_owned(), pieces })
 }
 
-/// What a session has lost that is not on record: `own` of its entries were appended just now. The store says up to where it
-/// has folded the journal.
+/// A session's loss that is not on record yet: `own` of its entries were just appended. The store says up to
+/// where it has folded the journal.
 pub(super) fn found_out(
     guard: &mut SessionLock<'_>,
     state: &Loaded,
@@ -140,7 +140,7 @@ pub(super) fn found_out(
     else {
         let missed = if by_damage.is_none() { guard.missed()? } else { None };
         let Some(place) = missed else { return Ok(by_damage) };
-        // While the store cannot be asked, nobody knows.
+        // Nothing can be said while the store is not readable.
         let Ok(folded) = folded_to() else { return Ok(None) };
         if folded.is_some_and(|to| to.generation == place.generation && to.offset >= place.offset) {
             state.applied.into_iter().for_each(|end| guard.settle_at(end));
@@ -157,7 +157,7 @@ pub(super) fn found_out(
 }
 
 impl Sessions {
-    /// Puts a loss on record in the session's own journal, and writes down how far that has come: less far than before.
+    /// Records a loss in the session's own journal, and the new head, which is behind the earlier one.
     pub(super) fn put_on_record(
         &self,
         guard: &mut SessionLock<'_>,
@@ -173,7 +173,7 @@ impl Sessions {
         })
     }
 
-    /// Appends a loss to the session's own journal, and notes that somebody is to be told.
+    /// Appends a loss to the session's own journal, and notes that it must be reported.
     pub(super) fn append_loss(
         &self,
         guard: &mut SessionLock<'_>,
@@ -189,8 +189,8 @@ impl Sessions {
         Ok(end)
     }
 
-    /// A live session with all of its journal taken in, and what was lost from that on record: `damage` was met before,
-    /// and `own` entries were appended just now.
+    /// Loads a live session with its whole journal, and records what was lost from it. `damage` was found
+    /// before, and `own` entries were just appended.
     pub(super) fn load_whole(
         &self,
         guard: &mut SessionLock<'_>,
@@ -212,7 +212,7 @@ impl Sessions {
             state.applied = Some(tail.end());
             damage.extend(guard.take_damage());
             damage.append(&mut tail.damage);
-            // What was met before may lie in this stretch, too.
+            // Damage found before may also be in this range.
             retain_untold(&mut damage, || tail.entries());
             let folded_to = || store.look(|store| folded_to(store, session_id));
             let Some(lost) = found_out(guard, &state, &damage, own, folded_to)? else { return Ok(state) };
@@ -221,7 +221,7 @@ impl Sessions {
         }
     }
 
-    /// Has a session come to terms with damage to its journal that an appender has mended.
+    /// Updates a session after an appender repaired damage in its journal.
     pub(super) fn settle_loss(&self, session_id: &str, damage: Vec<Damage>, now_ms: i64) -> Result<()> {
         let live = self.folder.session(session_id)?;
         let mut guard = live.lock()?;
@@ -234,8 +234,8 @@ impl Sessions {
         }
     }
 
-    /// Changes a session outside of its own events, and puts that on record: `change` gives the entry for it. The session
-    /// is in the store afterwards; it is open if it was.
+    /// Changes a session outside of its own events, and records that: `change` returns the entry for it.
+    /// Afterwards the session is in the store; it is open if it was open before.
     pub(super) fn log_own(
         &self,
         session_id: &str,
@@ -247,8 +247,8 @@ impl Sessions {
         let mut guard = live.lock()?;
         let mut opened = None;
         let mut store = Reach::new(self, Patience::Command, now_ms, &mut opened);
-        // All of the journal, not only what the cache has not taken in: a loss must be on record before the entry that may
-        // be about it.
+        // The whole journal, not only what the cache does not contain yet: a loss must be recorded before the
+        // entry that may be about it.
         let damage = untold_damage(&mut guard.entries_since(None)?);
         let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, damage, 0)?;
         let entry = change(&mut state.session);
@@ -259,22 +259,22 @@ impl Sessions {
         folded.afterwards.map_or(Ok(()), Err)
     }
 
-    /// Puts it on record that the user knows of a session's losses. No hook tells of them any more.
+    /// Records that the user knows about a session's losses. Hooks no longer report them.
     pub fn acknowledge_losses(&self, session_id: &str, now_ms: i64) -> Result<()> {
         self.log_own(session_id, now_ms, |_| loss_acknowledged(session_id))?;
         forget_losses(&self.folder.live_folder(), &whose(session_id)?);
         Ok(())
     }
 
-    /// Reads every journal: how many records wait in them to be stored, and what was lost from them, on record or not,
-    /// behind what the store's own records tell of losses.
+    /// Reads every journal: how many records wait in them to be stored, and what was lost from them, recorded
+    /// or not. These losses are added to those in the store's own records.
     pub fn check_journals(&self, store: Option<&Store>, mut losses: Vec<Loss>) -> Result<(u64, Vec<Loss>)> {
         let mut waiting = 0;
         for (session_id, _) in self.folder.live_sessions()? {
             let entry = store.map(|store| store.session(&session_id)).transpose()?.flatten();
             let live = self.folder.session(&session_id)?;
             let Some(mut guard) = live.lock_existing()? else { continue };
-            // All of it, not only what the store has not got yet.
+            // The whole journal, not only what is not in the store yet.
             let mut damage = untold_damage(&mut guard.entries_since(None)?);
             let first = entry.as_ref().map_or(0, |entry| entry.last_seq) + 1;
             let unstored = guard.entries_since(entry.and_then(|entry| entry.folded_to))?;
@@ -305,7 +305,7 @@ impl Sessions {
         Ok((waiting, losses))
     }
 
-    /// The sessions that have a cache and no journal, as far as the name of the file is the id.
+    /// The sessions with a cache but no journal, if the file name is the id.
     fn caches_without_journal(&self) -> Result<Vec<String>> {
         let live = self.folder.live();
         let names = live.names().context("list", live.path())?;
@@ -315,17 +315,17 @@ impl Sessions {
     }
 }
 
-/// How a line begins that tells of a session's loss.
+/// The beginning of the line that reports a session's loss.
 fn whose(session_id: &str) -> Result<String> {
     SessionKey::new(session_id).map(|key| format!("session {key}: "))
 }
 
-/// A session as the store has it, if there is one.
+/// The session's entry in the store, if there is one.
 fn in_store(store: Option<&Store>, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
     store.map_or(Ok(None), |store| stored(store, session_id))
 }
 
-/// Up to where the store has folded a session's journal.
+/// The position up to which the store has folded a session's journal.
 pub(super) fn folded_to(store: Option<&Store>, session_id: &str) -> Result<Option<Position>> {
     let entry = store.map(|store| store.session(session_id)).transpose()?.flatten();
     Ok(entry.and_then(|entry| entry.folded_to))

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared helpers of the tests.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -84,7 +84,7 @@ pub fn record(call: Option<&str>, bytes: &[u8]) -> LogRecord {
     LogRecord { tool_use_id: call.map(str::to_owned), bytes: bytes.to_vec(), source: None }
 }
 
-/// Asks until the store is not busy.
+/// Repeats until the store is not busy.
 fn patiently<T>(ask: impl Fn() -> Result<T, StorageError>) -> T {
     loop {
         match ask() {
@@ -94,8 +94,8 @@ fn patiently<T>(ask: impl Fn() -> Result<T, StorageError>) -> T {
     }
 }
 
-/// The state to go on from, the way the hooks find it: the live one, else what the store has. It is the number of
-/// entries applied, so that an entry applied twice or never shows.
+/// The state to continue from, as the hooks find it: the live one, else the stored one. It is the number of
+/// applied entries, so that an entry applied twice or never is noticed.
 pub fn load(guard: &mut SessionLock<'_>, store: &Store) -> (Option<Position>, u64) {
     if let Some(state) = guard.read_state().unwrap() {
         return (Some(state.applied), number(state.payload()));
@@ -109,7 +109,7 @@ pub fn load(guard: &mut SessionLock<'_>, store: &Store) -> (Option<Position>, u6
     }
 }
 
-/// Folds the way the hooks do: what finds the store busy is folded later.
+/// Folds as the hooks do: if the store is busy, the fold happens later.
 pub fn fold(guard: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Folded {
     loop {
         match try_fold(guard, store, now_ms) {
@@ -139,7 +139,7 @@ fn try_fold(guard: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Result<F
     })
 }
 
-/// Steps the session by one event, the way the hooks do.
+/// Steps the session by one event, as the hooks do.
 pub fn step(session: &LiveSession, store: &Store, payload: &[u8]) {
     let mut guard = session.lock().unwrap();
     let (applied, count) = load(&mut guard, store);
@@ -149,7 +149,7 @@ pub fn step(session: &LiveSession, store: &Store, payload: &[u8]) {
     guard.write_state(tail.end(), &count.to_le_bytes()).unwrap();
 }
 
-/// Everything that a store holds, as text.
+/// The whole content of a store, as text.
 pub fn dump(store: &Store) -> String {
     let mut text = String::new();
     for session in store.list_sessions(&SessionQuery::default()).unwrap() {
@@ -178,7 +178,7 @@ pub fn log(store: &Store, id: &str) -> Vec<String> {
     records.into_iter().map(|record| String::from_utf8(record.bytes.expect("intact")).unwrap()).collect()
 }
 
-/// Starts this test executable again to do `work`; the test of that name must call [`is_worker`].
+/// Starts this test executable again to do `work`; the test with that name must call [`is_worker`].
 pub fn worker(test: &str, arguments: &[&str]) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
@@ -190,7 +190,7 @@ pub fn worker(test: &str, arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// What this process was started to do, if it is a worker.
+/// The work that this process was started for, if it is a worker.
 pub fn work() -> Option<Vec<String>> {
     #[expect(clippy::disallowed_methods, reason = "the test talks to its own child")]
     let work = std::env::var("STORAGE_TEST_WORK").ok()?;
