@@ -22,6 +22,7 @@ mod heap;
 mod interrupt;
 mod paths;
 mod process;
+mod progress;
 mod rules;
 mod scratch;
 mod settings_file;

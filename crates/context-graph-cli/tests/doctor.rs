@@ -226,7 +226,7 @@ type Fault = (&'static str, fn(&Patient), &'static str, &'static str, &'static s
 #[rustfmt::skip]
 const FAULTS: &[Fault] = &[
     ("nothing registered", |p| std::fs::write(p.settings(), "{}").unwrap(),
-        "broken", "no hook of context-graph is registered", "context-graph init"),
+        "broken", "not installed", "context-graph init"),
     ("settings are not JSON", |p| std::fs::write(p.settings(), "{ \"hooks\": // x\n }").unwrap(),
         "broken", "cannot be used", "mend"),
     ("hooks is a list", |p| p.edit(|it| it["hooks"] = json!([])),
@@ -265,11 +265,11 @@ const FAULTS: &[Fault] = &[
     ("an event that no client knows", |p| p.edit(|it| it["hooks"]["PreToolUsed"] = json!([])),
         "warning", "PreToolUsed", "take PreToolUsed out"),
     ("an event that an old client stumbles over", |p| p.client("2.1.80"),
-        "broken", "ignores all of", "update the client"),
+        "broken", "ignores all of", "update Claude Code"),
     ("a client before the form without a shell", |p| p.client("2.1.120"),
         "broken", "does not know `args`", "context-graph init"),
     ("a client that cannot fail closed", |p| p.client("2.1.290"),
-        "warning", "does not know `onFailure`", "update the client"),
+        "warning", "does not know `onFailure`", "update Claude Code"),
     ("a client newer than known", |p| p.client("3.0.0"),
         "warning", "newer than", "update context-graph"),
     ("WorktreeCreate", |p| p.edit(|it| it["hooks"]["WorktreeCreate"] = it["hooks"]["Stop"].clone()),
@@ -333,7 +333,7 @@ const FAULTS: &[Fault] = &[
         p.register_for_the_user();
     }, "broken", "ends with exit code 3: no", "by hand"),
     ("the last session shows failing hooks", |p| transcript(p, "hook_non_blocking_error"),
-        "broken", "the client notes", "start a new session"),
+        "broken", "Claude Code notes", "start a new session"),
     ("the last session shows no hook", |p| transcript(p, "date"),
         "warning", "shows no hook of ours", "--bare"),
     ("a policy file with a mistake", |p| { p.write(".context-graph/policy.toml", "on_eror = \"ask\"\n"); },

@@ -26,7 +26,7 @@ fn a_plugin_has_the_same_hooks_as_init() {
     assert_eq!(plugin["hooks"], settings["hooks"]);
     assert_eq!(read(&place, "plug/.claude-plugin/plugin.json")["name"], "context-graph");
     let readme = std::fs::read_to_string(place.project().join("plug/README.md")).unwrap();
-    assert!(readme.split_whitespace().count() >= 40, "the client's directory asks for forty words");
+    assert!(readme.split_whitespace().count() >= 40, "Claude Code's directory asks for forty words");
 }
 
 #[test]
@@ -187,8 +187,8 @@ fn init_goes_by_the_version_of_the_client_that_it_finds() {
     std::fs::write(bin.join("claude"), "#!/bin/sh\necho '2.1.60 (Claude Code)'\n").unwrap();
     std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let run = place.run(&["init", "--yes"]);
-    assert!(run.code == 0 && run.stdout.contains("client: 2.1.60\n"), "{run:?}");
-    assert!(run.stdout.contains("client 2.1.60 does not know it; 2.1.118 does"), "{run:?}");
+    assert!(run.code == 0 && run.stdout.contains("Claude Code: 2.1.60\n"), "{run:?}");
+    assert!(run.stdout.contains("Claude Code 2.1.60 does not know it; 2.1.118 does"), "{run:?}");
     let hooks = read(&place, LOCAL)["hooks"].clone();
     assert!(hooks.get("PostToolBatch").is_none() && hooks.get("PreToolUse").is_some());
     let entry = &hooks["PreToolUse"][0]["hooks"][0];

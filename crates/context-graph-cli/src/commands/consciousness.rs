@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::trust::ProjectFiles;
 use crate::{Environment, explain, table};
 
-/// How a session stands
+/// Drift and loop status of a session
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConsciousnessCommands {
     /// One line, from the cache alone

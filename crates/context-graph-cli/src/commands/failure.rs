@@ -39,6 +39,11 @@ impl Failure {
         Self { code, message: message.into(), next_step: None, nothing_there: false, answered: false }
     }
 
+    /// A failure of which all is said already.
+    pub(crate) fn said(code: ErrorCode) -> Self {
+        Self::new(code, "").answered()
+    }
+
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Usage, message)
     }
@@ -86,7 +91,9 @@ impl Failure {
             terminal::print(format!("{NONE_YET}\n").as_bytes());
             return ExitStatus::Success;
         }
-        terminal::complain(&self.to_string());
+        if !self.message.is_empty() {
+            terminal::complain(&self.to_string());
+        }
         if as_json && !self.answered {
             let object = json!({"success": false, "error": self.message, "error_code": self.code});
             terminal::print(visible(&format!("{object}\n")).as_bytes());

@@ -131,6 +131,13 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
         .map_err(|error| file.refused(&error))?;
     let heading = Heading::of(&plan, client);
     if !proceed(&args.place, &file, &root, before.as_deref(), &edited, &heading)? {
+        if args.place.dry_run && edited.text != before {
+            let path = file.path().display();
+            return done(
+                &args.place,
+                &format!("nothing was changed; without --dry-run this is written to {path}"),
+            );
+        }
         return Ok(());
     }
     make_state_folder(scope, &environment)?;

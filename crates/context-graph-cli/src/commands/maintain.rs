@@ -24,7 +24,7 @@ const SILENT_FOR: Duration = Duration::from_hours(24);
 /// The words of a session that was silent for this long are taken in though it has not ended.
 const SILENT_MS: i64 = 60 * 60 * 1000;
 
-/// Remove what is older or more than the configuration keeps, and put away what killed sessions left behind
+/// Remove what is older or more than the configuration keeps, and clean up after crashed sessions
 ///
 /// This happens by itself after a session, at most once an hour, in a process that no hook waits for.
 #[derive(Debug, Args)]

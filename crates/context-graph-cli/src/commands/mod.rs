@@ -24,6 +24,7 @@ mod demo;
 mod doctor;
 pub(crate) mod failure;
 pub mod hooks;
+mod import;
 mod init;
 mod maintain;
 mod new_file;
@@ -56,13 +57,13 @@ pub(crate) enum Command {
     Uninstall(init::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
-    /// The same hooks as a plugin of the client
+    /// The same hooks as a Claude Code plugin
     Plugin {
         /// What to do
         #[command(subcommand)]
         command: plugin::PluginCommands,
     },
-    /// What is set, where it was set, and what could be
+    /// Show settings, where they come from, and what can be set
     Config {
         /// What to say
         #[command(subcommand)]
@@ -77,19 +78,19 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: HooksCommands,
     },
-    /// What is known of sessions
+    /// List, inspect, export and delete sessions
     Session {
         /// What to do
         #[command(subcommand)]
         command: session::SessionCommands,
     },
-    /// How a session stands
+    /// Drift and loop status of a session
     Consciousness {
         /// What to say
         #[command(subcommand)]
         command: consciousness::ConsciousnessCommands,
     },
-    /// What happened, call by call
+    /// The audit log: every tool call, with what was decided and how it ended
     Audit {
         /// What to show
         #[command(subcommand)]
@@ -97,13 +98,14 @@ pub(crate) enum Command {
     },
     Dashboard(dashboard::DashboardArgs),
     Replay(replay::ReplayArgs),
+    Import(import::ImportArgs),
     Trust(trust::TrustArgs),
     Maintain(maintain::MaintainArgs),
     #[command(name = crate::actions::VERB, hide = true)]
     RunActions(run_actions::RunActionsArgs),
     Completions(reference::CompletionsArgs),
     Man(reference::ManArgs),
-    /// Print one line about a session, for the client's status line: its JSON on stdin
+    /// Print one line about a session for Claude Code's status line: its JSON on stdin
     #[command(
         after_help = "`context-graph init --statusline` registers it.\n\nWhat it says: how continuity stands (● well, ◐ \
                             watch it, ○ in a crisis), whether the session loops, how many tool calls there were, how many failed \
@@ -111,7 +113,7 @@ pub(crate) enum Command {
                             ● healthy 0.92 · 14 calls · 1 failed · context 38 %"
     )]
     Statusline,
-    /// What tool calls are decided by
+    /// Rules that allow, ask about or block tool calls
     Policy {
         /// What to do
         #[command(subcommand)]
@@ -157,6 +159,7 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Audit { command } => audit::run(&command, &environment),
         Command::Dashboard(args) => dashboard::run(&args, &environment),
         Command::Replay(args) => replay::run(&args),
+        Command::Import(args) => import::run(&args, &environment),
         Command::RunActions(args) => run_actions::run(&args, &environment),
         Command::Maintain(args) => maintain::run(&args, &environment),
         Command::Trust(args) => trust::run(&args, &environment),

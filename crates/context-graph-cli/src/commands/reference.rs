@@ -11,19 +11,24 @@ use crate::table;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  context-graph completions bash > ~/.local/share/bash-completion/completions/context-graph"
-)]
+#[command(after_help = "How to install them, for each shell; new shells have them:\n  \
+                  context-graph completions bash > ~/.local/share/bash-completion/completions/context-graph\n  \
+                  context-graph completions zsh > ~/.zfunc/_context-graph      (with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc)\n  \
+                  context-graph completions fish > ~/.config/fish/completions/context-graph.fish\n  \
+                  context-graph completions powershell >> $PROFILE\n  \
+                  context-graph completions elvish > ~/.config/elvish/lib/context-graph.elv    (with `use context-graph` in rc.elv)")]
 pub(crate) struct CompletionsArgs {
     /// Which shell
     #[arg(value_enum)]
     shell: clap_complete::Shell,
 }
 
-/// Write the manual pages into a folder
+/// Write the manual pages into `DIR/man1`
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  context-graph man ~/.local/share/man && man context-graph")]
 pub(crate) struct ManArgs {
-    /// Where to
+    /// A folder of manual pages, such as `~/.local/share/man`
+    #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
@@ -38,8 +43,9 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
         Failure::new(ErrorCode::Storage, format!("cannot write to {}: {error}", path.display()))
             .with_next_step("name a folder that is writable for you")
     };
-    std::fs::create_dir_all(&args.folder)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.folder))
-        .map_err(|error| failed(&args.folder, &error))?;
-    table::print_lines([format!("wrote the manual pages into {}", args.folder.display())])
+    let folder = args.folder.join("man1");
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), &folder))
+        .map_err(|error| failed(&folder, &error))?;
+    table::print_lines([format!("wrote the manual pages into {}", folder.display())])
 }

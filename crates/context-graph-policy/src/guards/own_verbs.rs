@@ -43,6 +43,7 @@ const VERBS: &[(&str, Use)] = &[
     ("generate-config", Use::Change),
     ("help", Use::Question),
     ("hooks", Use::Change),
+    ("import", Use::Change),
     ("init", Use::ChangeUnless("--dry-run")),
     ("maintain", Use::Change),
     ("man", Use::Question),

@@ -105,7 +105,7 @@ impl Sessions {
     }
 
     /// The same, together with the event that the session is stepped with.
-    fn record_and_event(
+    pub fn record_and_event(
         &self,
         event: Event,
         at_ms: i64,

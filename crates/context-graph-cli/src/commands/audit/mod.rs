@@ -5,7 +5,6 @@ mod export;
 mod follow;
 mod line;
 mod log;
-mod progress;
 mod report;
 pub(crate) mod show;
 mod sql;
@@ -23,7 +22,7 @@ use super::failure::{Failure, Outcome};
 use super::session::Shelf;
 use crate::Environment;
 
-/// What happened, call by call
+/// The audit log: every tool call, with what was decided and how it ended
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommands {
     Log(Box<log::LogArgs>),

@@ -17,7 +17,7 @@ use crate::commands::session::{NONE_YET, PlaceArgs, Shelf};
 use crate::commands::span::SpanArgs;
 use crate::{Environment, table};
 
-/// Count what happened: how often, how long, how often in vain
+/// Count tool calls: how many, how long, failure rate
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     context-graph audit stats --since 7d\n  \

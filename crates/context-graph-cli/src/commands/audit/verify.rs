@@ -10,10 +10,10 @@ use context_graph_storage::store::{Break, Chain, ChainReport, Tombstone};
 use context_graph_storage::{StateFolder, Store};
 use serde_json::{Value, json};
 
-use super::progress::Progress;
 use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, Shelf};
+use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};
 use copy::HeadsCopy;
@@ -230,7 +230,7 @@ fn told(findings: &Findings) -> Vec<String> {
         terminal::plain(&line, false)
     }));
     lines.push(match &findings.first_break {
-        None => "the record holds".to_owned(),
+        None => "audit log intact".to_owned(),
         Some(found) => format!("the record DOES NOT hold: {}", terminal::plain(&line(found), false)),
     });
     lines

@@ -10,6 +10,8 @@ use clap::Args;
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
+use super::init::PORTABLE;
+use crate::Environment;
 use crate::scratch::Scratch;
 use stage::Stage;
 use story::Story;
@@ -40,10 +42,21 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     let mut stage = Stage::new(&scratch, &program)?;
     let mut story = Story::new(args.fast, stage.project());
     script::play(&mut stage, &mut story)?;
-    story.ending(&stage.costs());
+    let typed = typed(&program);
+    story.ending(&stage.costs(), &typed);
     if args.keep {
-        story.kept(stage.project());
+        story.kept(stage.project(), &typed);
         scratch.keep();
     }
     story.outcome()
+}
+
+/// How the program is typed here: by its name where that finds it, else by its path.
+fn typed(program: &str) -> String {
+    let here = std::fs::canonicalize(program).ok();
+    let is_found = Environment::search_path().iter().any(|folder| {
+        let found = std::fs::canonicalize(folder.join(PORTABLE)).ok();
+        found.is_some() && found == here
+    });
+    if is_found { PORTABLE.to_owned() } else { program.to_owned() }
 }

@@ -144,7 +144,7 @@ impl Story {
         }
     }
 
-    pub(super) fn ending(&mut self, costs: &Costs) {
+    pub(super) fn ending(&mut self, costs: &Costs, program: &str) {
         let beside = cost::beside(costs.nothing);
         self.pause(SCENE);
         self.line(&[]);
@@ -156,18 +156,15 @@ impl Story {
                 cost::ms(costs.median)
             ),
         )]);
-        self.line(&[(Tone::Plain, "In your own project: "), (Tone::Strong, "context-graph init")]);
+        self.line(&[(Tone::Plain, "In your own project:")]);
+        self.line(&[(Tone::Strong, &format!("{program} init"))]);
     }
 
-    pub(super) fn kept(&mut self, project: &Path) {
+    pub(super) fn kept(&mut self, project: &Path, program: &str) {
         self.line(&[(Tone::Plain, &format!("The session is in {}", project.display()))]);
         // State is believed by whoever made it, and here that was a user with a home of its own.
         let home = project.with_file_name("home");
-        let look = format!(
-            "look at it with `HOME={} context-graph session show --project {}`",
-            home.display(),
-            project.display()
-        );
+        let look = format!("HOME={} {program} session show --project {}", home.display(), project.display());
         self.line(&[(Tone::Quiet, &look)]);
     }
 

@@ -149,7 +149,7 @@ fn answered(event: EventName, reply: &Reply) -> Result<(), String> {
         )),
         Ok(_) => Err("answers, but not as context-graph does".to_owned()),
         Err(_) if reply.stdout.trim().is_empty() => Err("says nothing".to_owned()),
-        Err(_) => Err("prints something besides its answer, so the client cannot read it".to_owned()),
+        Err(_) => Err("prints something besides its answer, so Claude Code cannot read it".to_owned()),
     }
 }
 

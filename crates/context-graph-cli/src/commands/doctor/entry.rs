@@ -46,7 +46,7 @@ fn worktree(hook: &Ours<'_>) -> Option<Finding> {
 fn timeout(hook: &Ours<'_>) -> Option<Finding> {
     has_bad_timeout(hook).then(|| {
         let what = format!(
-            "{}: the timeout is no positive number, so the client drops the hook without a word",
+            "{}: the timeout is no positive number, so Claude Code drops the hook without a word",
             place(hook)
         );
         mended_by_init(hook, Finding::broken(HOOKS, what, "`context-graph init` writes the right one"))
@@ -70,7 +70,7 @@ fn not_waited_for(hook: &Ours<'_>) -> Option<Finding> {
     (hook.entry.get("async") == Some(&Value::Bool(true))).then(|| {
         let place = place(hook);
         let what = format!(
-            "{place}: with `async` the client does not wait, so nothing that the guard denies is denied"
+            "{place}: with `async` Claude Code does not wait, so nothing that the guard denies is denied"
         );
         Finding::broken(HOOKS, what, format!("take `async` out of {place}"))
     })

@@ -19,13 +19,13 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         if let Err(problem) = &source.value {
             findings.push(Finding::broken(
                 FILES,
-                format!("{file} cannot be used: {problem}; the client ignores all of it"),
+                format!("{file} cannot be used: {problem}; Claude Code ignores all of it"),
                 format!("mend {file}{}", backup_hint(patient)),
             ));
         } else if source.get("hooks").is_some_and(|hooks| !hooks.is_object()) {
             findings.push(Finding::broken(
                 FILES,
-                format!("`hooks` in {file} is no object: the client ignores it"),
+                format!("`hooks` in {file} is no object: Claude Code ignores it"),
                 format!("mend {file}, then `context-graph init`"),
             ));
         }
@@ -68,7 +68,7 @@ pub(super) fn events(patient: &Patient) -> Vec<Finding> {
         }
         let (file, names) = (source.path.display(), listed(unknown.iter().copied()));
         let version_words = words(version);
-        let fix = format!("take {names} out of {file}, or update the client");
+        let fix = format!("take {names} out of {file}, or update Claude Code");
         findings.push(if version < UNKNOWN_EVENTS_SKIPPED_SINCE {
             let what = format!("client {version_words} does not know {names} and so ignores all of {file}");
             match source.scope() {
@@ -82,7 +82,7 @@ pub(super) fn events(patient: &Patient) -> Vec<Finding> {
         });
     }
     if findings.is_empty() {
-        findings.push(Finding::ok(EVENTS, "the client knows every event in the settings"));
+        findings.push(Finding::ok(EVENTS, "Claude Code knows every event in the settings"));
     }
     findings
 }

@@ -167,6 +167,7 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
     }
     match findings.iter().filter(|finding| finding.level == Level::Broken).count() {
         0 => Ok(()),
+        1 if report::is_not_installed(&findings) => Err(Failure::said(ErrorCode::Validation)),
         1 => Err(Failure::new(ErrorCode::Validation, "something is broken").answered()),
         n => Err(Failure::new(ErrorCode::Validation, format!("{n} things are broken")).answered()),
     }

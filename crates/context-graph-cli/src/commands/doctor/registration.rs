@@ -11,6 +11,8 @@ use crate::commands::init::is_generated;
 use crate::summary::counted;
 
 pub(super) const HOOKS: &str = "hooks";
+/// What is said where there is no hook of ours at all.
+pub(super) const NOT_INSTALLED: &str = "not installed: Claude Code has no hook of context-graph here";
 
 /// Whether they are there.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
@@ -18,7 +20,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     if ours.is_empty() {
         return vec![Finding::broken(
             HOOKS,
-            "no hook of context-graph is registered: the client does not know of it",
+            NOT_INSTALLED,
             "`context-graph init` in the project, or `context-graph init --user` for all of them",
         )];
     }

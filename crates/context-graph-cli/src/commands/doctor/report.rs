@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use serde_json::{Value, json};
 
 use super::finding::{Finding, Level};
+use super::registration::NOT_INSTALLED;
 use crate::commands::failure::Outcome;
 use crate::{Environment, table, terminal};
 
@@ -28,8 +29,16 @@ pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) ->
         lines.push(line("ok", Level::Ok, &names.join(", "), colour));
         lines.extend(fine.iter().filter(|it| it.check == "cost").map(|it| below(&it.what)));
     }
-    lines.push(ending(findings));
+    if !is_not_installed(findings) {
+        lines.push(ending(findings));
+    }
     table::print_text(&lines.concat())
+}
+
+/// Whether all that is wrong is that it was never installed: one line says that.
+pub(super) fn is_not_installed(findings: &[Finding]) -> bool {
+    let mut wrong = findings.iter().filter(|finding| finding.level != Level::Ok);
+    wrong.next().is_some_and(|finding| finding.what == NOT_INSTALLED) && wrong.next().is_none()
 }
 
 /// A line that belongs to the one above.

@@ -37,7 +37,7 @@ fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<Finding> {
     let file = source.path.display();
     Some(Finding::broken(
         CHECK,
-        format!("`disableAllHooks` is set in {file}: the client runs no hook"),
+        format!("`disableAllHooks` is set in {file}: Claude Code runs no hook"),
         format!("take `disableAllHooks` out of {file}, or set it to false"),
     ))
 }
@@ -50,7 +50,7 @@ fn managed_only(sources: &[Source]) -> Option<Finding> {
     Some(Finding::broken(
         CHECK,
         format!(
-            "`allowManagedHooksOnly` is set in {file}: the client runs only hooks that are registered there"
+            "`allowManagedHooksOnly` is set in {file}: Claude Code runs only hooks that are registered there"
         ),
         format!("ask whoever manages {file} to register context-graph there, or to lift the restriction"),
     ))

@@ -39,7 +39,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         return vec![Finding::broken(
             CHECK,
             format!(
-                "in the latest session ({session}) the client notes: {}",
+                "in the latest session ({session}) Claude Code notes: {}",
                 terminal::plain(trouble, false)
             ),
             "see the other findings; then start a new session and run doctor again",
@@ -49,7 +49,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         evidence.took.sort_unstable();
         let median = evidence.took.get(evidence.took.len() / 2).copied().unwrap_or(0);
         let what = format!(
-            "the latest session ran {} of ours, {median} ms each by the client's clock",
+            "the latest session ran {} of ours, {median} ms each by Claude Code's clock",
             counted(evidence.good, "hook", "hooks")
         );
         return vec![Finding::ok(CHECK, what)];
@@ -63,7 +63,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     vec![Finding::warning(
         CHECK,
         format!("the latest session ({session}) shows no hook of ours"),
-        "hooks are read when a session starts: start a new one. If that shows none either, see `/hooks` in the client, \
+        "hooks are read when a session starts: start a new one. If that shows none either, see `/hooks` in Claude Code, \
          and that it was not started with --bare, --setting-sources or in another folder",
     )]
 }

@@ -32,7 +32,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         old if old < OLDEST => Finding::broken(
             CHECK,
             format!("{program} is version {version}; hooks are written for {} and later", words(OLDEST)),
-            "update the client: `claude update`",
+            "update Claude Code: `claude update`",
         ),
         old if old < EXEC_FORM_SINCE && exec.is_some() => {
             let what =
@@ -40,7 +40,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             let finding = Finding::broken(
                 CHECK,
                 what,
-                "`context-graph init` writes what this client knows; or update the client",
+                "`context-graph init` writes what this Claude Code knows; or update Claude Code",
             );
             match exec.and_then(|hook| hook.source.scope()) {
                 Some(scope) => finding.mended_by(Mend::Install(scope)),
@@ -52,7 +52,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             format!(
                 "client {version} does not know `onFailure`: a guard that cannot start lets the call pass"
             ),
-            format!("update the client to {} or later", words(ON_FAILURE_SINCE)),
+            format!("update Claude Code to {} or later", words(ON_FAILURE_SINCE)),
         ),
         new if new > NEWEST_KNOWN_CLIENT => Finding::warning(
             CHECK,
@@ -80,11 +80,11 @@ pub(super) fn trust(patient: &Patient) -> Vec<Finding> {
     let said = |folder: &Path| projects.get(folder.to_str()?)?.get("hasTrustDialogAccepted")?.as_bool();
     let trusted = root.ancestors().any(|folder| said(folder) == Some(true));
     if trusted || said(&root) != Some(false) {
-        return vec![Finding::ok("trust", "the client has nothing against the folder")];
+        return vec![Finding::ok("trust", "Claude Code has nothing against the folder")];
     }
     vec![Finding::warning(
         "trust",
-        format!("the client does not trust {}: an interactive session runs no hook there", root.display()),
+        format!("Claude Code does not trust {}: an interactive session runs no hook there", root.display()),
         "start `claude` in the folder and say that you trust it",
     )]
 }

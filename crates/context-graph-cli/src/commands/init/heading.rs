@@ -28,7 +28,9 @@ impl Heading {
         let version = client.unwrap_or(NEWEST_KNOWN_CLIENT);
         let why = |event: EventName| match left_out(event) {
             Some(why) => why.to_owned(),
-            None => format!("client {} does not know it; {} does", words(version), words(known_since(event))),
+            None => {
+                format!("Claude Code {} does not know it; {} does", words(version), words(known_since(event)))
+            }
         };
         let missing =
             EventName::ALL.into_iter().filter(|event| !plan.hooks.iter().any(|hook| hook.event == *event));
@@ -48,7 +50,7 @@ impl Heading {
         let Some(client) = &self.client else { return Vec::new() };
         let all = self.registered + self.left_out.len();
         let mut lines = vec![
-            format!("client: {client}"),
+            format!("Claude Code: {client}"),
             format!("hooks: {} of {all} events. Left out:", self.registered),
         ];
         lines.extend(self.left_out.iter().map(|(event, why)| format!("  {:20}{why}", event.as_str())));

@@ -85,7 +85,8 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     lines.extend(
         timings.iter().map(|timing| format!("  {} took {} µs", timing.file, timing.took.as_micros())),
     );
-    let verdict = decision.verdict().verb().map_or("no opinion", |verb| verb.as_str());
+    let none = "not blocked; Claude Code's own permissions apply";
+    let verdict = decision.verdict().verb().map_or(none, |verb| verb.as_str());
     lines.push(format!("verdict: {verdict} (decided in {} µs)", took.as_micros()));
     table::print_lines(lines)
 }

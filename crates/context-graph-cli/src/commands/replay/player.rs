@@ -62,7 +62,7 @@ impl Player {
             }
         }
         if self.order.is_empty() {
-            text.push_str("nothing to play\n");
+            text.push_str("no events to replay\n");
         }
         terminal::plain(&text, true)
     }

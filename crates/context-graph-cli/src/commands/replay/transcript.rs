@@ -1,7 +1,7 @@
 //! The client's own transcripts, read as the events that its hooks would have sent.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, IsTerminal, Write as _};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use chrono::DateTime;
@@ -12,42 +12,35 @@ use serde_json::{Map, Value, json};
 use super::player::EventSink;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{terminal, transcript_files};
 
 /// Plays every transcript that the paths name.
 pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome {
     let files = transcript_files::named(paths)?;
-    let progress = std::io::stderr().is_terminal() && files.len() > 1;
+    let mut progress = Progress::new("replaying");
+    let all = u64::try_from(files.len()).unwrap_or(u64::MAX);
     let mut skipped = 0;
-    for (number, file) in files.iter().enumerate() {
-        if progress {
-            let done = (number + 1) * BAR / files.len();
-            let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR - done));
-            let _ = write!(std::io::stderr(), "\r{bar} transcript {} of {} ", number + 1, files.len());
-        }
+    for (done, file) in (0..).zip(&files) {
+        progress.tell(done, all);
         let opened = open_regular(file);
         skipped += opened.and_then(|opened| play(file, BufReader::new(opened), player)).map_err(|error| {
             Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
         })?;
     }
-    if progress {
-        let _ = writeln!(std::io::stderr());
-    }
+    progress.done();
     if skipped > 0 {
         terminal::complain(&format!(
-            "passed over, being of no kind that a replay knows: {}",
+            "skipped {} of other kinds, which is normal",
             counted(skipped, "line", "lines")
         ));
     }
     Ok(())
 }
 
-/// The width of the progress bar.
-const BAR: usize = 30;
-
 /// Plays one transcript, which is in `file`. How many of its lines were passed over?
-pub(super) fn play(file: &Path, content: impl BufRead, player: &mut dyn EventSink) -> std::io::Result<usize> {
+pub(crate) fn play(file: &Path, content: impl BufRead, player: &mut dyn EventSink) -> std::io::Result<usize> {
     let mut reading = Reading::new(file);
     let mut skipped = 0;
     for (index, line) in content.split(b'\n').enumerate() {
@@ -117,7 +110,8 @@ impl Reading {
             "user" if flag("isCompactSummary") => {
                 vec![json!({"hook_event_name": "SessionStart", "source": "compact"})]
             }
-            "user" => self.user(line, flag("isMeta")),
+            // What an agent tells its subagent is no prompt.
+            "user" => self.user(line, flag("isMeta") || flag("isSidechain")),
             "assistant" => self.assistant(line),
             "system" if text("subtype") == Some("compact_boundary") => {
                 vec![json!({"hook_event_name": "PreCompact", "trigger": "auto", "custom_instructions": null})]

@@ -26,7 +26,7 @@ use super::{DB_PATH_HELP, project_folder};
 use crate::summary::Calls;
 use crate::{Environment, clock, table};
 
-/// What is known of sessions
+/// List, inspect, export and delete sessions
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommands {
     /// List sessions, newest first

@@ -120,7 +120,7 @@ impl Review {
 
     /// What is to be done so that all of it works.
     pub(super) fn next_step(&self) -> Option<String> {
-        let words = "run `context-graph init` again, so that the client waits for its commands";
+        let words = "run `context-graph init` again, so that Claude Code waits for its commands";
         self.needs_time.then(|| words.to_owned())
     }
 

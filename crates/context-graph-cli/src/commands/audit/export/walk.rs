@@ -8,12 +8,12 @@ use context_graph_storage::StorageError;
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{Filter, SessionEntry, SessionQuery};
 
-use super::super::progress::Progress;
 use super::Stop;
 use super::sink::{Sink, Told};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
+use crate::progress::Progress;
 use crate::summary::counted;
 
 /// The sessions to export, and what of them.

@@ -46,7 +46,7 @@ impl Page {
         self.line("took", &took(call));
         let times = if call.deferrals == 1 { "once" } else { "several times" };
         if call.deferrals > 0 {
-            self.line("put off", &format!("{times}, to another run of the client"));
+            self.line("put off", &format!("{times}, to another run of Claude Code"));
         }
         self.moments(call);
         match (&call.asked, &call.executed) {
@@ -176,9 +176,9 @@ fn microseconds(us: u32) -> String {
 /// How the outcome is known, in words.
 fn why(call: &Call) -> &'static str {
     match (call.evidence, call.outcome) {
-        (Evidence::Result, Outcome::Interrupted) => "the client says that it was interrupted",
-        (Evidence::Result, _) => "the client told of the result",
-        (Evidence::Refusal, _) => "the client refused it",
+        (Evidence::Result, Outcome::Interrupted) => "Claude Code says that it was interrupted",
+        (Evidence::Result, _) => "Claude Code told of the result",
+        (Evidence::Refusal, _) => "Claude Code refused it",
         (Evidence::Ruling, _) => "a rule decided so",
         (Evidence::Batch, _) => "by what the model was told; no event of its own says so",
         (Evidence::AskedAgain, _) => "it was put off and asked for again, and has no answer yet",

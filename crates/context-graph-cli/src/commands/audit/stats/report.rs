@@ -81,7 +81,7 @@ pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> 
     table::print_lines([OWN])?;
     print_own(tally)?;
     section(&format!(
-        "all hooks, by the client's own clock, from {}",
+        "all hooks, by Claude Code's own clock, from {}",
         summary::counted(transcripts, "transcript", "transcripts")
     ))?;
     if costs.is_empty() {

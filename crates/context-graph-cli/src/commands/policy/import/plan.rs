@@ -185,7 +185,7 @@ impl Plan {
         }
         if !config.signals.is_empty() {
             self.notes
-                .push("run `context-graph init` again, so that the client waits for signals".to_owned());
+                .push("run `context-graph init` again, so that Claude Code waits for signals".to_owned());
         }
     }
 

@@ -1,0 +1,216 @@
+//! `context-graph import`: past transcripts of Claude Code as sessions and calls, so that the first day has a history.
+
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use context_graph_core::session::Session;
+use context_graph_events::{DecodeError, Event};
+use context_graph_secrets::Memory;
+use context_graph_storage::safe_open::open_regular;
+use context_graph_storage::sessions::{Sessions, encode_record, encode_session};
+use context_graph_storage::store::{About, FoldBatch, LogRecord};
+use serde_json::json;
+
+use super::failure::{Failure, Outcome, refuse_to_agents};
+use super::hooks::error::ErrorCode;
+use super::replay::{EventSink, transcript};
+use super::session::{PlaceArgs, Shelf};
+use crate::progress::Progress;
+use crate::summary::counted;
+use crate::{Environment, clock, table, transcript_files};
+
+/// How an imported session ended, as far as we know: that marks it.
+const IMPORTED: &str = "imported";
+
+/// Take past sessions in from Claude Code's transcripts
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Each session is taken in once, whole, without secrets, and marked as imported; running it again takes in what is \
+                  new. Sessions of other projects are left out unless --all-projects is given. `replay` shows the same and stores \
+                  nothing.\n\nExamples:\n  \
+                  context-graph import                         the sessions of this project\n  \
+                  context-graph import old/transcript.jsonl    one of them"
+)]
+pub(crate) struct ImportArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Transcripts (`.jsonl`), or folders that have them [default: ~/.claude/projects]
+    transcripts: Vec<PathBuf>,
+
+    /// Take in sessions of every project, not only of this one
+    #[arg(long)]
+    all_projects: bool,
+}
+
+/// What became of the transcripts.
+#[derive(Debug, Default)]
+struct Tally {
+    imported: usize,
+    records: usize,
+    known: usize,
+    elsewhere: usize,
+    /// Nothing in them that a session is made of, or a subagent's.
+    empty: usize,
+    refused: usize,
+}
+
+pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
+    refuse_to_agents("change the record")?;
+    let paths = match args.transcripts.as_slice() {
+        [] => vec![environment.client_folder().join("projects")],
+        named => named.to_vec(),
+    };
+    let files = transcript_files::named(&paths)?;
+    let mut shelf = Shelf::open_or_create(&args.place, environment)?;
+    if shelf.store.is_none() {
+        shelf.store = Some(shelf.sessions.folder().open_store(clock::now_ms())?);
+    }
+    let mut tally = Tally::default();
+    let mut progress = Progress::new("importing");
+    let all = u64::try_from(files.len()).unwrap_or(u64::MAX);
+    for (done, file) in (0..).zip(&files) {
+        progress.tell(done, all);
+        take_in(file, &shelf, args.all_projects, &mut tally)?;
+    }
+    progress.done();
+    if args.place.json {
+        return table::print_json(
+            &json!({"imported": tally.imported, "records": tally.records, "known": tally.known,
+            "other_projects": tally.elsewhere, "empty": tally.empty, "lines_refused": tally.refused}),
+        );
+    }
+    table::print_lines(told(&tally))
+}
+
+fn told(tally: &Tally) -> Vec<String> {
+    let sessions = |count: usize| counted(count, "session", "sessions");
+    let mut lines = vec![format!(
+        "imported {}, {}",
+        sessions(tally.imported),
+        counted(tally.records, "record", "records")
+    )];
+    for (count, why) in [
+        (tally.known, "were there already"),
+        (tally.elsewhere, "belong to other projects (--all-projects takes them in)"),
+    ] {
+        if count > 0 {
+            lines.push(format!("{} {why}", sessions(count)));
+        }
+    }
+    if tally.empty > 0 {
+        lines.push(format!(
+            "{} left out: empty, or a subagent's",
+            counted(tally.empty, "transcript", "transcripts")
+        ));
+    }
+    if tally.refused > 0 {
+        lines.push(format!("{} could not be understood", counted(tally.refused, "line", "lines")));
+    }
+    if tally.imported > 0 {
+        lines.push("`context-graph session list` shows them".to_owned());
+    }
+    lines
+}
+
+/// Takes one transcript in, unless its session is there already. One that is broken off leaves nothing.
+fn take_in(file: &Path, shelf: &Shelf, all_projects: bool, tally: &mut Tally) -> Outcome {
+    let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {
+        tally.known += 1;
+        return Ok(());
+    }
+    let unreadable = |error: std::io::Error| {
+        Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
+    };
+    let mut taking = Taking::new(&shelf.sessions, &id);
+    let opened = open_regular(file).map_err(unreadable)?;
+    transcript::play(file, BufReader::new(opened), &mut taking).map_err(unreadable)?;
+    tally.refused += taking.refused;
+    let Some(mut session) = taking.ended()? else {
+        tally.empty += 1;
+        return Ok(());
+    };
+    let root = PathBuf::from(shelf.sessions.project());
+    if Path::new(&session.state.cwd).starts_with(&root) {
+        session.state.project = shelf.sessions.project();
+    } else if all_projects {
+        session.state.project.clone_from(&session.state.cwd);
+    } else {
+        tally.elsewhere += 1;
+        return Ok(());
+    }
+    let Some(store) = &shelf.store else { return Ok(()) };
+    tally.imported += 1;
+    tally.records += taking.records.len();
+    store.commit_fold(&FoldBatch {
+        state: Some(encode_session(&session)?),
+        records: taking.records,
+        project: Some(session.state.project.clone()),
+        duration_ms: session.lasted_ms(),
+        about: Some(About::of(&session)),
+        ..FoldBatch::of(session.snapshot.clone())
+    })?;
+    Ok(())
+}
+
+/// A session that is being taken in, in memory.
+struct Taking<'a> {
+    sessions: &'a Sessions,
+    id: &'a str,
+    session: Option<Session>,
+    records: Vec<LogRecord>,
+    memory: Memory,
+    last_ms: i64,
+    refused: usize,
+}
+
+impl<'a> Taking<'a> {
+    fn new(sessions: &'a Sessions, id: &'a str) -> Self {
+        let memory = Memory::default();
+        Self { sessions, id, session: None, records: Vec::new(), memory, last_ms: 0, refused: 0 }
+    }
+
+    fn step(&mut self, event: Event, at_ms: i64) -> Result<(), Failure> {
+        let (record, event) = self.sessions.record_and_event(event, at_ms, None, &mut self.memory)?;
+        let session = self.session.get_or_insert_with(|| Session::new(self.id, "", at_ms));
+        session.step(&record, &event);
+        session.state.unlogged_dream = None;
+        let bytes = encode_record(&record)?;
+        self.records.push(LogRecord { tool_use_id: record.tool_use_id, bytes, source: None });
+        self.last_ms = self.last_ms.max(at_ms);
+        Ok(())
+    }
+
+    /// The session, closed and marked; none where the transcript held none of this name.
+    fn ended(&mut self) -> Result<Option<Session>, Failure> {
+        let Some(session) = &self.session else { return Ok(None) };
+        let (path, cwd) = (&session.state.transcript_path, &session.state.cwd);
+        let end = json!({"hook_event_name": "SessionEnd", "session_id": self.id, "transcript_path": path, "cwd": cwd,
+            "reason": IMPORTED});
+        let end = end.as_object().cloned().unwrap_or_default();
+        let end =
+            Event::from_object(end).map_err(|error| Failure::new(ErrorCode::Internal, error.to_string()))?;
+        self.step(end, self.last_ms)?;
+        let mut session = self.session.take();
+        if let Some(session) = &mut session {
+            session.saved();
+        }
+        Ok(session)
+    }
+}
+
+impl EventSink for Taking<'_> {
+    fn take(&mut self, line: usize, event: Event, at_ms: i64) -> Result<(), DecodeError> {
+        // A transcript may hold what others said: of a session that was forked, or of a subagent.
+        if event.session_id() == self.id && self.step(event, at_ms).is_err() {
+            self.refuse(line, "");
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, _line: usize, _problem: &str) {
+        self.refused += 1;
+    }
+}
