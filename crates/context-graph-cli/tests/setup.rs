@@ -92,6 +92,11 @@ fn every_value_in_force_is_shown_with_where_it_comes_from() {
     let list = show(&[]);
     assert_eq!(origin(&list, "inject.hint_below"), (json!(0.6), "project_file".to_owned()));
     assert_eq!(origin(&list, "inject.crisis"), (json!(true), "default".to_owned()));
+    let described = list.as_array().unwrap().iter().find(|it| it["key"] == "inject.hint_below").unwrap();
+    assert!(
+        described["description"].as_str().unwrap().contains("drift") && described["default"] == json!(0.5),
+        "{described}"
+    );
     assert_eq!(origin(&list, "continuity.crisis_below"), (json!(0.5), "default".to_owned()));
     assert_eq!(origin(&list, "policy.on_error"), (json!("deny"), "user_file".to_owned()));
     assert_eq!(origin(&list, "policy.read_only"), (json!(["LICENSE"]), "project_file".to_owned()));
@@ -298,6 +303,30 @@ fn ones_own_settings_do_not_get_into_commits_unnoticed() {
     std::fs::write(place.project().join(".git/info/exclude"), ".claude/settings.local.json\n").unwrap();
     let run = init(&place);
     assert!(run.code == 0 && !run.stderr.contains("exclude"), "{run:?}");
+}
+
+#[test]
+fn rules_and_configuration_can_be_committed_and_state_cannot() {
+    let place = Place::new();
+    let git = |args: &[&str]| {
+        let done =
+            std::process::Command::new("git").args(args).current_dir(place.project()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    assert_eq!(place.run(&["init", "--yes"]).code, 0);
+    assert_eq!(place.run(&["policy", "init"]).code, 0);
+    for file in ["config.toml", "policies/team/rule.rego", "signals/x.sh"] {
+        place.foreign_file(file, "");
+    }
+    let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "transcript_path": "", "cwd": "/", "prompt": "hi"});
+    place.send(&["hooks", "event"], event.to_string()).succeeded();
+    let status = git(&["status", "--porcelain", "--untracked-files=all", ".context-graph"]);
+    let mut taken: Vec<&str> =
+        status.lines().filter_map(|line| line.strip_prefix("?? .context-graph/")).collect();
+    taken.sort_unstable();
+    assert_eq!(taken, ["config.toml", "policies/team/rule.rego", "policy.toml", "signals/x.sh"]);
 }
 
 #[test]

@@ -36,6 +36,9 @@ const DATA: &str = "data";
 /// The folder's ignore file for git: the state belongs only to this user, not to the repository.
 const IGNORE: &str = ".gitignore";
 const IGNORE_ALL: &str = "*\n";
+/// The same for the folder of a project: its rules and configuration can be committed.
+const IGNORE_ALL_BUT_RULES: &str = "# What a team may commit; the rest is the state of one user.\n\
+    *\n!/policy.toml\n!/config.toml\n!/policies/\n!/policies/**\n!/signals/\n!/signals/**\n!/actions/\n!/actions/**\n";
 /// What is added if a project has its own ignore file, to share its policy: the last matching line wins.
 const IGNORE_STATE: &str = "# The state of context-graph is nobody else's.\n\
     /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/state-*/\n/mark\n/maintained\n/told\n";
@@ -170,16 +173,20 @@ impl StateFolder {
             // Anything that is not a file is replaced.
             Err(_) => String::new(),
         };
-        if text == IGNORE_ALL || text.ends_with(IGNORE_STATE) {
+        // A folder that the user named has no rules in it.
+        let ours = if self.named { IGNORE_ALL } else { IGNORE_ALL_BUT_RULES };
+        if text == ours || text.ends_with(IGNORE_STATE) {
             return Ok(false);
         }
-        let text = if text.trim().is_empty() {
-            IGNORE_ALL.to_owned()
+        // Earlier versions ignored everything.
+        let was_ignored = text == IGNORE_ALL;
+        let text = if text.trim().is_empty() || was_ignored {
+            ours.to_owned()
         } else {
             format!("{}\n{IGNORE_STATE}", text.trim_end_matches('\n'))
         };
         let path = self.marked.path().join(IGNORE);
-        self.marked.replace(IGNORE, text.as_bytes()).context("write", &path).map(|()| true)
+        self.marked.replace(IGNORE, text.as_bytes()).context("write", &path).map(|()| !was_ignored)
     }
 
     /// The project's root.

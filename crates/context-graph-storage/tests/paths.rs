@@ -48,6 +48,10 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
+/// Everything but what a team may commit.
+const IGNORED: &str = "# What a team may commit; the rest is the state of one user.\n*\n!/policy.toml\n!/config.toml\n\
+    !/policies/\n!/policies/**\n!/signals/\n!/signals/**\n!/actions/\n!/actions/**\n";
+
 #[test]
 fn the_root_is_the_named_one_else_the_nearest_marked_one_else_the_start() {
     let folder = Folder::new();
@@ -72,7 +76,7 @@ fn the_folder_is_created_for_its_owner_and_hidden_from_git() {
     let state = open(&project, None).unwrap();
     assert_eq!(state.path(), project.join(".context-graph"));
     assert_eq!(mode(state.path()), 0o700);
-    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), "*\n");
+    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), IGNORED);
     assert_eq!(state.database(), project.join(".context-graph/data"));
     let store = state.open_store(1).unwrap();
     store.commit_fold(&FoldBatch::of(snapshot())).unwrap();
@@ -99,7 +103,7 @@ fn many_processes_may_create_it_at_once() {
             scope.spawn(|| open(&project, None).unwrap());
         }
     });
-    assert_eq!(fs::read_to_string(project.join(".context-graph/.gitignore")).unwrap(), "*\n");
+    assert_eq!(fs::read_to_string(project.join(".context-graph/.gitignore")).unwrap(), IGNORED);
 }
 
 #[test]
@@ -217,8 +221,18 @@ fn what_was_opened_up_is_closed_again_and_git_is_told_again() {
     fs::remove_file(state.path().join(".gitignore")).unwrap();
     symlink(folder.path("victim"), state.path().join(".gitignore")).unwrap();
     state.tidy().unwrap();
-    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), "*\n");
+    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), IGNORED);
     assert_eq!(fs::read_to_string(folder.path("victim")).unwrap(), "");
+}
+
+#[test]
+fn an_ignore_file_of_an_earlier_version_is_replaced_without_an_alarm() {
+    let folder = Folder::new();
+    let project = folder.project();
+    let state = open(&project, None).unwrap();
+    fs::write(state.path().join(".gitignore"), "*\n").unwrap();
+    assert!(!state.keep_ignored().unwrap(), "nothing could have been committed");
+    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), IGNORED);
 }
 
 #[test]

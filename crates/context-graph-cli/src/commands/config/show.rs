@@ -51,6 +51,8 @@ struct Setting {
     key: String,
     value: Value,
     origin: ValueSource,
+    /// What it does and its default, where the schema says so.
+    about: Value,
 }
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
@@ -66,13 +68,21 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
                 let mut object = setting.origin.json();
                 object["key"] = setting.key.as_str().into();
                 object["value"] = setting.value.clone();
+                for key in ["description", "default"] {
+                    if let Some(said) = setting.about.get(key) {
+                        object[key] = said.clone();
+                    }
+                }
                 object
             })
             .collect();
         table::print_json(&list.into())?;
     } else {
-        let rows = settings.iter().map(|it| vec![it.key.clone(), it.value.to_string(), it.origin.words()]);
-        table::print(&["key", "value", "from"], rows)?;
+        let rows = settings.iter().map(|it| {
+            let about = it.about.get("description").and_then(Value::as_str).unwrap_or_default();
+            vec![it.key.clone(), it.value.to_string(), it.origin.words(), about.to_owned()]
+        });
+        table::print(&["key", "value", "from", "what it is"], rows)?;
     }
     if let Some(words) = trust::words(files.standing()) {
         terminal::complain(words);
@@ -96,6 +106,7 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
     // By way of text, which keeps 0.7 what it is; a number of half the width would come out as 0.699….
     let text = serde_json::to_string(&config).unwrap_or_default();
     let config: Value = serde_json::from_str(&text).unwrap_or_default();
+    let schema = config::schema();
     let mut settings = Vec::new();
     for (section, keys) in config.as_object().into_iter().flatten() {
         for (key, value) in keys.as_object().into_iter().flatten() {
@@ -103,7 +114,8 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
             let set = said.get(section).and_then(|section| section.get(key)).is_some();
             let set = set && counts(files, File::Config, &name);
             let origin = if set { ValueSource::ProjectFile(file.clone()) } else { ValueSource::Default };
-            settings.push(Setting { key: name, value: value.clone(), origin });
+            let about = schema["properties"][section]["properties"][key].clone();
+            settings.push(Setting { key: name, value: value.clone(), origin, about });
         }
     }
     (settings, complaint)
@@ -124,6 +136,7 @@ fn policies(environment: &Environment, files: &ProjectFiles<'_>) -> Vec<Setting>
             key: format!("policy.{key}"),
             value: serde_json::to_value(value).unwrap_or_default(),
             origin,
+            about: Value::Null,
         })
         .collect()
 }
@@ -150,6 +163,11 @@ fn places(args: &PlaceArgs, outer: &Environment, inner: &Environment) -> Vec<Set
     let data = named(args.db_path.is_some(), outer.db_path.is_some(), ("--db-path", "CONTEXT_GRAPH_DB_PATH"));
     [("project", inner.project_root().to_path_buf(), project), ("database", database(args, inner), data)]
         .into_iter()
-        .map(|(key, path, origin)| Setting { key: key.to_owned(), value: json!(path), origin })
+        .map(|(key, path, origin)| Setting {
+            key: key.to_owned(),
+            value: json!(path),
+            origin,
+            about: Value::Null,
+        })
         .collect()
 }
