@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
@@ -211,11 +212,16 @@ impl<'de> Visitor<'de> for StrictVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = access.next_key::<String>()? {
-            if map.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("duplicate key `{}`", key.escape_debug())));
+            match map.entry(key) {
+                Entry::Vacant(place) => {
+                    let Strict(item) = access.next_value()?;
+                    place.insert(item);
+                }
+                Entry::Occupied(place) => {
+                    let key = place.key().escape_debug();
+                    return Err(A::Error::custom(format_args!("duplicate key `{key}`")));
+                }
             }
-            let Strict(item) = access.next_value()?;
-            map.insert(key, item);
         }
         Ok(Value::Object(map))
     }

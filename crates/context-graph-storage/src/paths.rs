@@ -4,6 +4,7 @@
 
 mod adopt;
 mod database;
+mod held;
 mod known;
 mod settle;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 pub use adopt::Aside;
+pub use held::Held;
 use settle::{apart, ignore_all, refuse_others, settle};
 
 use crate::error::{IoContext, Result, StorageError};

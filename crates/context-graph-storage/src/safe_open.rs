@@ -158,11 +158,6 @@ impl Folder {
         }
     }
 
-    /// The folder as a file, which can be locked.
-    pub fn into_file(self) -> File {
-        File::from(self.handle)
-    }
-
     /// What was found when it was opened.
     pub(crate) fn about(&self) -> About {
         self.about
@@ -198,7 +193,7 @@ fn way_to(relative: &Path) -> impl Iterator<Item = Component<'_>> {
 /// The content of a file that decides over others, by its path: no link at the end, a regular file of this user, and
 /// one that nobody else may write to. More than `limit` bytes are an error.
 pub fn read_own_unlinked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let file = system::open_file_unlinked(path)?;
+    let file = system::open_file_unlinked(path, Access::Read)?;
     let about = system::about(&file)?;
     refuse_other_kinds(about)?;
     refuse_foreign(about)?;

@@ -66,7 +66,7 @@ pub(crate) struct About {
 
 /// Opens a file by its path that belongs to this user and that nobody else may read.
 pub(crate) fn open_own_file(path: &Path) -> io::Result<File> {
-    let file = open_file_unlinked(path)?;
+    let file = open_file_unlinked(path, Access::Read)?;
     let about = about(&file)?;
     if !about.is_file || !about.is_ours || about.is_open_to_others {
         let problem = "it is no file, another user's, or open to others";

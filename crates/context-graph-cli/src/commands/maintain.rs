@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use context_graph_storage::paths::Held;
 use context_graph_storage::sessions::{Limits, Pruned};
 use serde_json::{Value, json};
 
@@ -16,7 +17,6 @@ use super::{DB_PATH_HELP, project_folder};
 use crate::config::Config;
 use crate::summary::counted;
 use crate::trust::ProjectFiles;
-use crate::upkeep::Held;
 use crate::{Environment, clock, table, terminal, upkeep};
 
 /// A session that was silent for this long is put away; it can go on all the same.

@@ -1,5 +1,7 @@
 //! A call while its records are being collected.
 
+use std::rc::Rc;
+
 use context_graph_events::claude_code::{CommonEventData, McpServerProvenance, PostToolBatchToolCall};
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Number, Value};
@@ -30,15 +32,16 @@ pub(super) struct Draft {
     pub(super) id: String,
     pub(super) tool: String,
     pub(super) agent: Agent,
-    pub(super) input: Option<Value>,
+    /// What it was first given. Most often that is what was asked for as well, so it is not copied.
+    pub(super) input: Option<Rc<Value>>,
     prompt_id: Option<String>,
     permission_mode: Option<String>,
     cwd: String,
     mcp_server: Option<String>,
-    asked: Option<Value>,
+    asked: Option<Rc<Value>>,
     decided: Vec<EventRuling>,
     pub(super) permission_asked: bool,
-    pub(super) executed: Option<Value>,
+    pub(super) executed: Option<Rc<Value>>,
     duration_ms: Option<u64>,
     answer: Option<Answer>,
     /// Number and time of each request.
@@ -57,12 +60,13 @@ impl Draft {
 
     /// A call that only a batch reports.
     pub(super) fn of_batch(call: &PostToolBatchToolCall, agent: Agent) -> Self {
+        let input = Rc::new(call.tool_input.clone());
         Self {
             id: call.tool_use_id.clone(),
             tool: call.tool_name.clone(),
             agent,
-            input: Some(call.tool_input.clone()),
-            asked: Some(call.tool_input.clone()),
+            input: Some(Rc::clone(&input)),
+            asked: Some(input),
             ..Self::default()
         }
     }
@@ -79,33 +83,33 @@ impl Draft {
         match event {
             Event::PreToolUse(p) => {
                 self.introduce(&p.common, p.mcp_server);
-                self.seen(p.tool_name, &p.tool_input);
-                self.asked.get_or_insert(p.tool_input);
+                let input = self.seen(p.tool_name, p.tool_input);
+                self.asked.get_or_insert(input);
                 self.askings.push(at);
             }
             Event::PermissionRequest(p) => {
                 self.introduce(&p.common, p.mcp_server);
-                self.seen(p.tool_name, &p.tool_input);
+                self.seen(p.tool_name, p.tool_input);
                 self.permission_asked = true;
             }
             Event::PermissionDenied(p) => {
                 self.introduce(&p.common, p.mcp_server);
-                self.seen(p.tool_name, &p.tool_input);
+                self.seen(p.tool_name, p.tool_input);
                 self.answer.get_or_insert(Answer::Refused(p.reason));
                 self.answered.get_or_insert(at);
             }
             Event::PostToolUse(p) => {
                 let error = error.filter(|_| outcome == Some(CallOutcome::Failure));
                 self.introduce(&p.common, p.mcp_server);
-                self.seen(p.tool_name, &p.tool_input);
-                self.ran(at, p.tool_input, p.duration_ms.as_ref());
+                let input = self.seen(p.tool_name, p.tool_input);
+                self.ran(at, input, p.duration_ms.as_ref());
                 let outcome = outcome.unwrap_or(CallOutcome::Success);
                 self.answer = Some(Answer::Ran { outcome, response: Some(p.tool_response), error });
             }
             Event::PostToolUseFailure(p) => {
                 self.introduce(&p.common, p.mcp_server);
-                self.seen(p.tool_name, &p.tool_input);
-                self.ran(at, p.tool_input, p.duration_ms.as_ref());
+                let input = self.seen(p.tool_name, p.tool_input);
+                self.ran(at, input, p.duration_ms.as_ref());
                 let outcome = outcome.unwrap_or(CallOutcome::Failure);
                 self.answer = Some(Answer::Ran { outcome, response: None, error: Some(p.error) });
             }
@@ -142,16 +146,19 @@ impl Draft {
         self.mcp_server = self.mcp_server.take().or_else(|| mcp_server.map(|server| server.name));
     }
 
-    fn seen(&mut self, tool: String, input: &Value) {
+    /// Takes tool and input of an event in, if they are the first; gives the input back.
+    fn seen(&mut self, tool: String, input: Value) -> Rc<Value> {
+        let input = Rc::new(input);
         if self.tool.is_empty() {
             self.tool = tool;
         }
         if self.input.is_none() {
-            self.input = Some(input.clone());
+            self.input = Some(Rc::clone(&input));
         }
+        input
     }
 
-    fn ran(&mut self, at: (u64, i64), input: Value, duration_ms: Option<&Number>) {
+    fn ran(&mut self, at: (u64, i64), input: Rc<Value>, duration_ms: Option<&Number>) {
         self.executed = Some(input);
         self.answered = Some(at);
         self.duration_ms = duration_ms.and_then(whole);
@@ -170,6 +177,8 @@ impl Draft {
             .zip(self.answered)
             .and_then(|((_, asked), (_, answered))| u64::try_from(answered - asked).ok());
         let input = self.input.unwrap_or_default();
+        let (subject, paths) = (subject::of_call(&input, &self.cwd), places::of_input(&input));
+        drop(input);
         let batch_seq = self.batch.as_ref().map(|batch| batch.seq);
         let (response, error) = match self.answer {
             Some(Answer::Ran { response, error, .. }) => (response, error),
@@ -180,8 +189,8 @@ impl Draft {
             tool_use_id: self.id,
             session_id: session.session_id.to_owned(),
             project: session.project.to_owned(),
-            subject: subject::of_call(&input, &self.cwd),
-            paths: places::of_input(&input),
+            subject,
+            paths,
             tool: self.tool,
             mcp_server: self.mcp_server,
             agent: self.agent,
@@ -190,10 +199,10 @@ impl Draft {
             cwd: self.cwd,
             at_ms,
             ended_ms: self.answered.map(|(_, at_ms)| at_ms),
-            asked: self.asked,
+            asked: self.asked.map(Rc::unwrap_or_clone),
             decided: self.decided,
             permission_asked: self.permission_asked,
-            executed: self.executed,
+            executed: self.executed.map(Rc::unwrap_or_clone),
             outcome,
             evidence,
             response,

@@ -148,7 +148,8 @@ impl JournalFile {
         }
         let check = u64::from_le_bytes(suffix);
         let end = Position { generation, offset: end + whole as u64, check };
-        let leads_on = self.reached.as_ref().is_none_or(|it| it.come_to(&self.seal, file, header, end));
+        let leads_on =
+            self.reached.as_ref().is_none_or(|it| it.come_to(&self.seal, file, header, start, end));
         Ok(Written { start, end, leads_on })
     }
 

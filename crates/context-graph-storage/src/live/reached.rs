@@ -6,14 +6,15 @@
 
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 
 use super::Position;
 use super::header::Header;
-use crate::safe_open::{Access, Folder};
+use crate::safe_open::Access;
 use crate::seal::{Seal, TAG_BYTES};
 use crate::secret::UserFolder;
 use crate::session_key::SessionKey;
-use crate::system::FileExt as _;
+use crate::system::{self, FileExt as _};
 
 const FOLDER: &str = "reached";
 const PLACE: usize = 24;
@@ -22,19 +23,28 @@ const PLACE: usize = 24;
 #[derive(Debug, Clone)]
 pub(crate) struct Reached {
     user: UserFolder,
-    name: String,
+    path: PathBuf,
 }
 
 impl Reached {
     /// For a session of the state folder with this number.
     pub(crate) fn new(user: &UserFolder, state: &str, key: &SessionKey) -> Self {
-        Self { user: user.clone(), name: format!("{state}.{key}") }
+        Self { user: user.clone(), path: user.path().join(format!("{FOLDER}/{state}.{key}")) }
     }
 
-    /// Writes down that the journal has come to `end`, if it leads on from where it had come before.
-    pub(super) fn come_to(&self, seal: &Seal, journal: &File, header: &Header, end: Position) -> bool {
+    /// Writes down that the journal has come from `start` to `end`, if it leads on from where it had come before. Four
+    /// system calls, where that was `start`.
+    pub(super) fn come_to(
+        &self,
+        seal: &Seal,
+        journal: &File,
+        header: &Header,
+        start: Position,
+        end: Position,
+    ) -> bool {
         let Ok(file) = self.open(Access::WriteOrCreate) else { return true };
-        let leads_on = read(&file, seal).is_none_or(|before| holds(journal, header, before));
+        let leads_on =
+            read(&file, seal).is_none_or(|before| before == start || holds(journal, header, before));
         if leads_on {
             let _ = write(&file, seal, end);
         }
@@ -53,18 +63,19 @@ impl Reached {
 
     /// Forgets the position, so that nothing is missed any more.
     pub(super) fn forget(&self) {
-        let _ = Folder::open(&self.user.path().join(FOLDER)).and_then(|folder| folder.remove(&self.name));
+        let _ = std::fs::remove_file(&self.path);
     }
 
+    /// By its path: nobody else can put anything into the user's folder, and what is read is sealed.
     fn open(&self, access: Access) -> io::Result<File> {
-        let folder = match Folder::open(&self.user.path().join(FOLDER)) {
+        match system::open_file_unlinked(&self.path, access) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && access != Access::Read => {
                 let user = self.user.open().map_err(|error| io::Error::other(error.to_string()))?;
-                user.folder_or_create(FOLDER)?.0
+                user.folder_or_create(FOLDER)?;
+                system::open_file_unlinked(&self.path, access)
             }
-            opened => opened?,
-        };
-        folder.file(&self.name, access)
+            opened => opened,
+        }
     }
 }
 

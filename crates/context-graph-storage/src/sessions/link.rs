@@ -118,8 +118,7 @@ impl Sessions {
     ) -> Result<Option<String>> {
         let mut newest = None;
         for (id, _) in self.folder.live_sessions_since(than_ms)? {
-            let is_stored = store.map(|store| store.session(&id)).transpose()?.flatten().is_some();
-            if id == excluding || is_stored {
+            if id == excluding || store.map_or(Ok(false), |store| store.knows(&id))? {
                 continue;
             }
             let Some(session) = self.peek(&id)? else { continue };

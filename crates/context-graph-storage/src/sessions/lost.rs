@@ -1,7 +1,10 @@
 //! Acknowledged events that are lost: detected, reported once, and kept on record.
 
+use std::sync::LazyLock;
+
 use context_graph_core::session::{EVENTS_LOST, EventsLost, LOSS_ACKNOWLEDGED, Session, loss_acknowledged};
 use context_graph_events::Event;
+use memchr::memmem::Finder;
 
 use super::codec::{decode_record, decode_session, encode_record};
 use super::load::{Loaded, stored};
@@ -67,11 +70,11 @@ pub struct Loss {
 
 /// Checks a session's record, in order, for losses. Most records are skipped by looking at their bytes only.
 pub(crate) fn look_for_losses(losses: &mut Vec<Loss>, session_id: &str, seq: u64, bytes: &[u8]) {
-    let names = |name: &str| {
-        let told = format!("\"hook_event_name\":\"{name}\"");
-        bytes.windows(told.len()).any(|window| window == told.as_bytes())
-    };
-    if !names(EVENTS_LOST) && !names(LOSS_ACKNOWLEDGED) {
+    static TOLD: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| {
+        let named = |name| Finder::new(&format!("\"hook_event_name\":\"{name}\"")).into_owned();
+        [EVENTS_LOST, LOSS_ACKNOWLEDGED].map(named)
+    });
+    if TOLD.iter().all(|told| told.find(bytes).is_none()) {
         return;
     }
     let Ok(record) = decode_record(bytes) else { return };

@@ -44,19 +44,28 @@ pub use trail::{Trail, Unfolded};
 pub struct Sessions {
     folder: StateFolder,
     durable: bool,
+    /// Whether the process ends when it has done what it was started for.
+    ends_soon: bool,
     redactor: OnceCell<Redactor>,
 }
 
 impl Sessions {
     /// The sessions in `folder`.
     pub fn new(folder: StateFolder) -> Self {
-        Self { folder, durable: false, redactor: OnceCell::new() }
+        Self { folder, durable: false, ends_soon: false, redactor: OnceCell::new() }
     }
 
     /// Syncs every event to disk, for users who prefer to wait rather than lose the last ones in a power cut.
     #[must_use]
     pub fn durable(mut self, durable: bool) -> Self {
         self.durable = durable;
+        self
+    }
+
+    /// Leaves it to the end of the process to close what is open: a hook that tidies up keeps its caller waiting.
+    #[must_use]
+    pub fn until_exit(mut self) -> Self {
+        self.ends_soon = true;
         self
     }
 

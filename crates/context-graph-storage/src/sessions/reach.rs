@@ -33,7 +33,13 @@ impl<'a> Reach<'a> {
 
     /// Ends the read transaction, so that others can write.
     pub(super) fn close(&mut self) {
-        *self.open = None;
+        if let Some(store) = self.open.take()
+            && self.sessions.ends_soon
+            && store.end_look().is_ok()
+        {
+            // To take down what SQLite has built takes a twentieth of a hook, and the process is about to end.
+            std::mem::forget(store);
+        }
     }
 
     /// The open store.

@@ -173,6 +173,7 @@ impl Sessions {
         report.reopened |= state.session.state.counters.reopenings > reopenings;
 
         let kept = self.keep(guard, &mut store, &mut state, own, durability)?;
+        store.close();
         damage.extend(kept.damage);
         let (lost, postponed) = (lost.or(kept.lost), kept.postponed.or(postponed));
         let (session, calls) = (state.session, kept.calls);

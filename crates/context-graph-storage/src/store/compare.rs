@@ -6,7 +6,7 @@ use context_graph_core::session::EventRecord;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, Statement};
 
-use super::field::{Field, encode_row};
+use super::field::{Field, row_is};
 use super::ledger::Ledger;
 use super::parts::Part;
 use super::rows::correlated;
@@ -53,7 +53,7 @@ impl<'a> Walk<'a> {
 /// What is asked for the rows of each table.
 pub(super) fn statements(connection: &Connection) -> rusqlite::Result<Vec<Statement<'_>>> {
     let asked = TABLES.iter().map(|table| {
-        let telling::Table { name, columns, key } = table;
+        let telling::Table { name, columns, key, .. } = table;
         connection
             .prepare(&format!("SELECT {columns} FROM {name} WHERE session BETWEEN ? AND ? ORDER BY {key}"))
     });
@@ -83,8 +83,7 @@ impl Rows for Expected {
             field.encode(&mut self.bytes);
         }
         let mut key = [0; 3];
-        let columns = TABLES[table].key.split(',').count();
-        for (place, field) in key.iter_mut().zip(&row[1..columns]) {
+        for (place, field) in key.iter_mut().zip(&row[1..=TABLES[table].key_width]) {
             if let Field::Number(number) = field {
                 *place = *number;
             }
@@ -108,12 +107,13 @@ pub(super) struct Differs {
 }
 
 impl Expected {
-    /// What these records of a session tell.
-    pub(super) fn of(ledger: &Ledger, records: &[(u64, EventRecord)]) -> rusqlite::Result<Self> {
-        let mut expected = Self::default();
-        telling::tell(ledger.number, &correlated(ledger, records), records, &mut expected)?;
-        expected.rows.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.key));
-        Ok(expected)
+    /// Makes it what these records of a session tell. What it was of another session is forgotten, not its memory.
+    pub(super) fn tell(&mut self, ledger: &Ledger, records: &[(u64, EventRecord)]) -> rusqlite::Result<()> {
+        self.bytes.clear();
+        self.rows.iter_mut().for_each(Vec::clear);
+        telling::tell(ledger.number, &correlated(ledger, records), records, self)?;
+        self.rows.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.key));
+        Ok(())
     }
 
     /// The first difference to the rows of the session, in all tables. The walks stand at its first row or behind.
@@ -123,15 +123,12 @@ impl Expected {
         session: i64,
         walks: &mut [Walk<'_>],
     ) -> rusqlite::Result<Option<Differs>> {
-        let mut found = Vec::new();
         for (table, walk) in walks.iter_mut().enumerate() {
-            let columns = TABLES[table].columns.split(',').count();
             for row in &self.rows[table] {
-                found.clear();
-                if let Some(there) = walk.row().filter(|_| walk.session() == Some(session)) {
-                    encode_row(there, columns, &mut found)?;
-                }
-                if found == self.bytes[row.bytes.clone()] {
+                let there = walk.row().filter(|_| walk.session() == Some(session));
+                if let Some(there) = there
+                    && row_is(there, TABLES[table].width, &self.bytes[row.bytes.clone()])?
+                {
                     walk.advance()?;
                     continue;
                 }
@@ -139,7 +136,7 @@ impl Expected {
                 if row.link.as_ref().is_some_and(|id| is_gone(connection, id)) {
                     continue;
                 }
-                let how = if found.is_empty() { "is missing" } else { "is not what the record tells" };
+                let how = if there.is_none() { "is missing" } else { "is not what the record tells" };
                 return Ok(Some(Differs { table: TABLES[table].name, seq: row.key[0], how }));
             }
             if let Some(more) = walk.row().filter(|_| walk.session() == Some(session)) {

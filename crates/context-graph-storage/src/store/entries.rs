@@ -1,6 +1,8 @@
 //! Calls and other events that fit a question, newest first.
 
 mod row;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Write as _;
 
@@ -160,7 +162,7 @@ impl Store {
                     None => Scope::AllBut(passed_over),
                     Some(ids) => Scope::Sessions(without(numbers(connection, ids)?, passed_over)),
                 };
-                match late(connection, filter, &scope, limit)? {
+                match late(connection, filter, &scope, limit, LATE)? {
                     Some(found) => found,
                     None => select(connection, filter, &scope, limit)?,
                 }
@@ -220,12 +222,14 @@ pub(super) fn select(
 /// So many calls are late: to look for decisions about each of them takes a few milliseconds.
 const LATE: i64 = 5000;
 
-/// Entries about which something was decided, if there are enough among the newest; else all decisions have to be read.
+/// Entries about which something was decided, if there are enough since the last so many calls; else all decisions have to
+/// be read.
 fn late(
     connection: &Connection,
     filter: &Filter,
     scope: &Scope<'_>,
     limit: usize,
+    calls: i64,
 ) -> rusqlite::Result<Option<Vec<EntryRow>>> {
     let Scope::AllBut(passed_over) = scope else { return Ok(None) };
     if filter.verdicts.is_empty() {
@@ -233,7 +237,7 @@ fn late(
     }
     let mut statement =
         connection.prepare_cached("SELECT at_ms FROM calls ORDER BY at_ms DESC LIMIT 1 OFFSET ?")?;
-    let since_ms = statement.query_row([LATE], |row| row.get(0)).optional()?;
+    let since_ms = statement.query_row([calls], |row| row.get(0)).optional()?;
     let Some(since_ms) = since_ms else { return Ok(None) };
     let filter = Filter { since_ms: filter.since_ms.max(Some(since_ms)), ..filter.clone() };
     let found = select(connection, &filter, &Scope::Late(passed_over), limit)?;

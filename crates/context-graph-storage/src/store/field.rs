@@ -98,6 +98,35 @@ impl Field<'_> {
     }
 }
 
+/// Whether the first `count` values of a row are those that were encoded.
+pub(super) fn row_is(row: &Row<'_>, count: usize, mut encoded: &[u8]) -> rusqlite::Result<bool> {
+    for at in 0..count {
+        let Some(((kind, number), rest)) = split_value(encoded) else { return Ok(false) };
+        let (is, rest) = match (kind, row.get_ref(at)?) {
+            (0, ValueRef::Null) => (true, rest),
+            (1, ValueRef::Integer(found)) => (found.cast_unsigned() == number, rest),
+            (2, ValueRef::Real(found)) => (found.to_bits() == number, rest),
+            (3, ValueRef::Text(found)) | (4, ValueRef::Blob(found)) => {
+                let rest = rest.strip_prefix(found).filter(|_| found.len() as u64 == number);
+                (rest.is_some(), rest.unwrap_or_default())
+            }
+            _ => (false, rest),
+        };
+        if !is {
+            return Ok(false);
+        }
+        encoded = rest;
+    }
+    Ok(encoded.is_empty())
+}
+
+/// Kind and number of an encoded value, and what stands behind them.
+fn split_value(encoded: &[u8]) -> Option<((u8, u64), &[u8])> {
+    let (kind, rest) = encoded.split_first()?;
+    let (number, rest) = rest.split_first_chunk()?;
+    Some(((*kind, u64::from_le_bytes(*number)), rest))
+}
+
 /// Adds the first `count` values of a row to what is compared or sealed.
 pub(super) fn encode_row(row: &Row<'_>, count: usize, into: &mut Vec<u8>) -> rusqlite::Result<()> {
     for at in 0..count {

@@ -1,5 +1,7 @@
-//! Work on all sessions, shared by several threads: each has a connection of its own and takes some of the numbers.
+//! Work on all sessions, shared by several threads: each has a connection of its own and takes the next part of the numbers
+//! when it is done with one.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::Store;
@@ -12,29 +14,47 @@ pub(super) type Part = (i64, i64);
 const WORTH_A_THREAD: i64 = if cfg!(test) { 2 } else { 2000 };
 /// More threads than this would wait for the disk.
 const MOST_THREADS: i64 = 8;
+/// So many parts for each thread, so that none waits long for another that was held up.
+const PARTS_A_THREAD: i64 = 8;
 
 impl Store {
-    /// Has `own` done here for the first part and `others` by threads for the rest; what they came to, in order.
+    /// Has `own` done here and `others` by threads, each for the part that is next; what they came to, in the order of the
+    /// parts.
     pub(super) fn in_parts<T: Send>(
         &self,
-        own: impl FnOnce(&Self, Part) -> Result<T>,
+        mut own: impl FnMut(&Self, Part) -> Result<T>,
         others: impl Fn(&Self, Part) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let parts = self.parts()?;
-        let options = &self.options();
-        let others = &others;
+        let (threads, parts) = self.parts()?;
+        let (options, next) = (&self.options(), &AtomicUsize::new(0));
+        let take = || {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            parts.get(at).map(|part| (at, *part))
+        };
+        let (take, others) = (&take, &others);
         thread::scope(|scope| {
-            let start = |part: Part| scope.spawn(move || others(&Self::open(options)?, part));
-            let started: Vec<_> = parts[1..].iter().copied().map(start).collect();
-            let mut done = vec![own(self, parts[0])];
-            let gone = || StorageError::InvalidData("a thread has ended early".to_owned());
-            done.extend(started.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(gone()))));
-            done.into_iter().collect()
+            let start = |_| {
+                scope.spawn(move || -> Result<Vec<(usize, T)>> {
+                    let store = Self::open(options)?;
+                    let mine = std::iter::from_fn(take);
+                    mine.map(|(at, part)| Ok((at, others(&store, part)?))).collect()
+                })
+            };
+            let started: Vec<_> = (1..threads).map(start).collect();
+            let mine = std::iter::from_fn(take);
+            let mut done: Vec<(usize, T)> =
+                mine.map(|(at, part)| Ok((at, own(self, part)?))).collect::<Result<_>>()?;
+            for thread in started {
+                let gone = || StorageError::InvalidData("a thread has ended early".to_owned());
+                done.extend(thread.join().unwrap_or_else(|_| Err(gone()))?);
+            }
+            done.sort_by_key(|(at, _)| *at);
+            Ok(done.into_iter().map(|(_, result)| result).collect())
         })
     }
 
-    /// All numbers, in about equal parts: one where there is little to do.
-    fn parts(&self) -> Result<Vec<Part>> {
+    /// How many threads are worth it, and all numbers in about equal parts: one where there is little to do.
+    fn parts(&self) -> Result<(i64, Vec<Part>)> {
         let last: i64 = self.settle(|store| {
             let asked = "SELECT coalesce(max(number), 0) FROM sessions";
             store.connection.query_row(asked, [], |row| row.get(0))
@@ -43,16 +63,18 @@ impl Store {
             thread::available_parallelism().map_or(1, |count| i64::try_from(count.get()).unwrap_or(1));
         let threads =
             if self.is_in_memory() { 1 } else { threads.min(MOST_THREADS).min(last / WORTH_A_THREAD) };
-        let share = last / threads.max(1) + 1;
+        let count = if threads > 1 { threads * PARTS_A_THREAD } else { 1 };
+        let share = last / count + 1;
         // Whatever numbers there are, each belongs to one part.
-        let ends = (1..threads).map(|number| number * share).chain([i64::MAX]);
+        let ends = (1..count).map(|number| number * share).chain([i64::MAX]);
         let mut first = i64::MIN;
-        Ok(ends
+        let parts = ends
             .map(|end| {
                 let part = (first, end);
                 first = end.saturating_add(1);
                 part
             })
-            .collect())
+            .collect();
+        Ok((threads, parts))
     }
 }

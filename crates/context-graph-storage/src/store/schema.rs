@@ -25,7 +25,7 @@ const MIGRATIONS: &[&str] = &[];
 
 /// What our own tables, indexes and views come to, taken together: one line for each way in which SQLite may have made
 /// them. The test below says what they come to now.
-const OURS: &[&str] = &["0ef5e26c73769210aaccb101851ce66e3e7b62e501e143451b422f5d28125158"];
+const OURS: &[&str] = &["b7de6c2aa541ad6a1de199dd7ca0b97c0a8cc525e8197119b36864a9d2760b4f"];
 
 /// Makes the tables in a new file, and sees that those of an old one are understood.
 pub(super) fn prepare(store: &Store, patience: Patience) -> Result<()> {
@@ -82,10 +82,10 @@ fn changed(objects: &[Object]) -> StorageError {
 
 /// Looks at what the file is made of. Further tables and views that somebody has put beside ours are no concern of ours.
 pub(super) fn look(store: &Store) -> Result<State> {
-    let found = store.settle(|store| objects(&store.connection))?;
-    if OURS.contains(&fingerprint(&found).as_str()) {
+    if OURS.contains(&store.settle(|store| fingerprint(&store.connection))?.as_str()) {
         return Ok(State::Ours);
     }
+    let found = store.settle(|store| objects(&store.connection))?;
     let own = store.settle(|_| {
         let memory = Connection::open_in_memory()?;
         [tables().as_str(), VIEWS, OWN]
@@ -133,16 +133,25 @@ fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
     Ok(objects)
 }
 
-/// What objects come to, taken together.
-fn fingerprint(objects: &[Object]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for Object { kind, name, table, sql } in objects {
-        for part in [kind, name, table, sql] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
+/// What a database is made of, taken together, in whatever order it was made. Every process that opens it asks, so nothing
+/// is kept apart that need not be.
+fn fingerprint(connection: &Connection) -> rusqlite::Result<String> {
+    let mut statement = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?;
+    let mut rows = statement.query([])?;
+    let (mut bytes, mut objects) = (Vec::with_capacity(16 << 10), Vec::with_capacity(64));
+    while let Some(row) = rows.next()? {
+        let start = bytes.len();
+        for at in 0..4 {
+            let part = row.get_ref(at)?.as_bytes().unwrap_or_default();
+            bytes.extend((part.len() as u64).to_le_bytes());
+            bytes.extend(part);
         }
+        objects.push(start..bytes.len());
     }
-    hasher.finalize().to_hex().to_string()
+    objects.sort_unstable_by(|one, other| bytes[one.clone()].cmp(&bytes[other.clone()]));
+    let sorted: Vec<&[u8]> = objects.into_iter().map(|object| &bytes[object]).collect();
+    let sorted = sorted.concat();
+    Ok(blake3::hash(&sorted).to_hex().to_string())
 }
 
 fn version(store: &Store) -> Result<i64> {
@@ -255,7 +264,7 @@ mod tests {
     fn the_tables_come_to_what_is_written_down() {
         let folder = tempfile::tempdir().unwrap();
         let store = opened(folder.path());
-        let found = fingerprint(&objects(&store.connection).unwrap());
+        let found = fingerprint(&store.connection).unwrap();
         assert!(OURS.contains(&found.as_str()), "they come to {found}");
     }
 

@@ -89,6 +89,13 @@ impl Store {
         }
     }
 
+    /// Whether the session is there.
+    pub fn knows(&self, id: &str) -> Result<bool> {
+        self.settle(|store| {
+            store.connection.prepare_cached("SELECT 1 FROM sessions WHERE session_id = ?")?.exists([id])
+        })
+    }
+
     /// The session as lists show it.
     pub fn session(&self, id: &str) -> Result<Option<SessionEntry>> {
         SessionKey::new(id)?;

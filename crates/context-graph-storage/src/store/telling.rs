@@ -17,6 +17,27 @@ pub(super) struct Table {
     pub(super) key: &'static str,
     /// Its columns, those of the key first.
     pub(super) columns: &'static str,
+    /// How many columns there are.
+    pub(super) width: usize,
+    /// How many of them are the key, behind the session.
+    pub(super) key_width: usize,
+}
+
+impl Table {
+    const fn new(name: &'static str, key: &'static str, columns: &'static str) -> Self {
+        Self { name, key, columns, width: commas(columns) + 1, key_width: commas(key) }
+    }
+}
+
+const fn commas(list: &str) -> usize {
+    let (mut at, mut count) = (0, 0);
+    while at < list.len() {
+        if list.as_bytes()[at] == b',' {
+            count += 1;
+        }
+        at += 1;
+    }
+    count
 }
 
 pub(super) const CALLS: usize = 0;
@@ -28,30 +49,26 @@ pub(super) const INJECTIONS: usize = 5;
 
 /// The tables; their index is used as their number.
 pub(super) const TABLES: [Table; 6] = [
-    Table {
-        name: "calls",
-        key: "session, seq, place",
-        columns: "session, seq, place, last_seq, at_ms, ended_ms, tool_use_id, tool, mcp_server, agent_id, agent_type,
+    Table::new(
+        "calls",
+        "session, seq, place",
+        "session, seq, place, last_seq, at_ms, ended_ms, tool_use_id, tool, mcp_server, agent_id, agent_type,
             prompt_id, permission_mode, subject, verdict, outcome, evidence, duration_ms, between_ms, permission_asked,
             deferrals, batch_seq, error",
-    },
-    Table {
-        name: "events",
-        key: "session, seq",
-        columns: "session, seq, at_ms, event, hook_us, call, tool_use_id, agent_id, agent_type, prompt_id, verdict, subject",
-    },
-    Table {
-        name: "decisions",
-        key: "session, seq, place, position",
-        columns: "session, seq, place, position, event, verdict, rule, reason, counted",
-    },
-    Table { name: "files", key: "session, seq, place, position", columns: "session, seq, place, position, path" },
-    Table { name: "turns", key: "session, seq", columns: "session, seq, at_ms, ended_ms, ended_by, prompt" },
-    Table {
-        name: "injections",
-        key: "session, seq, position",
-        columns: "session, seq, position, kind, content",
-    },
+    ),
+    Table::new(
+        "events",
+        "session, seq",
+        "session, seq, at_ms, event, hook_us, call, tool_use_id, agent_id, agent_type, prompt_id, verdict, subject",
+    ),
+    Table::new(
+        "decisions",
+        "session, seq, place, position",
+        "session, seq, place, position, event, verdict, rule, reason, counted",
+    ),
+    Table::new("files", "session, seq, place, position", "session, seq, place, position, path"),
+    Table::new("turns", "session, seq", "session, seq, at_ms, ended_ms, ended_by, prompt"),
+    Table::new("injections", "session, seq, position", "session, seq, position, kind, content"),
 ];
 
 /// The kind of an injection that is the previous session.

@@ -174,6 +174,7 @@ impl Store {
         self.settle(|store| {
             let connection = &store.connection;
             let (mut report, mut present) = (ChainReport::default(), Vec::new());
+            let mut expected = Expected::default();
             let mut asked = connection.prepare(&select("WHERE number BETWEEN ? AND ? ORDER BY number"))?;
             let between = "WHERE session BETWEEN ? AND ? ORDER BY session";
             let mut of_blocks = connection.prepare(&format!(
@@ -203,7 +204,7 @@ impl Store {
                     follow.end(&mut report);
                     store.state_of(&mut follow, &mut report, &states)?;
                     if !follow.broken {
-                        let expected = Expected::of(&follow.ledger, &follow.records)?;
+                        expected.tell(&follow.ledger, &follow.records)?;
                         if let Some(Differs { table, seq, how }) =
                             expected.compare(connection, number, &mut told)?
                         {
@@ -339,6 +340,8 @@ impl Store {
     /// Whether SQLite finds the file intact: every page, every index, every row.
     pub fn check(&self) -> Result<CheckReport> {
         self.settle(|store| {
+            // Every row is looked up in every index, and those are in another order than the rows.
+            store.connection.execute_batch("PRAGMA cache_size = -65536")?;
             let told = store.connection.prepare("PRAGMA integrity_check(1)").and_then(|mut statement| {
                 statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
             });

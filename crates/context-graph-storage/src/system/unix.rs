@@ -1,9 +1,9 @@
 //! Unix: handles of folders, `openat` and its relatives, modes, advisory locks.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
@@ -68,6 +68,15 @@ pub(crate) fn share(file: &File, share: Share) -> io::Result<()> {
 
 /// Opens a file in a folder. New ones are for their owner alone.
 pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io::Result<File> {
+    open_from(folder.as_fd(), name.as_ref(), access)
+}
+
+/// Opens a file by its path. Links on the way are followed, one at the end is not. New ones are for their owner alone.
+pub(crate) fn open_file_unlinked(path: &Path, access: Access) -> io::Result<File> {
+    open_from(CWD, path, access)
+}
+
+fn open_from(folder: BorrowedFd<'_>, path: &Path, access: Access) -> io::Result<File> {
     let flags = FILE
         | match access {
             Access::Read => OFlags::RDONLY,
@@ -76,7 +85,7 @@ pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io:
             Access::AppendOrCreate => OFlags::RDWR | OFlags::APPEND | OFlags::CREATE,
             Access::CreateNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
         };
-    let opened = retried(|| rustix::fs::openat(folder, name, flags, OWNER_FILE)).map_err(not_a_link)?;
+    let opened = retried(|| rustix::fs::openat(folder, path, flags, OWNER_FILE)).map_err(not_a_link)?;
     Ok(File::from(opened))
 }
 
@@ -84,13 +93,6 @@ pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io:
 pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
     let flags = FILE.difference(OFlags::NOFOLLOW) | OFlags::RDONLY;
     let opened = retried(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?;
-    Ok(File::from(opened))
-}
-
-/// Opens a file by its path, to be read. Links on the way are followed, one at the end is not.
-pub(crate) fn open_file_unlinked(path: &Path) -> io::Result<File> {
-    let opened = retried(|| rustix::fs::openat(CWD, path, FILE | OFlags::RDONLY, Mode::empty()))
-        .map_err(not_a_link)?;
     Ok(File::from(opened))
 }
 
@@ -180,6 +182,15 @@ pub(crate) fn user_id() -> io::Result<[u8; 4]> {
 /// Waits until no one else holds a file.
 pub(crate) fn lock(file: &File) -> io::Result<()> {
     file.lock()
+}
+
+/// Holds a file if no one else does; whether it is held now.
+pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Lets others hold it.

@@ -28,7 +28,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 use super::{About, Access, Share};
 use rights::For;
 
-pub(crate) use calls::{lock, unlock};
+pub(crate) use calls::{lock, try_lock, unlock};
 
 /// An open folder.
 #[derive(Debug)]
@@ -106,8 +106,14 @@ pub(crate) fn share(file: &File, share: Share) -> io::Result<()> {
 
 /// Opens a file in a folder. New ones get the rights that the folder hands down.
 pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io::Result<File> {
+    open_file_unlinked(&inside(folder, name)?, access)
+}
+
+/// Opens a file by its path. Links on the way are followed, one at the end is not. New ones are for their owner alone. A
+/// pipe may not act for us.
+pub(crate) fn open_file_unlinked(path: &Path, access: Access) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+    options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).security_qos_flags(SECURITY_IDENTIFICATION);
     match access {
         Access::Read => &mut options,
         Access::Write => options.write(true).access_mode(WRITE),
@@ -115,19 +121,12 @@ pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io:
         Access::AppendOrCreate => options.append(true).create(true).access_mode(APPEND),
         Access::CreateNew => options.write(true).create_new(true).access_mode(WRITE),
     };
-    not_a_link(options.open(inside(folder, name)?)?)
+    not_a_link(options.open(path)?)
 }
 
 /// Opens a file by its path, links followed, to be read. A pipe is not waited for, and may not act for us.
 pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).security_qos_flags(SECURITY_IDENTIFICATION).open(path)
-}
-
-/// Opens a file by its path, to be read. Links on the way are followed, one at the end is not.
-pub(crate) fn open_file_unlinked(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).security_qos_flags(SECURITY_IDENTIFICATION);
-    not_a_link(options.open(path)?)
 }
 
 /// Moves a file or a folder from one folder to another.

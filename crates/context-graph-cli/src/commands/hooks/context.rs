@@ -83,7 +83,9 @@ impl<'a> HookContext<'a> {
             return Ok(sessions);
         }
         let sessions = self.environment.sessions(self.args.db_path.as_deref())?;
-        Ok(self.sessions.get_or_init(|| sessions.durable(self.config().storage.sync == Sync::EveryEvent)))
+        Ok(self
+            .sessions
+            .get_or_init(|| sessions.until_exit().durable(self.config().storage.sync == Sync::EveryEvent)))
     }
 
     /// What is wrong with the configuration or the state folder, if anything: the hook goes on with the defaults, and with

@@ -1,10 +1,12 @@
 //! `context-graph uninstall`
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use context_graph_settings::{find_ours_where, uninstall_where};
 use context_graph_storage::StateFolder;
+use context_graph_storage::paths::Held;
 use serde_json::json;
 
 use super::heading::Heading;
@@ -12,7 +14,6 @@ use super::{WhereArgs, done, existing_root, is_generated, proceed};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::settings_file::{Scope, SettingsFile};
-use crate::upkeep::Held;
 use crate::{Environment, clock, table, terminal};
 
 /// Take context-graph out of the settings again
@@ -77,6 +78,9 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
     Ok(())
 }
 
+/// How long a removal waits for an upkeep that is at work.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Environment) -> Outcome {
     let question = format!("Remove {} and all that was remembered?", remembered.display());
     if !terminal::agreed(place.yes, &question) {
@@ -89,7 +93,7 @@ fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Envir
             .with_next_step("see that it is writable for you")
     };
     // An upkeep that a session's end has started would make the folder anew while it goes.
-    let Some(_held) = Held::for_removal(remembered).map_err(failed)? else {
+    let Some(_held) = Held::for_removal(remembered, PATIENCE).map_err(failed)? else {
         let what = format!("{} was left: its upkeep is at work", remembered.display());
         return Err(Failure::new(ErrorCode::Storage, what).with_next_step("try again in a moment"));
     };

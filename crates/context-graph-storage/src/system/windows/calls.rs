@@ -8,11 +8,12 @@ use std::os::windows::ffi::OsStringExt as _;
 use std::os::windows::io::{AsRawHandle as _, BorrowedHandle, FromRawHandle as _};
 use std::path::PathBuf;
 
-use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
+use windows_sys::Win32::Foundation::{ERROR_LOCK_VIOLATION, INVALID_HANDLE_VALUE};
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_NAME_NORMALIZED, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
     FILE_STANDARD_INFO, FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx,
-    GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LockFileEx, ReOpenFile, UnlockFileEx,
+    GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, ReOpenFile,
+    UnlockFileEx,
 };
 use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
@@ -23,11 +24,24 @@ const LOCKED: u64 = 1 << 62;
 
 /// Waits until no one else holds a file.
 pub(crate) fn lock(file: &File) -> io::Result<()> {
+    lock_by(file, LOCKFILE_EXCLUSIVE_LOCK)
+}
+
+/// Holds a file if no one else does; whether it is held now.
+pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
+    match lock_by(file, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY) {
+        Ok(()) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(ERROR_LOCK_VIOLATION.cast_signed()) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn lock_by(file: &File, how: u32) -> io::Result<()> {
     // What this handle has locked already, as after a failure, it would wait for as others do, and forever.
     let _ = unlock(file);
     let mut place = locked();
     // SAFETY: the handle is open, and `place` outlives the call, which waits: no file here is opened for overlapped work.
-    succeeded(unsafe { LockFileEx(file.as_raw_handle(), LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, &raw mut place) })
+    succeeded(unsafe { LockFileEx(file.as_raw_handle(), how, 0, 1, 0, &raw mut place) })
 }
 
 /// Lets others hold it.

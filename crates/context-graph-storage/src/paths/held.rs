@@ -1,0 +1,92 @@
+//! A state folder, held: an upkeep and a removal of the folder wait for each other, so that neither works on what the other
+//! has taken away.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use crate::file_lock;
+use crate::mark::MARK;
+use crate::safe_open::{Access, Folder};
+use crate::sessions::UPKEEP_STAMP;
+use crate::system;
+
+/// Held until dropped. Where nothing can be locked, the work goes on without.
+#[derive(Debug)]
+pub struct Held {
+    _lock: Option<File>,
+}
+
+impl Held {
+    /// Holds the folder for an upkeep, waiting for others; `None` if it is gone by then.
+    pub fn for_upkeep(folder: &Path) -> io::Result<Option<Self>> {
+        loop {
+            let stamp = match open(folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                opened => opened?.filter(|stamp| file_lock::alone(stamp).is_ok()),
+            };
+            // Whoever held it may have removed it.
+            if stamp.as_ref().is_none_or(|stamp| system::about(stamp).is_ok_and(|about| about.links > 0)) {
+                return Ok(Some(Self { _lock: stamp }));
+            }
+        }
+    }
+
+    /// Holds the folder before it is removed; `None` if an upkeep takes longer than `patience`.
+    pub fn for_removal(folder: &Path, patience: Duration) -> io::Result<Option<Self>> {
+        let stamp = open(folder)?;
+        let until = Instant::now() + patience;
+        while stamp.as_ref().is_some_and(|stamp| system::try_lock(stamp).is_ok_and(|locked| !locked)) {
+            if Instant::now() >= until {
+                return Ok(None);
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Some(Self { _lock: stamp }))
+    }
+}
+
+/// The file that is locked; none where a checkout has put something else in its place, or nothing can be written. It is
+/// made in a folder of ours alone: a name that somebody gives may be that of any folder.
+fn open(folder: &Path) -> io::Result<Option<File>> {
+    let folder = Folder::open(folder)?;
+    let access = if folder.has(MARK) { Access::WriteOrCreate } else { Access::Write };
+    Ok(folder.file(UPKEEP_STAMP, access).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upkeep_and_a_removal_wait_for_each_other() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("state");
+        assert!(Held::for_upkeep(&folder).unwrap().is_none(), "it is not there");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join(MARK), "").unwrap();
+        let upkeep = Held::for_upkeep(&folder).unwrap().unwrap();
+        assert!(Held::for_removal(&folder, Duration::ZERO).unwrap().is_none(), "the upkeep is at work");
+        drop(upkeep);
+        let removal = Held::for_removal(&folder, Duration::ZERO).unwrap().unwrap();
+        let waiting = thread::spawn({
+            let folder = folder.clone();
+            move || Held::for_upkeep(&folder).unwrap().is_none()
+        });
+        thread::sleep(Duration::from_millis(50));
+        assert!(!waiting.is_finished(), "the removal is at work");
+        std::fs::remove_dir_all(&folder).unwrap();
+        drop(removal);
+        assert!(waiting.join().unwrap(), "it is gone");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_stands_in_the_way_of_the_lock_stops_nobody() {
+        let place = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", place.path().join(UPKEEP_STAMP)).unwrap();
+        assert!(Held::for_upkeep(place.path()).unwrap().is_some());
+        assert!(Held::for_removal(place.path(), Duration::ZERO).unwrap().is_some());
+    }
+}

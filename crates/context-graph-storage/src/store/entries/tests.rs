@@ -1,0 +1,79 @@
+use super::*;
+
+/// Sessions with a call and another event each second; about every third of either something was decided, about a call in
+/// turn before and after it ran.
+fn filled(sessions: i64, each: i64) -> Store {
+    let store = Store::in_memory().unwrap();
+    let connection = &store.connection;
+    for session in 1..=sessions {
+        connection
+            .execute(
+                "INSERT INTO sessions (number, session_id, updated_ms, first_stored_ms, records, settled)
+                 VALUES (?1, 's' || ?1, 0, 0, 0, 0)",
+                [session],
+            )
+            .unwrap();
+        for at in 0..each {
+            // The sessions run beside each other.
+            let (seq, at_ms) = (2 * at + 1, 1000 * at + session);
+            let verdict = (at % 3 == 0).then_some(if at % 2 == 0 { "deny" } else { "ask" });
+            let early = verdict.filter(|_| at % 4 < 2);
+            connection
+                .execute(
+                    "INSERT INTO calls (session, seq, place, last_seq, at_ms, tool, subject, verdict, outcome, evidence,
+                        permission_asked, deferrals) VALUES (?, ?, 0, ?, ?, 'Bash', 'ls', ?, 'denied', 'ruling', 0, 0)",
+                    rusqlite::params![session, seq, seq, at_ms, early],
+                )
+                .unwrap();
+            connection
+                .execute(
+                    "INSERT INTO events (session, seq, at_ms, event, hook_us, verdict) VALUES (?, ?, ?, 'Stop', 0, ?)",
+                    rusqlite::params![session, seq + 1, at_ms, verdict.filter(|_| at % 2 == 1)],
+                )
+                .unwrap();
+            let decided =
+                "INSERT INTO decisions (session, seq, place, position, event, verdict, reason, counted)
+                VALUES (?, ?, 0, 0, 'PreToolUse', ?, '', 0)";
+            if let Some(verdict) = verdict {
+                connection.execute(decided, rusqlite::params![session, seq, verdict]).unwrap();
+            }
+        }
+    }
+    store
+}
+
+#[test]
+fn the_newest_decisions_are_the_same_whether_few_or_all_calls_are_looked_at() {
+    let store = filled(5, 40);
+    let connection = &store.connection;
+    let mut was_late = 0;
+    for verdicts in [&["deny"][..], &["ask"], &["deny", "ask"], &["halt"]] {
+        for passed_over in [&[][..], &[2, 4]] {
+            for (since_ms, limit) in
+                [(None, 1), (None, 7), (Some(20_000), 20), (Some(38_500), 20), (None, 500)]
+            {
+                let verdicts = verdicts.iter().map(|verdict| (*verdict).to_owned()).collect();
+                let filter = Filter { verdicts, since_ms, ..Filter::default() };
+                let scope = Scope::AllBut(passed_over);
+                let mut all = select(connection, &filter, &scope, limit).unwrap();
+                newest(&mut all, limit);
+                for calls in [0, 1, 10, 60, 199, 200] {
+                    let Some(mut some) = late(connection, &filter, &scope, limit, calls).unwrap() else {
+                        continue;
+                    };
+                    newest(&mut some, limit);
+                    assert_eq!(some, all, "{filter:?}, {limit} of the last {calls}");
+                    was_late += 1;
+                }
+            }
+        }
+    }
+    assert!(was_late > 40, "{was_late}");
+    // Where there are fewer calls than that, everything is read.
+    let filter = Filter { verdicts: vec!["deny".to_owned()], ..Filter::default() };
+    assert!(late(connection, &filter, &Scope::AllBut(&[]), 1, 200).unwrap().is_none());
+    assert!(late(connection, &filter, &Scope::AllBut(&[]), 1, 199).unwrap().is_some());
+    assert!(late(connection, &Filter::default(), &Scope::AllBut(&[]), 1, 10).unwrap().is_none());
+    // Nothing late can be told of named sessions.
+    assert!(late(connection, &filter, &Scope::Sessions(vec![1]), 1, 10).unwrap().is_none());
+}
