@@ -31,6 +31,7 @@ fn run(broken: &str) -> Output {
         "bin/valgrind",
         "bin/python3",
         "tests/e2e/install-client",
+        "tests/web/install",
         "bench/count",
     ] {
         executable(&folder.path().join(name), &stub);
@@ -55,6 +56,7 @@ fn every_step_is_run_and_timed() {
         "documentation",
         "build_tests",
         "client",
+        "browser",
         "release",
         "instructions",
         "dependencies",
@@ -84,6 +86,7 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         ("--no-run", "build_tests"),
         ("test --workspace --locked.", "tests"),
         ("install-client", "client"),
+        ("install .", "browser"),
         ("cargo build", "release"),
         ("count", "instructions"),
         ("cargo deny check licenses", "dependencies"),
@@ -93,6 +96,6 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains(&format!("== {step}: FAILED with status 7, ")), "{text}");
         assert!(text.contains("broken here"), "{text}");
-        assert_eq!(text.matches(": passed, ").count(), 8, "{text}");
+        assert_eq!(text.matches(": passed, ").count(), 9, "{text}");
     }
 }

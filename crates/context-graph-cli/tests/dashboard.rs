@@ -212,3 +212,69 @@ fn a_report_is_one_file_that_loads_and_runs_nothing() {
     let missing = place.run(&["audit", "report", "nobody", "--html", "x.html", "--json"]);
     assert!(missing.code == 1 && missing.stdout.contains("session_not_found"), "{missing:?}");
 }
+
+#[test]
+fn a_record_that_was_changed_is_shown_as_such() {
+    let place = Place::without_upkeep();
+    play(&place);
+    let store = place.project().join(".context-graph/data/context-graph.db");
+    let changed = rusqlite::Connection::open(store).unwrap().execute(
+        "UPDATE blocks SET content = substr(content, 1, length(content) - 1) || x'00'
+         WHERE session = (SELECT number FROM sessions WHERE session_id = 'first-session')",
+        [],
+    );
+    assert!(changed.unwrap() > 0);
+    let dashboard = Dashboard::open(&place, &[]);
+    let (_, page) = dashboard.ask("/sessions/first-session/2");
+    assert!(
+        page.contains("chain is broken") || page.contains("unreadable") || page.contains("no record"),
+        "{page}"
+    );
+    dashboard.page("/health?verify=1");
+    for _ in 0..100 {
+        let page = dashboard.page("/health");
+        if page.contains("does not hold") {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("the verification does not say that the record was changed");
+}
+
+#[test]
+fn who_has_looked_all_the_time_sees_what_a_fresh_look_sees() {
+    let place = Place::without_upkeep();
+    let watching = Dashboard::open(&place, &[]);
+    let steps: [fn(&Place); 9] = [
+        |place| play(place),
+        |place| call(place, "second-session", "d1", "Bash", json!({"command": "echo one"}), None),
+        |place| send(place, "second-session", "Stop", json!({"stop_hook_active": false})),
+        |place| {
+            send(place, "second-session", "UserPromptSubmit", json!({"prompt": "And now the second part"}));
+        },
+        |place| call(place, "second-session", "d2", "Edit", json!({"file_path": "/x.rs"}), Some("edited")),
+        |place| {
+            send(place, "first-session", "UserPromptSubmit", json!({"prompt": "Once more from the start"}));
+        },
+        |place| call(place, "first-session", "d3", "Bash", json!({"command": "cargo test"}), Some("ok")),
+        |place| send(place, "second-session", "SessionEnd", json!({"reason": "other"})),
+        |place| call(place, "first-session", "d4", "Bash", json!({"command": "git push --force"}), None),
+    ];
+    let body = |dashboard: &Dashboard, path: &str| {
+        dashboard.page(path).split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap()
+    };
+    for (number, step) in steps.iter().enumerate() {
+        step(&place);
+        let fresh = Dashboard::open(&place, &[]);
+        for path in [
+            "/calls?calls=0",
+            "/sessions",
+            "/sessions/second-session",
+            "/sessions/first-session",
+            "/guard",
+            "/files",
+        ] {
+            assert_eq!(body(&watching, path), body(&fresh, path), "{path} after step {number}");
+        }
+    }
+}

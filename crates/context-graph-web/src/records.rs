@@ -322,6 +322,8 @@ pub struct Explanation {
     pub findings: Vec<(String, String, Said)>,
     /// The lines of policy that would let this very call pass, and the file they belong into.
     pub allow: Option<(String, Said)>,
+    /// The command that writes them.
+    pub command: String,
     /// Why no such lines are offered.
     pub no_allow: Option<String>,
 }

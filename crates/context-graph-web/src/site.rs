@@ -11,7 +11,8 @@ use maud::Markup;
 
 use crate::layout::Tab;
 use crate::live::{self, Pulse};
-use crate::pages::{self, asked::Pairs};
+use crate::pages;
+use crate::pages::asked::{Pairs, seen};
 use crate::plot;
 use crate::records::{Answer, Records, Trouble};
 
@@ -120,11 +121,13 @@ async fn now(State(site): State<Site>) -> Response {
 }
 
 async fn sessions(State(site): State<Site>, Query(pairs): Query<Pairs>) -> Response {
-    site.page(Tab::Sessions, move |records, now_ms| pages::sessions::show(records, &pairs, now_ms)).await
+    site.page(Tab::Sessions, move |records, now_ms| pages::sessions::show(records, &seen(pairs), now_ms))
+        .await
 }
 
 async fn session(State(site): State<Site>, Path(id): Path<String>, Query(pairs): Query<Pairs>) -> Response {
-    site.page(Tab::Sessions, move |records, now_ms| pages::session::show(records, &id, &pairs, now_ms)).await
+    site.page(Tab::Sessions, move |records, now_ms| pages::session::show(records, &id, &seen(pairs), now_ms))
+        .await
 }
 
 async fn entry(State(site): State<Site>, Path((id, seq)): Path<(String, u64)>) -> Response {
@@ -139,11 +142,11 @@ async fn spark(State(site): State<Site>, Path(id): Path<String>) -> Response {
 }
 
 async fn calls(State(site): State<Site>, Query(pairs): Query<Pairs>) -> Response {
-    site.page(Tab::Calls, move |records, now_ms| pages::calls::show(records, &pairs, now_ms)).await
+    site.page(Tab::Calls, move |records, now_ms| pages::calls::show(records, &seen(pairs), now_ms)).await
 }
 
 async fn guard(State(site): State<Site>, Query(pairs): Query<Pairs>) -> Response {
-    site.page(Tab::Guard, move |records, now_ms| pages::guard::show(records, &pairs, now_ms)).await
+    site.page(Tab::Guard, move |records, now_ms| pages::guard::show(records, &seen(pairs), now_ms)).await
 }
 
 async fn why(State(site): State<Site>, Path((id, seq)): Path<(String, u64)>) -> Response {
@@ -151,9 +154,9 @@ async fn why(State(site): State<Site>, Path((id, seq)): Path<(String, u64)>) -> 
 }
 
 async fn files(State(site): State<Site>, Query(pairs): Query<Pairs>) -> Response {
-    site.page(Tab::Files, move |records, now_ms| pages::files::show(records, &pairs, now_ms)).await
+    site.page(Tab::Files, move |records, now_ms| pages::files::show(records, &seen(pairs), now_ms)).await
 }
 
 async fn health(State(site): State<Site>, Query(pairs): Query<Pairs>) -> Response {
-    site.page(Tab::Health, move |records, now_ms| pages::health::show(records, &pairs, now_ms)).await
+    site.page(Tab::Health, move |records, now_ms| pages::health::show(records, &seen(pairs), now_ms)).await
 }

@@ -149,3 +149,47 @@ fn told(session: &Session, event: &Event, report: &StepReport) -> Option<String>
         _ => report.alarm.and_then(|alarm| session.tell_alarm(alarm)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use context_graph_secrets::{Memory, Redactor};
+    use serde_json::json;
+
+    use super::*;
+
+    fn record(number: i64, event: serde_json::Value) -> EventRecord {
+        let event = Event::from_slice(event.to_string().as_bytes()).unwrap();
+        EventRecord::alone(event, number * 1000, &Redactor::new([0; 32]), &mut Memory::default())
+    }
+
+    #[test]
+    fn a_session_that_is_played_again_is_the_same_and_has_a_point_for_each_result() {
+        let common = json!({"session_id": "s", "transcript_path": "", "cwd": "/w"});
+        let with = |own: serde_json::Value| {
+            let mut event = common.clone();
+            event.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+            event
+        };
+        let mut records = vec![
+            record(1, with(json!({"hook_event_name": "SessionStart", "source": "startup"}))),
+            record(2, with(json!({"hook_event_name": "UserPromptSubmit", "prompt": "Mend the parser"}))),
+        ];
+        for number in 3..9 {
+            let call = json!({"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_use_id": format!("t{number}"),
+                "tool_input": {"command": "cargo test"}, "error": "Exit code 101", "is_interrupt": false});
+            records.push(record(number, with(call)));
+        }
+        records.push(record(9, with(json!({"hook_event_name": "SessionStart", "source": "compact"}))));
+        let mut playback = Playback::new("s", "/w");
+        let mut session = Session::new("s", "/w", 0);
+        for (seq, record) in (1..).zip(&records) {
+            playback.play(seq, record);
+            session.step(record, &record.event().unwrap());
+        }
+        assert_eq!(playback.session.snapshot, session.snapshot);
+        assert_eq!((playback.curve.points.len(), playback.last_seq), (6, 9));
+        let kinds: Vec<NoteKind> = playback.curve.notes.iter().map(|note| note.kind).collect();
+        assert!(kinds.contains(&NoteKind::Loop), "{kinds:?}");
+        assert!(playback.curve.notes.last().is_some_and(|note| note.text.contains("Mend the parser")));
+    }
+}

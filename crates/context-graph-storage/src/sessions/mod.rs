@@ -17,6 +17,7 @@ mod reach;
 mod read;
 mod step;
 mod trail;
+mod unfolded;
 
 use std::cell::OnceCell;
 
@@ -37,7 +38,8 @@ pub use lost::Loss;
 pub(crate) use lost::look_for_losses;
 pub use read::{SessionView, Source};
 pub use step::{Arrival, Durability, NotBefore, Stepped};
-pub use trail::{Trail, Unfolded};
+pub use trail::Trail;
+pub use unfolded::Unfolded;
 
 /// The sessions of one state folder.
 #[derive(Debug)]

@@ -3,21 +3,11 @@
 
 use std::collections::HashMap;
 
-use super::Sessions;
-use super::codec::{encode_record, encode_session};
+use super::{Sessions, Unfolded};
 use crate::error::Result;
 use crate::store::{
-    About, Axis, Counting, Counts, DayOf, EntryRow, FileCount, Filter, FoldBatch, Injected, LogRecord,
-    RuleCount, Store, Stretch, Tally,
+    Axis, Counting, Counts, DayOf, EntryRow, FileCount, Filter, Injected, RuleCount, Store, Stretch, Tally,
 };
-
-/// The sessions that are not in the store as they are now.
-#[derive(Debug, Default)]
-pub struct Unfolded {
-    store: Option<Store>,
-    /// Their ids.
-    ids: Vec<String>,
-}
 
 /// What happened in the sessions of a state folder.
 #[derive(Debug)]
@@ -42,39 +32,6 @@ impl Lent<'_> {
     }
 }
 
-impl Unfolded {
-    /// Reads what is in journals.
-    pub fn read(sessions: &Sessions, store: Option<&Store>) -> Result<Self> {
-        let mut unfolded = Self::default();
-        for (id, _) in sessions.folder().live_sessions()? {
-            let Some(view) = sessions.view(store, &id)? else { continue };
-            if view.unfolded.is_empty() && view.stored_records > 0 {
-                continue;
-            }
-            let live = match unfolded.store.take() {
-                Some(live) => live,
-                None => Store::in_memory()?,
-            };
-            let records = sessions.records(store, &id)?;
-            let records = records.into_iter().map(|(_, record)| {
-                let bytes = encode_record(&record)?;
-                Ok(LogRecord { tool_use_id: record.tool_use_id, bytes, source: None })
-            });
-            let session = view.session;
-            live.commit_fold(&FoldBatch {
-                state: Some(encode_session(&session)?),
-                records: records.collect::<Result<_>>()?,
-                project: Some(session.state.project.clone()),
-                about: Some(About::of(&session)),
-                ..FoldBatch::of(session.snapshot)
-            })?;
-            unfolded.store = Some(live);
-            unfolded.ids.push(id);
-        }
-        Ok(unfolded)
-    }
-}
-
 impl<'a> Trail<'a> {
     /// Reads what is in journals.
     pub fn open(sessions: &Sessions, store: Option<&'a Store>) -> Result<Self> {
@@ -87,11 +44,11 @@ impl<'a> Trail<'a> {
     }
 
     fn unfolded(&self) -> Option<&Store> {
-        self.live.get().store.as_ref()
+        self.live.get().store()
     }
 
     fn ids(&self) -> &[String] {
-        &self.live.get().ids
+        self.live.get().ids()
     }
 
     /// The store that knows a session as it is now.

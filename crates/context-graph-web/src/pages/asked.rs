@@ -1,9 +1,17 @@
 //! What is asked for in an address.
 
+use context_graph_events::words::is_invisible;
+
 use crate::records::{Asked, SessionsAsked};
 
 /// The pairs of an address, in their order.
 pub(crate) type Pairs = Vec<(String, String)>;
+
+/// What can be seen of an address: characters that hide or drive something are nothing to ask for.
+pub(crate) fn seen(pairs: Pairs) -> Pairs {
+    let visible = |text: String| text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect();
+    pairs.into_iter().map(|(name, value)| (name, visible(value))).collect()
+}
 
 /// The first value of this name, without spaces around it.
 pub(crate) fn one<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {

@@ -72,7 +72,7 @@ fn bars(rules: &[RuleLine], chosen: &str, back: i64) -> Markup {
                 li aria-current=[(line.rule == chosen && !chosen.is_empty()).then_some("true")] {
                     a href=(link::with("/guard", [("since", format!("{back}d").as_str()), ("rule", line.rule.as_str())])) { (Said::new(name)) }
                     (verdict(&line.verdict))
-                    svg.bar height="6" width="100%" aria-hidden="true" {
+                    svg.gauge height="6" width="100%" aria-hidden="true" {
                         rect.rail width="100%" height="6" rx="3" {}
                         rect class={ "value " (line.verdict) } width={ (format!("{:.1}", line.count as f64 / most * 100.0)) "%" } height="6" rx="3" {}
                     }
@@ -142,6 +142,10 @@ fn seen_now(explanation: &Explanation) -> Markup {
             @if let Some((lines, file)) = &explanation.allow {
                 p { "These lines in " code { (file) } " let exactly this pass. This page changes nothing: copy them, and write a reason that you will understand in a year." }
                 (copyable("lines of policy", html! { (Said::new(lines.as_str())) }))
+                @if !explanation.command.is_empty() {
+                    p { "Or have them written, after one more question:" }
+                    (copyable("command line", html! { (Said::new(explanation.command.as_str())) }))
+                }
             } @else if let Some(why) = &explanation.no_allow {
                 p { (Said::new(why.as_str())) }
             }

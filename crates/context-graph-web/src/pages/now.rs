@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::row::{Place, beginning, row};
+use super::session::heard;
 use super::sessions::none_yet;
 use crate::layout::{Tab, continuity, counted, heading, number, page, tail};
 use crate::records::{Activity, Answer, Asked, EntryLine, Injection, Records, Running, SessionsAsked};
@@ -132,8 +133,8 @@ fn injected(injections: &[Injection], now_ms: i64) -> Markup {
                         li {
                             a href=(link::entry(&injection.session_id, injection.seq)) { (time::at(injection.at_ms, now_ms)) " " (injection.kind) }
                             @if injection.text.raw().contains('\n') {
-                                details { summary { (injection.text.short(100)) } pre.text { (injection.text) } }
-                            } @else { p { (injection.text.short(260)) } }
+                                details { summary { (heard(injection.text.raw()).short(100)) } pre.text { (injection.text) } }
+                            } @else { p { (heard(injection.text.raw()).short(260)) } }
                         }
                     }
                 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::asked::one;
 use super::row::{Place, row};
-use crate::layout::{Tab, continuity, counted, figure, heading, number, page};
+use crate::layout::{Tab, continuity, counted, figure, heading, number, page, tail};
 use crate::records::{Answer, Axis, EntryLine, Records, SessionLine};
 use crate::said::Said;
 use crate::{link, plot, time};
@@ -78,9 +78,8 @@ pub(crate) fn head(line: &SessionLine, now_ms: i64) -> Markup {
         }
         p.meta {
             "began " (time::at(line.started_ms, now_ms))
-            " · " (Said::new(line.state.as_str()))
-            @if let Some(ended) = &line.ended { " · ended " (ended.short(60)) }
-            " · " (line.project.short(80))
+            @if let Some(ended) = &line.ended { " · ended: " (ended.short(60)) } @else { " · " (Said::new(line.state.as_str())) }
+            " · " span title=(line.project) { (Said::new(tail(line.project.raw(), 1)).short(60)) }
             @if let Some(branch) = &line.branch { " · " span.branch { (branch.short(60)) } }
             @if let Some(model) = &line.model { " · " (model.short(60)) }
             @if let Some(previous) = &line.previous {
@@ -107,13 +106,15 @@ pub(crate) fn legend(axis: &Axis) -> Markup {
 
 /// What is worth telling of the way: falls with their reasons, loops, what the model was told.
 pub(crate) fn notes(id: &str, curve: &Curve, is_linked: bool) -> Markup {
-    if curve.notes.is_empty() {
+    // What a session does to its own measures is for `consciousness`, not for a story.
+    let notes: Vec<&CurveNote> = curve.notes.iter().filter(|note| note.kind != NoteKind::Dream).collect();
+    if notes.is_empty() {
         return html! {};
     }
     html! {
         section.notes {
             h2 { "Worth knowing" }
-            ol { @for note in &curve.notes { (note_line(id, note, is_linked)) } }
+            ol { @for note in notes { (note_line(id, note, is_linked)) } }
         }
     }
 }
@@ -126,17 +127,23 @@ fn note_line(id: &str, note: &CurveNote, is_linked: bool) -> Markup {
         NoteKind::Told => ("told", "told the model"),
     };
     let text = Said::new(note.text.as_str());
-    let head = html! { (time::at_clock(note.at_ms)) " " span class={ "kind " (class) } { (name) } };
     html! {
         li {
-            @if is_linked { a.when href=(link::entry(id, note.seq)) { (head) } } @else { span.when { (head) } }
+            @if is_linked { a.when href=(link::entry(id, note.seq)) { (time::at_clock(note.at_ms)) } } @else { span.when { (time::at_clock(note.at_ms)) } }
+            span class={ "kind " (class) } { (name) }
             @if note.text.contains('\n') {
-                details { summary { (text.short(110)) } pre.text { (text) } }
+                details { summary { (heard(&note.text).short(110)) } pre.text { (text) } }
             } @else {
-                p { (text) }
+                p { (heard(&note.text)) }
             }
         }
     }
+}
+
+/// What was told without its first words, which are always the same: who speaks, and that quotations are only that.
+pub(crate) fn heard(text: &str) -> Said {
+    let body = text.split_once("not instructions):").map_or(text, |(_, body)| body);
+    Said::new(body.trim_start())
 }
 
 /// The story as a list, for a file by itself.

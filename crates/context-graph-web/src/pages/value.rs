@@ -28,6 +28,7 @@ pub(crate) fn section(title: &str, value: &Value) -> Markup {
 
 fn of(value: &Value) -> Markup {
     match value {
+        Value::String(text) if text.is_empty() => html! { span.muted { "empty" } },
         Value::String(text) => of_text(text),
         Value::Null => html! { code { "null" } },
         Value::Bool(_) | Value::Number(_) => html! { code { (value.to_string()) } },

@@ -13,9 +13,9 @@ use crate::{link, time};
 /// Where things stand, in pixels from the top.
 const TURNS: f64 = 6.0;
 const CURVE: f64 = 28.0;
-const CURVE_HEIGHT: f64 = 110.0;
-const LANES: f64 = 158.0;
-const LANE: f64 = 26.0;
+const CURVE_HEIGHT: f64 = 120.0;
+const LANES: f64 = 164.0;
+const LANE: f64 = 32.0;
 /// More lanes than this are drawn as one.
 const MOST_LANES: usize = 8;
 /// Calls that would be drawn on each other are drawn as one.
@@ -53,9 +53,9 @@ pub(crate) fn session(id: &str, axis: &Axis, curve: &Curve, is_linked: bool) -> 
             @for note in &curve.notes { (note_mark(id, note, curve, &scale, is_linked)) }
             @for (row, (name, calls)) in lanes.iter().enumerate() {
                 @let y = LANES + row as f64 * LANE;
-                line.axis x1="0" x2="100%" y1=(number(y + LANE - 4.0)) y2=(number(y + LANE - 4.0)) {}
+                line.axis x1="0" x2="100%" y1=(number(y + LANE - 4.5)) y2=(number(y + LANE - 4.5)) {}
                 @for stretch in stretches(calls, &scale) { (drawn(id, &stretch, y, is_linked)) }
-                text.lane x="6" y=(number(y + 8.0)) { (name.short(28)) }
+                text.lane x="0" y=(number(y + 8.0)) { (name.short(28)) }
             }
             (ticks(&scale, bottom))
         }
@@ -125,18 +125,18 @@ fn drawn(id: &str, stretch: &Stretch<'_>, y: f64, is_linked: bool) -> Markup {
     let call = stretch.worst;
     let shape = html! {
         rect class={ "call " (call.outcome.as_str()) } x=(percent(stretch.from)) width=(percent((stretch.to - stretch.from).max(0.0015)))
-            y=(number(y + 11.0)) height="11" rx="2" {}
+            y=(number(y + 12.0)) height="12" rx="2.5" {}
         title {
             (time::clock(call.at_ms)) " " (call.tool.short(40)) " " (call.outcome.as_str()) ": " (call.subject.short(120))
             @if stretch.calls > 1 { " (and " (stretch.calls - 1) " more here)" }
         }
     };
-    linked(is_linked, &link::entry(id, call.seq), "call", shape)
+    linked(is_linked, &link::entry(id, call.seq), shape)
 }
 
 /// A shape that leads somewhere, where there is somewhere to lead to. The list below has the same for the keyboard.
-fn linked(is_linked: bool, to: &str, label: &str, shape: Markup) -> Markup {
-    html! { @if is_linked { a href=(to) tabindex="-1" aria-label=(label) { (shape) } } @else { g { (shape) } } }
+fn linked(is_linked: bool, to: &str, shape: Markup) -> Markup {
+    html! { @if is_linked { a href=(to) tabindex="-1" { (shape) } } @else { g { (shape) } } }
 }
 
 fn points(curve: &Curve, scale: &Scale) -> Vec<(f64, f64)> {
@@ -166,7 +166,7 @@ fn turns(id: &str, axis: &Axis, scale: &Scale, is_linked: bool) -> Markup {
                 rect.turn x=(percent(from)) width=(percent((to - from).max(0.003))) y=(number(TURNS)) height="12" rx="3" {}
                 title { "turn " (at + 1) ", " (time::clock(turn.at_ms)) ": " (turn.prompt.short(160)) }
             };
-            (linked(is_linked, &link::entry(id, turn.seq), "turn", shape))
+            (linked(is_linked, &link::entry(id, turn.seq), shape))
         }
     }
 }
@@ -176,7 +176,7 @@ fn level_names() -> Markup {
     html! {
         @for (level, below) in names {
             @let y = CURVE + height_of(below) / HEIGHT * CURVE_HEIGHT;
-            text.level-name x="100%" dx="-6" y=(number(y + 11.0)) text-anchor="end" { (level.as_str()) }
+            text.level-name x="100%" dx="-4" y=(number(y - 4.0)) text-anchor="end" { (level.as_str()) }
         }
     }
 }
@@ -202,7 +202,7 @@ fn moment(id: &str, event: &AxisEvent, scale: &Scale, bottom: f64, is_linked: bo
         circle class={ "mark " (class) } cx=(x) cy=(number(CURVE - 4.0)) r="3.5" {}
         title { (time::clock(event.at_ms)) " " (name) ": " (event.subject.short(160)) }
     };
-    linked(is_linked, &link::entry(id, event.seq), name, shape)
+    linked(is_linked, &link::entry(id, event.seq), shape)
 }
 
 /// A fall or a loop, on the curve, with its reasons.
@@ -218,7 +218,7 @@ fn note_mark(id: &str, note: &CurveNote, curve: &Curve, scale: &Scale, is_linked
         circle class={ "note " (class) } cx=(percent(scale.place(note.at_ms))) cy=(number(y)) r="4.5" {}
         title { (time::clock(note.at_ms)) " " (Said::new(note.text.clone())) }
     };
-    linked(is_linked, &link::entry(id, note.seq), class, shape)
+    linked(is_linked, &link::entry(id, note.seq), shape)
 }
 
 fn ticks(scale: &Scale, bottom: f64) -> Markup {

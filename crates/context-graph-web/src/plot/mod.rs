@@ -20,20 +20,24 @@ const COLUMNS: usize = 600;
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 100.0;
 
-/// The continuity of a session in few pixels, for a list. A drawing by itself, with colours of its own.
+/// A colour that can be seen in light and in dark: a drawing by itself knows of neither.
+const COLOUR: &str = "#6d75f0";
+
+/// The continuity of a session in few pixels, for a list.
 pub(crate) fn sparkline(curve: &Curve) -> String {
     let values: Vec<f32> = curve.points.iter().map(|point| point.ic).collect();
     let mut svg = String::from(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 120 28\" width=\"120\" height=\"28\" \
-         preserveAspectRatio=\"none\"><style>.l{fill:none;stroke:#4f46e5;stroke-width:1.5;vector-effect:non-scaling-stroke;\
-         stroke-linejoin:round}.a{fill:#4f46e5;opacity:.1}.w{stroke:#b45309;stroke-width:1;opacity:.35;\
-         stroke-dasharray:2 3;vector-effect:non-scaling-stroke}@media(prefers-color-scheme:dark){.l{stroke:#9aa2ff}\
-         .a{fill:#9aa2ff}.w{stroke:#f0b35a}}</style>",
+         preserveAspectRatio=\"none\">",
     );
-    let y = |ic: f32| 2.0 + (1.0 - f64::from(ic)) * 24.0;
-    let _ = write!(svg, "<path class=\"w\" d=\"M0 {0:.1}H120\"/>", y(IC_WARNING_THRESHOLD));
+    let y = |ic: f32| 2.0 + height_of(ic) / HEIGHT * 24.0;
+    let _ = write!(
+        svg,
+        "<path d=\"M0 {0:.1}H120\" stroke=\"#c98a35\" stroke-dasharray=\"2 3\" opacity=\".5\"/>",
+        y(IC_WARNING_THRESHOLD)
+    );
     let columns = lowest_by_column(&values, 60);
-    if let Some(last) = columns.last() {
+    if !columns.is_empty() {
         let step = 120.0 / columns.len().max(2).saturating_sub(1) as f64;
         let mut path = String::new();
         for (at, ic) in columns.iter().enumerate() {
@@ -44,7 +48,8 @@ pub(crate) fn sparkline(curve: &Curve) -> String {
         }
         let _ = write!(
             svg,
-            "<path class=\"a\" d=\"{path}V28H0Z\"/><path class=\"l\" d=\"{path}\"/><!-- {last:.2} -->"
+            "<path d=\"{path}V28H0Z\" fill=\"{COLOUR}\" opacity=\".12\"/>\
+             <path d=\"{path}\" fill=\"none\" stroke=\"{COLOUR}\" stroke-width=\"1.6\" stroke-linejoin=\"round\"/>"
         );
     }
     svg.push_str("</svg>");
@@ -72,17 +77,20 @@ pub(crate) fn by_call(curve: &Curve, label: &str) -> Markup {
     }
 }
 
+/// What is lower than this stands at the bottom: it is bad enough, and most of the room is for where sessions are.
+const FLOOR: f64 = 0.3;
+
 /// Where an IC stands in a curve.
 fn height_of(ic: f32) -> f64 {
-    (1.0 - f64::from(ic.clamp(0.0, 1.0))) * HEIGHT
+    ((1.0 - f64::from(ic)) / (1.0 - FLOOR)).clamp(0.0, 1.0) * HEIGHT
 }
 
-/// The bands of what is low, behind a curve.
+/// The levels below which a session is watched, and below which it is in a crisis, behind a curve.
 fn levels() -> Markup {
     let (warning, critical) = (height_of(IC_WARNING_THRESHOLD), height_of(IC_CRITICAL_THRESHOLD));
     html! {
-        rect.band.warning x="0" width="1000" y=(number(warning)) height=(number(critical - warning)) {}
-        rect.band.critical x="0" width="1000" y=(number(critical)) height=(number(HEIGHT - critical)) {}
+        line.threshold.warning x1="0" x2="1000" y1=(number(warning)) y2=(number(warning)) {}
+        line.threshold.critical x1="0" x2="1000" y1=(number(critical)) y2=(number(critical)) {}
     }
 }
 
@@ -130,7 +138,7 @@ mod tests {
         values[7_777] = 0.1;
         assert!(lowest_by_column(&values, COLUMNS).contains(&0.1));
         let drawn = by_call(&curve(&values), "continuity").into_string();
-        assert!(drawn.len() < 20_000 && drawn.contains(" 90.0"), "{}", drawn.len());
+        assert!(drawn.len() < 20_000 && drawn.contains(" 100.0"), "{}", drawn.len());
     }
 
     #[test]

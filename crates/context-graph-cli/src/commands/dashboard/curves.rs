@@ -4,8 +4,9 @@ use context_graph_core::session::{Curve, Playback};
 use context_graph_storage::sessions::{SessionView, decode_record};
 use std::ops::ControlFlow;
 
-use super::place::{Opened, Place, locked};
+use super::place::{Place, locked};
 use crate::commands::failure::Failure;
+use crate::commands::session::Shelf;
 
 /// So many curves are kept; each point is a few bytes.
 const MOST: usize = 300;
@@ -21,8 +22,8 @@ pub(super) struct Kept {
 }
 
 /// The curve of a session.
-pub(super) fn curve(place: &Place, opened: &Opened, id: &str) -> Result<Curve, Failure> {
-    let view = opened.shelf.view(id)?;
+pub(super) fn curve(place: &Place, shelf: &Shelf, id: &str) -> Result<Curve, Failure> {
+    let view = shelf.view(id)?;
     let records = view.stored_records + view.unfolded.len() as u64;
     let kept = locked(&place.curves).remove(id);
     if let Some(kept) = kept.filter(|kept| kept.last_seq <= records) {
@@ -32,22 +33,22 @@ pub(super) fn curve(place: &Place, opened: &Opened, id: &str) -> Result<Curve, F
             return Ok(curve);
         }
         if let Some(playback) = kept.playback {
-            return go_on(place, opened, id, playback, view);
+            return go_on(place, shelf, id, playback, view);
         }
     }
     let playback = Playback::new(id, &view.session.state.project);
-    go_on(place, opened, id, playback, view)
+    go_on(place, shelf, id, playback, view)
 }
 
 /// Plays what is new.
 fn go_on(
     place: &Place,
-    opened: &Opened,
+    shelf: &Shelf,
     id: &str,
     mut playback: Playback,
     view: SessionView,
 ) -> Result<Curve, Failure> {
-    if let Some(store) = &opened.shelf.store {
+    if let Some(store) = &shelf.store {
         store.visit_log(id, playback.last_seq + 1, &mut |entry| {
             let record = entry.content.and_then(|content| decode_record(content.bytes).ok());
             match record {

@@ -1,27 +1,20 @@
 //! Why a call was stopped, and what would let it pass. Only the built-in guards are asked: a page must start no command of
 //! a project's.
 
-use context_graph_core::audit::Entry;
+use context_graph_core::audit::{Call, Entry};
 use context_graph_events::Event;
 use context_graph_events::claude_code::{CommonEventData, PreToolUsePayload};
-use context_graph_policy::config::Exception;
 use context_graph_policy::rules::Rules;
 use context_graph_web::{Explanation, Said};
-use serde::Serialize;
 use serde_json::Map;
 
 use super::place::Place;
+use crate::commands::policy::allow::lines_for;
 use crate::commands::policy::explain::seen;
 use crate::rules;
 
 /// What is offered as the reason of an exception.
 const REASON: &str = "say why this is fine";
-
-/// The lines of a policy file.
-#[derive(Serialize)]
-struct Lines {
-    exceptions: Vec<Exception>,
-}
 
 /// Explains a call by the rules as they are now.
 pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
@@ -63,34 +56,33 @@ pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
         findings,
         ..Explanation::default()
     };
-    allow(place, &event, &mut explanation);
+    allow(place, call, &event, &mut explanation);
     explanation
 }
 
 /// The lines that let exactly this call pass: tried out before they are offered.
-fn allow(place: &Place, event: &Event, explanation: &mut Explanation) {
-    if explanation.findings.is_empty() {
+fn allow(place: &Place, call: &Call, event: &Event, explanation: &mut Explanation) {
+    let rules: Vec<String> = explanation.findings.iter().map(|(_, rule, _)| rule.clone()).collect();
+    if rules.is_empty() {
         explanation.no_allow =
             Some("The built-in guards let it through now; nothing has to be changed.".to_owned());
         return;
     }
-    let Event::PreToolUse(call) = event else { return };
-    let (command, path) = (call.get_command(), call.get_file_path());
-    let exceptions = explanation.findings.iter().map(|(_, rule, _)| Exception {
-        rule: rule.clone(),
-        path: if command.is_none() { path.clone() } else { None },
-        command: command.clone(),
-        reason: REASON.to_owned(),
-    });
-    let lines = toml::to_string(&Lines { exceptions: exceptions.collect() }).unwrap_or_default();
     let passes = |rules: &Rules| rules.decide_by_guards(event).decision.findings().next().is_none();
-    if !lines.is_empty() && passes(&rules::with_lines(&place.environment, &lines)) {
-        let file = rules::user_file(&place.environment).to_string_lossy().into_owned();
-        explanation.allow = Some((lines, file.into()));
-    } else {
-        explanation.no_allow = Some(
-            "No exception lifts this: it protects the guard itself, or what the call touches cannot be seen."
-                .to_owned(),
-        );
+    match lines_for(call, &rules, REASON, &place.environment) {
+        Err(failure) => explanation.no_allow = Some(failure.to_string()),
+        Ok((lines, file)) if passes(&rules::with_lines(&place.environment, &lines)) => {
+            explanation.allow = Some((lines, file.to_string_lossy().into_owned().into()));
+            let session: String = call.session_id.chars().take(8).collect();
+            explanation.command = format!(
+                "context-graph policy allow {} --call {session}:{}",
+                rules.join(" "),
+                call.first_seq()
+            );
+        }
+        Ok(_) => {
+            let why = "No exception lifts this: it protects the guard itself, or what the call touches cannot be seen.";
+            explanation.no_allow = Some(why.to_owned());
+        }
     }
 }

@@ -120,7 +120,16 @@ impl Records for LocalRecords {
     }
 
     fn curve(&self, id: &str) -> Answer<Curve> {
-        self.of(id, curves::curve)
+        let mut failed = None;
+        for place in self.places.iter() {
+            // With a record of their own: to play a long session takes a moment, and pages are not to wait for it.
+            match place.ask_apart(|shelf| curves::curve(place, shelf, &shelf.find(Some(id))?)) {
+                Ok(Some(curve)) => return Ok(curve),
+                Ok(None) => {}
+                Err(failure) => failed = Some(failure),
+            }
+        }
+        Err(failed.map_or_else(|| Trouble::NotThere(format!("no session `{id}`")), trouble))
     }
 
     fn story(&self, id: &str, first: u64, last: u64) -> Answer<Vec<EntryLine>> {
@@ -212,6 +221,18 @@ impl Records for LocalRecords {
             .filter(|file| !file.path.starts_with("/dev/"))
             .map(|file| file_line(file, several))
             .collect();
+        // A file may have been named in several ways.
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.dedup_by(|more, known| {
+            let is_same = more.path == known.path;
+            if is_same {
+                known.calls += more.calls;
+                known.edits += more.edits;
+                known.sessions = known.sessions.max(more.sessions);
+                known.last_ms = known.last_ms.max(more.last_ms);
+            }
+            is_same
+        });
         files.sort_by(|a, b| (b.calls, &a.path).cmp(&(a.calls, &b.path)));
         Ok(files)
     }
@@ -354,7 +375,7 @@ fn injections(place: &Place, opened: &Opened, limit: usize) -> Result<Vec<Inject
             })
         }));
         if at < PLAYED_SESSIONS {
-            let notes = curves::curve(place, opened, id)?.notes;
+            let notes = curves::curve(place, &opened.shelf, id)?.notes;
             found.extend(notes.into_iter().rev().filter(|note| note.kind == NoteKind::Told).take(limit).map(
                 |note| Injection {
                     session_id: id.clone(),

@@ -20,6 +20,8 @@ pub(super) struct Place {
     pub(super) environment: Environment,
     args: PlaceArgs,
     open: Mutex<Option<Opened>>,
+    /// The record once more, for what takes longer than a page may wait.
+    apart: Mutex<Option<(u64, Shelf)>>,
     pub(super) curves: Mutex<HashMap<String, Kept>>,
     /// Where chains of sessions break, by the number of records they had when that was looked at.
     pub(super) chains: Mutex<HashMap<String, (u64, Option<Break>)>>,
@@ -54,6 +56,7 @@ impl Place {
                 json: false,
             },
             open: Mutex::new(None),
+            apart: Mutex::new(None),
             curves: Mutex::default(),
             chains: Mutex::default(),
             branches: Mutex::default(),
@@ -78,22 +81,43 @@ impl Place {
         let mut open = locked(&self.open);
         let pulse = open.as_ref().map_or(0, |opened| pulse_of(&opened.shelf));
         if open.as_ref().is_none_or(|opened| opened.pulse != pulse) {
-            *open = None;
+            // What was told of running sessions is gone on with.
+            let mut unfolded = open.take().map(|opened| opened.unfolded).unwrap_or_default();
             let found = match self.open_apart() {
                 Err(failure) if failure.is_nothing_there() => return Ok(None),
                 found => found?,
             };
             let pulse = pulse_of(&found);
-            let unfolded = Unfolded::read(&found.sessions, found.store.as_ref())?;
+            unfolded.refresh(&found.sessions, found.store.as_ref())?;
             *open = Some(Opened { pulse, shelf: found, unfolded });
         }
         open.as_ref().map(question).transpose()
     }
 
+    /// The same with a record of its own, and without what is only in journals told in rows.
+    pub(super) fn ask_apart<T>(
+        &self,
+        question: impl FnOnce(&Shelf) -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        let mut open = locked(&self.apart);
+        if open.as_ref().is_none_or(|(pulse, shelf)| *pulse != pulse_of(shelf)) {
+            *open = None;
+            let found = match self.open_apart() {
+                Err(failure) if failure.is_nothing_there() => return Ok(None),
+                found => found?,
+            };
+            *open = Some((pulse_of(&found), found));
+        }
+        open.as_ref().map(|(_, shelf)| question(shelf)).transpose()
+    }
+
     /// A number that is another one whenever something was written.
     pub(super) fn pulse(&self) -> u64 {
         let open = locked(&self.open);
-        open.as_ref().map_or(0, |opened| pulse_of(&opened.shelf))
+        // Where nothing is on record yet, it is new that something is.
+        let is_there =
+            || self.environment.state_place(self.args.db_path.as_deref()).is_ok_and(|place| place.exists());
+        open.as_ref().map_or_else(|| u64::from(is_there()), |opened| pulse_of(&opened.shelf))
     }
 }
 

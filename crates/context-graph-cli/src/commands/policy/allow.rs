@@ -167,6 +167,19 @@ fn of_call(call: &Call) -> Result<What, Failure> {
     Ok(what)
 }
 
+/// The lines that let what a call did pass these rules, and the file they belong into.
+pub(crate) fn lines_for(
+    call: &Call,
+    rules: &[String],
+    reason: &str,
+    environment: &Environment,
+) -> Result<(String, std::path::PathBuf), Failure> {
+    let what = of_call(call)?;
+    let is_users = rules.iter().any(|rule| rule.starts_with("self-protection"));
+    let path = if is_users { user_file(environment) } else { environment.state_folder().join(FILE) };
+    Ok((rules.iter().map(|rule| lines(rule, &what, reason)).collect(), path))
+}
+
 /// An exception as it is written into a policy file.
 fn lines(rule: &str, what: &What, reason: &str) -> String {
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();

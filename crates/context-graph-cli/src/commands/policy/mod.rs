@@ -1,6 +1,6 @@
 //! `context-graph policy …`: what tool calls are decided by, and why.
 
-mod allow;
+pub(crate) mod allow;
 mod check;
 pub(crate) mod explain;
 mod import;
