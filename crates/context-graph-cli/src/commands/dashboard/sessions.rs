@@ -29,7 +29,7 @@ pub(super) fn line(place: &Place, opened: &Opened, id: &str) -> Result<SessionLi
         && clock::now_ms().saturating_sub(state.updated_ms) < RUNS_FOR_MS;
     Ok(SessionLine {
         id: id.to_owned(),
-        title: title(session),
+        title: session.title().into(),
         project: state.project.as_str().into(),
         branch: branch(place, session),
         model: (!state.model.is_empty()).then(|| state.model.as_str().into()),
@@ -49,11 +49,6 @@ pub(super) fn line(place: &Place, opened: &Opened, id: &str) -> Result<SessionLi
         previous: session.snapshot.previous_session_id.clone(),
         records: view.stored_records + view.unfolded.len() as u64,
     })
-}
-
-/// What a session is about: what was first asked for.
-fn title(session: &Session) -> Said {
-    session.state.work.requests.first.as_str().into()
 }
 
 /// The branch that the client was on, as its transcript says in one of the first lines.
