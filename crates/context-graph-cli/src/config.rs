@@ -1,4 +1,4 @@
-//! `.context-graph/config.toml`: what a user may set. A key that is not known or a value that makes no sense is an
+//! `config.toml`, the user's and the project's: what may be set. A key that is not known or a value that makes no sense is an
 //! error that names line and column.
 
 use std::fmt::Display;
@@ -12,6 +12,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::rules;
 use crate::trust::ProjectFiles;
 
 /// The name of the file in the state folder.
@@ -153,16 +154,47 @@ fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most
 impl Config {
     /// The configuration in force in a project. Without a file: the defaults. With a file that the user has not trusted: the
     /// defaults and what the file tightens.
+    /// What neither says is as the user's own file has it.
     pub(crate) fn in_force(files: &ProjectFiles<'_>) -> Result<Self, ConfigError> {
+        let own = files.users_config_path();
+        let users = rules::read_users(&own);
+        let users = match &users {
+            Ok(None) => None,
+            Ok(Some(text)) => Some(text.as_str()),
+            Err(problem) => return Err(ConfigError { path: own, problem: problem.clone() }),
+        };
         let failed = |problem| ConfigError { path: files.folder().join(FILE), problem };
-        match files.config() {
-            Ok(None) => Ok(Self::default()),
-            Ok(Some(text)) => {
-                let config = Self::parse(text).map_err(failed)?;
-                Ok(if files.standing().is_in_force() { config } else { config.tightening() })
+        let project = files.config().as_ref().map_err(|problem| failed(problem.clone()))?.as_deref();
+        let base = match users {
+            None => Self::default(),
+            Some(text) => {
+                let config =
+                    Self::parse(text).map_err(|problem| ConfigError { path: own.clone(), problem })?;
+                // A file that comes with the project is the project's.
+                if files.bring(&own) { config.tightening() } else { config }
             }
-            Err(problem) => Err(failed(problem.clone())),
+        };
+        let Some(text) = project else { return Ok(base) };
+        let config = Self::parse(text).map_err(failed)?;
+        if !files.standing().is_in_force() {
+            let sync =
+                if config.storage.sync == Sync::EveryEvent { Sync::EveryEvent } else { base.storage.sync };
+            return Ok(Self { storage: Storage { sync }, ..base });
         }
+        Ok(if users.is_none() { config } else { base.with(text) })
+    }
+
+    /// The same with what a text sets, which has been read as a configuration.
+    fn with(&self, text: &str) -> Self {
+        let said: toml::Table = text.parse().unwrap_or_default();
+        let Ok(mut all) = toml::Table::try_from(self) else { return self.clone() };
+        for (section, keys) in said {
+            if let (Some(toml::Value::Table(known)), toml::Value::Table(keys)) = (all.get_mut(&section), keys)
+            {
+                known.extend(keys);
+            }
+        }
+        all.try_into().unwrap_or_else(|_| self.clone())
     }
 
     /// What is left of it while it is not trusted. Every table is named, so that a new one has to be thought about: see

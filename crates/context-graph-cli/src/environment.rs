@@ -121,6 +121,21 @@ impl Environment {
         (is_there && words[0] != "cat").then_some(pager)
     }
 
+    /// The user's editor.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub(crate) fn editor() -> std::process::Command {
+        let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
+        let named = named.map(|words| words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let words =
+            named.into_iter().find(|words| !words.is_empty()).unwrap_or_else(|| vec!["vi".to_owned()]);
+        let mut editor = std::process::Command::new(&words[0]);
+        editor.args(&words[1..]);
+        editor
+    }
+
     /// The project's own folder, with its configuration and its policies, there or not.
     pub fn state_folder(&self) -> PathBuf {
         self.project_root().join(STATE_FOLDER)

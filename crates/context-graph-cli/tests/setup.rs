@@ -112,6 +112,65 @@ fn every_value_in_force_is_shown_with_where_it_comes_from() {
 }
 
 #[test]
+fn what_is_set_is_in_force_and_the_project_goes_before_the_user() {
+    let place = Place::new();
+    let show = |key: &str| {
+        let run = place.run(&["config", "show", "--json"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        origin(&serde_json::from_str(&run.stdout).unwrap(), key)
+    };
+    let own = place.home().join(".config/context-graph/config.toml");
+    std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+    std::fs::write(&own, "# mine\n[inject]\nhint_below = 0.4 # low\ncrisis = false\n").unwrap();
+    assert_eq!(show("inject.hint_below"), (json!(0.4), "user_file".to_owned()));
+    let run = place.run(&["config", "set", "--user", "inject.hint_below", "0.3"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let text = std::fs::read_to_string(&own).unwrap();
+    assert!(
+        text.starts_with("# mine\n[inject]\nhint_below = 0.3") && text.contains("crisis = false"),
+        "{text}"
+    );
+    assert_eq!(place.run(&["config", "set", "inject.hint_below", "0.7"]).code, 0);
+    assert_eq!(place.run(&["config", "set", "audit.heads_file", "~/heads"]).code, 0);
+    assert_eq!(show("inject.hint_below"), (json!(0.7), "project_file".to_owned()));
+    assert_eq!(show("audit.heads_file"), (json!("~/heads"), "project_file".to_owned()));
+    assert_eq!(
+        show("inject.crisis"),
+        (json!(false), "user_file".to_owned()),
+        "what the project leaves open is the user's"
+    );
+    for (key, value) in
+        [("inject.hint", "1"), ("inject.hint_below", "7"), ("inject.enabled", "perhaps"), ("enabled", "true")]
+    {
+        assert_eq!(place.run(&["config", "set", key, value]).code, 1, "{key}");
+    }
+    assert_eq!(show("inject.hint_below").0, json!(0.7));
+    let mut agent = place.command(&["config", "set", "inject.enabled", "false"]);
+    agent.env("CLAUDECODE", "1");
+    assert_eq!(common::send(agent, b"").code, 1);
+    // The editor's work is checked.
+    let mut edit = place.command(&["config", "edit", "--user"]);
+    edit.env("EDITOR", "sed -i s/0.3/9.0/").env("PATH", "/usr/bin:/bin");
+    let run = common::send(edit, b"");
+    assert!(run.code == 1 && run.stderr.contains("between 0 and 1"), "{run:?}");
+}
+
+#[test]
+fn an_untrusted_project_loosens_nothing_that_the_user_set() {
+    let place = Place::new();
+    let own = place.home().join(".config/context-graph/config.toml");
+    std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+    std::fs::write(&own, "[storage]\nsync = \"every_event\"\n[inject]\nenabled = false\n").unwrap();
+    place.foreign_file("config.toml", "[storage]\nsync = \"turns\"\n[inject]\nenabled = true\n");
+    let list: Value = serde_json::from_str(&place.run(&["config", "show", "--json"]).stdout).unwrap();
+    assert_eq!(origin(&list, "storage.sync").0, json!("every_event"));
+    assert_eq!(origin(&list, "inject.enabled").0, json!(false));
+    place.trust();
+    let list: Value = serde_json::from_str(&place.run(&["config", "show", "--json"]).stdout).unwrap();
+    assert_eq!(origin(&list, "storage.sync").0, json!("turns"));
+}
+
+#[test]
 fn a_configuration_with_a_mistake_is_shown_as_it_is_in_force_and_complained_about() {
     let place = Place::new();
     place.trusted_file("config.toml", "[inject]\nhint = 0.6\n");

@@ -64,6 +64,11 @@ impl<'a> ProjectFiles<'a> {
         })
     }
 
+    /// Where the user's own configuration is, for every project.
+    pub(crate) fn users_config_path(&self) -> PathBuf {
+        self.environment.config_home.join("context-graph").join(config::FILE)
+    }
+
     /// The configuration.
     pub(crate) fn config(&self) -> &Text {
         self.config.get_or_init(|| read_text(&self.folder.join(config::FILE)))

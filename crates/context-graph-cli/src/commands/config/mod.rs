@@ -2,6 +2,7 @@
 
 mod path;
 mod schema;
+mod set;
 mod show;
 
 use std::path::PathBuf;
@@ -19,6 +20,8 @@ pub(crate) enum ConfigCommands {
     Show(PlaceArgs),
     /// Show which files are read, and whether they are there
     Path(PlaceArgs),
+    Set(set::SetArgs),
+    Edit(set::EditArgs),
     /// Print what a file may say, as JSON Schema
     Schema(schema::SchemaArgs),
 }
@@ -42,6 +45,8 @@ pub(crate) fn run(command: &ConfigCommands, environment: &Environment) -> Outcom
     match command {
         ConfigCommands::Show(args) => show::run(args, environment),
         ConfigCommands::Path(args) => path::run(args, environment),
+        ConfigCommands::Set(args) => set::set(args, environment),
+        ConfigCommands::Edit(args) => set::edit(args, environment),
         ConfigCommands::Schema(args) => schema::run(args),
     }
 }

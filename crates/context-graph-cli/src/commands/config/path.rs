@@ -8,7 +8,7 @@ use super::PlaceArgs;
 use crate::commands::failure::Outcome;
 use crate::paths::System;
 use crate::settings_file::{Scope, SettingsFile};
-use crate::trust::TrustStore;
+use crate::trust::{ProjectFiles, TrustStore};
 use crate::{Environment, config, rules, table};
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
@@ -34,6 +34,7 @@ fn files(args: &PlaceArgs, environment: &Environment) -> Vec<(&'static str, Path
     let settings = |scope| SettingsFile::new(environment, scope).path().to_path_buf();
     vec![
         ("configuration", state.join(config::FILE)),
+        ("configuration, user", ProjectFiles::of(environment).users_config_path()),
         ("policy, project", state.join(rules::FILE)),
         ("policy, user", rules::user_file(environment)),
         ("policies in Rego", state.join(rules::POLICIES)),

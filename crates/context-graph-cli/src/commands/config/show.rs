@@ -102,7 +102,9 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
         Ok(config) => (config, None),
         Err(error) => (Config::default(), Some(error.to_string())),
     };
-    let said = if complaint.is_none() { table_of(files.config()) } else { toml::Table::new() };
+    let (own, users) = (files.users_config_path(), rules::read_users(&files.users_config_path()));
+    let [said, users] = [files.config(), &users]
+        .map(|text| if complaint.is_none() { table_of(text) } else { toml::Table::new() });
     // By way of text, which keeps 0.7 what it is; a number of half the width would come out as 0.699….
     let text = serde_json::to_string(&config).unwrap_or_default();
     let config: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -111,9 +113,14 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
     for (section, keys) in config.as_object().into_iter().flatten() {
         for (key, value) in keys.as_object().into_iter().flatten() {
             let name = format!("{section}.{key}");
-            let set = said.get(section).and_then(|section| section.get(key)).is_some();
-            let set = set && counts(files, File::Config, &name);
-            let origin = if set { ValueSource::ProjectFile(file.clone()) } else { ValueSource::Default };
+            let sets = |said: &toml::Table| said.get(section).and_then(|section| section.get(key)).is_some();
+            let origin = if sets(&said) && counts(files, File::Config, &name) {
+                ValueSource::ProjectFile(file.clone())
+            } else if sets(&users) && !files.bring(&own) {
+                ValueSource::UserFile(own.clone())
+            } else {
+                ValueSource::Default
+            };
             let about = schema["properties"][section]["properties"][key].clone();
             settings.push(Setting { key: name, value: value.clone(), origin, about });
         }

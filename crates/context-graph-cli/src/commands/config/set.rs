@@ -1,0 +1,129 @@
+//! `config set` and `config edit`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use context_graph_storage::safe_open::{self, Folder};
+use toml_edit::{DocumentMut, Item, Value};
+
+use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
+use crate::commands::hooks::error::ErrorCode;
+use crate::commands::project_folder;
+use crate::config::{Config, FILE};
+use crate::trust::{self, MAX_FILE, ProjectFiles};
+use crate::{Environment, table};
+
+/// Whose file.
+#[derive(Debug, Clone, Args)]
+struct FileArgs {
+    /// The project's folder [default: the one around the current folder]
+    #[arg(long, value_name = "DIR", value_parser = project_folder())]
+    project: Option<PathBuf>,
+
+    /// Your own file, for every project, instead of the project's
+    #[arg(long)]
+    user: bool,
+}
+
+/// Set a value in `config.toml`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "`context-graph config show` lists the keys, what they are and their defaults.\n\nExamples:\n  \
+    context-graph config set inject.hint_below 0.6\n  \
+    context-graph config set --user retention.max_age_days 90"
+)]
+pub(crate) struct SetArgs {
+    #[command(flatten)]
+    file: FileArgs,
+
+    /// The key: `inject.enabled`
+    key: String,
+
+    /// Its value
+    value: String,
+}
+
+/// Open `config.toml` in your editor, and check it afterwards
+#[derive(Debug, Clone, Args)]
+pub(crate) struct EditArgs {
+    #[command(flatten)]
+    file: FileArgs,
+}
+
+impl FileArgs {
+    fn path(&self, environment: &Environment) -> Result<PathBuf, Failure> {
+        if !self.user {
+            return Ok(environment.open_state(None)?.path().join(FILE));
+        }
+        let path = ProjectFiles::of(environment).users_config_path();
+        // The user may keep it elsewhere and have a link to it.
+        Ok(std::fs::canonicalize(&path).unwrap_or(path))
+    }
+}
+
+pub(super) fn set(args: &SetArgs, environment: &Environment) -> Outcome {
+    refuse_to_agents("change the configuration")?;
+    let environment = environment.in_project(args.file.project.as_deref());
+    let path = args.file.path(&environment)?;
+    let mut document =
+        read(&path)?.parse::<DocumentMut>().map_err(|error| unusable(&path, error.message()))?;
+    let Some((section, key)) = args.key.split_once('.') else {
+        return Err(Failure::usage(format!("no key is called `{}`", args.key))
+            .with_next_step("`context-graph config show` lists them"));
+    };
+    // What is no value of TOML is a text without its quotes.
+    let value: Value = args.value.parse().unwrap_or_else(|_| Value::from(args.value.as_str()));
+    document.entry(section).or_insert(toml_edit::table())[key] = Item::Value(value);
+    let text = document.to_string();
+    Config::parse(&text).map_err(|problem| unusable(&path, &problem))?;
+    let before = ProjectFiles::of(&environment).standing();
+    write(&path, &text)?;
+    let kept = if args.file.user { None } else { trust::keep(before, &environment) };
+    table::print_lines(
+        [format!("{} = {} in {}", args.key, args.value, path.display())].into_iter().chain(kept),
+    )
+}
+
+pub(super) fn edit(args: &EditArgs, environment: &Environment) -> Outcome {
+    refuse_to_agents("change the configuration")?;
+    let environment = environment.in_project(args.file.project.as_deref());
+    let path = args.file.path(&environment)?;
+    let before = ProjectFiles::of(&environment).standing();
+    if read(&path)?.is_empty() {
+        write(&path, "# `context-graph config show` lists the keys, what they are and their defaults.\n")?;
+    }
+    let mut editor = Environment::editor();
+    let ended = editor.arg(&path).status();
+    if !ended.as_ref().is_ok_and(std::process::ExitStatus::success) {
+        return Err(Failure::usage(format!("the editor did not end well: {ended:?}"))
+            .with_next_step("EDITOR names another one"));
+    }
+    Config::parse(&read(&path)?).map_err(|problem| unusable(&path, &problem))?;
+    let kept = if args.file.user { None } else { trust::keep(before, &environment) };
+    table::print_lines([format!("{} is in order", path.display())].into_iter().chain(kept))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    match safe_open::read_own_unlinked(path, MAX_FILE).map(String::from_utf8) {
+        Ok(Ok(text)) => Ok(text),
+        Ok(Err(_)) => Err(unusable(path, "it is not UTF-8 text")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(unusable(path, &error.to_string())),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    let folder = path.parent().unwrap_or(path);
+    let written = std::fs::create_dir_all(folder).and_then(|()| {
+        Folder::open_any(folder)?.replace(path.file_name().unwrap_or_default(), text.as_bytes())
+    });
+    written.map_err(|error| {
+        Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
+            .with_next_step("see that it and its folder are yours and writable for you")
+    })
+}
+
+fn unusable(path: &Path, problem: &str) -> Failure {
+    Failure::new(ErrorCode::Validation, format!("{}: {problem}", path.display()))
+        .with_next_step("`context-graph config show` lists the keys; nothing was changed by this program")
+}
