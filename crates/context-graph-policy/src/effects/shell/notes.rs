@@ -6,6 +6,10 @@ use crate::effects::path::is_within;
 use crate::effects::{Access, Cargo, Disclosure, PathEffect, Send, Target, Text, Unknown};
 use crate::programs::lists;
 
+/// What a path costs of the work that a call may take, and what a pattern does.
+const PATH_WORK: usize = 8;
+const PATTERN_WORK: usize = 150;
+
 /// Where a container engine keeps the volumes that have names.
 pub(crate) const VOLUMES: &str = "/var/lib/docker/volumes/";
 
@@ -57,6 +61,10 @@ impl Shell<'_> {
             return;
         }
         if text.literal().is_some_and(is_descriptor) {
+            return;
+        }
+        // A path is followed on the disk and met by every rule, and a pattern is tried on many names.
+        if !self.charge(if text.has_glob() { PATTERN_WORK } else { PATH_WORK }) {
             return;
         }
         let target = Target::new(&text, &self.frame.cwd, self.places);
