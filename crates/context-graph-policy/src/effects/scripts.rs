@@ -107,7 +107,10 @@ pub(crate) fn of_script<'a>(
                 shell.script(text);
             }
             Some(language) => inline::scan(&mut shell, language, text, &[]),
-            None => {}
+            // Without one it is a script for the shell.
+            None => {
+                shell.script(text);
+            }
         },
         "sh" => {
             shell.script(text);

@@ -17,7 +17,7 @@ pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
     // Lists of git's are read only where something is taken by them.
     let is_concerned = match sub {
         "clean" => true,
-        "stash" => stashes(&call, false),
+        "stash" => stashes(case, &call, false),
         "ls-files" | "check-ignore" => changes_what_is_found(case),
         "sparse-checkout" => return left_out(case, &call),
         "status" => call.has("--ignored") && changes_what_is_found(case),
@@ -32,7 +32,7 @@ pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
         let ignored = untracked.ignores(&ours.path);
         match sub {
             "clean" => cleans(&call, &folder, &ours.path, ignored),
-            "stash" => is_within(&ours.path, &folder) && stashes(&call, ignored),
+            "stash" => is_within(&ours.path, &folder) && stashes(case, &call, ignored),
             "ls-files" => lists(&call, &folder, &ours.path, ignored),
             _ => ignored,
         }
@@ -210,8 +210,15 @@ fn cleans(call: &Invocation<'_>, folder: &str, ours: &str, ignored: bool) -> boo
     call.has("--force") && takes && !call.is_quiet() && !is_kept && is_meant
 }
 
-/// `git stash -u` takes files along that git does not keep, `--all` those too that it passes over.
-fn stashes(call: &Invocation<'_>, ignored: bool) -> bool {
+/// `git stash -u` takes files along that git does not keep, `--all` those too that it passes over. What was added just
+/// before goes along anyway.
+fn stashes(case: &Case<'_>, call: &Invocation<'_>, ignored: bool) -> bool {
+    let adds = |other: &Invocation<'_>| {
+        let all = |word: &&Text| matches!(word.known(), "." | ":/" | "*") || word.known().contains(".claude");
+        other.run.name == "git"
+            && matches!(other.word(0), "add" | "stage")
+            && (other.has("-A") || other.operands().iter().any(all))
+    };
     matches!(call.word(1), "" | "push" | "save")
-        && (call.has("--all") || !ignored && call.has("--include-untracked"))
+        && (call.has("--all") || !ignored && (call.has("--include-untracked") || case.calls.iter().any(adds)))
 }

@@ -363,6 +363,10 @@ impl<'t> Invocation<'t> {
 
     /// Whether the program is only asked what it is or how it is used. Nothing is done then, whatever else is said.
     pub fn only_informs(&self) -> bool {
+        // `kill` has no options of that kind, and told to keep to the letter, no program looks for them behind its operands.
+        if self.run.name == "kill" || self.run.assigns.iter().any(|(name, _)| name == "POSIXLY_CORRECT") {
+            return false;
+        }
         let asks = |word: &str| matches!(word, "--help" | "--version" | "-help" | "-version" | "--usage");
         let args = &self.run.args;
         if let [only] = args.as_slice() {
@@ -382,5 +386,6 @@ impl<'t> Invocation<'t> {
     /// Whether it says that nothing is to be changed.
     pub fn is_quiet(&self) -> bool {
         self.rows.iter().any(|row| row.quiet.iter().any(|terms| self.holds(terms)))
+            && !self.run.has("--no-dry-run")
     }
 }

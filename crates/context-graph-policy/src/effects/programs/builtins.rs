@@ -46,8 +46,12 @@ impl Shell<'_> {
     pub(super) fn builtin(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         match run.name.as_str() {
-            "cd" | "pushd" | "chdir" => self.change_folder(call),
-            "popd" => self.set_cwd(Text::hole(Origin::Output)),
+            "pushd" => {
+                self.leave_folder();
+                self.change_folder(call);
+            }
+            "cd" | "chdir" => self.change_folder(call),
+            "popd" => self.return_to_folder(),
             "eval" => {
                 let mut script = Text::default();
                 for (index, arg) in run.args.iter().enumerate() {
@@ -234,9 +238,13 @@ impl Shell<'_> {
             Some(to) if self.goes_by_links || call.has("-P") => arrived(to, self.cwd(), self.places.fs),
             Some(to) => absolute(to, self.cwd()),
             None if call.run.has("-") => self.came_from(),
-            None => Text::lit(self.places.home),
+            None => self.variable("HOME").unwrap_or_else(|| Text::lit(self.places.home)),
         };
-        self.move_to(to);
+        // A search path for folders may lead anywhere.
+        let searches =
+            call.run.assigns.iter().any(|(name, _)| name == "CDPATH") || self.variable("CDPATH").is_some();
+        let is_plain = call.operands().first().is_some_and(|to| !to.prefix().starts_with(['/', '.', '~']));
+        self.move_to(if searches && is_plain { Text::hole(Origin::Variable) } else { to });
     }
 
     /// Text that is run as a script.
@@ -313,8 +321,15 @@ impl Shell<'_> {
         let Some(path) = path.literal().filter(|_| self.remote == 0 && self.out.scripts.len() < 8) else {
             return;
         };
+        // A copy says what the file it was made of says.
+        let origin =
+            self.copies.iter().rev().find(|(copy, _)| copy == path).map(|(_, origin)| origin.as_str());
         let parts = parts.iter().map(|part| (*part).to_owned()).collect();
-        self.out.scripts.push(crate::effects::Script { path: path.to_owned(), by: by.to_owned(), parts });
+        self.out.scripts.push(crate::effects::Script {
+            path: origin.unwrap_or(path).to_owned(),
+            by: by.to_owned(),
+            parts,
+        });
     }
 
     /// What a process substitution behind this path writes.
@@ -338,7 +353,17 @@ impl Shell<'_> {
             return self.script_text(&text, &Flow::default(), by);
         } else if stream.decoded {
             self.unknown(Unknown::Decoded);
-        } else if stream.piped && (!stream.file || picks_out(&stream.from)) {
+        } else if stream.file {
+            for file in self.files_fed(stream) {
+                self.runs_file(&file, "sh", &[]);
+            }
+        }
+        if stream.piped
+            && stream.text.is_none()
+            && !stream.network
+            && !stream.decoded
+            && (!stream.file || picks_out(&stream.from))
+        {
             self.unknown(Unknown::Piped(if stream.from.is_empty() {
                 by.to_owned()
             } else {

@@ -355,6 +355,13 @@ impl Shell<'_> {
         if let ("json.tool", [_, .., output]) = (module, args) {
             self.touch(Access::Write, output, &run.name);
         }
+        let file = format!("{}.py", module.replace('.', "/"));
+        self.runs_file(&Text::lit(file), &run.name, &[]);
+        if module == "venv" && args.iter().any(|arg| arg.known() == "--clear") {
+            for folder in args.iter().filter(|arg| !arg.prefix().starts_with('-')) {
+                self.delete(folder, "venv", true);
+            }
+        }
         if module == "dotenv" {
             self.touch(Access::Read, &Text::lit(".env"), "dotenv list");
         }

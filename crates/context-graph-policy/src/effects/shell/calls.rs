@@ -37,6 +37,18 @@ impl Shell<'_> {
         flow
     }
 
+    /// A program that a function or an alias hides. The function may be unset by then or never have been defined, and a shell
+    /// that nobody types into follows no alias, so the program itself counts as well.
+    pub(super) fn run_hidden(&mut self, fields: &[Text], assigns: &[(String, Text)], stdin: &Flow) {
+        let Some(name) = fields[0].literal().filter(|name| !self.calls.iter().any(|call| call == name))
+        else {
+            return;
+        };
+        if crate::programs::known(name).is_some() || crate::guards::own_verbs::is_own_name(name) {
+            self.run(fields.to_vec(), assigns.to_vec(), stdin);
+        }
+    }
+
     /// What a shell does with a program that is not there, where this very command says so.
     pub(crate) fn call_missing(&mut self, words: Vec<Text>, stdin: &Flow) -> bool {
         let name = "command_not_found_handle";

@@ -8,7 +8,7 @@ use super::flow::{Flow, merge};
 use super::parse::{ParseError, parse};
 use super::redirect::Taint;
 use crate::effects::path::Places;
-use crate::effects::{Effects, Origin, Text, Unknown};
+use crate::effects::{Effects, FileKind, Origin, Text, Unknown};
 use crate::programs::Known;
 
 /// Longer commands are not read.
@@ -43,6 +43,8 @@ pub(super) struct Frame {
     pub(super) cwd: Text,
     /// The folder before the last change.
     pub(super) came_from: Option<Text>,
+    /// The folders that `popd` goes back to.
+    pub(super) left: Vec<Text>,
     pub(super) positional: Vec<Text>,
 }
 
@@ -106,6 +108,8 @@ pub(crate) struct Shell<'a> {
     pub(crate) split_at: Option<String>,
     /// Stars stand for hidden names as well.
     pub(crate) stars_reach_hidden: bool,
+    /// What follows is walked a second time, as if a folder had not been gone to.
+    stays: bool,
     /// Whether `cd` leads up from where a link points, as `set -P` has it.
     pub(crate) goes_by_links: bool,
     steps: usize,
@@ -121,6 +125,7 @@ impl<'a> Shell<'a> {
             arrays: BTreeMap::new(),
             cwd: Text::lit(cwd),
             came_from: None,
+            left: Vec::new(),
             positional: Vec::new(),
         };
         Self {
@@ -158,6 +163,7 @@ impl<'a> Shell<'a> {
             split_at: None,
             stars_reach_hidden: false,
             goes_by_links: false,
+            stays: false,
             steps: 0,
             nesting: 0,
             wrapping: 0,
@@ -176,6 +182,19 @@ impl<'a> Shell<'a> {
     /// Goes to a folder, and keeps in mind which one it came from.
     pub(crate) fn move_to(&mut self, folder: Text) {
         self.frame.came_from = Some(std::mem::replace(&mut self.frame.cwd, folder));
+    }
+
+    /// `pushd`: the folder that is left is remembered.
+    pub(crate) fn leave_folder(&mut self) {
+        if self.frame.left.len() < 16 {
+            self.frame.left.push(self.frame.cwd.clone());
+        }
+    }
+
+    /// `popd`: goes back to the folder that was left last.
+    pub(crate) fn return_to_folder(&mut self) {
+        let folder = self.frame.left.pop().unwrap_or_else(|| Text::hole(Origin::Output));
+        self.move_to(folder);
     }
 
     /// The folder that `cd -` goes back to.
@@ -295,8 +314,10 @@ impl<'a> Shell<'a> {
             Node::Seq(items) => {
                 let mut merged = Flow::default();
                 for (index, item) in items.iter().enumerate() {
+                    let before = (self.frame.cwd.clone(), self.frame.positional.clone());
                     let flow = self.node(item, stdin);
                     merged = if index == 0 { flow } else { merge(merged, flow) };
+                    self.stay(item, before, &items[index + 1..]);
                 }
                 merged
             }
@@ -310,7 +331,11 @@ impl<'a> Shell<'a> {
                 if self.starts_copies(std::slice::from_ref(inner)) {
                     self.out.fork_bomb = true;
                 }
-                self.node(inner, stdin)
+                // It has a shell of its own.
+                let saved = self.frame.clone();
+                let flow = self.node(inner, stdin);
+                self.frame = saved;
+                flow
             }
             Node::Subshell(inner, redirects) => {
                 let saved = self.frame.clone();
@@ -362,6 +387,44 @@ impl<'a> Shell<'a> {
                 Flow::default()
             }
         }
+    }
+
+    /// Where a command may have failed to go to a folder, or not have run, what follows may happen in the folder before.
+    fn stay(&mut self, item: &Node, before: (Text, Vec<Text>), rest: &[Node]) {
+        let changed = self.frame.cwd != before.0 || self.frame.positional != before.1;
+        if !changed || self.stays || !matches!(rest.first(), Some(next) if !matches!(next, Node::Maybe(_))) {
+            return;
+        }
+        let is_sure =
+            !super::loops::may_not_run(item) && (self.frame.cwd == before.0 || self.is_there(&before.0));
+        if is_sure {
+            return;
+        }
+        self.stays = true;
+        let saved = self.frame.clone();
+        (self.frame.cwd, self.frame.positional) = before;
+        for item in rest {
+            self.node(item, &Flow::default());
+        }
+        self.frame = saved;
+        self.stays = false;
+    }
+
+    /// Whether the folder that was gone to is there, or this very command seems to make it. Of folders that are named in full
+    /// that is taken for granted.
+    fn is_there(&self, from: &Text) -> bool {
+        let (Some(to), Some(from)) = (self.frame.cwd.literal(), from.literal()) else { return true };
+        let Some(below) = to.strip_prefix(from).and_then(|below| below.strip_prefix('/')) else {
+            return true;
+        };
+        let name = below.rsplit('/').next().unwrap_or(below);
+        let made = |run: &crate::effects::Run| {
+            run.name != "cd" && run.args.iter().any(|arg| arg.prefix().contains(name))
+        };
+        matches!(self.places.fs.kind(to), Some(FileKind::Folder | FileKind::Link(_)))
+            || self.places.fs.kind(from).is_none()
+            || self.out.runs.iter().any(made)
+            || self.out.paths.iter().any(|effect| effect.target.path.prefix().starts_with(to))
     }
 
     /// Words where a number is wanted: subscripts in them are evaluated, and a variable's value is evaluated whole.

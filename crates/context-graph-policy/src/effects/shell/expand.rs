@@ -83,7 +83,7 @@ impl Shell<'_> {
                                 rest
                             }
                             (_, Some(rest)) if index == 0 && (rest.is_empty() || rest.starts_with('/')) => {
-                                fields.open().push(Piece::Hole(Origin::Output));
+                                fields.open().extend(&self.came_from());
                                 rest
                             }
                             _ => text,

@@ -118,6 +118,23 @@ impl Shell<'_> {
     }
 }
 
+/// Whether what a command does to its shell depends on another one: `[ -d x ] && cd x`, and loops.
+pub(super) fn may_not_run(node: &Node) -> bool {
+    let goes = |first: &Node| {
+        matches!(first, Node::Simple(simple)
+            if simple.words.first().and_then(|word| plain_text(word)).is_some_and(|name| name == "cd"))
+    };
+    match node {
+        Node::Maybe(_) => true,
+        Node::Group(inner, _) => may_not_run(inner),
+        Node::Seq(items) => match items.split_first() {
+            Some((first, rest)) => !rest.is_empty() && rest.iter().all(may_not_run) && !goes(first),
+            None => false,
+        },
+        _ => false,
+    }
+}
+
 /// Of many numbers a few stand for all: loops over `{1..500}` do the same each time.
 fn few_numbers(mut values: Vec<Text>) -> Vec<Text> {
     let is_number = |value: &Text| {

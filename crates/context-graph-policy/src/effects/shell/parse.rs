@@ -264,7 +264,8 @@ impl<'a> Parser<'a> {
                         let body = p.group(body)?;
                         return Ok(Node::Seq(vec![test, Node::Endless(Box::new(body))]));
                     }
-                    p.group(Node::Seq(vec![test, body]))
+                    // The body may not run at all.
+                    p.group(Node::Seq(vec![test, Node::Maybe(Box::new(body))]))
                 }
                 "for" => p.for_loop(3),
                 "select" => p.for_loop(6),

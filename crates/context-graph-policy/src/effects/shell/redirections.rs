@@ -26,6 +26,14 @@ impl Parser<'_> {
                 if line.trim_end_matches('\r') == doc.delimiter {
                     break;
                 }
+                // Within a substitution the parenthesis that closes it ends the document as well.
+                if let Some(after) =
+                    line.strip_prefix(doc.delimiter.as_str()).filter(|after| after.starts_with(')'))
+                    && self.depth > 1
+                {
+                    self.pos -= after.len() + 1;
+                    break;
+                }
                 body.push_str(line);
                 body.push('\n');
             }

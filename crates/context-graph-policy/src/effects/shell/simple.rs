@@ -54,8 +54,10 @@ impl Shell<'_> {
         let mut flow = if fields.is_empty() {
             if assigns.is_empty() { input } else { Flow::default() }
         } else if let Some(body) = fields[0].literal().and_then(|name| self.functions.get(name)).cloned() {
+            self.run_hidden(&fields, &assigns, &input);
             self.call(&body, fields, &input)
         } else if let Some(meant) = self.alias_of(&fields[0]) {
+            self.run_hidden(&fields, &assigns, &input);
             self.call_alias(&meant, fields, &input)
         } else {
             self.run(fields, assigns, &input)
