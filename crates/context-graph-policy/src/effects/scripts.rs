@@ -103,14 +103,11 @@ pub(crate) fn of_script<'a>(
             inline::scan(&mut shell, "python3", &code.join("\n"), &[]);
         }
         "" => match interpreter(text) {
-            Some("sh") => {
+            // Without a first line of that kind it is a script for the shell.
+            Some("sh") | None => {
                 shell.script(text);
             }
             Some(language) => inline::scan(&mut shell, language, text, &[]),
-            // Without one it is a script for the shell.
-            None => {
-                shell.script(text);
-            }
         },
         "sh" => {
             shell.script(text);

@@ -80,6 +80,10 @@ const STARTUP_FILES: &[&str] = &[
     // What other agents and editors run, and what they may do unasked.
     "~/.codex/config.toml",
     "~/.gemini/settings.json",
+    "**/.cursor/hooks.json",
+    "**/.codex/hooks.json",
+    "~/.config/opencode/opencode.json",
+    "~/.local/lib/python*/site-packages/*.pth",
     "**/.mcp.json",
     "**/.cursor/mcp.json",
     "**/.vscode/mcp.json",

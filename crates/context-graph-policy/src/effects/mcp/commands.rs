@@ -86,7 +86,10 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
         }
         match input.get(*field) {
             Some(Value::String(code))
-                if is_code || matches!(*field, "code" | "cell_source" | "expression") =>
+                if is_code
+                    || matches!(*field, "code" | "cell_source" | "expression")
+                    || *field == "script"
+                        && words.iter().any(|word| word == "evaluate" || word == "eval") =>
             {
                 inline::scan(shell, "python", code, &[]);
                 // Cells take a shell's lines too, and some tools nothing else.

@@ -74,7 +74,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
                 told!("`{}` would remove the whole project (`{}`).", by, shown),
             );
         } else if !by.ends_with("mv")
-            && (effect.recursive && is_foreign(case, place) || is_personal(case, place))
+            && ((effect.recursive || contents) && is_foreign(case, place) || is_personal(case, place))
         {
             found.add_at(
                 &OUTSIDE,
