@@ -437,6 +437,11 @@ pub trait Records: Send + Sync + 'static {
     /// A session's continuity.
     fn curve(&self, id: &str) -> Answer<Curve>;
 
+    /// The same for a page that must not wait: none while it is being drawn.
+    fn curve_soon(&self, id: &str) -> Answer<Option<Curve>> {
+        self.curve(id).map(Some)
+    }
+
     /// A session's entries whose first record has a number from `first` to `last`, oldest first.
     fn story(&self, id: &str, first: u64, last: u64) -> Answer<Vec<EntryLine>>;
 

@@ -56,6 +56,11 @@ impl<'a> Trail<'a> {
         if self.ids().iter().any(|id| id == session_id) { self.unfolded() } else { self.store }
     }
 
+    /// The call that a record of a session is a part of, by the number of the call's first record.
+    pub fn call_of(&self, session_id: &str, seq: u64) -> Result<Option<u64>> {
+        self.of(session_id).map_or(Ok(None), |store| store.call_of(session_id, seq))
+    }
+
     /// A session on a time axis.
     pub fn axis(&self, session_id: &str) -> Result<Axis> {
         self.of(session_id).map_or_else(|| Ok(Axis::default()), |store| store.axis(session_id))

@@ -239,9 +239,11 @@ fn late(
         connection.prepare_cached("SELECT at_ms FROM calls ORDER BY at_ms DESC LIMIT 1 OFFSET ?")?;
     let since_ms = statement.query_row([calls], |row| row.get(0)).optional()?;
     let Some(since_ms) = since_ms else { return Ok(None) };
+    // Where nothing older is asked for, the late ones are all there are.
+    let is_all = filter.since_ms.is_some_and(|asked_ms| asked_ms >= since_ms);
     let filter = Filter { since_ms: filter.since_ms.max(Some(since_ms)), ..filter.clone() };
     let found = select(connection, &filter, &Scope::Late(passed_over), limit)?;
-    Ok((found.len() >= limit).then_some(found))
+    Ok((is_all || found.len() >= limit).then_some(found))
 }
 
 /// A question in SQL, and what it is asked with.

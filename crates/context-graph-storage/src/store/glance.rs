@@ -1,7 +1,7 @@
 //! Data for the pages: one session on a time axis, the rules that stopped something, the files that were
 //! touched, the text that was injected. Each query is bounded: an argument says how much it may read.
 
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::chain::Chain;
 use super::entries::numbers;
@@ -213,6 +213,18 @@ impl Store {
                 return broken(next.min(last + 1), "the log ends elsewhere than it should");
             }
             Ok(None)
+        })
+    }
+
+    /// The call that a record of a session is a part of, by the number of the call's first record.
+    pub fn call_of(&self, session_id: &str, seq: u64) -> Result<Option<u64>> {
+        self.settle(|store| {
+            let mut statement = store.connection.prepare_cached(
+                "SELECT call FROM events WHERE session = (SELECT number FROM sessions WHERE session_id = ?) AND seq = ?",
+            )?;
+            let number = i64::try_from(seq).unwrap_or(i64::MAX);
+            let found = statement.query_row(params![session_id, number], |row| row.get::<_, Option<i64>>(0));
+            Ok(found.optional()?.flatten().map(i64::cast_unsigned))
         })
     }
 

@@ -60,7 +60,9 @@ fn stops(records: &dyn Records, now_ms: i64) -> Answer<Vec<EntryLine>> {
 
 fn card(records: &dyn Records, running: &Running, now_ms: i64) -> Answer<Markup> {
     let line = &running.line;
-    let curve = records.curve(&line.id)?;
+    let curve = records.curve_soon(&line.id)?;
+    let is_drawn = curve.is_some();
+    let curve = curve.unwrap_or_default();
     let label = format!(
         "continuity over {}, now {:.2}",
         counted(curve.points.len() as u64, "result", "results"),
@@ -83,7 +85,7 @@ fn card(records: &dyn Records, running: &Running, now_ms: i64) -> Answer<Markup>
                 @if line.stops > 0 { " · " span.stop { (number(line.stops)) " stopped" } }
                 " · " (time::duration(line.duration_ms))
             }
-            (plot::by_call(&curve, &label))
+            @if is_drawn { (plot::by_call(&curve, &label)) } @else { p.muted data-soon { "Continuity is being drawn…" } }
             @if let Some((what, times)) = &running.looping {
                 p.alarm { b { "Repeats itself" } " " (times) " times: " (what.short(120)) }
             }

@@ -22,7 +22,9 @@ pub(crate) fn show(
 ) -> Answer<Markup> {
     let line = records.session(id)?;
     let axis = records.axis(&line.id)?;
-    let curve = records.curve(&line.id)?;
+    let curve = records.curve_soon(&line.id)?;
+    let is_drawn = curve.is_some();
+    let curve = curve.unwrap_or_default();
     let pages = line.records.div_ceil(PAGE).max(1);
     // Who looks at a session that goes on wants its end.
     let first_shown = if line.is_running { pages } else { 1 };
@@ -37,6 +39,7 @@ pub(crate) fn show(
         section.panel #timeline data-live aria-label="Time axis" {
             (plot::session(&line.id, &axis, &curve, true))
             (legend(&axis))
+            @if !is_drawn { p.muted data-soon { "Continuity of this long session is being drawn; reload in a moment." } }
         }
         (notes(&line.id, &curve, true))
         section #story data-live aria-label="Story" {

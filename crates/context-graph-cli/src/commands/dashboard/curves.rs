@@ -13,6 +13,9 @@ const MOST: usize = 300;
 /// So many sessions are kept to be gone on with, which take far more.
 const MOST_GOING_ON: usize = 8;
 
+/// So many records are played while a page is made.
+const AT_ONCE: u64 = 1500;
+
 /// A curve that was drawn before.
 pub(super) struct Kept {
     last_seq: u64,
@@ -38,6 +41,19 @@ pub(super) fn curve(place: &Place, shelf: &Shelf, id: &str) -> Result<Curve, Fai
     }
     let playback = Playback::new(id, &view.session.state.project);
     go_on(place, shelf, id, playback, view)
+}
+
+/// The curve as it was last drawn; none where it never was.
+pub(super) fn drawn(place: &Place, id: &str) -> Option<Curve> {
+    locked(&place.curves).get(id).map(|kept| kept.curve.clone())
+}
+
+/// Whether a session has so much that is not drawn yet that a page must not wait for it.
+pub(super) fn is_long(place: &Place, shelf: &Shelf, id: &str) -> Result<bool, Failure> {
+    let view = shelf.view(id)?;
+    let records = view.stored_records + view.unfolded.len() as u64;
+    let drawn = locked(&place.curves).get(id).map_or(0, |kept| kept.last_seq);
+    Ok(records.saturating_sub(drawn) > AT_ONCE)
 }
 
 /// Plays what is new.

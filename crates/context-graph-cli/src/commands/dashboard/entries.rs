@@ -97,6 +97,8 @@ pub(super) fn has_agent(opened: &Opened, id: &str, kind: &str) -> Result<bool, F
 
 /// The entry that a record belongs to, whole.
 pub(super) fn whole(place: &Place, opened: &Opened, id: &str, seq: u64) -> Result<EntryDetail, Failure> {
+    // Any record of a call names it.
+    let seq = opened.trail().call_of(id, seq)?.unwrap_or(seq);
     let filter = Filter { sessions: Some(vec![id.to_owned()]), seqs: Some((seq, seq)), ..Filter::default() };
     let mut rows = opened.trail().entries(&filter, usize::MAX)?;
     let entry = match rows.pop() {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 
 use context_graph_core::session::{Curve, NoteKind};
 use context_graph_storage::StorageError;
@@ -14,7 +15,7 @@ use context_graph_web::{
 };
 
 use super::health::Health;
-use super::place::{Opened, Place};
+use super::place::{Opened, Place, locked};
 use super::{curves, entries, guard, sessions};
 use crate::Environment;
 use crate::commands::audit::stats::gather;
@@ -26,9 +27,8 @@ use crate::trust::ProjectFiles;
 const MOST_CALLS: usize = 50_000;
 /// Costs of hooks are told of so many sessions, the newest.
 const COST_SESSIONS: usize = 60;
-/// Injections are looked for in so many sessions, the newest; the words of so many are made again from their records.
+/// Injections are looked for in so many sessions, the newest.
 const INJECTION_SESSIONS: usize = 20;
-const PLAYED_SESSIONS: usize = 4;
 
 /// The records of this user on this machine.
 pub(super) struct LocalRecords {
@@ -130,6 +130,25 @@ impl Records for LocalRecords {
             }
         }
         Err(failed.map_or_else(|| Trouble::NotThere(format!("no session `{id}`")), trouble))
+    }
+
+    fn curve_soon(&self, id: &str) -> Answer<Option<Curve>> {
+        let is_long = self.of(id, |place, opened, id| curves::is_long(place, &opened.shelf, id))?;
+        if !is_long {
+            return self.curve(id).map(Some);
+        }
+        for (at, place) in self.places.iter().enumerate() {
+            if locked(&place.drawing).insert(id.to_owned()) {
+                let (places, id) = (Arc::clone(&self.places), id.to_owned());
+                thread::spawn(move || {
+                    let place = &places[at];
+                    // Whoever asks next is told what went wrong.
+                    let _ = place.ask_apart(|shelf| curves::curve(place, shelf, &shelf.find(Some(&id))?));
+                    locked(&place.drawing).remove(&id);
+                });
+            }
+        }
+        Ok(None)
     }
 
     fn story(&self, id: &str, first: u64, last: u64) -> Answer<Vec<EntryLine>> {
@@ -356,7 +375,7 @@ fn injections(place: &Place, opened: &Opened, limit: usize) -> Result<Vec<Inject
     let query = SessionQuery { limit: Some(INJECTION_SESSIONS), ..SessionQuery::default() };
     let newest = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;
     let mut found = Vec::new();
-    for (at, entry) in newest.iter().enumerate() {
+    for entry in &newest {
         let id = &entry.session_id;
         let recorded: Result<Vec<_>, StorageError> = opened.trail().injected(id, limit);
         found.extend(recorded?.into_iter().filter_map(|injected| {
@@ -374,8 +393,7 @@ fn injections(place: &Place, opened: &Opened, limit: usize) -> Result<Vec<Inject
                 text,
             })
         }));
-        if at < PLAYED_SESSIONS {
-            let notes = curves::curve(place, &opened.shelf, id)?.notes;
+        if let Some(Curve { notes, .. }) = curves::drawn(place, id) {
             found.extend(notes.into_iter().rev().filter(|note| note.kind == NoteKind::Told).take(limit).map(
                 |note| Injection {
                     session_id: id.clone(),

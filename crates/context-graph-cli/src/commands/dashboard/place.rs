@@ -1,7 +1,7 @@
 //! One project's record, kept open while nothing changes.
 
-use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,6 +26,8 @@ pub(super) struct Place {
     /// Where chains of sessions break, by the number of records they had when that was looked at.
     pub(super) chains: Mutex<HashMap<String, (u64, Option<Break>)>>,
     pub(super) branches: Mutex<HashMap<String, Option<String>>>,
+    /// Sessions whose curves are being drawn.
+    pub(super) drawing: Mutex<HashSet<String>>,
 }
 
 /// A record that is open.
@@ -60,6 +62,7 @@ impl Place {
             curves: Mutex::default(),
             chains: Mutex::default(),
             branches: Mutex::default(),
+            drawing: Mutex::default(),
         }
     }
 
