@@ -331,7 +331,7 @@ fn an_upkeep_and_a_purge_wait_for_each_other() {
     let purge = ["uninstall", "--purge", "--yes"];
 
     // As an upkeep that is at work: the purge waits for it.
-    let held = fs::File::open(&state).unwrap();
+    let held = fs::File::options().create(true).append(true).open(state.join("maintained")).unwrap();
     held.lock().unwrap();
     let mut purging = place.command(&purge).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(500));
