@@ -69,15 +69,22 @@ impl Tab {
     }
 }
 
-/// A page in its frame. `head` names the page; `body` is what it shows.
+/// What every page says of itself first.
+pub(crate) fn meta() -> Markup {
+    html! {
+        meta charset="utf-8";
+        meta name="viewport" content="width=device-width, initial-scale=1";
+        meta name="color-scheme" content="light dark";
+    }
+}
+
+/// A page in its frame. `title` names it; `body` is what it shows.
 pub(crate) fn page(tab: Tab, title: &str, body: Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
+                (meta())
                 title { (title) " · context-graph" }
                 link rel="stylesheet" href="/assets/app.css";
                 link rel="icon" type="image/svg+xml" href="/assets/icon.svg";
@@ -223,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_path_is_told_by_its_end() {
-        assert_eq!((tail("/home/me/work/api", 1), tail("/home/me/work/api/", 2)), ("api", "work/api/"));
+        assert_eq!((tail("/srv/work/api", 1), tail("/srv/work/api/", 2)), ("api", "work/api/"));
         assert_eq!(tail("api", 3), "api");
     }
 }

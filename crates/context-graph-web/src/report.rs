@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, html};
 
-use crate::layout::{heading, logo};
+use crate::layout::{heading, logo, meta};
 use crate::pages::session;
 use crate::records::{Answer, Records};
 use crate::said::Said;
@@ -23,9 +23,7 @@ pub fn report(records: &dyn Records, id: &str, now_ms: i64) -> Answer<String> {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
+                (meta())
                 meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                 title { (session::title(&line)) " · context-graph" }
                 style { (maud::PreEscaped(include_str!("../assets/app.css"))) }

@@ -8,6 +8,7 @@
 mod call;
 mod correlate;
 mod draft;
+mod duration;
 mod likeness;
 mod places;
 mod subject;
@@ -19,6 +20,7 @@ use serde::Serialize;
 pub use call::{Agent, Call, EventRuling, Evidence, Outcome, Part, strictness};
 pub use correlate::{SessionRef, correlate};
 pub(crate) use draft::told_by;
+pub use duration::duration;
 pub use places::{EDITORS, edits_files};
 pub use text::{Needle, visit_texts};
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::path::Places;
-use super::programs::make_variables;
+use super::programs::{interpreter_named, make_variables};
 use super::shell::Shell;
 use super::{Effects, Text, inline};
 use crate::programs::Known;
@@ -102,12 +102,12 @@ pub(crate) fn of_script<'a>(
             }
             inline::scan(&mut shell, "python3", &code.join("\n"), &[]);
         }
-        "" => match interpreter(text) {
-            // Without a first line of that kind it is a script for the shell.
-            Some("sh") | None => {
+        // Without a first line that asks for another language it is a script for the shell.
+        "" => match interpreter_named(text) {
+            Some(language) => inline::scan(&mut shell, language, text, &[]),
+            None => {
                 shell.script(text);
             }
-            Some(language) => inline::scan(&mut shell, language, text, &[]),
         },
         "sh" => {
             shell.script(text);
@@ -115,15 +115,6 @@ pub(crate) fn of_script<'a>(
         language => inline::scan(&mut shell, language, text, &[]),
     }
     shell.out
-}
-
-/// The language that a first line asks for.
-fn interpreter(text: &str) -> Option<&'static str> {
-    let first = text.lines().next().filter(|line| line.starts_with("#!"))?;
-    ["python3", "python", "node", "perl", "ruby", "php", "lua"]
-        .into_iter()
-        .find(|language| first.contains(language))
-        .or_else(|| first.ends_with("sh").then_some("sh"))
 }
 
 /// The lines of the recipes that are asked for, and of those they come after. With none asked for it is the first of a file

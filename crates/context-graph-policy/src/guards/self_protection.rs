@@ -6,7 +6,7 @@ use context_graph_events::told;
 use super::places::{has_extension, hits, holds, is_passing, is_within};
 use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off};
 use crate::decision::Severity;
-use crate::effects::{Access, PathEffect, Run, Target, Text};
+use crate::effects::{Access, PathEffect, Target, Text};
 use crate::programs::{Given, Invocation, Role, lists};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
@@ -118,17 +118,18 @@ fn check(case: &Case<'_>, found: &mut Found) {
             told!("`{}` would make your home a part of a repository (`{}`).", effect.by, shown),
         );
     }
-    for run in case.runs() {
-        by_program(case, run, found);
+    for call in &case.calls {
+        by_program(case, call, found);
     }
 }
 
 /// What a program is told to do to the guard.
-fn by_program(case: &Case<'_>, run: &Run, found: &mut Found) {
+fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
+    let run = call.run;
     if switched_off::rewrites_hooks(case, run) {
         found.add(&SETTINGS, told!("`{}` would change hooks in files that cannot be seen.", run.name));
     }
-    if let Some(named) = named_unread(case, run) {
+    if let Some(named) = named_unread(case, call) {
         found.add_at(
             &SETTINGS,
             named.as_str(),
@@ -156,33 +157,23 @@ fn by_program(case: &Case<'_>, run: &Run, found: &mut Found) {
 
 /// A file of settings in the middle of an argument, where no reader of that program's arguments saw it: `dest=…`, `CREATE:…`,
 /// `%output{…}`.
-fn named_unread(case: &Case<'_>, run: &Run) -> Option<String> {
+fn named_unread(case: &Case<'_>, call: &Invocation<'_>) -> Option<String> {
     let ends = |c: char| c.is_whitespace() || "=:@,{}()[]<>|;\"'`".contains(c);
     let is_settings = |part: &str| {
         [".claude/settings.json", ".claude/settings.local.json"].iter().any(|file| {
             part.strip_suffix(file).is_some_and(|before| before.is_empty() || before.ends_with('/'))
         })
     };
-    // What code in a language does with names, its own reader sees.
-    let reads_code = |call: &Invocation<'_>| {
-        let is_code =
-            |given: &Given<'_>| given.option.is_some_and(|option| option.takes.contains(&Role::Code));
-        call.given.iter().any(is_code)
-    };
-    if lists::MENTIONS.contains(&run.name.as_str()) || reads_code(&case.known.read(run)) {
-        return None;
-    }
     let inner = |arg: &&Text| {
         arg.literal().is_some_and(|text| text.contains(".claude/settings") && text.contains(ends))
     };
-    let part = run
-        .args
-        .iter()
-        .filter(inner)
-        .flat_map(|arg| arg.known().split(ends))
-        .find(|part| is_settings(part))?;
-    let is_seen = case.effects.paths.iter().any(|effect| effect.target.path.to_string().ends_with(part));
-    (!is_seen).then(|| part.to_owned())
+    let mut parts = call.run.args.iter().filter(inner).flat_map(|arg| arg.known().split(ends));
+    let part = parts.find(|part| is_settings(part))?;
+    // What code in a language does with names, its own reader sees.
+    let is_code = |given: &Given<'_>| given.option.is_some_and(|option| option.takes.contains(&Role::Code));
+    let is_read = lists::MENTIONS.contains(&call.run.name.as_str()) || call.given.iter().any(is_code);
+    let is_seen = || case.effects.paths.iter().any(|effect| effect.target.path.to_string().ends_with(part));
+    (!is_read && !is_seen()).then(|| part.to_owned())
 }
 
 /// Whether settings are of another project, one that is tried out in a folder for things that need not last, or a template

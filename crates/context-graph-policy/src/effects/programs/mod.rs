@@ -16,6 +16,7 @@ mod handed;
 mod interpreters;
 mod network;
 mod outputs;
+mod passed;
 mod patches;
 mod requests;
 mod sed;
@@ -31,11 +32,12 @@ mod xargs;
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;
 pub(crate) use network::host_of;
+use passed::{flow_of, names_alone};
 pub(crate) use tasks::make_variables;
 
 use super::shell::{Flow, Shell};
 use super::{Access, Origin, Run, Text, Unknown};
-use crate::programs::{Invocation, Role};
+use crate::programs::Invocation;
 
 impl Shell<'_> {
     /// One program with its words. The first word is its name.
@@ -278,197 +280,9 @@ fn is_built_here(word: &str) -> bool {
 }
 
 /// The language that a script's first line asks for, where that is no shell.
-fn interpreter_named(script: &str) -> Option<&'static str> {
+pub(crate) fn interpreter_named(script: &str) -> Option<&'static str> {
     let first = script.lines().next().filter(|line| line.starts_with("#!"))?;
     ["python3", "python", "node", "perl", "ruby", "php", "lua"]
         .into_iter()
         .find(|language| first.contains(language))
-}
-
-/// What a program lets through or makes.
-#[expect(clippy::too_many_lines, reason = "a table: one arm a program")]
-fn flow_of(call: &Invocation<'_>, text: Option<Flow>, stdin: &Flow, known: bool, project: &str) -> Flow {
-    let run = call.run;
-    let name = run.name.as_str();
-    if let Some(mut flow) = text {
-        name.clone_into(&mut flow.from);
-        flow.environment &= !names_alone(run);
-        flow.file |= reads_files(call) && !call.operands().is_empty() && name != "echo" && name != "printf";
-        return flow;
-    }
-    let mut flow = Flow { piped: true, from: name.to_owned(), ..Flow::default() };
-    match name {
-        "find" => {
-            let mut text = Text::default();
-            for found in find::reported_all(run) {
-                if !text.is_empty() {
-                    text.push_str("\n");
-                }
-                // A folder's own name stands for all that is in it.
-                text.extend(&find::contents(&found).unwrap_or(found));
-            }
-            flow.text = Some(text).filter(Text::has_hole);
-        }
-        "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "nc" | "ncat" | "netcat"
-        | "socat" | "ftp" => {
-            // What lies on this machine is no download.
-            let local = |url: &&Text| url.prefix().starts_with("file://");
-            let all_local = !call.operands().is_empty() && call.operands().iter().all(local);
-            flow.network = !all_local;
-            flow.file = all_local;
-        }
-        "tar" | "zip" | "7z" | "gzip" | "bzip2" | "cpio" | "pax" | "ar" | "zstd" | "xz" | "git"
-        | "pg_dump" | "mysqldump" | "mongodump" | "docker" => {
-            let sub = if name == "git" { call.word(0) } else { "" };
-            flow.archive = match name {
-                "git" => matches!(sub, "archive" | "bundle"),
-                "docker" => matches!(call.word(0), "save" | "export"),
-                _ => true,
-            };
-            flow.file = stdin.file || name == "git" && git::shows_content(call);
-            flow.network = stdin.network;
-            match sub {
-                "ls-files" | "ls-tree" => flow.text = git::listed(call),
-                "rev-parse" => flow.text = git::place(run, project),
-                _ => {}
-            }
-        }
-        // What is kept elsewhere comes down the pipe.
-        "aws" | "gsutil" | "gcloud" | "mc" | "s3cmd" | "rclone" => {
-            flow.file =
-                call.words.last().is_some_and(|last| last.known() == "-") || matches!(call.word(0), "cat");
-        }
-        "locate" | "plocate" | "mlocate" | "mdfind" => {
-            flow.text = call.operands().first().map(|name| {
-                let mut text = Text::lit("/");
-                text.push(super::Piece::Hole(Origin::Below));
-                text.push_str("/");
-                text.extend(name);
-                text
-            });
-        }
-        "redis-cli" | "valkey-cli" if run.has("--rdb") => flow.archive = true,
-        "jq" | "yq" if call.has("-n") => flow.environment = stdin.environment,
-        "sqlite3" if run.args.iter().any(|arg| arg.known().contains(".dump")) => flow.archive = true,
-        "openssl" if run.arg(0) == "s_client" => flow.network = true,
-        "telnet" => flow.network = true,
-        "base64" | "base32" | "xxd" | "uudecode" | "openssl" | "gunzip" | "zcat" => {
-            let args: Vec<&str> = run.args.iter().map(Text::known).collect();
-            flow.decoded = matches!(name, "gunzip" | "zcat" | "uudecode")
-                || args.iter().any(|arg| matches!(*arg, "-d" | "-D" | "--decode" | "-r" | "-rp"));
-            flow.file = stdin.file || known;
-            flow.credential = stdin.has_credential();
-            flow.environment = stdin.environment;
-        }
-        "grep" | "egrep" | "fgrep" | "rg" | "ag" => {
-            flow.file = stdin.file || !stdin.piped;
-            flow.network = stdin.network;
-            let counts = call.has_any(&["-c", "-q"]);
-            flow.environment = stdin.environment && !counts && !harmless_filter(call);
-            flow.text = filtered_names(call, stdin)
-                .or_else(|| every_name(call))
-                .or_else(|| named_outside(call, project));
-            flow.credential = stdin.has_credential();
-        }
-        "env" | "printenv" => flow.environment = true,
-        // What was asked and done is on record.
-        _ if crate::guards::own_verbs::is_own_name(name) => flow.file = true,
-        "wc" | "md5sum" | "sha256sum" | "sha1sum" | "shasum" | "sum" | "cksum" | "true" | "false" => {}
-        _ if reads_files(call) => {
-            flow.file = stdin.file || !stdin.piped;
-            flow.network = stdin.network;
-            flow.environment = stdin.environment;
-            flow.credential = stdin.has_credential();
-            flow.decoded = stdin.decoded;
-        }
-        _ => {}
-    }
-    flow
-}
-
-/// Names that another program lists, of which only those with this word in them are left.
-fn filtered_names(call: &Invocation<'_>, stdin: &Flow) -> Option<Text> {
-    let lists = matches!(stdin.from.as_str(), "ls" | "git" | "fd" | "rg" | "tree");
-    let word = call.operands().first().and_then(|word| word.literal())?;
-    let word = word.trim_start_matches(['^', '\\']).trim_end_matches('$');
-    let plain = word.len() > 2 && word.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c));
-    // With some names taken out, the rest is still all of it.
-    if call.has("-v") && stdin.text.as_ref().is_some_and(Text::has_glob) {
-        return stdin.text.clone();
-    }
-    if !lists || !stdin.piped || stdin.text.is_some() || !plain || call.has("-v") {
-        return None;
-    }
-    let mut text = Text::hole(Origin::Output);
-    text.push_str(word.trim_start_matches('.'));
-    text.push(super::Piece::Hole(Origin::Output));
-    Some(text)
-}
-
-/// Searching for nothing in particular lists every file.
-fn every_name(call: &Invocation<'_>) -> Option<Text> {
-    let words = call.operands();
-    let narrowed = call.has_any(&["-g", "-t", "-T", "--glob", "--type", "--include"]);
-    let anything =
-        words.first().is_some_and(|pattern| matches!(pattern.literal(), Some("" | "." | ".*" | "^")));
-    let all = call.has("--files") && words.is_empty() || call.has("-l") && anything && words.len() <= 2;
-    (all && !narrowed).then(|| {
-        let mut text = Text::default();
-        text.push_globbed("./*");
-        text
-    })
-}
-
-/// The names of files that are found by what they hold, in folders that are not the project's: any of them.
-fn named_outside(call: &Invocation<'_>, project: &str) -> Option<Text> {
-    let recursive = matches!(call.run.name.as_str(), "rg" | "ag") || call.has_any(&["-r", "-R"]);
-    if !recursive || !call.has_any(&["-l", "-L"]) {
-        return None;
-    }
-    let skip = usize::from(!call.has_any(&["-e", "-f"]));
-    let outside = call.operands().iter().skip(skip).find(|folder| {
-        let place = super::path::absolute(folder, &call.run.cwd);
-        place.literal().is_some_and(|place| !super::path::is_within(place, project))
-    })?;
-    let mut text = (*outside).clone();
-    text.push_str("/");
-    text.push(super::Piece::Hole(Origin::Below));
-    Some(text)
-}
-
-/// Whether of `NAME=value` only the name is let through.
-fn names_alone(run: &Run) -> bool {
-    let has = |word: &str| run.args.iter().any(|arg| arg.known() == word);
-    // One program and one file, and nothing that writes.
-    if run.args.len() > 5
-        || run.args.iter().any(|arg| arg.prefix().starts_with("-i") || arg.prefix().starts_with("--"))
-    {
-        return false;
-    }
-    match run.name.as_str() {
-        "grep" => has("-o") && (has("^[A-Z_]*") || has("^[^=]*") || has("^[A-Z_]\\+")),
-        "cut" => has("-d=") && has("-f1") || has("-d") && has("=") && (has("-f1") || has("-f") && has("1")),
-        "sed" => has("s/=.*//") || has("s/=.*/=/") || has("s/=.*$//") || has("s/=.*$/=/"),
-        "awk" => (has("-F=") || has("-F") && has("=")) && has("{print $1}"),
-        _ => false,
-    }
-}
-
-/// Whether a filter over the environment looks for something that is no credential.
-fn harmless_filter(call: &Invocation<'_>) -> bool {
-    let pattern = call.value("-e").or_else(|| call.operands().first().copied());
-    let Some(pattern) = pattern.and_then(Text::literal) else { return false };
-    if call.has("-v") {
-        return false;
-    }
-    let upper = pattern.to_ascii_uppercase();
-    let telling = ["TOKEN", "SECRET", "PASS", "KEY", "CRED", "AUTH", "AWS", "API", "."];
-    pattern.len() > 2 && !telling.iter().any(|word| upper.contains(word))
-}
-
-/// Programs whose output is what files hold.
-fn reads_files(call: &Invocation<'_>) -> bool {
-    let name = call.run.name.as_str();
-    call.kinds().iter().any(|kind| kind.role == Role::Read)
-        || matches!(name, "sed" | "awk" | "jq" | "yq" | "grep" | "dd" | "cut" | "git" | "view")
 }

@@ -8,7 +8,7 @@ use super::flow::{Flow, merge};
 use super::parse::{ParseError, parse};
 use super::redirect::Taint;
 use crate::effects::path::Places;
-use crate::effects::{Effects, FileKind, Origin, Text, Unknown};
+use crate::effects::{Effects, Text, Unknown};
 use crate::programs::Known;
 
 /// Longer commands are not read.
@@ -109,7 +109,7 @@ pub(crate) struct Shell<'a> {
     /// Stars stand for hidden names as well.
     pub(crate) stars_reach_hidden: bool,
     /// What follows is walked a second time, as if a folder had not been gone to.
-    stays: bool,
+    pub(super) stays: bool,
     /// Whether `cd` leads up from where a link points, as `set -P` has it.
     pub(crate) goes_by_links: bool,
     steps: usize,
@@ -169,37 +169,6 @@ impl<'a> Shell<'a> {
             wrapping: 0,
             depth: 0,
         }
-    }
-
-    pub(crate) fn cwd(&self) -> &Text {
-        &self.frame.cwd
-    }
-
-    pub(crate) fn set_cwd(&mut self, cwd: Text) {
-        self.frame.cwd = cwd;
-    }
-
-    /// Goes to a folder, and keeps in mind which one it came from.
-    pub(crate) fn move_to(&mut self, folder: Text) {
-        self.frame.came_from = Some(std::mem::replace(&mut self.frame.cwd, folder));
-    }
-
-    /// `pushd`: the folder that is left is remembered.
-    pub(crate) fn leave_folder(&mut self) {
-        if self.frame.left.len() < 16 {
-            self.frame.left.push(self.frame.cwd.clone());
-        }
-    }
-
-    /// `popd`: goes back to the folder that was left last.
-    pub(crate) fn return_to_folder(&mut self) {
-        let folder = self.frame.left.pop().unwrap_or_else(|| Text::hole(Origin::Output));
-        self.move_to(folder);
-    }
-
-    /// The folder that `cd -` goes back to.
-    pub(crate) fn came_from(&self) -> Text {
-        self.frame.came_from.clone().unwrap_or_else(|| Text::hole(Origin::Output))
     }
 
     /// Walks source text as a script.
@@ -311,16 +280,7 @@ impl<'a> Shell<'a> {
         match node {
             Node::Simple(simple) => self.simple(simple, stdin),
             Node::Pipe(stages) => self.pipe(stages, stdin),
-            Node::Seq(items) => {
-                let mut merged = Flow::default();
-                for (index, item) in items.iter().enumerate() {
-                    let before = (self.frame.cwd.clone(), self.frame.positional.clone());
-                    let flow = self.node(item, stdin);
-                    merged = if index == 0 { flow } else { merge(merged, flow) };
-                    self.stay(item, before, &items[index + 1..]);
-                }
-                merged
-            }
+            Node::Seq(items) => self.sequence(items, stdin),
             Node::Maybe(inner) => {
                 let before = self.frame.vars.clone();
                 let flow = self.node(inner, stdin);
@@ -389,44 +349,6 @@ impl<'a> Shell<'a> {
         }
     }
 
-    /// Where a command may have failed to go to a folder, or not have run, what follows may happen in the folder before.
-    fn stay(&mut self, item: &Node, before: (Text, Vec<Text>), rest: &[Node]) {
-        let changed = self.frame.cwd != before.0 || self.frame.positional != before.1;
-        if !changed || self.stays || !matches!(rest.first(), Some(next) if !matches!(next, Node::Maybe(_))) {
-            return;
-        }
-        let is_sure =
-            !super::loops::may_not_run(item) && (self.frame.cwd == before.0 || self.is_there(&before.0));
-        if is_sure {
-            return;
-        }
-        self.stays = true;
-        let saved = self.frame.clone();
-        (self.frame.cwd, self.frame.positional) = before;
-        for item in rest {
-            self.node(item, &Flow::default());
-        }
-        self.frame = saved;
-        self.stays = false;
-    }
-
-    /// Whether the folder that was gone to is there, or this very command seems to make it. Of folders that are named in full
-    /// that is taken for granted.
-    fn is_there(&self, from: &Text) -> bool {
-        let (Some(to), Some(from)) = (self.frame.cwd.literal(), from.literal()) else { return true };
-        let Some(below) = to.strip_prefix(from).and_then(|below| below.strip_prefix('/')) else {
-            return true;
-        };
-        let name = below.rsplit('/').next().unwrap_or(below);
-        let made = |run: &crate::effects::Run| {
-            run.name != "cd" && run.args.iter().any(|arg| arg.prefix().contains(name))
-        };
-        matches!(self.places.fs.kind(to), Some(FileKind::Folder | FileKind::Link(_)))
-            || self.places.fs.kind(from).is_none()
-            || self.out.runs.iter().any(made)
-            || self.out.paths.iter().any(|effect| effect.target.path.prefix().starts_with(to))
-    }
-
     /// Words where a number is wanted: subscripts in them are evaluated, and a variable's value is evaluated whole.
     fn numbers(&mut self, words: &[Word]) {
         for field in words.iter().flat_map(|word| self.fields(word)).collect::<Vec<_>>() {
@@ -442,6 +364,21 @@ impl<'a> Shell<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Commands one after the other.
+    fn sequence(&mut self, items: &[Node], stdin: &Flow) -> Flow {
+        let mut merged = Flow::default();
+        for (index, item) in items.iter().enumerate() {
+            let rest = &items[index + 1..];
+            let before = (!rest.is_empty()).then(|| (self.frame.cwd.clone(), self.frame.positional.clone()));
+            let flow = self.node(item, stdin);
+            merged = if index == 0 { flow } else { merge(merged, flow) };
+            if let Some(before) = before {
+                self.stay(item, before, rest);
+            }
+        }
+        merged
     }
 
     fn pipe(&mut self, stages: &[Node], stdin: &Flow) -> Flow {

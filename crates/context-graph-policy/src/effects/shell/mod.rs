@@ -8,6 +8,7 @@ mod eval;
 mod expand;
 mod filters;
 mod flow;
+mod folders;
 mod loops;
 mod notes;
 mod parameter;
