@@ -1,5 +1,6 @@
 //! The events that Claude Code sends to hooks, and the replies that hooks may give.
 //!
+//! - [`agents`]: the other agents whose hooks reach us.
 //! - [`claude_code`]: one file per event, with its payload and its reply.
 //! - [`decode`]: bytes to a JSON value, strictly: size, depth, duplicate keys, UTF-8.
 //! - [`envelope`]: the form in which programs that wrap the client may send events.
@@ -17,6 +18,7 @@
 #[macro_use]
 mod macros;
 
+pub mod agents;
 pub mod claude_code;
 pub mod decode;
 pub mod envelope;
