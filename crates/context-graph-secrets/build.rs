@@ -1,4 +1,4 @@
-//! Turns `kinds.toml` into static tables, and rejects rows that redaction could not use.
+//! Turns `kinds.toml` and `commands.toml` into static tables, and rejects rows that redaction could not use.
 
 #![expect(clippy::disallowed_methods, reason = "cargo talks to a build script through the environment")]
 
@@ -70,12 +70,81 @@ type Outcome<T> = Result<T, String>;
 
 fn main() -> Outcome<()> {
     println!("cargo::rerun-if-changed=kinds.toml");
+    println!("cargo::rerun-if-changed=commands.toml");
     println!("cargo::rerun-if-changed=build.rs");
     let text = fs::read_to_string("kinds.toml").map_err(|error| format!("kinds.toml: {error}"))?;
     let file: File = toml::from_str(&text).map_err(|error| format!("kinds.toml: {error}"))?;
     let tables = tables(&file.kind).map_err(|error| format!("kinds.toml: {error}"))?;
     let out = env::var("OUT_DIR").map_err(|error| format!("OUT_DIR: {error}"))?;
-    fs::write(Path::new(&out).join("tables.rs"), tables).map_err(|error| error.to_string())
+    fs::write(Path::new(&out).join("tables.rs"), tables).map_err(|error| error.to_string())?;
+    let commands = commands().map_err(|error| format!("commands.toml: {error}"))?;
+    fs::write(Path::new(&out).join("commands.rs"), commands).map_err(|error| error.to_string())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Commands {
+    command: Vec<Command>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Command {
+    names: Vec<String>,
+    #[serde(default)]
+    words: Vec<String>,
+    #[serde(default)]
+    flags: Vec<String>,
+    part: Option<char>,
+    operand: Option<usize>,
+    #[serde(default)]
+    named: bool,
+    #[serde(default)]
+    stdin: bool,
+    #[serde(default)]
+    when: String,
+}
+
+/// The rows of `commands.toml` as a table, by program.
+fn commands() -> Outcome<String> {
+    let text = fs::read_to_string("commands.toml").map_err(|error| error.to_string())?;
+    let file: Commands = toml::from_str(&text).map_err(|error| error.to_string())?;
+    let mut rows: Vec<(&str, &Command)> = Vec::new();
+    for command in &file.command {
+        for name in &command.names {
+            check_command(name, command)?;
+            rows.push((name, command));
+        }
+    }
+    rows.sort_by_key(|&(name, _)| name);
+    let mut text = format!("static COMMANDS: [Command; {}] = [\n", rows.len());
+    for (name, Command { words, flags, part, operand, named, stdin, when, .. }) in rows {
+        let part = part.map(u32::from);
+        let part = part.map_or("None".to_owned(), |part| format!("Some({part})"));
+        writeln!(
+            text,
+            "    Command {{ name: {name:?}, words: &{words:?}, flags: &{flags:?}, part: {part}, operand: {operand:?}, named: {named}, stdin: {stdin}, when: {when:?} }},"
+        )
+        .map_err(|error| error.to_string())?;
+    }
+    Ok(text + "];\n")
+}
+
+fn check_command(name: &str, command: &Command) -> Outcome<()> {
+    let first = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    if !(2..=15).contains(&first.len()) || !name.is_ascii() {
+        return Err(format!("{name}: a name begins with 2 to 15 letters and digits"));
+    }
+    if command.flags.is_empty() && command.operand.is_none() && !command.stdin {
+        return Err(format!("{name}: say where the password stands: `flags`, `operand` or `stdin`"));
+    }
+    if command.part.is_some_and(|part| !part.is_ascii_punctuation()) {
+        return Err(format!("{name}: `part` is one sign"));
+    }
+    if command.named && command.operand.is_none_or(|operand| operand < 2) {
+        return Err(format!("{name}: `named` needs an operand with another one before it"));
+    }
+    Ok(())
 }
 
 fn tables(kinds: &[Kind]) -> Outcome<String> {

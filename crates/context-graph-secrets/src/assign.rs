@@ -4,7 +4,6 @@ use super::blocks::putty_after;
 use super::bytes::{
     DIGIT, HEX, LETTER, LOWER, NAME, QUOTE, SPACE, UPPER, all, count, is, is_at, run, run_back, starts,
 };
-use super::commands::Program;
 use super::hashes::pgpass_at;
 use super::headers::{cookie_at, credential_after};
 use super::judge::{is_random, is_uuid};
@@ -58,9 +57,6 @@ impl Scan<'_> {
     /// What the name means, by itself or from the context just before.
     fn meaning_here(&mut self, name: &[u8], from: usize) -> Option<Named> {
         let (bytes, sign) = (self.bytes, self.at - 1);
-        if name == b"pass" && self.program == Program::OpenSsl {
-            return Some(Named { meaning: Meaning::Password, kind: Kind::PASSWORD, shouted: true });
-        }
         if let Some(named) = meaning(name) {
             return Some(named);
         }

@@ -27,6 +27,7 @@ use serde_json::{Map, Value};
 mod assign;
 mod blocks;
 mod bytes;
+mod command_lines;
 mod commands;
 pub mod files;
 mod gibberish;

@@ -5,7 +5,8 @@
 use super::assign::{element_at, given_at, pair_at, quoted_after_name, setter_at};
 use super::blocks::{Block, block_at, body_before, key_lines_at};
 use super::bytes::{ALNUM, ANY_HEX, LETTER, QUOTE, SPACE, is, is_at, run};
-use super::commands::{Program, flag_at, program_after, spoken_after};
+use super::command_lines::passwords_of;
+use super::commands::{flag_at, spoken_after};
 use super::hashes::{digest_after, hash_at};
 use super::headers::credential_of_scheme;
 use super::kind::Kind;
@@ -100,8 +101,6 @@ const fn steps() -> [Step; 256] {
 pub(super) struct Scan<'t> {
     pub bytes: &'t [u8],
     pub at: usize,
-    /// The program that flags belong to.
-    pub program: Program,
     /// Whether the current assignments are cookies.
     pub in_cookies: bool,
     /// A name whose value may still follow after its type.
@@ -109,6 +108,8 @@ pub(super) struct Scan<'t> {
     /// A name that was itself a value; its value may follow as a value too.
     pub item: Option<(Named, usize)>,
     hits: Vec<Hit>,
+    /// What a command line will give as its password, the next one last.
+    ahead: Vec<Hit>,
     key: &'t [u8; 32],
     memory: &'t Memory,
     /// How many bytes may still be compared with the memory without a match.
@@ -123,16 +124,20 @@ impl<'t> Scan<'t> {
         let mut scan = Scan {
             bytes,
             at: 0,
-            program: Program::Other,
             in_cookies,
             waiting: None,
             item: None,
             hits: Vec::new(),
+            ahead: Vec::new(),
             key,
             memory,
             budget: 4 * bytes.len(),
         };
         while let Some(&byte) = bytes.get(scan.at) {
+            if let Some(hit) = scan.ahead.pop_if(|hit| hit.start <= scan.at) {
+                scan.take(Some(hit));
+                continue;
+            }
             match STEPS[byte as usize] {
                 Step::Pass => scan.at += 1,
                 Step::Word => scan.word(),
@@ -154,6 +159,9 @@ impl<'t> Scan<'t> {
                 Step::End | Step::Line => scan.end(byte),
             }
         }
+        while let Some(hit) = scan.ahead.pop() {
+            scan.take(Some(hit));
+        }
         scan.hits.retain(|hit| text.get(hit.start..hit.end).is_some());
         scan.hits
     }
@@ -164,6 +172,19 @@ impl<'t> Scan<'t> {
             self.hits.push(hit);
             self.at = hit.end;
         }
+    }
+
+    /// Remembers passwords of the command that begins here. One that was said before it, into its pipe, is stored at once.
+    fn expect(&mut self, passwords: Vec<Hit>) {
+        let floor = self.floor();
+        for hit in passwords.into_iter().rev() {
+            if hit.start >= self.at {
+                self.ahead.push(hit);
+            } else if hit.start >= floor {
+                self.hits.push(hit);
+            }
+        }
+        self.ahead.sort_by_key(|hit| std::cmp::Reverse(hit.start));
     }
 
     /// The end of the last secret.
@@ -218,6 +239,7 @@ impl<'t> Scan<'t> {
     fn known_word(&mut self, from: usize, to: usize) {
         let bytes = self.bytes;
         let word = &bytes[from..to];
+        self.expect(passwords_of(bytes, from, to));
         let hit = match (word[0] | 0x20, word.len()) {
             (b'b', 5 | 6) if word.eq_ignore_ascii_case(b"bearer") || word.eq_ignore_ascii_case(b"basic") => {
                 credential_of_scheme(bytes, word, to)
@@ -231,10 +253,6 @@ impl<'t> Scan<'t> {
             }
             (b's', 3 | 4) if matches!(word, b"SHA" | b"SSHA") => digest_after(bytes, from, to),
             (b'i', 10) if word.eq_ignore_ascii_case(b"identified") => spoken_after(bytes, from, to),
-            (_, 2..=13) => {
-                self.program = program_after(word, &bytes[to..], self.program);
-                None
-            }
             _ => None,
         };
         self.take(hit);
@@ -259,7 +277,7 @@ impl<'t> Scan<'t> {
         }
         let begins = at == 0 || is(bytes[at - 1], SPACE | QUOTE) || b"([".contains(&bytes[at - 1]);
         if begins {
-            self.take(flag_at(bytes, at, self.program));
+            self.take(flag_at(bytes, at));
         }
     }
 
@@ -268,7 +286,6 @@ impl<'t> Scan<'t> {
         match self.bytes.get(self.at + 1) {
             Some(b'u') => self.at += 6,
             Some(b'n') => {
-                self.program = Program::Other;
                 self.in_cookies = false;
                 self.at += 2;
             }
@@ -280,7 +297,6 @@ impl<'t> Scan<'t> {
 
     fn end(&mut self, byte: u8) {
         self.at += 1;
-        self.program = Program::Other;
         if byte == b'\n' {
             self.in_cookies = false;
         }
