@@ -186,11 +186,12 @@ fn value_of(
     };
     let rest = word.strip_prefix(flag)?;
     let short = flag.len() == 2 && flag[0] == b'-';
+    let is_beginning = flag.ends_with(b":") || flag.ends_with(b"=");
     match rest {
-        [] if attached || flag.ends_with(b":") => None,
+        [] if attached || is_beginning => None,
         [] => next,
         [b'=', _, ..] if !short || !attached => Some((start + flag.len() + 1, end)),
-        _ if short || flag.ends_with(b":") => Some((start + flag.len(), end)),
+        _ if short || is_beginning => Some((start + flag.len(), end)),
         _ => None,
     }
 }
@@ -212,6 +213,9 @@ fn words(bytes: &[u8], mut at: usize, listed: bool) -> Vec<(usize, usize)> {
             break;
         } else {
             let (word, end) = word_at(bytes, at);
+            if end == at && !listed {
+                break;
+            }
             words.push(word);
             at = end.max(at + 1);
         }

@@ -147,6 +147,48 @@ fn live_files_that_were_removed_within_a_turn_are_missed_when_it_has_ended() {
     }
 }
 
+/// Without an earlier copy of anything: the journal is cut, and what tells how far it had come is removed or emptied.
+#[test]
+fn a_journal_that_was_cut_with_its_reached_position_is_missed() {
+    for empties in [false, true] {
+        let place = worked_in();
+        let journal = state(&place).join("live/open.journal");
+        let before = fs::metadata(&journal).unwrap().len();
+        hook(&place, &bash("open", "echo the one that goes")).succeeded();
+        fs::OpenOptions::new().write(true).open(&journal).unwrap().set_len(before).unwrap();
+        let reached = private(&place).join("reached");
+        let reached = reached.join(&names(&reached)[0]);
+        if empties {
+            fs::write(&reached, "").unwrap()
+        } else {
+            fs::remove_file(&reached).unwrap()
+        }
+        is_missed(&place, "how far its journal had come");
+        hook(&place, &bash("open", "ls")).succeeded();
+        hook(&place, &stop("open"));
+        is_missed(&place, "how far its journal had come");
+        hook(&place, &end("open"));
+        is_missed(&place, "how far its journal had come");
+        is_told_until_acknowledged(&place);
+    }
+}
+
+#[test]
+fn a_search_index_that_was_emptied_is_missed_until_it_is_made_anew() {
+    let place = worked_in();
+    hook(&place, &end("open")).succeeded();
+    assert_eq!(place.run(&["maintain"]).code, 0);
+    assert_eq!(verify(&place).code, 0);
+    let database = rusqlite::Connection::open(state(&place).join("data/context-graph.db")).unwrap();
+    database.execute("INSERT INTO words (words) VALUES ('delete-all')", []).unwrap();
+    drop(database);
+    is_missed(&place, "search index");
+    assert_eq!(place.run(&["maintain", "--rebuild"]).code, 0);
+    assert_eq!(verify(&place).code, 0, "{:?}", verify(&place));
+    assert_eq!(place.run(&["maintain"]).code, 0);
+    assert_eq!(verify(&place).code, 0, "{:?}", verify(&place));
+}
+
 #[test]
 fn how_far_a_session_has_come_is_kept_no_longer_than_the_session_is_open() {
     let place = worked_in();

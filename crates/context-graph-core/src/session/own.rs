@@ -26,7 +26,7 @@ pub fn is_own_entry(name: &str) -> bool {
 /// Events that were acknowledged and then lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsLost {
-    /// How many were lost.
+    /// How many were lost; 0 if nothing shows that any were.
     pub lost: u64,
     /// Whether there may have been more.
     pub at_least: bool,
@@ -52,7 +52,10 @@ impl fmt::Display for EventsLost {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (least, events) =
             (if self.at_least { "at least " } else { "" }, if self.lost == 1 { "event" } else { "events" });
-        write!(out, "{least}{} {events} lost: {}", self.lost, self.how)?;
+        match self.lost {
+            0 => write!(out, "events may be lost: {}", self.how)?,
+            lost => write!(out, "{least}{lost} {events} lost: {}", self.how)?,
+        }
         if !self.pieces.is_empty() {
             write!(out, " (in quarantine: {})", self.pieces.join(", "))?;
         }

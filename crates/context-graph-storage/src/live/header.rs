@@ -28,6 +28,13 @@ pub(crate) struct Header {
     pub(crate) start: Position,
 }
 
+impl Header {
+    /// Whether nothing was ever written before this position: neither here nor in a journal that this one follows.
+    pub(crate) fn is_first(&self, place: Position) -> bool {
+        self.follows.is_none() && place.offset == self.start.offset
+    }
+}
+
 /// What is at the start of a journal file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Found {

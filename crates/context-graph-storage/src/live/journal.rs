@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::frame::{self, Kind, MAX_PAYLOAD_BYTES, SUFFIX};
 use super::header::{self, Found, Header};
-use super::reached::{self, Reached};
+use super::reached::{self, Missed, Reached};
 use super::{Damage, Position};
 use crate::error::{IoContext, Result, StorageError};
 use crate::file_lock;
@@ -175,14 +175,22 @@ impl Journal<'_> {
         written
     }
 
-    /// The position that the journal had reached and no longer contains: the file was restored to an earlier
-    /// state, or started anew.
-    pub(crate) fn missed(&self) -> Result<Option<Position>> {
+    /// What shows that entries are missing: the file was restored to an earlier state, or started anew.
+    pub(crate) fn missed(&self) -> Result<Option<Missed>> {
         let Some(reached) = self.place.reached.as_ref().filter(|_| !self.leads_on) else { return Ok(None) };
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
-        let before = reached.read(&self.place.seal);
-        let missed = before.filter(|place| !reached::holds(&self.file, &self.header, *place));
+        let missed = match reached.read(&self.place.seal) {
+            Some(place) => {
+                let is_held = reached::holds(&self.file, &self.header, place);
+                (!is_held).then_some(Missed::Position(place))
+            }
+            None => {
+                let length = self.file.metadata().context("inspect", path)?.len();
+                let is_new = self.header.is_first(Position { offset: length, ..self.header.start });
+                (!is_new && reached.can_be_kept()).then_some(Missed::Reached)
+            }
+        };
         file_lock::release(&self.file).context("unlock", path)?;
         Ok(missed)
     }

@@ -2,7 +2,8 @@
 //! at every event. A journal that was restored to an earlier state, or started anew, does not contain this
 //! position.
 //!
-//! It is only evidence. It is never synced, and if it cannot be stored nothing else fails.
+//! It is only evidence. It is never synced, and if it cannot be stored nothing else fails. A position that was removed
+//! from under a journal with entries is missed like an entry: without it a journal could be cut at its end unnoticed.
 
 use std::fs::File;
 use std::io;
@@ -18,6 +19,15 @@ use crate::system::{self, FileExt as _};
 
 const FOLDER: &str = "reached";
 const PLACE: usize = 24;
+
+/// What shows that entries are missing from a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missed {
+    /// It had reached this position, and no longer contains it.
+    Position(Position),
+    /// It has entries, and no reached position is written down.
+    Reached,
+}
 
 /// The file with the reached position of one journal.
 #[derive(Debug, Clone)]
@@ -43,8 +53,10 @@ impl Reached {
         end: Position,
     ) -> bool {
         let Ok(file) = self.open(Access::WriteOrCreate) else { return true };
-        let leads_on =
-            read(&file, seal).is_none_or(|before| before == start || holds(journal, header, before));
+        let leads_on = match read(&file, seal) {
+            Some(before) => before == start || holds(journal, header, before),
+            None => header.is_first(start),
+        };
         if leads_on {
             let _ = write(&file, seal, end);
         }
@@ -59,6 +71,11 @@ impl Reached {
     /// The reached position.
     pub(super) fn read(&self, seal: &Seal) -> Option<Position> {
         self.open(Access::Read).ok().and_then(|file| read(&file, seal))
+    }
+
+    /// Whether a position could be written down here, so that a missing one was removed.
+    pub(super) fn can_be_kept(&self) -> bool {
+        self.open(Access::WriteOrCreate).is_ok()
     }
 
     /// Forgets the position, so that nothing is missed any more.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::journal::{Journal, JournalFile, Written};
-use super::reached::Reached;
+use super::reached::{Missed, Reached};
 use super::state_file::{self, Content, Descriptor};
 use super::{Damage, DamageKind, LiveState, Position, Tail, header};
 use crate::error::{IoContext, Result, StorageError};
@@ -232,9 +232,8 @@ impl SessionLock<'_> {
         self.journal.continues(place)
     }
 
-    /// The position that the journal had reached and no longer contains: the file was restored to an earlier
-    /// state, or started anew.
-    pub(crate) fn missed(&self) -> Result<Option<Position>> {
+    /// What shows that entries are missing from the journal.
+    pub(crate) fn missed(&self) -> Result<Option<Missed>> {
         self.journal.missed()
     }
 

@@ -11,7 +11,7 @@ use super::load::{Loaded, stored};
 use super::reach::Reach;
 use super::{Sessions, forget_losses, note_loss};
 use crate::error::{IoContext, Result};
-use crate::live::{Damage, JournalEntry, LiveState, Position, SessionLock, Tail};
+use crate::live::{Damage, JournalEntry, LiveState, Missed, Position, SessionLock, Tail};
 use crate::session_key::SessionKey;
 use crate::store::{Patience, Store};
 
@@ -51,6 +51,8 @@ impl Ahead {
 
 const CUT: &str = "its journal was cut off, emptied or removed";
 const PUT_BACK: &str = "its journal was put back to an earlier state, or begun anew";
+const NOT_WRITTEN_DOWN: &str =
+    "how far its journal had come was removed from your own folder, or lost in a power cut";
 const DAMAGED: &str = "its journal was damaged";
 
 /// A loss on record, or about to be.
@@ -142,7 +144,14 @@ pub(super) fn found_out(
         state.ahead.as_ref().and_then(|ahead| Some((ahead, ahead.missing(left, own)?)))
     else {
         let missed = if by_damage.is_none() { guard.missed()? } else { None };
-        let Some(place) = missed else { return Ok(by_damage) };
+        let place = match missed {
+            None => return Ok(by_damage),
+            Some(Missed::Reached) => {
+                let how = NOT_WRITTEN_DOWN.to_owned();
+                return Ok(Some(EventsLost { lost: 0, at_least: true, how, pieces: Vec::new() }));
+            }
+            Some(Missed::Position(place)) => place,
+        };
         // Nothing can be said while the store is not readable.
         let Ok(folded) = folded_to() else { return Ok(None) };
         if folded.is_some_and(|to| to.generation == place.generation && to.offset >= place.offset) {

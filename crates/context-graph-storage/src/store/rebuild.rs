@@ -7,7 +7,7 @@ use super::chain::Chain;
 use super::ledger::{Ledger, is_ours, select};
 use super::sessions::{SNAPSHOT, STATE};
 use super::telling::TABLES;
-use super::{About, Store, StoreOptions, log, rows, schema};
+use super::{About, Store, StoreOptions, log, rows, schema, words};
 use crate::codec;
 use crate::error::Result;
 use crate::seal::Seal;
@@ -63,6 +63,7 @@ impl Store {
                     format!("DELETE FROM {} WHERE session NOT IN (SELECT number FROM sessions)", table.name);
                 rebuilt.strays += begun.execute(&asked, [])? as u64;
             }
+            words::begin_anew(&begun)?;
             begun.commit()
         })?;
         Ok(rebuilt)

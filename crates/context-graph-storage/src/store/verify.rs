@@ -14,7 +14,7 @@ use super::ledger::{Ledger, find, is_ours, select};
 use super::log::{read, walk};
 use super::parts::Part;
 use super::sessions::{SNAPSHOT, STATE};
-use super::{CheckReport, Store, rows, tombstone};
+use super::{CheckReport, Store, rows, tombstone, words};
 use crate::error::{Result, StorageError};
 use crate::session_key::SessionKey;
 use crate::sessions::{Loss, look_for_losses};
@@ -352,7 +352,10 @@ impl Store {
                 }
                 told => told?,
             };
-            let first_problem = told.into_iter().find(|line| line != "ok");
+            let first_problem = match told.into_iter().find(|line| line != "ok") {
+                None if !words::names_its_blocks(&store.connection)? => Some(UNNAMED.to_owned()),
+                found => found,
+            };
             let count = |asked: &str| store.connection.query_row(asked, [], |row| row.get::<_, i64>(0));
             Ok(CheckReport {
                 sessions: count("SELECT count(*) FROM sessions")?.cast_unsigned(),
@@ -363,6 +366,10 @@ impl Store {
         })
     }
 }
+
+/// What is said of an index that was emptied.
+const UNNAMED: &str =
+    "the search index does not name what it was told: `context-graph maintain --rebuild` makes it anew";
 
 /// Reports rows that belong to no session, up to this number.
 fn strays<'w>(

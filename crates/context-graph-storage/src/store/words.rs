@@ -70,6 +70,38 @@ pub(super) fn forget(connection: &Connection, session: i64) -> rusqlite::Result<
     Ok(())
 }
 
+/// How many indexed blocks are compared with the index.
+const SAMPLE: i64 = 64;
+
+/// Whether blocks that were indexed, taken at random, are still named by the index. It can be emptied without a trace in the rest of
+/// the file.
+pub(super) fn names_its_blocks(connection: &Connection) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare(
+        "SELECT session, first_seq, content FROM blocks WHERE (session, first_seq) IN
+            (SELECT session, first_seq FROM blocks WHERE searchable = 1 ORDER BY random() LIMIT ?)",
+    )?;
+    let mut rows = statement.query([SAMPLE])?;
+    let asked = "SELECT count(*) FROM words WHERE words MATCH ?1 AND rowid = (?2 << 32) + ?3";
+    let mut named = connection.prepare(asked)?;
+    while let Some(row) = rows.next()? {
+        let (session, first, content): (i64, i64, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let said = texts(session, first, &content);
+        let word = said.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| word.len() >= 3);
+        let Some(question) = word.and_then(|word| question(&[Needle::new(word)])) else { continue };
+        if named.query_row(params![question, session, first], |row| row.get::<_, i64>(0))? == 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Empties the index, so that it is filled anew.
+pub(super) fn begin_anew(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("INSERT INTO words (words) VALUES ('delete-all')", [])?;
+    connection.execute("UPDATE blocks SET searchable = 0", [])?;
+    Ok(())
+}
+
 /// All text in the records of a block.
 fn texts(session: i64, first: i64, content: &[u8]) -> String {
     let mut said = String::new();
