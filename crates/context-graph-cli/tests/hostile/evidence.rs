@@ -159,9 +159,9 @@ fn a_journal_that_was_cut_with_its_reached_position_is_missed() {
         let reached = private(&place).join("reached");
         let reached = reached.join(&names(&reached)[0]);
         if empties {
-            fs::write(&reached, "").unwrap()
+            fs::write(&reached, "").unwrap();
         } else {
-            fs::remove_file(&reached).unwrap()
+            fs::remove_file(&reached).unwrap();
         }
         is_missed(&place, "how far its journal had come");
         hook(&place, &bash("open", "ls")).succeeded();

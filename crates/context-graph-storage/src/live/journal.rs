@@ -180,16 +180,13 @@ impl Journal<'_> {
         let Some(reached) = self.place.reached.as_ref().filter(|_| !self.leads_on) else { return Ok(None) };
         let path = &self.place.path;
         file_lock::alone(&self.file).context("lock", path)?;
-        let missed = match reached.read(&self.place.seal) {
-            Some(place) => {
-                let is_held = reached::holds(&self.file, &self.header, place);
-                (!is_held).then_some(Missed::Position(place))
-            }
-            None => {
-                let length = self.file.metadata().context("inspect", path)?.len();
-                let is_new = self.header.is_first(Position { offset: length, ..self.header.start });
-                (!is_new && reached.can_be_kept()).then_some(Missed::Reached)
-            }
+        let missed = if let Some(place) = reached.read(&self.place.seal) {
+            let is_held = reached::holds(&self.file, &self.header, place);
+            (!is_held).then_some(Missed::Position(place))
+        } else {
+            let length = self.file.metadata().context("inspect", path)?.len();
+            let is_new = self.header.is_first(Position { offset: length, ..self.header.start });
+            (!is_new && reached.can_be_kept()).then_some(Missed::Reached)
         };
         file_lock::release(&self.file).context("unlock", path)?;
         Ok(missed)
