@@ -19,6 +19,7 @@ mod explain;
 
 mod heads;
 mod heap;
+mod installed;
 mod interrupt;
 mod paths;
 mod process;

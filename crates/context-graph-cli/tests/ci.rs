@@ -33,6 +33,9 @@ fn run(broken: &str) -> Output {
         "tests/e2e/install-client",
         "tests/web/install",
         "bench/count",
+        "dist/build",
+        "dist/try",
+        "bin/diff",
     ] {
         executable(&folder.path().join(name), &stub);
     }
@@ -59,6 +62,7 @@ fn every_step_is_run_and_timed() {
         "browser",
         "release",
         "instructions",
+        "packages",
         "dependencies",
         "tests",
     ] {
@@ -89,6 +93,9 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         ("install .", "browser"),
         ("cargo build", "release"),
         ("count", "instructions"),
+        ("build --built", "packages"),
+        ("try .", "packages"),
+        ("diff -r", "packages"),
         ("cargo deny check licenses", "dependencies"),
     ] {
         let output = run(broken);
@@ -96,6 +103,6 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains(&format!("== {step}: FAILED with status 7, ")), "{text}");
         assert!(text.contains("broken here"), "{text}");
-        assert_eq!(text.matches(": passed, ").count(), 9, "{text}");
+        assert_eq!(text.matches(": passed, ").count(), 10, "{text}");
     }
 }

@@ -38,6 +38,7 @@ pub use export::Copy;
 pub use glance::{Axis, AxisCall, AxisEvent, AxisTurn, FileCount, Injected, RuleCount, Stretch};
 pub use open::{DATABASE, Patience, StoreOptions};
 pub use rebuild::Rebuilt;
+pub use schema::VERSION;
 pub use sql::{Answer, Cell};
 pub use tally::{Counting, Counts, Day, DayOf, Slow, Span, Tally};
 pub use tombstone::{Tombstone, Why};

@@ -124,7 +124,7 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let said = before.as_deref().and_then(missing_in).unwrap_or(Missing::GoOn);
     let missing = (scope == Scope::Project).then_some(if args.require { Missing::Block } else { said });
     let is_portable = args.portable || missing.is_some();
-    let binary = if is_portable { PORTABLE.to_owned() } else { super::binary_path()? };
+    let binary = if is_portable { PORTABLE.to_owned() } else { super::path_for_settings()? };
     let options = PlanOptions { status_line: args.statusline, missing, ..PlanOptions::default() };
     let plan = plan(&environment, &binary, client, &options);
     let edited = install_where(before.as_deref(), &plan, &is_generated(&root))

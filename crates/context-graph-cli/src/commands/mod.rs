@@ -14,7 +14,7 @@ use hooks::args::{HookCommand, HooksCommands};
 use hooks::error::ErrorCode;
 
 use crate::paths::without_verbatim_prefix;
-use crate::{Environment, ExitStatus, terminal};
+use crate::{Environment, ExitStatus, installed, terminal};
 
 mod audit;
 mod config;
@@ -34,6 +34,7 @@ mod reference;
 #[doc(hidden)]
 pub mod replay;
 mod run_actions;
+mod self_check;
 mod session;
 mod span;
 mod statusline;
@@ -101,6 +102,13 @@ pub(crate) enum Command {
     Import(import::ImportArgs),
     Trust(trust::TrustArgs),
     Maintain(maintain::MaintainArgs),
+    /// About this program itself
+    #[command(name = "self")]
+    Itself {
+        /// What to say
+        #[command(subcommand)]
+        command: self_check::SelfCommands,
+    },
     #[command(name = crate::actions::VERB, hide = true)]
     RunActions(run_actions::RunActionsArgs),
     Completions(reference::CompletionsArgs),
@@ -162,6 +170,9 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Import(args) => import::run(&args, &environment),
         Command::RunActions(args) => run_actions::run(&args, &environment),
         Command::Maintain(args) => maintain::run(&args, &environment),
+        Command::Itself { command: self_check::SelfCommands::Check(args) } => {
+            self_check::run(&args, &environment)
+        }
         Command::Trust(args) => trust::run(&args, &environment),
         Command::Policy { command } => policy::run(&command, &environment),
     };
@@ -220,9 +231,30 @@ fn meant(args: &[OsString]) -> Option<String> {
 
 /// The full path of this binary.
 pub(crate) fn binary_path() -> Result<String, Failure> {
-    let path = std::env::current_exe().and_then(std::fs::canonicalize).map_err(|error| {
+    as_text(real_path()?)
+}
+
+/// The path that settings name this binary by: one that stays when it is updated.
+pub(crate) fn path_for_settings() -> Result<String, Failure> {
+    let path = real_path()?;
+    if let Some(runner) = installed::runner_of_a_cache(&path) {
+        return Err(Failure::usage(format!(
+            "this program lies in the cache of `{runner}`, and hooks that name it there break when that is cleared"
+        ))
+        .with_next_step(
+            "install it to stay, such as by `npm install -g context-graph` or `uv tool install context-graph`",
+        ));
+    }
+    as_text(installed::lasting_path(path))
+}
+
+fn real_path() -> Result<PathBuf, Failure> {
+    std::env::current_exe().and_then(std::fs::canonicalize).map_err(|error| {
         Failure::new(ErrorCode::Internal, format!("cannot tell where this binary is: {error}"))
-    })?;
+    })
+}
+
+fn as_text(path: PathBuf) -> Result<String, Failure> {
     let path = path.into_os_string().into_string();
     path.map(without_verbatim_prefix).map_err(|_| Failure::usage("the path of this binary is not UTF-8"))
 }

@@ -58,6 +58,7 @@ const VERBS: &[(&str, Use)] = &[
     ("policy test", Use::Question),
     ("replay", Use::Question),
     ("run-actions", Use::Change),
+    ("self check", Use::Question),
     ("server", Use::Change),
     ("server status", Use::Question),
     ("session export", Use::Question),

@@ -10,7 +10,7 @@ use super::open::Patience;
 use crate::error::{IoContext, Result, StorageError};
 
 /// The version of the tables that is written, and the newest that is read.
-const VERSION: i64 = 1;
+pub const VERSION: i64 = 1;
 /// Tells our files from other databases: `CGdb`.
 const APPLICATION: i64 = 0x4347_6462;
 /// Which program a file was made by.

@@ -35,7 +35,8 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     findings
 }
 
-fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
+/// What is wrong with the program that a hook names; `None` if it is this one.
+pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
     let (name, file) = (&hook.words[0], hook.source.path.display());
     let scope = hook.source.scope();
     let fix = |scope: Option<Scope>| match scope {
@@ -50,7 +51,7 @@ fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
         let what = if is_bare(name) {
             format!("`{name}` in {file} is not on the PATH: no hook can start")
         } else {
-            format!("{name} in {file} is not there: no hook can start")
+            format!("{name} in {file} is not there, as after an update that moved it: no hook can start")
         };
         return Some(mended(Finding::broken(CHECK, what, fix(scope))));
     };
@@ -109,7 +110,7 @@ fn named_by_the_project(
     mended(Finding::broken(CHECK, what, fix.to_owned()))
 }
 
-fn version_of(path: &Path) -> Option<String> {
+pub(super) fn version_of(path: &Path) -> Option<String> {
     process::version_of(path, Duration::from_secs(5)).filter(|said| said.starts_with("context-graph "))
 }
 

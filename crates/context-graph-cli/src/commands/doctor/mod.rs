@@ -17,6 +17,7 @@ mod report;
 mod rules;
 mod sample;
 mod sources;
+pub(crate) mod standing;
 mod state;
 mod switches;
 mod transcript;
@@ -98,7 +99,7 @@ impl Patient {
         let found = binary::resolve(init::PORTABLE, &self.root, None)
             .and_then(|path| std::fs::canonicalize(path).ok());
         let same = found.is_some_and(|found| found == Path::new(&full));
-        Ok(if by_name && same { init::PORTABLE.to_owned() } else { full })
+        if by_name && same { Ok(init::PORTABLE.to_owned()) } else { super::path_for_settings() }
     }
 
     fn resolve(&self, name: &str, hook: &Ours<'_>) -> Option<PathBuf> {

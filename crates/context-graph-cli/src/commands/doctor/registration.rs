@@ -48,7 +48,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
 }
 
 /// What `init` would change in a settings file.
-fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
+pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
     let ours = source.ours(&patient.root);
     let (Some(scope), Some(first)) = (source.scope(), ours.iter().find(|hook| hook.is_direct())) else {
         return Vec::new();

@@ -198,7 +198,7 @@ pub(crate) fn is_verbatim(text: &str, programs: &[&str]) -> bool {
 pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outcome {
     let root = environment.project_root();
     let folder = root.join(&args.output_dir);
-    let binary = if args.absolute { crate::commands::binary_path()? } else { PORTABLE.to_owned() };
+    let binary = if args.absolute { crate::commands::path_for_settings()? } else { PORTABLE.to_owned() };
     let hooks = args.hooks.clone().unwrap_or_else(|| HookType::ALL.to_vec());
     let scripts: Vec<(HookType, PathBuf)> = hooks
         .iter()

@@ -28,9 +28,20 @@ pub(crate) fn lines(root: &Path, before: Option<&str>, edited: &Edited) -> Vec<S
             (!events.is_empty()).then(|| format!("{verb} {hooks} for {of}"))
         },
     ));
+    lines.extend(moved(root, before.unwrap_or(""), edited.text.as_deref().unwrap_or("")));
     lines.extend(kept(root, before.unwrap_or(""), edited.text.as_deref().unwrap_or("")));
     lines.extend(edited.notes.iter().map(|note| format!("note: {note}")));
     lines.iter().map(|line| format!("  {line}")).collect()
+}
+
+/// The program that hooks name, where another one is named from now on, as after an update that moved it.
+fn moved(root: &Path, before: &str, after: &str) -> Option<String> {
+    let program = |text: &str| {
+        let found = find_ours_where(text, &is_generated(root)).ok()?;
+        found.into_iter().find_map(|hook| hook.command.into_iter().next())
+    };
+    let (old, new) = (program(before)?, program(after)?);
+    (old != new).then(|| format!("run {new} instead of {old}"))
 }
 
 /// What else is in the file and stays in it.

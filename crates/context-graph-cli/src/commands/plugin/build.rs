@@ -11,7 +11,7 @@ use super::files;
 use crate::client::Client;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
-use crate::commands::{binary_path, init};
+use crate::commands::{binary_path, init, path_for_settings};
 use crate::settings_file::MAX_BYTES;
 use crate::summary::counted;
 use crate::{Environment, table};
@@ -63,7 +63,7 @@ pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
     let program = match (args.bundle, args.portable) {
         (true, _) => format!("{BUNDLED}{}", own_name()),
         (false, true) => init::PORTABLE.to_owned(),
-        (false, false) => this.clone(),
+        (false, false) => path_for_settings()?,
     };
     let client = Client::find(environment).map(|client| client.version);
     let plan = default_plan(&program, client, &PlanOptions::default());

@@ -1,0 +1,121 @@
+//! How this program came here, by where it lies: what updates it, and by which path settings may name it.
+
+use std::path::{Path, PathBuf};
+
+use crate::Environment;
+use crate::paths::System;
+
+/// What has installed a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Installer {
+    Npm,
+    Pip,
+    Uv,
+    Homebrew,
+    Nix,
+    Cargo,
+    Debian,
+}
+
+impl Installer {
+    /// By where the program lies; `None` if it could be anything, such as an archive that was unpacked.
+    pub(crate) fn of(program: &Path) -> Option<Self> {
+        let has = |name: &str| program.components().any(|part| part.as_os_str() == name);
+        let environment = program.parent().and_then(Path::parent);
+        let beside = |name: &str| environment.is_some_and(|folder| folder.join(name).is_file());
+        match () {
+            () if has("node_modules") => Some(Self::Npm),
+            () if program.starts_with("/nix/store") => Some(Self::Nix),
+            () if has("Cellar") => Some(Self::Homebrew),
+            () if beside("uv-receipt.toml") => Some(Self::Uv),
+            () if beside("pyvenv.cfg") => Some(Self::Pip),
+            () if beside(".crates.toml") => Some(Self::Cargo),
+            () if program == Path::new("/usr/bin/context-graph") => Some(Self::Debian),
+            () => None,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Npm => "npm",
+            Self::Pip => "pip",
+            Self::Uv => "uv",
+            Self::Homebrew => "Homebrew",
+            Self::Nix => "Nix",
+            Self::Cargo => "cargo",
+            Self::Debian => "Debian package",
+        }
+    }
+
+    /// What brings the newest version.
+    pub(crate) fn update(self) -> &'static str {
+        match self {
+            Self::Npm => "npm install -g context-graph@latest",
+            Self::Pip => "pip install --upgrade context-graph",
+            Self::Uv => "uv tool upgrade context-graph",
+            Self::Homebrew => "brew upgrade context-graph",
+            Self::Nix => "nix profile upgrade context-graph",
+            Self::Cargo => "cargo install context-graph-cli",
+            Self::Debian => "apt install ./context-graph_VERSION_ARCHITECTURE.deb",
+        }
+    }
+}
+
+/// Who runs a program out of a cache of its own, by the folders that these caches have. What lies there is gone one day, and
+/// a hook that names it blocks every tool call from then on.
+pub(crate) fn runner_of_a_cache(program: &Path) -> Option<&'static str> {
+    let parts: Vec<&str> = program.components().filter_map(|part| part.as_os_str().to_str()).collect();
+    let in_a_row = |row: &[&str]| parts.windows(row.len()).any(|window| window == row);
+    let runners: [(&str, &[&[&str]]); 3] = [
+        ("npx", &[&["_npx"]]),
+        ("uvx", &[&[".cache", "uv"], &["Caches", "uv"]]),
+        ("pipx run", &[&["pipx", ".cache"], &[".cache", "pipx"], &["Caches", "pipx"]]),
+    ];
+    runners.into_iter().find(|(_, rows)| rows.iter().any(|row| in_a_row(row))).map(|(name, _)| name)
+}
+
+/// The path to name a program by: where its own folder carries the version and an update removes it, the link on the PATH
+/// that leads to it.
+pub(crate) fn lasting_path(program: PathBuf) -> PathBuf {
+    if !matches!(Installer::of(&program), Some(Installer::Homebrew | Installer::Nix)) {
+        return program;
+    }
+    let names = System::here().program_names("context-graph");
+    let links = Environment::search_path().into_iter().filter(|folder| folder.is_absolute());
+    let links = links.flat_map(|folder| names.iter().map(|name| folder.join(name)).collect::<Vec<_>>());
+    let same = |link: &PathBuf| std::fs::canonicalize(link).is_ok_and(|real| real == program);
+    links.filter(|link| link.is_symlink() || *link != program).find(same).unwrap_or(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_a_program_tells_who_installed_it() {
+        let of = |path: &str| Installer::of(Path::new(path));
+        let npm =
+            "/usr/lib/node_modules/context-graph/node_modules/@context-graph/linux-x64/bin/context-graph";
+        assert_eq!(of(npm), Some(Installer::Npm));
+        assert_eq!(
+            of("/opt/homebrew/Cellar/context-graph/0.1.0/bin/context-graph"),
+            Some(Installer::Homebrew)
+        );
+        assert_eq!(of("/nix/store/abc-context-graph-0.1.0/bin/context-graph"), Some(Installer::Nix));
+        assert_eq!(of("/usr/bin/context-graph"), Some(Installer::Debian));
+        assert_eq!(of("/nowhere/bin/context-graph"), None);
+    }
+
+    #[test]
+    fn caches_of_runners_are_known() {
+        let of = |path: &str| runner_of_a_cache(Path::new(path));
+        assert_eq!(
+            of("/h/.npm/_npx/1f/node_modules/@context-graph/linux-x64/bin/context-graph"),
+            Some("npx")
+        );
+        assert_eq!(of("/h/.cache/uv/archive-v0/x/bin/context-graph"), Some("uvx"));
+        assert_eq!(of("/h/.local/share/uv/tools/context-graph/bin/context-graph"), None);
+        assert_eq!(of("/h/.local/share/pipx/.cache/1/bin/context-graph"), Some("pipx run"));
+        assert_eq!(of("/h/.cache/other/context-graph"), None);
+    }
+}
