@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{strings, words_of};
+use super::{MAX_VALUES, strings, words_of};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Text, inline};
+use crate::effects::{Text, Unknown, inline};
 
 const RUNNING: &[&str] = &[
     "execute",
@@ -94,7 +94,8 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
                 inline::scan(shell, "python", code, &[]);
                 // Cells take a shell's lines too, and some tools nothing else.
                 for line in code.lines().take(64) {
-                    let line = line.trim_start().trim_start_matches('!');
+                    let line = line.split_once("= !").map_or(line, |(_, command)| command);
+                    let line = line.trim_start().trim_start_matches(['!', '%']);
                     shell.quietly(|shell| shell.script(line));
                 }
             }
@@ -112,6 +113,9 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
             }
             Some(value) => {
                 let Some(argv) = strings(value).filter(|argv| !argv.is_empty()) else { continue };
+                if value.as_array().is_some_and(|items| items.len() > MAX_VALUES) {
+                    shell.unknown(Unknown::Foreign((*field).to_owned()));
+                }
                 if argv.len() == 1 || *field == "commands" {
                     for line in &argv {
                         shell.quietly(|shell| shell.script(line));

@@ -47,8 +47,13 @@ const WRITING: &[&str] = &[
     "str",
 ];
 
-const REMOVING: &[&str] =
-    &["delete", "remove", "rm", "unlink", "trash", "rmdir", "move", "rename", "mv", "clean", "purge"];
+const REMOVING: &[&str] = &[
+    "delete", "remove", "rm", "unlink", "trash", "rmdir", "move", "rename", "mv", "clean", "purge",
+    "cleanup", "wipe", "erase", "prune", "destroy", "shred", "empty", "clear",
+];
+
+/// Fields that say what a tool is to do, where its name does not.
+const DEEDS: &[&str] = &["action", "operation", "op", "method", "verb"];
 
 /// Words by which a tool or its server is known to be one of files.
 const FILES: &[&str] = &[
@@ -68,14 +73,16 @@ const FILES: &[&str] = &[
 
 /// A tool of an MCP server, or one of the client's we do not know: its name says what it does, its fields to what.
 pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value) {
+    let levels = levels(input);
+    let deeds = levels.iter().flat_map(|level| DEEDS.iter().filter_map(|field| level.get(field)?.as_str()));
     let words: Vec<String> = words_of(name);
+    let deeds: Vec<String> = deeds.flat_map(words_of).collect();
     let all: Vec<String> = words_of(tool);
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     if let Some(folder) = working_folder(input) {
         let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
         shell.set_cwd(folder);
     }
-    let levels = levels(input);
     for level in &levels {
         let saved = shell.cwd().clone();
         if let Some(folder) = working_folder(level) {
@@ -96,9 +103,11 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     outward(shell, tool, &words, input);
     forced_reference(shell, &words, input);
     container(shell, tool, &all, input);
-    let access = if any(REMOVING) {
+    // For the paths alone: a record that is deleted by its number is mostly the server's own.
+    let does = |known: &[&str]| any(known) || deeds.iter().any(|word| known.contains(&word.as_str()));
+    let access = if does(REMOVING) {
         Access::Delete
-    } else if any(WRITING) {
+    } else if does(WRITING) {
         Access::Write
     } else if any(READING) {
         Access::Read
@@ -196,6 +205,7 @@ fn patches(shell: &mut Shell<'_>, tool: &str, input: &Value, depth: u32) {
     }
 }
 
+/// The strings of a list; of a longer one not all.
 fn strings(value: &Value) -> Option<Vec<String>> {
     let items = value.as_array()?;
     Some(items.iter().take(MAX_VALUES).filter_map(Value::as_str).map(str::to_owned).collect())

@@ -76,6 +76,13 @@ impl Shell<'_> {
                     self.script(&script);
                 }
             }
+            "compgen" => {
+                let command = run.args.iter().position(|arg| arg.known() == "-C");
+                if let Some(script) = command.and_then(|at| run.args.get(at + 1)?.literal()) {
+                    let script = script.to_owned();
+                    self.script(&script);
+                }
+            }
             "alias" | "hash" => self.rename(run),
             "export" | "declare" | "typeset" | "readonly" | "local" => return Some(self.declare(call)),
             "shopt" | "setopt" => {
