@@ -16,17 +16,17 @@ use crate::system::{self, About, Handle};
 
 pub use crate::system::{Access, Share};
 
-/// A folder that is held open, so that moving or replacing it does not lead us elsewhere.
+/// An open folder. Its handle stays valid if the folder is moved or replaced.
 #[derive(Debug)]
 pub struct Folder {
     handle: Handle,
-    /// As it was when it was opened. Its owner and its number do not change; its mode may.
+    /// Its metadata when it was opened. Its owner and its number do not change; its mode may.
     about: About,
     path: PathBuf,
 }
 
 impl Folder {
-    /// Opens a folder. The last part of its path must not be a link, and it must belong to this user.
+    /// Opens a folder. The last part of its path must not be a link, and the folder must belong to this user.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::checked(system::open_folder(path)?, path.to_path_buf())
     }
@@ -37,14 +37,14 @@ impl Folder {
         Ok(Self { handle, about, path })
     }
 
-    /// Opens the folder to begin at, whoever it belongs to; links to it are followed. What is below it is checked.
+    /// Opens the folder to start from, whoever owns it; links to it are followed. What is below it is checked.
     pub fn open_any(path: &Path) -> io::Result<Self> {
         let handle = system::open_any_folder(path)?;
         let about = system::about(&handle)?;
         Ok(Self { handle, about, path: path.to_path_buf() })
     }
 
-    /// Where it was found.
+    /// Its path when it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -55,7 +55,8 @@ impl Folder {
         Self::checked(system::open_folder_in(&self.handle, name)?, self.path.join(name))
     }
 
-    /// A folder in this one, made for its owner alone where it is missing. The flag is true if it was made now.
+    /// A folder in this one, created with access only for its owner if it is missing. The flag is true if it
+    /// was created.
     pub fn folder_or_create(&self, name: impl AsRef<OsStr>) -> io::Result<(Self, bool)> {
         self.folder_or_share(name.as_ref(), Share::Nobody)
     }
@@ -67,7 +68,7 @@ impl Folder {
             other => return other.map(|folder| (folder, false)),
         }
         match system::create_folder_in(&self.handle, name, share) {
-            // Somebody else was quicker.
+            // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 self.folder(name).map(|folder| (folder, false))
             }
@@ -75,7 +76,7 @@ impl Folder {
         }
     }
 
-    /// A regular file in this folder. One that is to be written is taken from everybody but its owner.
+    /// A regular file in this folder. If it is opened for writing, others lose access to it.
     pub fn file(&self, name: impl AsRef<OsStr>, access: Access) -> io::Result<File> {
         self.examined(name.as_ref(), access).map(|(file, _)| file)
     }
@@ -97,14 +98,14 @@ impl Folder {
         read_up_to(file, about, limit)
     }
 
-    /// A new file under a name that nobody can know: to be written, and then moved to its place.
+    /// A new file with an unpredictable name: to be written, and then renamed.
     pub fn temporary(&self) -> io::Result<(OsString, File)> {
         let name = OsString::from(format!(".{}{PART}", random_name()?));
         let file = self.file(&name, Access::CreateNew)?;
         Ok((name, file))
     }
 
-    /// Puts a file of this content in its place, whatever is there: a reader finds the old one or the new one, whole.
+    /// Replaces a file atomically, whatever is there: a reader finds the complete old or new content.
     pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> io::Result<()> {
         self.put(name.as_ref(), bytes, Share::Nobody)
     }
@@ -122,34 +123,34 @@ impl Folder {
         placed
     }
 
-    /// Moves what is called `name` to another folder, unopened: a link stays one.
+    /// Moves `name` to another folder, unopened: a link stays a link.
     pub fn move_to(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
         system::rename(&self.handle, one_name(name.as_ref())?, &to.handle, one_name(new.as_ref())?)
     }
 
-    /// Removes a file, or a link itself.
+    /// Removes a file, or the link itself.
     pub fn remove(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         system::remove_file_in(&self.handle, one_name(name.as_ref())?)
     }
 
-    /// Removes a folder that is empty.
+    /// Removes an empty folder.
     pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         system::remove_folder_in(&self.handle, one_name(name.as_ref())?)
     }
 
-    /// Whether there is anything of that name, be it a link.
+    /// Whether there is anything of that name, even a link.
     pub fn has(&self, name: impl AsRef<OsStr>) -> bool {
         one_name(name.as_ref()).is_ok_and(|name| system::is_there(&self.handle, name))
     }
 
-    /// The names of what is in it, sorted.
+    /// The names in the folder, sorted.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = system::names(&self.handle)?;
         names.sort();
         Ok(names)
     }
 
-    /// Takes the folder from everybody but its owner.
+    /// Removes the access of everybody but the owner.
     pub fn close_to_others(&self) -> io::Result<()> {
         if system::about(&self.handle)?.is_open_to_others {
             system::close_folder(&self.handle)
@@ -158,25 +159,24 @@ impl Folder {
         }
     }
 
-    /// What was found when it was opened.
+    /// Its metadata when it was opened.
     pub(crate) fn about(&self) -> About {
         self.about
     }
 }
 
-/// The content of a file below `root`: of its path every folder and the end must be what they seem. More than `limit`
-/// bytes are an error.
+/// The content of a file below `root`: no part of its path may be a link. More than `limit` bytes are an error.
 pub fn read_below(root: &Path, relative: &Path, limit: u64) -> io::Result<Vec<u8>> {
     folder_of(root, relative)?.read(relative.file_name().unwrap_or_default(), limit)
 }
 
-/// The folder that a file below `root` is in, if every folder on the way is one.
+/// The folder of a file below `root`, if no part of its path is a link.
 pub fn folder_of(root: &Path, relative: &Path) -> io::Result<Folder> {
     way_to(relative).try_fold(Folder::open_any(root)?, |folder, part| folder.folder(part))
 }
 
-/// Puts a file of this content below `root`, whatever is there, and makes the folders that are missing on the way. A link
-/// at the end is replaced, one on the way is an error.
+/// Replaces a file below `root`, and creates missing folders on the way. A link at the end is replaced, a link
+/// on the way is an error.
 pub fn write_below(root: &Path, relative: &Path, bytes: &[u8], share: Share) -> io::Result<()> {
     let made = way_to(relative).try_fold(Folder::open_any(root)?, |folder, part| {
         folder.folder_or_share(part.as_ref(), share).map(|(folder, _)| folder)
@@ -184,14 +184,14 @@ pub fn write_below(root: &Path, relative: &Path, bytes: &[u8], share: Share) -> 
     made.put(relative.file_name().unwrap_or_default(), bytes, share)
 }
 
-/// The names on the way to a file.
+/// The components of a relative path.
 fn way_to(relative: &Path) -> impl Iterator<Item = Component<'_>> {
     let above = relative.parent().into_iter().flat_map(Path::components);
     above.filter(|part| *part != Component::CurDir)
 }
 
-/// The content of a file that decides over others, by its path: no link at the end, a regular file of this user, and
-/// one that nobody else may write to. More than `limit` bytes are an error.
+/// The content of a file that controls others, by its path: no link at the end, a regular file of this user,
+/// and not writable by anybody else. More than `limit` bytes are an error.
 pub fn read_own_unlinked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = system::open_file_unlinked(path, Access::Read)?;
     let about = system::about(&file)?;
@@ -204,9 +204,8 @@ pub fn read_own_unlinked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_up_to(file, about, limit)
 }
 
-/// The content of a file by which the user decides over everything, by its path. The user may have put a link in its
-/// place; but it must be a regular file of this user's that nobody else may write to. More than `limit` bytes are an
-/// error.
+/// The content of a file with the user's own rules, by its path. It may be a link, but must lead to a regular
+/// file of this user that nobody else may write to. More than `limit` bytes are an error.
 pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = system::open_file_at(path)?;
     let about = system::about(&file)?;
@@ -219,30 +218,30 @@ pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_up_to(file, about, limit)
 }
 
-/// The content of a regular file, whoever it belongs to and wherever a link leads. More than `limit` bytes are an
-/// error.
+/// The content of a regular file, whoever owns it; links are followed. More than `limit` bytes are an error.
 pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path)?;
     let about = system::about(&file)?;
     read_up_to(file, about, limit)
 }
 
-/// A regular file to be read, whoever it belongs to and wherever a link leads: what one would wait for is refused.
+/// A regular file opened for reading, whoever owns it; links are followed. Files on which opening would block
+/// are refused.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = system::open_file_at(path)?;
     refuse_other_kinds(system::about(&file)?)?;
     Ok(file)
 }
 
-/// How the names of files end that are not whole yet.
+/// The suffix of incomplete files.
 const PART: &str = ".part";
 
-/// Whether a file of this name is one of ours that is not whole yet.
+/// Whether this is the name of one of our incomplete files.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(PART)
 }
 
-/// Whether something that is there belongs to this user or to the system; a link is not followed.
+/// Whether something belongs to this user or to the system; a link is not followed.
 pub fn is_ours(path: &Path) -> bool {
     system::about_path(path).is_ok_and(|about| about.is_ours)
 }
@@ -268,7 +267,7 @@ fn refuse_foreign(about: About) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"))
 }
 
-/// A name that leads neither up nor down.
+/// A single name without separators or `..`.
 fn one_name(name: &OsStr) -> io::Result<&OsStr> {
     let mut parts = Path::new(name).components();
     match (parts.next(), parts.next()) {
@@ -327,7 +326,7 @@ mod tests {
         assert!(folder.folder_or_create("way").is_err());
         assert!(Folder::open(&root.join("way")).is_err());
         assert!(!outside.join("new").exists());
-        // What replaces a link replaces the link, and what removes it, removes it.
+        // Replacing or removing a link affects the link itself.
         folder.replace("end", b"ours").unwrap();
         folder.remove("way").unwrap();
         assert_eq!(std::fs::read(outside.join("file")).unwrap(), b"theirs");

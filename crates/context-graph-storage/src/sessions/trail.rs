@@ -1,5 +1,5 @@
-//! What happened in the sessions of a state folder, those included that are still in their journals: these are told in
-//! memory, by the same tables, and asked the same questions.
+//! The history of all sessions of a state folder. Sessions that are still in their journals are loaded into the
+//! same tables in memory, and get the same queries.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use crate::store::{
     Axis, Counting, Counts, DayOf, EntryRow, FileCount, Filter, Injected, RuleCount, Store, Stretch, Tally,
 };
 
-/// What happened in the sessions of a state folder.
+/// The history of the sessions of a state folder.
 #[derive(Debug)]
 pub struct Trail<'a> {
     store: Option<&'a Store>,
     live: Lent<'a>,
 }
 
-/// What is in journals, read for this trail or lent to several.
+/// What is in journals, read for this trail or shared by several.
 #[derive(Debug)]
 enum Lent<'a> {
     Own(Box<Unfolded>),
@@ -33,12 +33,12 @@ impl Lent<'_> {
 }
 
 impl<'a> Trail<'a> {
-    /// Reads what is in journals.
+    /// Reads the journals.
     pub fn open(sessions: &Sessions, store: Option<&'a Store>) -> Result<Self> {
         Ok(Self { store, live: Lent::Own(Box::new(Unfolded::read(sessions, store)?)) })
     }
 
-    /// The same with what was read before, for those who ask often.
+    /// The same with journals that were read before, for callers with many queries.
     pub fn over(store: Option<&'a Store>, unfolded: &'a Unfolded) -> Self {
         Self { store, live: Lent::Lent(unfolded) }
     }
@@ -51,7 +51,7 @@ impl<'a> Trail<'a> {
         self.live.get().ids()
     }
 
-    /// The store that knows a session as it is now.
+    /// The store that has the current state of a session.
     fn of(&self, session_id: &str) -> Option<&Store> {
         if self.ids().iter().any(|id| id == session_id) { self.unfolded() } else { self.store }
     }
@@ -66,7 +66,7 @@ impl<'a> Trail<'a> {
         self.of(session_id).map_or_else(|| Ok(Axis::default()), |store| store.axis(session_id))
     }
 
-    /// What was done from a moment on, in so many stretches of this length; of at most `most` calls.
+    /// The activity since a moment, in `count` intervals of this length; of at most `most` calls.
     pub fn activity(&self, since_ms: i64, step_ms: i64, count: usize, most: usize) -> Result<Vec<Stretch>> {
         let mut stretches = vec![Stretch::default(); count];
         if let Some(store) = self.store {
@@ -83,7 +83,7 @@ impl<'a> Trail<'a> {
         self.of(session_id).map_or(Ok(0), |store| store.files_of(session_id))
     }
 
-    /// What was put before the model or a tool of a session, newest first, at most `most`.
+    /// What was injected in a session, newest first, at most `most`.
     pub fn injected(&self, session_id: &str, most: usize) -> Result<Vec<Injected>> {
         self.of(session_id).map_or_else(|| Ok(Vec::new()), |store| store.injected(session_id, most))
     }
@@ -136,7 +136,7 @@ impl<'a> Trail<'a> {
         Ok(counts)
     }
 
-    /// The newest `limit` entries that fit, oldest first.
+    /// The newest `limit` matching entries, oldest first.
     pub fn entries(&self, filter: &Filter, limit: usize) -> Result<Vec<EntryRow>> {
         let mut found = match self.store {
             Some(store) => store.entries(filter, self.ids(), limit)?,
@@ -170,12 +170,12 @@ impl<'a> Trail<'a> {
         Ok(tally)
     }
 
-    /// What became of a session's calls.
+    /// The outcomes of a session's calls.
     pub fn call_counts(&self, session_id: &str) -> Result<Counts> {
         self.of(session_id).map_or(Ok(Counts::default()), |store| store.call_counts(session_id))
     }
 
-    /// The ids of calls that begin so, each once, and at most two; and the sessions that know one.
+    /// The call ids with this prefix, each once, at most two; and the sessions that have one.
     pub fn calls_beginning(&self, beginning: &str) -> Result<(Vec<String>, Vec<String>)> {
         let (mut ids, mut sessions) = (Vec::new(), Vec::new());
         for store in self.store.into_iter().chain(self.unfolded()) {

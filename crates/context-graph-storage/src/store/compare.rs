@@ -1,4 +1,4 @@
-//! Rows that are there, held against those that the records tell.
+//! Compares the stored rows with those derived from the records.
 
 use std::ops::Range;
 
@@ -12,35 +12,35 @@ use super::parts::Part;
 use super::rows::correlated;
 use super::telling::{self, INJECTIONS, PREVIOUS_SESSION, Rows, TABLES};
 
-/// Rows in the order of their sessions. What was asked must have the session in its first column.
+/// Rows ordered by session. The query must have the session in its first column.
 pub(super) struct Walk<'a> {
     rows: rusqlite::Rows<'a>,
 }
 
 impl<'a> Walk<'a> {
-    /// Begins at the first row of these sessions.
+    /// Starts at the first row of these sessions.
     pub(super) fn begin(statement: &'a mut Statement<'_>, part: Part) -> rusqlite::Result<Self> {
         let mut rows = statement.query([part.0, part.1])?;
         rows.advance()?;
         Ok(Self { rows })
     }
 
-    /// The row that it stands at.
+    /// The current row.
     pub(super) fn row(&self) -> Option<&rusqlite::Row<'_>> {
         self.rows.get()
     }
 
-    /// The session of that row.
+    /// The session of the current row.
     pub(super) fn session(&self) -> Option<i64> {
         self.row().map(|row| row.get(0).unwrap_or(i64::MIN))
     }
 
-    /// Goes on to the next row.
+    /// Moves to the next row.
     pub(super) fn advance(&mut self) -> rusqlite::Result<()> {
         self.rows.advance()
     }
 
-    /// Goes on to the first row of this session or of a later one; the first session that was passed over.
+    /// Moves to the first row of this session or of a later one; returns the first session that was skipped.
     pub(super) fn skip_to(&mut self, session: i64) -> rusqlite::Result<Option<i64>> {
         let passed = self.session().filter(|at| *at < session);
         while self.session().is_some_and(|at| at < session) {
@@ -50,7 +50,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What is asked for the rows of each table.
+/// The queries for the rows of each table.
 pub(super) fn statements(connection: &Connection) -> rusqlite::Result<Vec<Statement<'_>>> {
     let asked = TABLES.iter().map(|table| {
         let telling::Table { name, columns, key, .. } = table;
@@ -60,16 +60,16 @@ pub(super) fn statements(connection: &Connection) -> rusqlite::Result<Vec<Statem
     asked.collect()
 }
 
-/// A row that should be there.
+/// An expected row.
 struct Row {
-    /// Its number, and what tells it from others of the same number.
+    /// Its number, and what distinguishes it from others with the same number.
     key: [i64; 3],
     bytes: Range<usize>,
-    /// The session before, where the row names it.
+    /// The previous session, if the row names it.
     link: Option<String>,
 }
 
-/// The rows that the records of a session tell.
+/// The rows derived from the records of a session.
 #[derive(Default)]
 pub(super) struct Expected {
     bytes: Vec<u8>,
@@ -99,7 +99,7 @@ impl Rows for Expected {
     }
 }
 
-/// A row that is not as the records tell it.
+/// A row that differs from the records.
 pub(super) struct Differs {
     pub(super) table: &'static str,
     pub(super) seq: i64,
@@ -116,7 +116,7 @@ impl Expected {
         Ok(())
     }
 
-    /// The first difference to the rows of the session, in all tables. The walks stand at its first row or behind.
+    /// The first difference to the rows of the session, in all tables. The walks are at its first row or later.
     pub(super) fn compare(
         &self,
         connection: &Connection,
@@ -132,7 +132,7 @@ impl Expected {
                     walk.advance()?;
                     continue;
                 }
-                // Whoever forgets a session takes its id out of the rows of those that continue it.
+                // Forgetting a session removes its id from the rows of sessions that continue it.
                 if row.link.as_ref().is_some_and(|id| is_gone(connection, id)) {
                     continue;
                 }

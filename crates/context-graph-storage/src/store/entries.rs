@@ -1,4 +1,4 @@
-//! Calls and other events that fit a question, newest first.
+//! Calls and other events that match a filter, newest first.
 
 mod row;
 #[cfg(test)]
@@ -14,16 +14,17 @@ use super::ledger::not_ours;
 use super::{Store, search};
 use crate::error::{Result, StorageError};
 
-/// What is asked for. Of several values of one kind any will do; several kinds must all fit; an empty kind fits all.
+/// A filter. Of several values of one kind any may match; all kinds must match; an empty kind matches
+/// everything.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Sessions, by their whole ids.
+    /// Sessions, by their full ids.
     pub sessions: Option<Vec<String>>,
-    /// Tools; `mcp__github__*` stands for all that begin so.
+    /// Tools; `mcp__github__*` matches a prefix.
     pub tools: Vec<String>,
-    /// Events: of a call, any of those it is made of.
+    /// Events; for a call, any of its events.
     pub events: Vec<String>,
-    /// Events that are left out, where they are no part of a call.
+    /// Events that are left out, unless they are part of a call.
     pub without_events: Vec<String>,
     /// Subagents by their kind or id, or `main`.
     pub agents: Vec<String>,
@@ -31,17 +32,17 @@ pub struct Filter {
     pub verdicts: Vec<String>,
     /// Outcomes.
     pub outcomes: Vec<Outcome>,
-    /// Rules, or the beginning of one that ends in `*`, or the group before a slash.
+    /// Rules, a prefix that ends in `*`, or the group before a slash.
     pub rules: Vec<String>,
     /// Parts of paths, or patterns with `*`.
     pub paths: Vec<String>,
-    /// Words that are said anywhere.
+    /// Text that occurs anywhere.
     pub needles: Vec<Needle>,
     /// Not older than this.
     pub since_ms: Option<i64>,
     /// Not newer than this.
     pub until_ms: Option<i64>,
-    /// Those whose first record has a number from the first of these to the last.
+    /// Those whose first record has a number in this range, both ends included.
     pub seqs: Option<(u64, u64)>,
 }
 
@@ -50,7 +51,7 @@ pub struct Filter {
 pub struct EntryRow {
     /// The number of its session in the store.
     pub session: i64,
-    /// Tells calls of one batch apart.
+    /// Distinguishes calls of one batch.
     pub place: i64,
     /// The number of its last record.
     pub last_seq: i64,
@@ -62,7 +63,7 @@ pub struct EntryRow {
     pub seq: u64,
     /// Whether it is a tool call.
     pub is_call: bool,
-    /// The tool of a call, the event's name of anything else.
+    /// The tool of a call, or the event's name.
     pub name: String,
     /// The subagent that acted.
     pub agent_id: Option<String>,
@@ -72,19 +73,19 @@ pub struct EntryRow {
     pub verdict: Option<String>,
     /// The rules behind that.
     pub rules: Vec<String>,
-    /// What became of a call.
+    /// The outcome of a call.
     pub outcome: Option<Outcome>,
     /// How that is known.
     pub evidence: Option<Evidence>,
     /// How long the tool took, as the client measured it, in milliseconds.
     pub duration_ms: Option<u64>,
-    /// How long it was from our hook before it to our hook after it, in milliseconds.
+    /// The time from our hook before it to our hook after it, in milliseconds.
     pub between_ms: Option<u64>,
-    /// Whether the user was to be asked for permission.
+    /// Whether there was a permission request for it.
     pub permission_asked: bool,
-    /// How often it was put off to another run of the client.
+    /// How often it was deferred to another run of the client.
     pub deferrals: u32,
-    /// What it was about, in a line.
+    /// What it was about, in one line.
     pub subject: String,
     /// The id of a call.
     pub tool_use_id: String,
@@ -95,30 +96,30 @@ pub struct EntryRow {
 }
 
 impl EntryRow {
-    /// By which the newest come last.
+    /// The sort key; the newest come last.
     pub fn order(&self) -> (i64, &str, u64) {
         (self.at_ms, &self.session_id, self.seq)
     }
 }
 
-/// Where to look.
+/// Where to search.
 pub(super) enum Scope<'a> {
-    /// In all sessions but these.
+    /// In all sessions except these.
     AllBut(&'a [i64]),
-    /// The same, where only the newest are asked for.
+    /// The same, if only the newest are wanted.
     Late(&'a [i64]),
     /// In these sessions.
     Sessions(Vec<i64>),
-    /// Among what these records of a session belong to.
+    /// Only what these records of a session belong to.
     Records(i64, Vec<u64>),
 }
 
-/// So often what is not ours is looked past.
+/// The most rounds of skipping rows that are not ours.
 const MOST_ROUNDS: usize = 100;
 
 impl Store {
-    /// The newest `limit` entries that fit, oldest first. Sessions of the ids in `passed_over` are left out, and those
-    /// whose row is not ours.
+    /// The newest `limit` matching entries, oldest first. Sessions in `passed_over` are left out, and so are
+    /// those whose row is not ours.
     pub fn entries(&self, filter: &Filter, passed_over: &[String], limit: usize) -> Result<Vec<EntryRow>> {
         let mut passed_over = self.settle(|store| numbers(&store.connection, passed_over))?;
         for _ in 0..MOST_ROUNDS {
@@ -134,7 +135,7 @@ impl Store {
         Err(StorageError::Changed { what: "many sessions in it are not ours".to_owned() })
     }
 
-    /// How many entries fit, words aside. Sessions that are not ours count here.
+    /// How many entries match, without the text filter. Sessions that are not ours count here.
     pub fn count_entries(&self, filter: &Filter, passed_over: &[String]) -> Result<u64> {
         self.settle(|store| {
             let connection = &store.connection;
@@ -178,7 +179,7 @@ impl Store {
     }
 }
 
-/// The numbers of sessions; one that is not there has none.
+/// The numbers of sessions; a missing session has none.
 pub(super) fn numbers(connection: &Connection, ids: &[String]) -> rusqlite::Result<Vec<i64>> {
     let mut found = Vec::new();
     for id in ids {
@@ -192,7 +193,7 @@ fn without(numbers: Vec<i64>, passed_over: &[i64]) -> Vec<i64> {
     numbers.into_iter().filter(|number| !passed_over.contains(number)).collect()
 }
 
-/// Leaves the newest `limit` entries, oldest first.
+/// Keeps the newest `limit` entries, oldest first.
 pub(super) fn newest(found: &mut Vec<EntryRow>, limit: usize) {
     found.sort_by(|a, b| {
         a.order().cmp(&b.order()).then(a.place.cmp(&b.place)).then(a.is_call.cmp(&b.is_call).reverse())
@@ -200,7 +201,7 @@ pub(super) fn newest(found: &mut Vec<EntryRow>, limit: usize) {
     found.drain(..found.len().saturating_sub(limit));
 }
 
-/// Entries that fit all but the words, at most `limit` calls and `limit` other events.
+/// Entries that match everything but the text, at most `limit` calls and `limit` other events.
 pub(super) fn select(
     connection: &Connection,
     filter: &Filter,
@@ -219,7 +220,7 @@ pub(super) fn select(
     Ok(found)
 }
 
-/// So many calls are late: to look for decisions about each of them takes a few milliseconds.
+/// How many calls count as late: looking up decisions for each of them takes a few milliseconds.
 const LATE: i64 = 5000;
 
 /// Entries about which something was decided, if there are enough since the last so many calls; else all decisions have to
@@ -246,7 +247,7 @@ fn late(
     Ok((is_all || found.len() >= limit).then_some(found))
 }
 
-/// A question in SQL, and what it is asked with.
+/// An SQL query with its parameters.
 struct Asked {
     sql: String,
     given: Vec<Value>,
@@ -265,7 +266,7 @@ impl Asked {
             "0, x.seq, x.event, NULL, NULL, NULL, NULL, 0, 0"
         };
         let (table, own) = if is_call { ("calls", "TRUE") } else { ("events", "x.call IS NULL") };
-        // Where sessions are named, their own rows are few: they are read and sorted. Else the newest come first.
+        // Named sessions have few rows: these are read and sorted. Otherwise the newest are read first.
         let by_time = if matches!(scope, Scope::AllBut(_) | Scope::Late(_)) { "" } else { "+" };
         let mut asked = Self {
             sql: format!(
@@ -369,8 +370,8 @@ impl Asked {
         });
     }
 
-    /// Calls about which one of these was decided, before they ran or after. The verdict in a call's own row is only from
-    /// before. Decisions are far fewer than calls: they are read once, not call by call.
+    /// Calls with one of these decisions, made before they ran or after. The verdict in a call's own row is
+    /// only from before. There are far fewer decisions than calls, so they are read once, not call by call.
     fn decided(&mut self, verdicts: &[String]) {
         if verdicts.is_empty() {
             return;
@@ -402,12 +403,12 @@ impl Asked {
     }
 }
 
-/// A name, or the beginning of one that ends in `*`.
+/// A name, or a prefix that ends in `*`.
 fn name_pattern(name: &str) -> String {
     name.strip_suffix('*').map_or_else(|| literal(name), |beginning| format!("{}*", literal(beginning)))
 }
 
-/// A pattern that fits the same letters, small or capital.
+/// A pattern that ignores case.
 fn in_any_case(pattern: &str) -> String {
     let mut wide = String::with_capacity(4 * pattern.len());
     for letter in pattern.chars() {
@@ -421,7 +422,7 @@ fn in_any_case(pattern: &str) -> String {
     wide
 }
 
-/// A pattern that fits this text alone.
+/// A pattern that matches exactly this text.
 fn literal(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for letter in text.chars() {

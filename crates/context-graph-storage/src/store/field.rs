@@ -1,4 +1,4 @@
-//! A value of a row, on its way into a table or back out of one.
+//! A value of a row, on its way into or out of a table.
 
 use rusqlite::Row;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
@@ -25,7 +25,7 @@ impl From<u32> for Field<'_> {
     }
 }
 
-/// A count as the tables have it.
+/// A count in the type of the tables.
 impl From<u64> for Field<'_> {
     fn from(count: u64) -> Self {
         Self::Number(super::write::number(count))
@@ -81,12 +81,12 @@ impl ToSql for Field<'_> {
 }
 
 impl Field<'_> {
-    /// Adds the value to what is compared or sealed. No two lists of values give the same bytes.
+    /// Appends the value to the bytes that are compared or sealed. No two lists of values give the same bytes.
     pub(super) fn encode(self, into: &mut Vec<u8>) {
         let (kind, number, bytes): (u8, u64, &[u8]) = match self {
             Self::Null => (0, 0, &[]),
             Self::Number(number) => (1, number.cast_unsigned(), &[]),
-            // What is no number is kept as nothing.
+            // NaN is stored as NULL.
             Self::Real(number) if number.is_nan() => (0, 0, &[]),
             Self::Real(number) => (2, number.to_bits(), &[]),
             Self::Text(text) => (3, text.len() as u64, text.as_bytes()),
@@ -98,7 +98,7 @@ impl Field<'_> {
     }
 }
 
-/// Whether the first `count` values of a row are those that were encoded.
+/// Appends the first `count` values of a row to the bytes that are compared or sealed.
 pub(super) fn row_is(row: &Row<'_>, count: usize, mut encoded: &[u8]) -> rusqlite::Result<bool> {
     for at in 0..count {
         let Some(((kind, number), rest)) = split_value(encoded) else { return Ok(false) };

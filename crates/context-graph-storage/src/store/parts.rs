@@ -7,12 +7,12 @@ use std::thread;
 use super::Store;
 use crate::error::{Result, StorageError};
 
-/// Numbers of sessions, from the first to the last.
+/// A range of session numbers, first and last.
 pub(super) type Part = (i64, i64);
 
-/// Fewer sessions than this are left to one thread.
+/// With fewer sessions than this, one thread does everything.
 const WORTH_A_THREAD: i64 = if cfg!(test) { 2 } else { 2000 };
-/// More threads than this would wait for the disk.
+/// More threads than this would only wait for the disk.
 const MOST_THREADS: i64 = 8;
 /// So many parts for each thread, so that none waits long for another that was held up.
 const PARTS_A_THREAD: i64 = 8;

@@ -1,5 +1,5 @@
-//! The tables, which version of them is in the file, and whether they are ours. Nothing is asked of a file before that is
-//! known: what is called a table may be a view without an end.
+//! The tables, their version in the file, and whether they are ours. No query runs before that is known: a
+//! table could be replaced by an endless view.
 
 use std::{fmt, fs};
 
@@ -11,23 +11,23 @@ use crate::error::{IoContext, Result, StorageError};
 
 /// The version of the tables that is written, and the newest that is read.
 pub const VERSION: i64 = 1;
-/// Tells our files from other databases: `CGdb`.
+/// Identifies our files among other databases: `CGdb`.
 const APPLICATION: i64 = 0x4347_6462;
-/// Which program a file was made by.
+/// The version of the program that makes a file.
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 const TABLES: &str = include_str!("sql/schema.sql");
 const VIEWS: &str = include_str!("sql/views.sql");
 const OWN: &str = include_str!("sql/sqlite.sql");
 
-/// What makes a store of each version one of the next: the first entry leads from version 1 to 2.
+/// The migrations from each version to the next: the first entry leads from version 1 to 2.
 const MIGRATIONS: &[&str] = &[];
 
-/// What our own tables, indexes and views come to, taken together: one line for each way in which SQLite may have made
-/// them. The test below says what they come to now.
+/// Fingerprints of all our tables, indexes and views together: one for each form in which SQLite may have
+/// stored them. The test below computes the current one.
 const OURS: &[&str] = &["b7de6c2aa541ad6a1de199dd7ca0b97c0a8cc525e8197119b36864a9d2760b4f"];
 
-/// Makes the tables in a new file, and sees that those of an old one are understood.
+/// Creates the tables in a new file, and checks those of an existing one.
 pub(super) fn prepare(store: &Store, patience: Patience) -> Result<()> {
     match version(store)? {
         VERSION => match look(store)? {
@@ -37,13 +37,13 @@ pub(super) fn prepare(store: &Store, patience: Patience) -> Result<()> {
         },
         0 => create(store),
         newer if newer > VERSION => Err(too_new(store)),
-        // Rewriting years of work is nothing to do while someone waits for a hook.
+        // A migration of years of work must not run while a hook waits.
         _ if patience == Patience::Hook => Err(StorageError::Busy { path: store.path.clone() }),
         older => migrate(store, older, MIGRATIONS, VERSION),
     }
 }
 
-/// Something that a database is made of.
+/// An object of a database schema.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Object {
     kind: String,
@@ -52,25 +52,25 @@ pub(super) struct Object {
     sql: String,
 }
 
-/// What a file is made of.
+/// The state of a file's schema.
 pub(super) enum State {
-    /// What we made it of.
+    /// It is ours.
     Ours,
-    /// These are missing or not as they should be, and hold nothing that could be lost.
+    /// These are missing or wrong, and contain no data that could be lost.
     Mendable(Vec<Object>),
-    /// One of the tables is not ours; which, and how.
+    /// One of the tables is not ours; says which, and why.
     Foreign(String),
 }
 
 impl fmt::Display for Object {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Whatever the file says goes to a terminal.
+        // Text from the file may go to a terminal.
         let name: String = self.name.chars().take(60).collect();
         write!(out, "the {} {name:?}", self.kind)
     }
 }
 
-/// Whether the file has the version that is written now.
+/// Whether the file has the current version.
 pub(super) fn is_current(store: &Store) -> Result<bool> {
     version(store).map(|version| version == VERSION)
 }
@@ -80,7 +80,7 @@ fn changed(objects: &[Object]) -> StorageError {
     StorageError::Changed { what: format!("{first} is missing or not ours") }
 }
 
-/// Looks at what the file is made of. Further tables and views that somebody has put beside ours are no concern of ours.
+/// Checks the file's schema. Other tables and views next to ours are ignored.
 pub(super) fn look(store: &Store) -> Result<State> {
     if OURS.contains(&store.settle(|store| fingerprint(&store.connection))?.as_str()) {
         return Ok(State::Ours);
@@ -106,7 +106,7 @@ pub(super) fn look(store: &Store) -> Result<State> {
     Ok(if wrong.is_empty() { State::Ours } else { State::Mendable(wrong) })
 }
 
-/// Drops what is not ours of these, and makes anew what is missing of ours.
+/// Drops those of these objects that are not ours, and creates our missing ones.
 pub(super) fn mend(store: &Store, wrong: &[Object]) -> Result<()> {
     let begun = store.begin()?;
     store.settle(|_| {
@@ -121,7 +121,7 @@ pub(super) fn mend(store: &Store, wrong: &[Object]) -> Result<()> {
     })
 }
 
-/// Everything that a database is made of, in one order.
+/// All objects of a database, in a fixed order.
 fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
     let asked = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema";
     let mut statement = connection.prepare(asked)?;
@@ -163,17 +163,17 @@ fn too_new(store: &Store) -> StorageError {
     let made_by = text("SELECT type FROM sqlite_schema WHERE name = 'meta' AND type = 'table'")
         .and_then(|_| text("SELECT value FROM meta WHERE name = 'made_by'"));
     let made_by = made_by.unwrap_or_else(|_| "a newer version".to_owned());
-    // Whatever the file says goes to a terminal.
+    // Text from the file may go to a terminal.
     let made_by = made_by.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(40).collect();
     StorageError::NewerStore { made_by, this: PROGRAM.to_owned() }
 }
 
-/// The tables as SQLite has them.
+/// The tables in SQLite's form.
 fn tables() -> String {
     compact(&TABLES.replace("/* clustered */", "WITHOUT ROWID"))
 }
 
-/// SQL without comments and lines: every process that opens the file reads it.
+/// SQL without comments and line breaks: every process that opens the file parses it.
 fn compact(sql: &str) -> String {
     let lines = sql.lines().map(|line| line.split("--").next().unwrap_or_default().trim());
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
@@ -182,7 +182,7 @@ fn compact(sql: &str) -> String {
 pub(super) fn create(store: &Store) -> Result<()> {
     let transaction = store.begin()?;
     store.settle(|_| {
-        // Someone else may have come first.
+        // Another process may have been faster.
         let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         let is_empty = objects(&transaction)?.is_empty();
         if found == 0 && is_empty {
@@ -200,7 +200,7 @@ pub(super) fn create(store: &Store) -> Result<()> {
     }
 }
 
-/// Makes the tables, for a copy that someone else will read.
+/// Creates the tables, for a copy that others will read.
 pub(super) fn create_in(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&tables())?;
     connection.execute_batch(&compact(VIEWS))?;
@@ -214,12 +214,12 @@ fn note_version(connection: &Connection, version: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Brings an older store up to date in one transaction. A copy of it as it was lies beside it until that has succeeded.
+/// Migrates an older store in one transaction. A copy of it is kept next to it until that has succeeded.
 fn migrate(store: &Store, from: i64, steps: &[&str], to: i64) -> Result<()> {
     let copy = store.path.with_extension(format!("before-{to}"));
     let steps = usize::try_from(from - 1).ok().and_then(|done| steps.get(done..)).unwrap_or_default();
     let begun = store.begin()?;
-    // Nobody writes from here on, and nothing of ours is in the file yet.
+    // From here on nobody else writes, and we have not written anything yet.
     fs::copy(&store.path, &copy).context("copy the store to", &copy)?;
     store.settle(|_| {
         for step in steps {
@@ -292,7 +292,7 @@ mod tests {
             assert!(!rebuilt.mended.is_empty());
             drop(opened(folder.path()));
         }
-        // A view without an end in the place of a table.
+        // An endless view in place of a table.
         change(
             "DROP TABLE turns; CREATE VIEW turns AS WITH RECURSIVE n (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n)
                 SELECT 1 AS session, seq, 1 AS at_ms, 1 AS ended_ms, 1 AS ended_by, 1 AS prompt FROM n",

@@ -1,4 +1,4 @@
-//! Sessions read back: one, the newest, those of a project.
+//! Reads sessions: one, the newest, those of a project.
 
 use std::ops::ControlFlow;
 
@@ -12,11 +12,11 @@ use crate::codec;
 use crate::error::{Result, StorageError};
 use crate::session_key::SessionKey;
 
-/// What a snapshot and a state are sealed for.
+/// The purposes of the seals of a snapshot and a state.
 pub(super) const SNAPSHOT: &str = "stored snapshot";
 pub(super) const STATE: &str = "stored state";
 
-/// What a session goes on from, as it is stored.
+/// The stored snapshot and state of a session.
 struct States {
     number: i64,
     snapshot: Option<Vec<u8>>,
@@ -24,20 +24,19 @@ struct States {
 }
 
 impl Store {
-    /// The stored snapshot. One that does not decode is moved to quarantine and reported once.
+    /// The stored snapshot. One that cannot be decoded is moved to quarantine and reported once.
     pub fn snapshot(&self, id: &str) -> Result<Option<SessionIdentitySnapshot>> {
         let Some(States { number, snapshot: Some(bytes), .. }) = self.states(id)? else { return Ok(None) };
         self.open_snapshot(id, number, &bytes).map(Some)
     }
 
-    /// The further state stored with the snapshot. One that does not check out is moved to quarantine and reported
-    /// once.
+    /// The further state stored with the snapshot. An invalid one is moved to quarantine and reported once.
     pub fn state(&self, id: &str) -> Result<Option<Vec<u8>>> {
         let Some(States { number, state: Some(bytes), .. }) = self.states(id)? else { return Ok(None) };
         self.open_state(id, number, &bytes).map(Some)
     }
 
-    /// Both, of a session that has a snapshot.
+    /// Both, for a session that has a snapshot.
     pub fn snapshot_and_state(&self, id: &str) -> Result<Option<(SessionIdentitySnapshot, Option<Vec<u8>>)>> {
         let Some(States { number, snapshot: Some(bytes), state }) = self.states(id)? else { return Ok(None) };
         let snapshot = self.open_snapshot(id, number, &bytes)?;
@@ -72,7 +71,7 @@ impl Store {
         state.ok_or_else(|| self.put_aside(id, number, "state", bytes))
     }
 
-    /// Saves damaged bytes, takes them out of the store, and says so.
+    /// Saves damaged bytes, removes them from the store, and returns the error.
     fn put_aside(&self, id: &str, number: i64, column: &str, bytes: &[u8]) -> StorageError {
         let name = |key| format!("{key}.{column}-{:016x}", xxh3_64(bytes));
         let saved = SessionKey::new(id).and_then(|key| self.quarantine.save(&name(key), bytes));
@@ -96,14 +95,14 @@ impl Store {
         })
     }
 
-    /// The session as lists show it.
+    /// The session's list entry.
     pub fn session(&self, id: &str) -> Result<Option<SessionEntry>> {
         SessionKey::new(id)?;
         self.settle(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.entry)))
     }
 
-    /// Visits the sessions that match, newest first, one at a time. What does not bear our tag is passed over: it is not
-    /// what we wrote, and [`Store::verify_chains`] names it.
+    /// Visits the matching sessions, newest first, one at a time. Sessions without our tag are skipped: we did
+    /// not write them, and [`Store::verify_chains`] reports them.
     pub fn visit_sessions(&self, query: &SessionQuery, visit: SessionVisitor<'_>) -> Result<()> {
         let mut given: Vec<&dyn ToSql> = Vec::new();
         let mut conditions = String::from("TRUE");
@@ -135,7 +134,7 @@ impl Store {
         })
     }
 
-    /// The sessions that match, newest first.
+    /// The matching sessions, newest first.
     pub fn list_sessions(&self, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
         let mut found = Vec::new();
         self.visit_sessions(query, &mut |session| {
@@ -145,7 +144,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The newest session of a project, passing over one id.
+    /// The newest session of a project, except one id.
     pub fn latest_of_project(&self, project: &str, excluding: Option<&str>) -> Result<Option<SessionEntry>> {
         self.settle(|store| {
             let asked =
@@ -161,7 +160,7 @@ impl Store {
         })
     }
 
-    /// The states of the newest sessions of a project, newest first, passing over one id and what does not check out.
+    /// The states of the newest sessions of a project, newest first, without one id and without invalid ones.
     pub fn newest_states(&self, project: &str, excluding: &str, most: usize) -> Result<Vec<Vec<u8>>> {
         self.settle(|store| {
             let asked =
@@ -183,9 +182,9 @@ impl Store {
         self.ids("SELECT session_id FROM sessions WHERE previous_id = ? ORDER BY session_id", &[&id])
     }
 
-    /// At most two ids that begin so: one is found, two are too many.
+    /// At most two ids with this prefix: one is a match, two are ambiguous.
     pub fn ids_beginning(&self, beginning: &str) -> Result<Vec<String>> {
-        // Texts compare by their bytes, and no character comes after this one.
+        // Texts compare by their bytes, and no character sorts after this one.
         let end = format!("{beginning}\u{10FFFF}");
         let asked = "SELECT session_id FROM sessions WHERE session_id >= ? AND session_id < ?
             ORDER BY session_id LIMIT 2";
@@ -216,7 +215,7 @@ impl Store {
         })
     }
 
-    /// Bytes on disk, and how many of them hold something: the rest is used again before the file grows.
+    /// Bytes on disk, and how many of them are in use: the rest is reused before the file grows.
     pub fn sizes(&self) -> Result<(u64, u64)> {
         self.settle(|store| {
             let asked = "SELECT page_count * page_size, (page_count - freelist_count) * page_size

@@ -12,24 +12,24 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 
 use super::{About, Access, Share};
 
-/// Reading and writing at a place.
+/// Reading and writing at an offset.
 pub(crate) use std::os::unix::fs::FileExt;
 
 /// An open folder.
 pub(crate) type Handle = OwnedFd;
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// A pipe must not be waited for, and a terminal not become ours.
+/// Opening must not block on a pipe, and a terminal must not become ours.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 const OWNER_ALL: Mode = Mode::RWXU;
 const OWNER_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// Opens a folder by its path. Links on the way are followed, one at the end is not.
+/// Opens a folder by its path. Links on the way are followed, a link at the end is not.
 pub(crate) fn open_folder(path: &Path) -> io::Result<Handle> {
     retried(|| rustix::fs::openat(CWD, path, FOLDER, Mode::empty())).map_err(not_a_link)
 }
 
-/// Opens a folder by its path, links followed.
+/// Opens a folder by its path, following links.
 pub(crate) fn open_any_folder(path: &Path) -> io::Result<Handle> {
     let flags = FOLDER.difference(OFlags::NOFOLLOW);
     retried(|| rustix::fs::openat(CWD, path, flags, Mode::empty())).map_err(Into::into)
@@ -40,23 +40,23 @@ pub(crate) fn open_folder_in(folder: &Handle, name: &OsStr) -> io::Result<Handle
     retried(|| rustix::fs::openat(folder, name, FOLDER, Mode::empty())).map_err(not_a_link)
 }
 
-/// Makes a folder in another one, for its owner alone or, as far as the user's mask lets them in, for all.
+/// Creates a folder in another one, for its owner only or, as far as the umask allows, for all.
 pub(crate) fn create_folder_in(folder: &Handle, name: &OsStr, share: Share) -> io::Result<()> {
     let mode = if share == Share::Nobody { OWNER_ALL } else { Mode::RWXU | Mode::RWXG | Mode::RWXO };
     retried(|| rustix::fs::mkdirat(folder, name, mode)).map_err(Into::into)
 }
 
-/// Makes a folder and those above it that are missing, for their owner alone.
+/// Creates a folder and its missing parents, for their owner only.
 pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(OWNER_ALL.as_raw_mode() as _).create(path)
 }
 
-/// Makes an empty file for its owner alone. It must not be there yet.
+/// Creates an empty file for its owner only. It must not exist yet.
 pub(crate) fn create_own_file(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(OWNER_FILE.as_raw_mode() as _).open(path).map(drop)
 }
 
-/// Gives a new file to those whom it is for.
+/// Sets the access rights of a new file.
 pub(crate) fn share(file: &File, share: Share) -> io::Result<()> {
     let mode = match share {
         Share::Nobody => return Ok(()),
@@ -66,7 +66,7 @@ pub(crate) fn share(file: &File, share: Share) -> io::Result<()> {
     rustix::fs::fchmod(file, mode).map_err(Into::into)
 }
 
-/// Opens a file in a folder. New ones are for their owner alone.
+/// Opens a file in a folder. New files are for their owner only.
 pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io::Result<File> {
     open_from(folder.as_fd(), name.as_ref(), access)
 }
@@ -89,7 +89,7 @@ fn open_from(folder: BorrowedFd<'_>, path: &Path, access: Access) -> io::Result<
     Ok(File::from(opened))
 }
 
-/// Opens a file by its path, links followed, to be read. A pipe is not waited for.
+/// Opens a file by its path for reading, following links. Does not block on a pipe.
 pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
     let flags = FILE.difference(OFlags::NOFOLLOW) | OFlags::RDONLY;
     let opened = retried(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?;
@@ -111,12 +111,12 @@ pub(crate) fn remove_folder_in(folder: &Handle, name: &OsStr) -> io::Result<()> 
     retried(|| rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)).map_err(Into::into)
 }
 
-/// Has the names of what is in a folder survive a power cut.
+/// Syncs a folder, so that the names in it survive a power cut.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// The names of what is in a folder.
+/// The names in a folder.
 pub(crate) fn names(folder: &Handle) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in rustix::fs::Dir::read_from(folder)? {
@@ -128,17 +128,17 @@ pub(crate) fn names(folder: &Handle) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Whether something of that name is in a folder, be it a link.
+/// Whether there is something of that name in a folder, even a link.
 pub(crate) fn is_there(folder: &Handle, name: &OsStr) -> bool {
     rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }
 
-/// What is to be known of something open.
+/// The metadata of something open.
 pub(crate) fn about(handle: impl std::os::fd::AsFd) -> io::Result<About> {
     Ok(about_stat(&rustix::fs::fstat(handle)?))
 }
 
-/// The same of something by its path; a link is not followed.
+/// The metadata of something by its path; a link is not followed.
 pub(crate) fn about_path(path: &Path) -> io::Result<About> {
     Ok(about_stat(&rustix::fs::lstat(path)?))
 }
@@ -163,23 +163,23 @@ fn about_stat(stat: &Stat) -> About {
     }
 }
 
-/// Takes a folder from everybody but its owner.
+/// Removes the access of everybody but the owner to a folder.
 pub(crate) fn close_folder(folder: &Handle) -> io::Result<()> {
     rustix::fs::fchmod(folder, OWNER_ALL).map_err(Into::into)
 }
 
-/// Takes a file from everybody but its owner.
+/// Removes the access of everybody but the owner to a file.
 pub(crate) fn close_file(file: &File) -> io::Result<()> {
     rustix::fs::fchmod(file, OWNER_FILE).map_err(Into::into)
 }
 
-/// What the system knows the user by whose rights this process has.
+/// The effective user id of this process, as bytes.
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere the system may refuse to say")]
 pub(crate) fn user_id() -> io::Result<[u8; 4]> {
     Ok(rustix::process::geteuid().as_raw().to_le_bytes())
 }
 
-/// Waits until no one else holds a file.
+/// Waits for an exclusive lock on a file.
 pub(crate) fn lock(file: &File) -> io::Result<()> {
     file.lock()
 }
@@ -193,7 +193,7 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Lets others hold it.
+/// Releases the lock.
 pub(crate) fn unlock(file: &File) -> io::Result<()> {
     file.unlock()
 }
@@ -203,7 +203,7 @@ pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
     file.set_len(length)
 }
 
-/// Writes parts behind each other by one call, and says how many bytes were written.
+/// Appends all parts with one call, and returns the number of bytes written.
 pub(crate) fn write_once(mut file: &File, parts: &[&[u8]; 3]) -> io::Result<usize> {
     let parts = parts.map(IoSlice::new);
     loop {
@@ -214,22 +214,22 @@ pub(crate) fn write_once(mut file: &File, parts: &[&[u8]; 3]) -> io::Result<usiz
     }
 }
 
-/// Has the disk begin with what was written, so that there is less to wait for when it is to be safe.
+/// Starts writing data to disk, so that a later sync waits less.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "only libc has this call")]
 pub(crate) fn begin_sync(file: &File) {
     use std::os::fd::AsRawFd as _;
-    // SAFETY: it touches no memory of ours, and the file is open. That it may fail costs nothing but time.
+    // SAFETY: it touches no memory of ours, and the file is open. If it fails, only time is lost.
     unsafe {
         libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
     }
 }
 
-/// Elsewhere the disk begins when it is waited for.
+/// On other systems writing starts with the sync.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn begin_sync(_file: &File) {}
 
-/// A link where a file or a folder is wanted has a name of its own here, and others elsewhere.
+/// Maps the error for a link in place of a file or folder, which differs between systems.
 fn not_a_link(error: rustix::io::Errno) -> io::Error {
     match error {
         rustix::io::Errno::LOOP | rustix::io::Errno::MLINK => {
