@@ -1,11 +1,11 @@
-//! Programs that pack and unpack.
+//! Programs that pack and unpack archives.
 
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Origin, Piece, Text, path};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
-    /// Files of unknown names are put into a folder.
+    /// Reports writes of files with unknown names inside a folder.
     pub(super) fn write_within(&mut self, folder: &Text, by: &str) {
         let mut path = folder.clone();
         path.push_str("/");
@@ -13,14 +13,14 @@ impl Shell<'_> {
         self.touch(Access::Write, &path, by);
     }
 
-    /// A member as seen from the folder that the archiver goes to first.
+    /// A member's path, seen from the folder that the archiver changes to first.
     fn below(&self, folder: Option<&Text>, member: &Text) -> Text {
         let Some(folder) = folder else { return member.clone() };
         let folder = path::arrived(&self.home_expanded(folder), self.cwd(), self.places.fs);
         path::absolute(&self.home_expanded(member), &folder)
     }
 
-    /// Reports what an archiver touches; false where the program is none.
+    /// Reports what an archiver touches; false if the program is not an archiver.
     pub(super) fn archived(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let name = call.run.name.as_str();
         match name {
@@ -69,7 +69,8 @@ impl Shell<'_> {
         true
     }
 
-    /// Unpackers with ways of their own to say where to. What they read and write besides is seen by others.
+    /// Unpackers that have their own options for the destination. Other code reports what else they read and
+    /// write.
     fn extracted(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let here = || Text::lit(".");
         let words = call.operands();
@@ -117,14 +118,14 @@ impl Shell<'_> {
         self.unpack(&call.run.name, archive.as_ref(), &folder, 0, stdin);
     }
 
-    /// `tar x`: where it goes, and by which names.
+    /// `tar x`: the destination folder and the names of the members.
     fn unpack_tar(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let name = call.run.name.as_str();
         let to = call.value("-C").or_else(|| call.value("--one-top-level"));
         let to = to.cloned().unwrap_or_else(|| Text::lit("."));
         for script in call.values("--transform").chain(call.values("-s").filter(|_| name == "bsdtar")) {
             let names = names_in_script(script);
-            // A folder that is put in may hold any of them.
+            // The renamed member may be a folder that holds a settings file.
             let below = names.iter().map(|name| format!("{name}/settings.json")).collect::<Vec<_>>();
             self.bring_named(&to, names.iter().chain(&below).map(String::as_str), name);
         }
@@ -154,7 +155,7 @@ impl Shell<'_> {
         if let Some(folder) = folder.filter(|_| !creates && !call.has("--list")) {
             self.write_within(folder, name);
         }
-        // An archive may lie on another machine: `host:/path`.
+        // The archive may be on another machine: `host:/path`.
         let elsewhere = call.value("--file").and_then(|file| {
             let (host, path) = file.split_once(':')?;
             (!host.is_empty() && !host.to_string().contains('/') && !path.is_empty()).then_some(host)
@@ -170,7 +171,7 @@ impl Shell<'_> {
     }
 }
 
-/// The names that a rule for renaming members can put in: `s,x,.claude/settings.json,`.
+/// The names that a rename rule can produce: `s,x,.claude/settings.json,`.
 fn names_in_script(script: &Text) -> Vec<String> {
     let text = script.to_string();
     let Some(separator) = text.strip_prefix('s').and_then(|rest| rest.chars().next()) else {

@@ -1,24 +1,26 @@
-//! What comes into a folder under names of its own: out of archives, other repositories, whole folders and the network.
+//! Files that arrive under names of their own: from archives, other repositories, copied folders and the
+//! network.
 //!
-//! Most of it is nobody's concern. What counts is whether it would take the place of what calls the guard or of what the
-//! guard keeps, so only those places are looked for: in the folder that is copied, and among the names in the archive.
+//! Most of them are harmless. What matters is whether one replaces a file that calls the guard or that the
+//! guard owns. So only those paths are checked: in the folder that is copied, and among the names in the
+//! archive.
 
 use crate::effects::members::{MAX_ARCHIVE, Members, members};
 use crate::effects::path::{absolute, absolute_str, is_within};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Run, Target, Text};
 
-/// Folders looked into for one pattern.
+/// How many source folders are checked for one pattern.
 const MAX_SOURCES: usize = 64;
 
-/// Below the project and below the home.
+/// Paths below the project and below the home folder.
 const KEPT: &[&str] =
     &[".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".context-graph"];
-/// Below the home alone.
+/// Paths below the home folder only.
 const KEPT_AT_HOME: &[&str] = &[".claude.json", ".config/context-graph"];
 
 impl Shell<'_> {
-    /// The places that nothing may be brought to.
+    /// The paths that must not be overwritten.
     pub(crate) fn kept(&self) -> Vec<String> {
         let below = |root: &str, name: &&str| format!("{}/{name}", root.trim_end_matches('/'));
         let home = self.places.home;
@@ -29,19 +31,20 @@ impl Shell<'_> {
         kept
     }
 
-    /// A folder in full, where it is known and on this machine.
+    /// The folder's absolute path, if it is known and on this machine.
     fn folder_of(&self, folder: &Text) -> Option<String> {
         let folder = absolute(&self.home_expanded(folder), self.cwd());
         folder.literal().filter(|_| self.remote == 0).map(str::to_owned)
     }
 
-    /// A folder is copied: `into` says whether what it holds goes right into the other, or the folder itself does.
+    /// A folder is copied. With `into`, its contents go directly into the destination; without, the folder
+    /// itself does.
     pub(crate) fn bring_folder(&mut self, source: &Text, destination: &Text, into: bool, by: &str) {
         let Some(root) = self.folder_of(destination) else { return };
         let source = self.home_expanded(source);
         let sources = Target::new(&source, self.cwd(), self.places);
         let mut taken = Vec::new();
-        // Found somewhere by its name: whatever it holds takes the place of ours.
+        // The source is only known by its name, so it may hold any of our files.
         if sources.path.has_hole()
             && !into
             && let Some(name) = sources.path.file_name().literal()
@@ -51,7 +54,7 @@ impl Shell<'_> {
         }
         for source in sources.places().take(MAX_SOURCES) {
             let name = source.rsplit('/').next().unwrap_or(source);
-            // What does not exist yet takes the folder's place instead of holding it.
+            // A destination that does not exist yet becomes the copy itself instead of holding it.
             let root = if into || self.places.fs.kind(&root).is_none() {
                 root.clone()
             } else {
@@ -69,7 +72,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Whether this very command writes a file, or copies what holds it.
+    /// Whether this command writes the file, or copies a folder that holds it.
     fn is_made(&self, file: &str) -> bool {
         let copied = |(copy, origin): &(String, String)| {
             is_within(file, copy)
@@ -78,7 +81,8 @@ impl Shell<'_> {
         self.written.contains_key(file) || self.copies.iter().any(copied)
     }
 
-    /// What an earlier part of this very command puts into an archive: the folder it is taken from, and its name there.
+    /// What an earlier part of this command put into the archive: the source folder, and the name in the
+    /// archive.
     fn packed_before(&self, archive: &Text) -> Vec<(Text, Text)> {
         let Some(archive) = self.folder_of(archive) else { return Vec::new() };
         let is_it = |file: &Text, run: &Run| absolute(file, &run.cwd).literal() == Some(archive.as_str());
@@ -104,7 +108,7 @@ impl Shell<'_> {
         packed
     }
 
-    /// Files of these names come into a folder.
+    /// Files with these names arrive in a folder.
     pub(super) fn bring_named<'n>(&mut self, folder: &Text, names: impl Iterator<Item = &'n str>, by: &str) {
         let Some(root) = self.folder_of(folder) else { return };
         let kept = self.kept();
@@ -118,8 +122,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Files come into a folder, and their names cannot be seen. In a project that is everyday work. In the folders of
-    /// settings it is not, and with folders among them neither is it in the home.
+    /// Files arrive in a folder, but their names cannot be seen. In a project this is normal. In a settings
+    /// folder it is not; in the home folder it is not if there are folders among them.
     pub(crate) fn bring_unnamed(&mut self, folder: &Text, with_folders: bool, by: &str) {
         let Some(root) = self.folder_of(folder) else { return };
         let home = self.places.home.trim_end_matches('/');
@@ -137,7 +141,7 @@ impl Shell<'_> {
         }
     }
 
-    /// An archive is unpacked. `strip` is how many folders its names lose.
+    /// An archive is unpacked. `strip` is the number of leading folders that its names lose.
     pub(crate) fn unpack(
         &mut self,
         by: &str,
@@ -173,7 +177,7 @@ impl Shell<'_> {
             let place = absolute(&member, &Text::lit(root.as_str()));
             self.bring_folder(&source, &place, true, by);
         }
-        // `tar c … | tar x`: a copy of a folder by other means.
+        // `tar c … | tar x` is another way to copy a folder.
         if stdin.archive && archive.is_none_or(|file| file.known() == "-") {
             for folder_packed in self.folders_packed() {
                 seen = true;
@@ -192,7 +196,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The paths that the `git archive` before a pipe is told to pack.
+    /// The paths that the `git archive` before the pipe packs.
     fn parts_archived(&self) -> Vec<Text> {
         let Some(run) = self.out.runs.iter().rev().find(|run| run.name == "git") else { return Vec::new() };
         let call = self.known.read(run);
@@ -200,14 +204,14 @@ impl Shell<'_> {
         words.iter().skip(1).map(|word| (*word).clone()).collect()
     }
 
-    /// The folders that the `tar` before a pipe packs.
+    /// The folders that the `tar` before the pipe packs.
     fn folders_packed(&self) -> Vec<Text> {
         let packs = |run: &&Run| matches!(run.name.as_str(), "tar" | "gtar" | "bsdtar");
         let Some(run) = self.out.runs.iter().rev().find(packs) else { return Vec::new() };
         vec![self.known.read(run).value("-C").cloned().unwrap_or_else(|| Text::lit("."))]
     }
 
-    /// The files that a word means: one, or those that a pattern fits.
+    /// The files that a word means: one file, or all that match its pattern.
     fn files_meant(&self, file: &Text) -> Vec<Text> {
         if file.literal().is_some() || file.has_hole() {
             return vec![file.clone()];
@@ -216,7 +220,7 @@ impl Shell<'_> {
         target.places().take(MAX_SOURCES).map(Text::lit).collect()
     }
 
-    /// The files among words that may be patterns, or stand for what flows in.
+    /// The files among words that may be patterns; without words, the files that standard input comes from.
     pub(super) fn files_read(&self, files: &[&Text], stdin: &Flow) -> Vec<Text> {
         if files.is_empty() {
             return self.files_fed(stdin);
@@ -232,7 +236,8 @@ impl Shell<'_> {
         found
     }
 
-    /// The content of a file: what this very command wrote there, or what is there. At most so much of it, and a byte more.
+    /// The content of a file: what this command wrote there, or what is on disk. Reads at most `most` bytes and
+    /// one more.
     pub(super) fn read_file(&self, file: &Text, most: usize) -> Option<Vec<u8>> {
         if let Some(flow) = self.descriptor(file) {
             return flow.literal().map(|text| text.as_bytes().to_vec());
@@ -245,7 +250,7 @@ impl Shell<'_> {
         self.places.fs.content(origin.unwrap_or(&path), most)
     }
 
-    /// The files whose content may be what flows in here.
+    /// The files whose content may arrive on standard input.
     pub(super) fn files_fed(&self, stdin: &Flow) -> Vec<Text> {
         if !stdin.piped || stdin.text.is_some() || !stdin.file {
             return Vec::new();
@@ -259,7 +264,7 @@ fn parent_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// A name without its first folders; `None` if nothing is left.
+/// The name without its first `count` folders; `None` if nothing is left.
 pub(super) fn stripped(name: &str, count: usize) -> Option<&str> {
     (0..count).try_fold(name, |name, _| name.split_once('/').map(|(_, rest)| rest.trim_start_matches('/')))
 }

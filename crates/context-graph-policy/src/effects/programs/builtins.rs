@@ -1,4 +1,4 @@
-//! Commands of the shell itself.
+//! The shell's builtin commands.
 
 use context_graph_secrets::names_credential;
 
@@ -8,7 +8,7 @@ use crate::effects::{Access, Disclosure, Origin, Run, Text};
 use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
-    /// A subscript in the name of a variable is evaluated, commands in it and all, even where it was quoted.
+    /// The shell evaluates a subscript in a variable's name, including commands in it, even if it was quoted.
     pub(super) fn subscripts(&mut self, run: &Run) {
         if !matches!(
             run.name.as_str(),
@@ -33,7 +33,7 @@ impl Shell<'_> {
         }
     }
 
-    /// One word that may name a variable with a subscript.
+    /// A word that may name a variable with a subscript.
     pub(crate) fn subscript(&mut self, word: &Text) {
         let inner = word.known().split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
         let runs = |inner: &str| inner.starts_with("$(") || inner.starts_with('`');
@@ -65,7 +65,7 @@ impl Shell<'_> {
             "source" | "." => {
                 match run.args.first() {
                     Some(file) => self.run_file(file, &run.args, stdin, &run.name),
-                    // fish takes what it is fed.
+                    // fish's `source` reads standard input.
                     None if stdin.piped => return Some(self.run_stream(stdin, &run.name)),
                     None => {}
                 }
@@ -103,7 +103,7 @@ impl Shell<'_> {
                 self.set_positional(self.positional().get(2..).unwrap_or_default().to_vec());
             }
             "read" | "mapfile" | "readarray" => self.read_variables(call, stdin),
-            // A line put into the history is there to be called up again.
+            // A line that is put into the history can be called up and run later.
             "history" if run.arg(0) == "-s" => {
                 let line: Vec<String> = run.args[1..].iter().map(Text::to_string).collect();
                 self.quietly(|shell| shell.script(&line.join(" ")));
@@ -127,7 +127,7 @@ impl Shell<'_> {
         Some(Flow::default())
     }
 
-    /// The names that `ls` prints of a hidden folder, as a pattern: what lies there is seldom listed to be worked on.
+    /// The names that `ls` prints for a hidden folder, as a pattern.
     fn listed_hidden(&self, call: &Invocation<'_>) -> Option<Text> {
         let named = call.operands().first().map(|name| (*name).clone());
         let place = absolute(&named.clone().unwrap_or_else(|| Text::lit(".")), self.cwd());
@@ -139,7 +139,7 @@ impl Shell<'_> {
         is_hidden.then_some(text)
     }
 
-    /// `alias ls=rm`, and `hash -p /bin/rm ls`: from now on that is what the name means.
+    /// `alias ls=rm` and `hash -p /bin/rm ls`: the name means the other program from now on.
     fn rename(&mut self, run: &Run) {
         if run.name == "hash" {
             if run.arg(0) == "-p" {
@@ -159,7 +159,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `printenv`: all of the environment, or what is asked for.
+    /// `printenv`: the whole environment, or the variables it names.
     fn print_environment(&mut self, call: &Invocation<'_>) -> Flow {
         let names = call.operands();
         if names.is_empty() {
@@ -173,7 +173,7 @@ impl Shell<'_> {
         value.map_or_else(Flow::default, |value| Flow { piped: true, ..Flow::text(value) })
     }
 
-    /// `export`, `declare` and their like. What is assigned in words of its own has been set before.
+    /// `export`, `declare` and similar. Assignments in separate words were handled before.
     fn declare(&mut self, call: &Invocation<'_>) -> Flow {
         let run = call.run;
         let bare = run.args.iter().all(|arg| matches!(arg.known(), "-p" | "-x" | "-px" | "-xp"));
@@ -195,7 +195,7 @@ impl Shell<'_> {
         Flow::default()
     }
 
-    /// `read`: variables get what is fed, as far as that is known.
+    /// `read`: sets variables from standard input, as far as it is known.
     fn read_variables(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let run = call.run;
         let separators =
@@ -225,7 +225,7 @@ impl Shell<'_> {
                 (Some(text), _) if single => Text::lit(text.trim()),
                 (_, Some(value)) => Text::lit(value.as_str()),
                 _ if stdin.decoded => Text::hole(Origin::Computed),
-                // Each line in turn is one of what a pattern stands for.
+                // Each line is one of the names that the pattern stands for.
                 _ => match &stdin.text {
                     Some(text) if single && (text.has_glob() || text.has_origin(Origin::Below)) => {
                         text.clone()
@@ -240,14 +240,14 @@ impl Shell<'_> {
     fn change_folder(&mut self, call: &Invocation<'_>) {
         let to = match call.operands().first() {
             Some(to) if to.literal() == Some("-") => self.came_from(),
-            // What lies above an unknown place is unknown.
+            // The parent of an unknown folder is unknown.
             Some(to) if climbs(to) => Text::hole(Origin::Variable),
             Some(to) if self.goes_by_links || call.has("-P") => arrived(to, self.cwd(), self.places.fs),
             Some(to) => absolute(to, self.cwd()),
             None if call.run.has("-") => self.came_from(),
             None => self.variable("HOME").unwrap_or_else(|| Text::lit(self.places.home)),
         };
-        // A search path for folders may lead anywhere.
+        // With `CDPATH` set, a plain name may lead anywhere.
         let searches =
             call.run.assigns.iter().any(|(name, _)| name == "CDPATH") || self.variable("CDPATH").is_some();
         let is_plain = call.operands().first().is_some_and(|to| !to.prefix().starts_with(['/', '.', '~']));
@@ -263,7 +263,7 @@ impl Shell<'_> {
             self.unknown(crate::effects::Unknown::Decoded);
             return Flow::default();
         }
-        // Unknown values stand where words do; what is around them can still be read.
+        // Replaces unknown values by a placeholder, so that the text around them can still be parsed.
         let mut readable = String::new();
         for piece in &script.0 {
             match piece {
@@ -275,7 +275,7 @@ impl Shell<'_> {
             }
         }
         if script.is_blank() {
-            // `eval "$(ssh-agent -s)"` and its kin: the output of a program we can name.
+            // `eval "$(ssh-agent -s)"` and similar: output of a known program.
             let trusted = script.has_origin(Origin::Output) && by == "eval" && self.evaluates_known_tool();
             if !trusted {
                 self.unknown(crate::effects::Unknown::Piped(by.to_owned()));
@@ -285,19 +285,19 @@ impl Shell<'_> {
         self.script_fed(&readable, stdin)
     }
 
-    /// Whether the command just walked is one whose output is made to be evaluated.
+    /// Whether the command just walked is one whose output is meant for `eval`.
     fn evaluates_known_tool(&self) -> bool {
         let Some(last) = self.out.runs.last() else { return false };
         lists::EVALUATED.contains(&last.name.as_str())
     }
 
-    /// A file that is run as a script; its content is walked where this very command wrote it.
+    /// A file that is run as a script. If this command wrote the file, its content is walked.
     pub(super) fn run_file(&mut self, file: &Text, argv: &[Text], stdin: &Flow, by: &str) {
         if let Some(flow) = self.descriptor(file) {
             self.run_stream(&flow, by);
             return;
         }
-        // By whatever number it is open, it was opened for this very command.
+        // Whatever its number, the descriptor was opened by this command.
         let open = |path: &str| {
             path == "-"
                 || path == "/dev/stdin"
@@ -322,13 +322,13 @@ impl Shell<'_> {
         }
     }
 
-    /// Notes a file that was there before and is run now.
+    /// Notes a file that existed before and is run now.
     pub(super) fn runs_file(&mut self, file: &Text, by: &str, parts: &[&str]) {
         let path = absolute(&self.home_expanded(file), self.cwd());
         let Some(path) = path.literal().filter(|_| self.remote == 0 && self.out.scripts.len() < 8) else {
             return;
         };
-        // A copy says what the file it was made of says.
+        // A copy has the content of its origin.
         let origin =
             self.copies.iter().rev().find(|(copy, _)| copy == path).map(|(_, origin)| origin.as_str());
         let parts = parts.iter().map(|part| (*part).to_owned()).collect();
@@ -339,7 +339,7 @@ impl Shell<'_> {
         });
     }
 
-    /// What a process substitution behind this path writes.
+    /// The output of the process substitution behind this path.
     pub(crate) fn descriptor(&self, path: &Text) -> Option<Flow> {
         let path = path.literal()?;
         let folders = ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"];
@@ -381,13 +381,13 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a path goes up again from a place that is not known.
+/// Whether a path goes up again (`..`) after an unknown part.
 fn climbs(path: &Text) -> bool {
     let after = path.0.iter().skip_while(|piece| !matches!(piece, crate::effects::Piece::Hole(_)));
     after.skip(1).any(|piece| matches!(piece, crate::effects::Piece::Lit(text) if text.contains("/..")))
 }
 
-/// Programs that make something else of a file: what comes out is not what stands there.
+/// Programs that transform a file: their output is not the file's content.
 fn picks_out(program: &str) -> bool {
     lists::PICKS_OUT.contains(&program)
 }

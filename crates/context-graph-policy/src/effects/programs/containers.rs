@@ -1,4 +1,4 @@
-//! Containers: what they are given of this machine, and what runs inside.
+//! Containers: what they get of this machine, and what runs inside.
 
 use crate::effects::shell::{Flow, Shell, VOLUMES};
 use crate::effects::{Access, Origin, Privilege, Text};
@@ -41,7 +41,7 @@ impl Shell<'_> {
             }
             let flow = &mut inside;
             self.elsewhere(|shell| {
-                // Where nothing else is said, only the image knows the working folder.
+                // Without `--workdir`, only the image knows the working folder.
                 shell.set_cwd(workdir.unwrap_or_else(|| Text::hole(Origin::Output)));
                 *flow = shell.run(inner, Vec::new(), stdin);
             });
@@ -50,7 +50,7 @@ impl Shell<'_> {
         inside
     }
 
-    /// Folders and powers of this machine that a container gets.
+    /// The folders and privileges of this machine that a container gets.
     fn given_to_container(&mut self, call: &Invocation<'_>) {
         let run = call.run;
         for (source, _) in mounts(call) {
@@ -77,7 +77,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `cp` between this machine and a container: the side without a colon is ours.
+    /// `cp` between this machine and a container: the side without a colon is local.
     fn container_copy(&mut self, call: &Invocation<'_>) {
         let run = call.run;
         let words = &call.words;
@@ -98,7 +98,7 @@ impl Shell<'_> {
     }
 }
 
-/// The volumes that a container is given by name, and where it sees them.
+/// The named volumes of a container, and where it mounts them.
 fn volumes(call: &Invocation<'_>) -> Vec<(String, String)> {
     let named = |mount: &Text| {
         let (name, at) = mount.known().split_once(':')?;
@@ -109,7 +109,7 @@ fn volumes(call: &Invocation<'_>) -> Vec<(String, String)> {
     call.values("--volume").filter_map(named).collect()
 }
 
-/// The folders of this machine that a container is given, and where it sees them.
+/// The folders of this machine that a container mounts, and where.
 fn mounts(call: &Invocation<'_>) -> Vec<(Text, String)> {
     let mut found = Vec::new();
     for mount in call.values("--volume") {

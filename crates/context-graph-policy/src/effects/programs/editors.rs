@@ -1,4 +1,4 @@
-//! Editors, debuggers and database clients: programs with a language of their own in which a shell is one word away.
+//! Editors, debuggers and database clients: programs whose own language can start a shell.
 
 use crate::effects::inline;
 use crate::effects::shell::{Flow, Shell};
@@ -10,7 +10,7 @@ const SQL_READS: &[&str] =
     &["readfile(", "read_text(", "read_csv(", "read_blob(", "load_file(", "pg_read_file("];
 
 impl Shell<'_> {
-    /// Reports what such a program touches and runs; false where the program is none.
+    /// Reports what such a program touches and runs; false if the program is none of these.
     pub(super) fn edited(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let name = call.run.name.as_str();
         match name {
@@ -66,10 +66,10 @@ impl Shell<'_> {
         }
     }
 
-    /// A command of an editor: `!command` is the shell's, the rest may be code.
+    /// An editor command: `!command` goes to the shell, the rest may be code.
     fn editor_command(&mut self, command: &Text) {
         let text = command.to_string();
-        // Commands stand behind one another: `%d|w file|q`.
+        // Commands can be chained: `%d|w file|q`.
         if let Some((first, rest)) = text.split_once('|').filter(|(first, _)| !first.contains(['!', '('])) {
             let (first, rest) = (Text::from(first), Text::from(rest));
             self.editor_command(&first);
@@ -134,7 +134,7 @@ impl Shell<'_> {
             inline::scan(self, "python", code, &[]);
             return;
         }
-        // What `expect` sends, the program it talks to may be a shell.
+        // `expect` may send this text to a shell.
         let sends = ["send ", "exp_send ", "send_user "].iter().find_map(|lead| line.strip_prefix(lead));
         for text in sends.map(inline::string_literals).unwrap_or_default() {
             let text = text.replace("\\r", "\n").replace("\\n", "\n");
@@ -153,11 +153,11 @@ impl Shell<'_> {
         }
     }
 
-    /// A client's own commands for the shell, and statements that come out of files this very command wrote.
+    /// A client's own shell commands, and statements from files that this command wrote.
     fn database_client(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let run = call.run;
         for text in run.args.iter().map(Text::known).filter(|text| text.contains("'/")) {
-            // The server reads and writes files where it is told to.
+            // SQL statements can make the server read and write files.
             let upper = text.to_ascii_uppercase();
             let writes = ["OUTFILE", "DUMPFILE", " TO '"].iter().any(|word| upper.contains(word));
             let reads =

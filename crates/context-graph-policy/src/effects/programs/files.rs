@@ -1,15 +1,15 @@
-//! Programs that move, copy and link files, and what changes their modes. What else touches files is in the tables.
+//! Programs that move, copy and link files or change their modes. The tables describe all others.
 
 use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, Privilege, Text, Unknown};
 use crate::programs::Invocation;
 
-/// Moves that are kept in mind.
+/// How many moves are remembered.
 const MAX_MOVES: usize = 64;
 
 impl Shell<'_> {
-    /// Reports what a file program touches; false where the program is none.
+    /// Reports what a file program touches; false if the program is none of these.
     pub(super) fn filed(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let name = call.run.name.as_str();
         match name {
@@ -52,7 +52,7 @@ impl Shell<'_> {
         let name = call.run.name.as_str();
         let (sources, destination) = sources_of(call);
         for source in sources {
-            // Through another name the file can be read and written unseen.
+            // A link gives the file a second name, which hides later reads and writes.
             self.touch(Access::Read, source, name);
         }
         let Some(destination) = destination else { return };
@@ -64,7 +64,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `dd`: one file becomes another, or what flows does.
+    /// `dd`: copies a file, or standard input, to another file.
     fn convert(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let run = call.run;
         let source = run.args.iter().find_map(|arg| arg.strip_prefix("if="));
@@ -82,13 +82,13 @@ impl Shell<'_> {
 
     pub(super) fn delete(&mut self, target: &Text, by: &str, recursive: bool) {
         if target.is_blank() && !target.has_origin(Origin::Temporary) && self.remote == 0 {
-            // A file whose name another command or the environment gives is everyday work; whole trees are not.
+            // A single file with a computed name is everyday work; a whole tree is not.
             if recursive {
                 self.unknown(Unknown::DeleteTarget(target.clone()));
             }
         }
         self.touch_all(Access::Delete, target, by, recursive);
-        // What was only moved away before goes with the place it was moved to.
+        // Deleting a folder also deletes what was moved into it before.
         let place = absolute(&self.home_expanded(target), self.cwd());
         let gone = |(to, _): &&(String, String)| place.literal().is_some_and(|place| is_within(to, place));
         for (_, from) in self.moves.iter().filter(gone).cloned().collect::<Vec<_>>() {
@@ -109,7 +109,7 @@ impl Shell<'_> {
         let (sources, destination) = sources_of(call);
         for source in sources {
             self.touch_all(Access::Delete, source, "mv", true);
-            // The content goes on elsewhere under another name.
+            // The content stays readable under the new name.
             self.touch(Access::Read, source, "mv");
             if let Some(destination) = destination {
                 self.bring_folder(source, destination, call.has_any(&["-T", "--exchange"]), "mv");
@@ -157,7 +157,7 @@ impl Shell<'_> {
         }
         let template = sources.iter().all(|source| is_template(source.known()));
         if template && call.has("--no-clobber") {
-            // What is there stays.
+            // Existing files stay as they are.
             self.out.paths.pop();
             return;
         }
@@ -166,7 +166,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Into a folder, a file keeps its name.
+    /// A file that is put into a folder keeps its name.
     pub(super) fn write_into(&mut self, folder: &Text, source: &Text, by: &str) {
         let mut path = folder.clone();
         path.push_str("/");
@@ -178,7 +178,7 @@ impl Shell<'_> {
         let name = call.run.name.as_str();
         let recursive = call.has("-R");
         let operands = call.operands();
-        // `chmod -x file` looks like an option and is a mode.
+        // `chmod -x file` looks like an option but is a mode.
         let removed = name == "chmod"
             && call.given.iter().any(|given| {
                 given.option.is_none() && given.name.chars().skip(1).all(|c| "rwxXst".contains(c))
@@ -194,7 +194,7 @@ impl Shell<'_> {
     }
 }
 
-/// What is copied, moved or linked, and where to.
+/// The sources of a copy, move or link, and its destination.
 fn sources_of<'c>(call: &'c Invocation<'_>) -> (&'c [&'c Text], Option<&'c Text>) {
     let operands = call.operands();
     match (call.value("--target-directory"), operands.split_last()) {
@@ -204,12 +204,12 @@ fn sources_of<'c>(call: &'c Invocation<'_>) -> (&'c [&'c Text], Option<&'c Text>
     }
 }
 
-/// Whether a mode lets a program act as its owner or group.
+/// Whether a mode sets the setuid or setgid bit.
 fn gives_power(mode: &str) -> bool {
     mode.contains("+s") || (mode.len() == 4 && matches!(mode.as_bytes()[0], b'2'..=b'7'))
 }
 
-/// Whether a file is an example to be copied.
+/// Whether a file is an example that is meant to be copied.
 fn is_template(path: &str) -> bool {
     [".example", ".sample", ".template", ".dist", ".tmpl", "-example", ".defaults"]
         .iter()

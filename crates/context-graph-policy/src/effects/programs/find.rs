@@ -1,11 +1,11 @@
-//! `find` and `fd`: what they reach, and what they do to it.
+//! `find` and `fd`: which files they reach, and what they do to them.
 
 use super::xargs::replaced;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Origin, Piece, Run, Text};
 use crate::programs::Invocation;
 
-/// Stands for the names of what `find` picks by age, size or owner.
+/// Placeholder name for files that `find` selects by age, size or owner.
 pub(crate) const NARROWED: &str = "picked-by-find";
 
 impl Shell<'_> {
@@ -63,7 +63,7 @@ impl Shell<'_> {
 
     fn run_on(&mut self, command: &[Text], target: &Text, stdin: &Flow) {
         let mut argv: Vec<Text> = command.iter().map(|arg| replaced(arg, "{}", target)).collect();
-        // `fd -x` adds the path where no place is marked for it.
+        // `fd -x` appends the path if the command has no placeholder.
         if !command.iter().any(|arg| arg.known().contains("{}")) {
             argv.push(target.clone());
         }
@@ -72,7 +72,7 @@ impl Shell<'_> {
     }
 }
 
-/// All that lies in a folder, where the folder itself is what is reported.
+/// Everything in a folder, for a search that reports the folder itself.
 pub(super) fn contents(folder: &Text) -> Option<Text> {
     folder.literal()?;
     let mut inside = folder.clone();
@@ -81,13 +81,13 @@ pub(super) fn contents(folder: &Text) -> Option<Text> {
     Some(inside)
 }
 
-/// What the first start folder yields.
+/// What the search reports for its first start folder.
 pub(super) fn reported(call: &Invocation<'_>) -> Option<Text> {
     let run = call.run;
     if !run.name.starts_with("fd") {
         return reported_all(run).into_iter().next();
     }
-    // Behind `-x` the words are those of the command.
+    // The words after `-x` belong to the command.
     let ends = |arg: &Text| matches!(arg.known(), "-x" | "-X" | "--exec" | "--exec-batch");
     let until = run.args.iter().position(ends).unwrap_or(run.args.len());
     let searched = Run { args: run.args[..until].to_vec(), ..run.clone() };
@@ -103,15 +103,15 @@ pub(super) fn reported(call: &Invocation<'_>) -> Option<Text> {
         text.push_str("/");
         text.push(Piece::Hole(Origin::Below));
         text.push_str("/");
-        // A pattern that is one name, written as a whole: `^\.env$`.
+        // A pattern that is one whole name: `^\.env$`.
         let whole = pattern.trim_start_matches('^').trim_end_matches('$').replace("\\.", ".");
         text.push_globbed(if pattern.starts_with('^') { &whole } else { pattern });
     }
     Some(text)
 }
 
-/// For each start folder, the paths `find` reports: any depth, ending in the names it asks for. Without a name it
-/// reports the folder itself too.
+/// The paths that `find` reports for each start folder: any depth, ending in the names it asks for. Without a
+/// name it also reports the folder itself.
 pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     let mut starts: Vec<Text> = run
         .args
@@ -125,7 +125,7 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     }
     let or = |arg: &Text| matches!(arg.known(), "-o" | "-or");
     let either = run.args.iter().any(or);
-    // `-prune -o` only says what is left out.
+    // `-prune -o` only says what is excluded.
     let or_anything = run.args.windows(2).any(|pair| or(&pair[1]) && pair[0].known() != "-prune");
     let mut names: Vec<String> = Vec::new();
     let mut path = None;
@@ -133,9 +133,10 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     let mut empty = run.args.last().is_some_and(|arg| arg.known() == "-empty");
     for (at, pair) in run.args.windows(2).enumerate() {
         match pair[0].known() {
-            // What is left out says nothing about what is taken.
+            // An exclusion does not say what is selected.
             _ if is_left_out(run, at) => {}
-            // Unquoted, the pattern is the shell's first, and most often nothing here fits it.
+            // The shell expands an unquoted pattern first, but usually nothing matches here and the pattern
+            // stays as it is.
             "-name" | "-iname" => names.push(pair[1].to_string()),
             "-regex" | "-iregex" if by_ending(pair[1].known()).is_some() => {
                 names.extend(by_ending(pair[1].known()));
@@ -143,7 +144,7 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
             "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" => path = Some(pair[1].known()),
             "-empty" => (narrowed, empty) = (true, true),
             "-size" if matches!(pair[1].known(), "0" | "0c") => (narrowed, empty) = (true, true),
-            // Nearly everything is that large.
+            // Nearly every file is larger than zero.
             "-size" if pair[1].known().starts_with("+0") => {}
             "-mtime" | "-mmin" | "-newer" | "-size" | "-atime" | "-user" | "-perm" | "-ctime" => {
                 narrowed = true;
@@ -151,11 +152,11 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
             _ => {}
         }
     }
-    // What may as well be something else narrows nothing.
+    // With `-o`, other files may match too, so the tests narrow nothing.
     if or_anything {
         (narrowed, empty) = (false, false);
     }
-    // Of names that must all fit the last is as good as any; of those that may, each counts.
+    // If all names must match, one of them is enough; if any may match, each counts.
     if !either && names.len() > 1 {
         names.drain(..names.len() - 1);
     }
@@ -186,7 +187,7 @@ pub(super) fn reported_all(run: &Run) -> Vec<Text> {
     starts.into_iter().flat_map(each).collect()
 }
 
-/// Whether a test says what is not taken: `! -name x`, `-path x -prune -o`.
+/// Whether a test says what is excluded: `! -name x`, `-path x -prune -o`.
 fn is_left_out(run: &Run, at: usize) -> bool {
     let negated = at.checked_sub(1).is_some_and(|before| matches!(run.args[before].known(), "!" | "-not"));
     let pruned = run.args.get(at + 2..).is_some_and(|after| match after {
@@ -196,17 +197,17 @@ fn is_left_out(run: &Run, at: usize) -> bool {
     negated || pruned
 }
 
-/// The glob that a pattern such as `.*\.rs` comes to.
+/// The glob for a pattern such as `.*\.rs`.
 fn by_ending(pattern: &str) -> Option<String> {
     let ending = pattern.strip_prefix(".*\\.")?.trim_end_matches('$');
     (!ending.is_empty() && ending.chars().all(char::is_alphanumeric)).then(|| format!("*.{ending}"))
 }
 
-/// How the reported paths end: `-path` says the folders, `-name` the name.
+/// The end of the reported paths: `-path` gives the folders, `-name` the name.
 fn ending(name: Option<&str>, path: Option<&str>) -> String {
     let path = path.unwrap_or("");
     let open = path.ends_with('*');
-    // The start is what `./` stands for; the dot of a dotted folder is its own.
+    // `./` is the start folder. The dot of a hidden folder belongs to its name.
     let below = path.trim_start_matches(['*', '/']);
     let mut below = below.strip_prefix("./").unwrap_or(below).trim_start_matches(['*', '/']);
     while let Some(rest) = below.strip_prefix("../").or_else(|| below.strip_prefix("./")) {

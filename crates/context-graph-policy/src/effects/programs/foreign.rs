@@ -1,4 +1,4 @@
-//! Code of hosts that nobody here knows, which this very command fetches and then builds, installs or runs.
+//! Code from unknown hosts that this command fetches and then builds, installs or runs.
 
 use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::{Flow, Shell, Taint};
@@ -6,7 +6,7 @@ use crate::effects::{Text, Unknown};
 use crate::programs::Invocation;
 use crate::programs::hosts;
 
-/// Programs that run what lies in the folder they are started in.
+/// Programs that run code from the folder they are started in.
 const BUILDERS: &[&str] = &[
     "ansible-playbook",
     "bazel",
@@ -55,7 +55,7 @@ const RUNNERS: &[&str] = &[
     "ruby", "sh", "tsx", "ts-node", "zsh",
 ];
 
-/// Programs that install packages from files, and the words by which they do.
+/// Programs that install packages from files, and their verbs for it.
 const INSTALLERS: &[(&str, &[&str])] = &[
     ("apk", &["add"]),
     ("apt", &["install"]),
@@ -84,11 +84,11 @@ const INSTALLERS: &[(&str, &[&str])] = &[
     ("zypper", &["install", "in"]),
 ];
 
-/// Programs that unpack.
+/// Programs that unpack archives.
 const UNPACKERS: &[&str] = &["tar", "bsdtar", "gtar", "unzip", "cpio", "7z", "bsdcpio"];
 
 impl Shell<'_> {
-    /// Something is fetched from here.
+    /// Notes a download from this address.
     pub(super) fn fetched_from(&mut self, url: &Text) {
         let text = url.to_string();
         let text = if text.contains("://") { text } else { format!("http://{text}") };
@@ -96,7 +96,7 @@ impl Shell<'_> {
         self.exposed |= hosts::has_plain(&text);
     }
 
-    /// A repository is cloned into a folder.
+    /// Notes that a repository is cloned into a folder.
     pub(super) fn cloned_from(&mut self, address: &Text, folder: &Text) {
         if hosts::has_unknown(&address.to_string())
             && let Some(place) = absolute(&self.home_expanded(folder), self.cwd()).literal()
@@ -105,12 +105,12 @@ impl Shell<'_> {
         }
     }
 
-    /// An archive is unpacked that anybody on the way could have exchanged.
+    /// Whether this unpacks an archive that came over an unprotected connection.
     pub(super) fn unpacked_foreign(&self, call: &Invocation<'_>) -> bool {
         self.exposed && UNPACKERS.contains(&call.run.name.as_str()) && self.has_fetched(&call.run.args)
     }
 
-    /// Notes that code of such a host would be run.
+    /// Notes that code from an unknown host would be run.
     pub(super) fn run_foreign(&mut self, word: &Text, call: &Invocation<'_>, stdin: &Flow) {
         if !self.strange && self.foreign.is_empty() {
             return;
@@ -131,7 +131,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Whether a package is installed that was fetched from such a host.
+    /// Whether this installs a package that was fetched from an unknown host.
     fn installs_fetched(&self, call: &Invocation<'_>) -> bool {
         let args = &call.run.args;
         let verbs = INSTALLERS.iter().find(|(name, _)| *name == call.run.name).map(|(_, verbs)| *verbs);
@@ -147,8 +147,9 @@ impl Shell<'_> {
         })
     }
 
-    /// Whether a path is in a repository from such a host, or in an archive that came unprotected: sources of libraries are on
-    /// sites of all names. In which folder an archive puts its files is not known, but it is one that is not there yet.
+    /// Whether a path is in a repository from an unknown host, or in an archive that came unprotected. Archives
+    /// that came protected do not count: library sources are on sites of all names. The folder that an archive
+    /// unpacks to is not known, but it does not exist yet.
     fn is_foreign(&self, path: &Text) -> bool {
         let place = absolute(&self.home_expanded(path), self.cwd());
         let Some(place) = place.literal() else { return false };
@@ -162,7 +163,7 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a helper for passwords is a line of the shell, or a program that is none of the known ones.
+/// Whether a credential helper lies in a temporary folder, or is a shell line with an unknown program.
 pub(super) fn is_own_helper(value: &Text) -> bool {
     let Some(line) = value.strip_prefix("!") else {
         return ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|open| value.prefix().starts_with(open));

@@ -1,10 +1,10 @@
-//! What git runs and touches besides its own store. What it does to history is for the guards.
+//! What git runs and touches outside its own store. The guards judge what it does to history.
 
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Cargo, Run, Text, Unknown, path};
 use crate::programs::Invocation;
 
-/// What following an alias takes from the work that one call may cost.
+/// How much of the work budget it costs to follow one alias.
 const ALIAS_WORK: usize = 100;
 
 /// Settings given on the command line with `-c name=value`.
@@ -12,7 +12,7 @@ pub(crate) fn settings(call: &Invocation<'_>) -> Vec<(String, Text)> {
     let given =
         call.given.iter().filter(|given| matches!(given.name.as_str(), "-c" | "--config-env" | "--config"));
     let set = |name: &str| call.run.assigns.iter().rev().find(|(set, _)| set == name).map(|(_, value)| value);
-    // `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=…`, and all of them in one.
+    // `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=…`, and `GIT_CONFIG_PARAMETERS` with all settings in one.
     let numbered = call.run.assigns.iter().filter_map(|(name, key)| {
         let value = set(&format!("GIT_CONFIG_VALUE_{}", name.strip_prefix("GIT_CONFIG_KEY_")?))?;
         Some((key.to_string().to_ascii_lowercase(), value.clone()))
@@ -52,7 +52,7 @@ impl Shell<'_> {
         match sub {
             "config" => self.git_config(call),
             "submodule" if call.word(1) == "foreach" => {
-                // Options of `foreach` stand before the command, those behind are the command's own.
+                // Options before the command belong to `foreach`, those after it to the command.
                 let script: Vec<&str> = call.operands().iter().map(|arg| arg.known()).collect();
                 self.script(&script.join(" "));
             }
@@ -73,7 +73,7 @@ impl Shell<'_> {
             "log" if !call.has_any(&["--patch", "-c", "--cc"]) => {}
             "log" | "show" | "cat-file" | "hash-object" | "diff" | "blame" | "annotate" | "grep" => {
                 for word in rest {
-                    // `HEAD:.env` reads a file out of history.
+                    // `HEAD:.env` reads a file from history.
                     let file = word.split_once(':').map_or_else(|| (*word).clone(), |(_, file)| file);
                     self.touch(Access::Mention, &file, "git show");
                     if call.has("--no-index") {
@@ -106,17 +106,17 @@ impl Shell<'_> {
         }
     }
 
-    /// Another folder than the repository's gets what git keeps: `git --work-tree=~ checkout …`.
+    /// git writes outside its repository's folder: `git --work-tree=~ checkout …`.
     fn git_elsewhere(&mut self, sub: &str, call: &Invocation<'_>) {
         let writes = matches!(
             sub,
             "checkout" | "checkout-index" | "restore" | "reset" | "read-tree" | "switch" | "merge" | "pull"
         );
-        // A repository over what is ours could set it back to what it was.
+        // A repository over our own files could restore an older state of them.
         let keeps =
             matches!(sub, "init" | "add" | "commit" | "stash" | "clean" | "rm" | "mv" | "apply" | "rebase");
         let folder = self.cwd().clone();
-        // A project's own rules are kept like its other files.
+        // A project's own policies may be committed like its other files.
         let place = format!("{folder}/");
         let is_shared = ["policies", "signals", "actions"]
             .iter()
@@ -145,7 +145,7 @@ impl Shell<'_> {
         self.touch(Access::Write, destination, "git mv");
     }
 
-    /// What goes to other repositories, comes from them, or is run to reach them.
+    /// What git sends to other repositories, fetches from them, or runs to reach them.
     fn git_remote(&mut self, sub: &str, call: &Invocation<'_>) {
         let words = &call.words[1..];
         self.unpacked |= sub == "clone" && words.iter().any(|word| is_address(word));
@@ -163,7 +163,7 @@ impl Shell<'_> {
                 }
             }
         }
-        // A push to an address, not to a remote the project knows, takes the history elsewhere.
+        // A push to an address or to a new remote takes the history elsewhere.
         if sub == "push" {
             let to = words.first().map_or_else(|| Text::lit("origin"), |to| (*to).clone());
             let moved = settings(call).into_iter().any(|(name, value)| {
@@ -183,7 +183,7 @@ impl Shell<'_> {
         {
             self.remotes.push(name.known().to_owned());
         }
-        // git runs what stands behind `ext::`.
+        // git runs the command after `ext::`.
         for word in words {
             if let Some((_, script)) = word.known().split_once("ext::") {
                 self.script(script);
@@ -191,12 +191,12 @@ impl Shell<'_> {
         }
     }
 
-    /// Files that are set to what git keeps of them.
+    /// Files that are reset to the state git has of them.
     fn git_checkout(&mut self, sub: &str, call: &Invocation<'_>) {
         let words = &call.words[1..];
         let before = call.dashes.map_or(words.len(), |at| at.saturating_sub(1));
         for (index, file) in words.iter().enumerate() {
-            // Only the first word before the dashes may be a branch.
+            // Only the first word before `--` may be a branch.
             let is_path = match sub {
                 "restore" => true,
                 "checkout" => index > 0 || before == 0,
@@ -208,7 +208,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A subcommand that the same command line defines: `git -c alias.x='push --force' x`.
+    /// A subcommand that this command defines itself: `git -c alias.x='push --force' x`.
     fn git_alias(&mut self, sub: &str, call: &Invocation<'_>) {
         let args = &call.run.args;
         let name = format!("alias.{}", sub.to_ascii_lowercase());
@@ -217,11 +217,11 @@ impl Shell<'_> {
         let Some(value) = defined.or_else(|| self.defined_alias(&name)) else { return };
         let Some(text) = value.literal().filter(|text| !text.starts_with('!')) else { return };
         let words = text.split_whitespace().map(|word| Text::from(word.trim_matches(['"', '\''])));
-        // Aliases of aliases, each with settings to look at, add up.
+        // Aliases may refer to aliases, and each has settings to read.
         if !self.charge(ALIAS_WORK) {
             return;
         }
-        // What stands before the alias counts for what it means too, other aliases among it.
+        // The words before the alias apply to its expansion too; they may define further aliases.
         let Some(at) = args.iter().position(|arg| arg.known() == sub) else { return };
         let before = args[..at].iter().cloned();
         let meant = std::iter::once(Text::lit("git"))
@@ -231,7 +231,7 @@ impl Shell<'_> {
         self.run(meant.collect(), Vec::new(), &Flow::default());
     }
 
-    /// `git config`: a setting may be a command, and the file may be any.
+    /// `git config`: the setting may be a command.
     fn git_config(&mut self, call: &Invocation<'_>) {
         let words: Vec<&Text> = call.words[1..]
             .iter()
@@ -251,8 +251,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Settings that hold from now on for every repository and lead elsewhere: another address for every remote, a filter
-    /// that is a program.
+    /// Global settings that redirect every repository: another address for remotes, or a foreign program that
+    /// git calls.
     fn git_redirection(&mut self, call: &Invocation<'_>, name: &str, value: &Text) {
         let everywhere = call.has_any(&["--global", "--system"]);
         let rewrites =
@@ -260,7 +260,7 @@ impl Shell<'_> {
         if everywhere && rewrites && !is_same_host(name, value.known()) {
             self.unknown(Unknown::Foreign(format!("git would go to {name} for {value}")));
         }
-        // It is told every password.
+        // A credential helper sees every password.
         if everywhere
             && name.starts_with("credential.")
             && name.ends_with("helper")
@@ -278,7 +278,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Settings whose value git will run.
+    /// Settings whose value git runs.
     fn git_setting(&mut self, name: &str, value: &Text) {
         let Some(text) = value.literal() else { return };
         let runs = matches!(
@@ -301,7 +301,7 @@ impl Shell<'_> {
         if let Some(script) = text.strip_prefix('!') {
             self.script(script);
         } else if name.starts_with("filter.") && text.contains(' ') {
-            // It is fed the files.
+            // A filter reads the files.
             self.script_fed(text, &Flow { file: true, piped: true, ..Flow::default() });
         } else if runs && text != "true" && text != "false" && text.contains(' ') {
             self.script(text);
@@ -311,18 +311,18 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a program lies where the system keeps its own.
+/// Whether a program is in a system folder.
 pub(super) fn is_system_path(program: &str) -> bool {
     ["/usr/", "/bin/", "/opt/", "/Applications/", "C:/"].iter().any(|folder| program.starts_with(folder))
 }
 
-/// Whether this is the address of a repository, not the name of a remote.
+/// Whether this is a repository's address, not the name of a remote.
 fn is_address(text: &Text) -> bool {
     let text = text.to_string();
     text.contains("://") || (text.contains('@') && text.contains(':'))
 }
 
-/// `url.git@github.com:.insteadOf https://github.com/`: the same host by another way.
+/// `url.git@github.com:.insteadOf https://github.com/` is the same host by another protocol.
 fn is_same_host(name: &str, value: &str) -> bool {
     let host = |text: &str| {
         let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
@@ -333,7 +333,7 @@ fn is_same_host(name: &str, value: &str) -> bool {
     host(base) == host(value)
 }
 
-/// What `git ls-files` prints: all that git keeps below here, unless it is asked for less.
+/// What `git ls-files` prints: all tracked files below this folder, unless it is asked for fewer.
 pub(super) fn listed(call: &Invocation<'_>) -> Option<Text> {
     let sub = call.word(0);
     let named = call.words.get(1..).unwrap_or_default();
@@ -358,10 +358,10 @@ pub(super) fn listed(call: &Invocation<'_>) -> Option<Text> {
     Some(text)
 }
 
-/// What `git rev-parse` says of where the repository is.
+/// The path that `git rev-parse` prints for the repository.
 pub(super) fn place(run: &Run, project: &str) -> Option<Text> {
     let at = run.args.iter().position(|arg| arg.known() == "rev-parse")?;
-    // Elsewhere it is another repository.
+    // Outside the project it is another repository.
     run.cwd.literal().filter(|cwd| cwd.starts_with(project.trim_end_matches('/')))?;
     let below = |name: &str| Some(Text::lit(format!("{}/{name}", project.trim_end_matches('/'))));
     match &run.args[at + 1..] {
@@ -376,7 +376,7 @@ pub(super) fn place(run: &Run, project: &str) -> Option<Text> {
     }
 }
 
-/// Whether a subcommand prints what files hold or held.
+/// Whether a subcommand prints the current or former content of files.
 pub(super) fn shows_content(call: &Invocation<'_>) -> bool {
     let brief = [
         "--stat",

@@ -1,8 +1,8 @@
-//! Commands that one program is handed for another to run: `tmux new 'rm …'`, `valgrind rm …`, `split --filter=…`.
+//! Commands that are passed as arguments: `tmux new 'rm …'`, `valgrind rm …`, `split --filter=…`.
 //!
-//! There are more programs that run others than any list holds. So of a program nobody here knows, the arguments are
-//! looked at for a command: words that begin with a program that acts, or text that reads as such a line. What reads as
-//! none means nothing, and what is said to people (`--message`, `--title`) is no command.
+//! No list holds every program that runs others. So the arguments of an unknown program are searched for a
+//! command: words that start with a dangerous program, or text that parses as such a line. Text that does not
+//! parse is ignored, and so is text for people (`--message`, `--title`).
 
 use crate::effects::inline::{self, string_literals};
 use crate::effects::path::absolute;
@@ -11,7 +11,7 @@ use crate::effects::{Access, Piece, Run, Text, Unknown};
 use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
-    /// Settings and folders by which builders and testers run or remove something.
+    /// Options of build and test tools that run a command or delete a folder.
     pub(super) fn build_options(&mut self, call: &Invocation<'_>) {
         let run = call.run;
         self.installed_over(call);
@@ -34,7 +34,7 @@ impl Shell<'_> {
                 }
             }
             "pytest" => {
-                // It empties the folder before it begins.
+                // pytest empties this folder before it starts.
                 for folder in call.values("--basetemp") {
                     self.delete(folder, "pytest", true);
                 }
@@ -53,7 +53,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A package that is put into the folder in which our own program lies may bring one of its name.
+    /// A package installed into the folder of our own program may replace it.
     fn installed_over(&mut self, call: &Invocation<'_>) {
         if !matches!(
             call.run.name.as_str(),
@@ -73,7 +73,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `build.rustc-wrapper="/tmp/x"`, `target.….runner=["sh", "-c", "…"]`: cargo runs these.
+    /// cargo runs these: `build.rustc-wrapper="/tmp/x"`, `target.….runner=["sh", "-c", "…"]`.
     fn cargo_setting(&mut self, setting: &Text) {
         let text = setting.known();
         let strings = string_literals(text);
@@ -95,7 +95,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Looks for a command among the arguments of a program nobody here knows.
+    /// Looks for a command among the arguments of an unknown program.
     pub(super) fn handed(&mut self, run: &Run, stdin: &Flow) {
         if lists::TALKS.contains(&run.name.as_str()) && run.arg(0) != "watch" {
             return;
@@ -123,8 +123,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Code that a program nobody here knows is handed as a file which this very command writes: build and task files
-    /// in the languages of `gradle`, `gulp` or `cmake`.
+    /// Code in a file that this command writes and passes to an unknown program: build and task files for
+    /// `gradle`, `gulp` or `cmake`.
     pub(super) fn handed_code(&mut self, run: &Run) {
         if self.written.is_empty() && self.descriptors.is_empty() {
             return;
@@ -145,7 +145,7 @@ impl Shell<'_> {
         }
     }
 
-    /// cmake writes paths and commands without quotes.
+    /// cmake has paths and commands without quotes.
     pub(super) fn cmake_code(&mut self, code: &str, by: &str) {
         let inner = |rest: &str| rest.split(')').next().unwrap_or("").to_owned();
         for rest in code.split("REMOVE_RECURSE").skip(1).take(16) {
@@ -162,7 +162,7 @@ impl Shell<'_> {
     pub(crate) fn handed_line(&mut self, text: &Text) {
         let prefix = text.prefix();
         if inline::acts(prefix) {
-            // Strings side by side are one in some languages, and two in others.
+            // In some languages adjacent strings are one string, in others two. Treats them as two.
             inline::scan(self, "ruby", &prefix.replace("\" \"", "\", \""), &[]);
         }
         for part in marked_commands(prefix) {
@@ -171,7 +171,9 @@ impl Shell<'_> {
         if let Some(skipped) = command_in(prefix) {
             let mut command = text.strip_prefix(&prefix[..skipped]).unwrap_or_default();
             if let Some(Piece::Lit(last)) = command.0.last_mut() {
-                // Keys are sent with an `\n` of their own, and macros end with what they began with.
+                // Sent keys end with a literal `
+                //
+                // `, and macros with the closing quote or bracket.
                 let closed =
                     if prefix[..skipped].contains('(') { last.trim_end_matches(')') } else { last.as_str() };
                 let closed = match prefix[..skipped].trim_end().chars().last() {
@@ -190,7 +192,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Does something whose failing to be read means nothing: it was only a guess that it is a command.
+    /// Walks something that is only a guess. If it cannot be parsed, it was no command, so that is not
+    /// reported.
     pub(crate) fn quietly(&mut self, walk: impl FnOnce(&mut Self) -> Flow) {
         let before = self.out.unknowns.len();
         walk(self);
@@ -202,12 +205,12 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a program of this name does something that guards care about.
+/// Whether the guards care about this program.
 pub(super) fn acts(name: &str) -> bool {
     lists::ACTS.contains(&name) || name.starts_with("mkfs") || crate::guards::own_verbs::is_own_name(name)
 }
 
-/// Where in a text a command begins that acts: at its start, or behind words that only introduce it.
+/// Where in a text a dangerous command starts: at the beginning, or after words that introduce it.
 fn command_in(text: &str) -> Option<usize> {
     let mut at = 0;
     for _ in 0..3 {
@@ -229,8 +232,8 @@ fn command_in(text: &str) -> Option<usize> {
     None
 }
 
-/// Commands behind a mark by which one program hands them to a shell: `x|rm …`, `\write18{rm …}`, `start:execute(rm …)`,
-/// `(%pipe%rm …)`. Each is given as far as what closes it, and whole.
+/// Commands after a mark that sends them to a shell: `x|rm …`, `\write18{rm …}`, `start:execute(rm …)`,
+/// `(%pipe%rm …)`. Each is returned twice: up to its closing mark, and whole.
 fn marked_commands(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (at, mark) in text.char_indices().filter(|(_, c)| "|!{([^%:\"'`".contains(*c)).take(64) {

@@ -6,7 +6,7 @@ use crate::effects::{Access, Privilege, Run, Text, Unknown};
 use crate::programs::{Invocation, Role};
 
 impl Shell<'_> {
-    /// Looks into inline code; `None` if the program is not an interpreter.
+    /// Scans inline code; `None` if the program is not an interpreter.
     pub(super) fn interpreted(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         let base = run.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -40,7 +40,7 @@ impl Shell<'_> {
                 self.unknown(Unknown::Downloaded("deno".to_owned()));
                 None
             }
-            // A package that is run is the program of that name.
+            // `npm:name` runs the program of that name.
             "deno" if let Some(at) = run.args.iter().position(|arg| arg.prefix().starts_with("npm:")) => {
                 let name = run.args[at].known()["npm:".len()..].split('@').next().unwrap_or("").to_owned();
                 let words = std::iter::once(Text::lit(name)).chain(run.args[at + 1..].iter().cloned());
@@ -82,7 +82,7 @@ impl Shell<'_> {
             self.touch(Access::Execute, file, &call.run.name);
             self.run_tainted(file, &call.run.name);
         }
-        // All that follows `-Command`, in any spelling, is its value.
+        // Everything after `-Command`, however abbreviated, is its value.
         let at = args.iter().position(|arg| {
             let option = arg.known().to_ascii_lowercase();
             option.len() > 1 && "-command".starts_with(&option)
@@ -91,7 +91,7 @@ impl Shell<'_> {
         let words: &[Text] = match at {
             Some(at) => &args[at + 1..],
             None if call.has("-File") => &[],
-            // Without an option the words are a script's name, or a command.
+            // Without an option the words are a script file or a command.
             None => args.iter().position(|arg| Some(arg.known()) == first).map_or(&[][..], |at| &args[at..]),
         };
         if words.is_empty() || words[0].known() == "-" {
@@ -118,7 +118,7 @@ impl Shell<'_> {
 
     fn shell(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         let run = call.run;
-        // A shell that runs a script reads this file before anything else.
+        // A shell that runs a script reads the file in `BASH_ENV` first.
         if let Some(file) = self.variable("BASH_ENV").filter(|file| !file.is_empty()) {
             self.run_file(&file, &[], &Flow::default(), &run.name);
         }
@@ -128,7 +128,7 @@ impl Shell<'_> {
         for script in call.values("--command").chain(call.values("--init-command")) {
             self.script_text(script, stdin, &run.name);
         }
-        // It only reads, to see whether it could run it.
+        // With `-n` the shell only checks the syntax.
         if call.has_any(&["-n", "--no-execute"]) {
             return Flow::default();
         }
@@ -138,7 +138,7 @@ impl Shell<'_> {
         };
         if call.has("-c") {
             let Some(script) = operands.first() else { return Flow::default() };
-            // zsh keeps all of its variables in one array.
+            // zsh has all its variables in one array.
             if run.name == "zsh"
                 && ["(kv)parameters", "(v)parameters"].iter().any(|all| script.known().contains(all))
             {
@@ -159,7 +159,7 @@ impl Shell<'_> {
         match operands.first() {
             Some(file) => {
                 if call.has_any(&["-x", "-v"]) {
-                    // Every line of it is shown.
+                    // `-x` and `-v` print every line of the script.
                     self.touch(Access::Read, file, &run.name);
                 }
                 self.run_file(file, &positional(0), stdin, &run.name);
@@ -222,7 +222,7 @@ impl Shell<'_> {
         if codes.is_empty() {
             return self.program_file(run, stdin, &rest);
         }
-        // `ruby -run -e rm -- -rf x`: the library makes programs of its own names.
+        // `ruby -run -e rm -- -rf x`: the library `un` turns its functions into commands.
         if call.values("-r").any(|library| library.known() == "un") {
             return Some(self.run(codes.into_iter().chain(rest).collect(), Vec::new(), stdin));
         }
@@ -261,7 +261,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A language with a file, or with what it is fed.
+    /// An interpreter that runs a file or its standard input.
     fn program_file(&mut self, run: &Run, stdin: &Flow, rest: &[Text]) -> Option<Flow> {
         match rest.first() {
             Some(file) if !matches!(file.known(), "-" | "/dev/stdin" | "/dev/fd/0") => {
@@ -290,9 +290,9 @@ impl Shell<'_> {
         Some(Flow { piped: true, from: run.name.clone(), ..Flow::default() })
     }
 
-    /// Inline code that runs what it is fed: then that is code too.
+    /// Inline code that runs its input: then the input is code too.
     fn code_over_input(&mut self, run: &Run, stdin: &Flow, code: &Text, rest: &[Text]) {
-        // A list of names that code goes through to remove them.
+        // The code deletes the files whose names it reads.
         let listed = stdin
             .text
             .as_ref()
@@ -343,7 +343,7 @@ impl Shell<'_> {
                 self.touch_all(Access::Read, file, &run.name, packs);
             }
         }
-        // Modules that are given code, or read it.
+        // Modules that take code as an argument, or read it.
         if matches!(module, "timeit" | "code" | "pdb" | "cProfile" | "trace") {
             for code in args.iter().filter(|arg| arg.known().contains('(')) {
                 inline::scan(self, "python", &code.to_string(), &[]);
@@ -376,7 +376,7 @@ impl Shell<'_> {
     }
 }
 
-/// `node -p` shows what its code comes to: the last expression is printed.
+/// `node -p` prints the value of the last expression.
 fn printed(flag: &str, code: &Text) -> Text {
     let Some(known) = code.literal().filter(|_| matches!(flag, "-p" | "--print" | "-pe")) else {
         return code.clone();
@@ -391,7 +391,7 @@ fn printed(flag: &str, code: &Text) -> Text {
     }
 }
 
-/// `C:\\Users` loses its backslash to the shell; what is left means the drive's root all the same.
+/// The shell removes the backslash of `C:\\Users`. The rest still means the drive's root.
 fn rooted(word: &str) -> String {
     let bytes = word.as_bytes();
     let drive = bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';

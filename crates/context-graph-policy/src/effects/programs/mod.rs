@@ -1,7 +1,7 @@
-//! What programs do with their arguments: wrappers are taken off, files and hosts reported.
+//! What programs do with their arguments: unwraps wrappers, and reports files and hosts.
 //!
-//! One file a family. A program nobody here knows keeps its arguments as mentions, for guards that care who is handed
-//! a protected path.
+//! One file per family of programs. The arguments of an unknown program are reported as mentions, for guards
+//! that care which program gets a protected path.
 
 mod archives;
 mod brought;
@@ -40,7 +40,7 @@ use super::{Access, Origin, Run, Text, Unknown};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
-    /// One program with its words. The first word is its name.
+    /// Runs one program. The first word is its name.
     pub(crate) fn run(&mut self, words: Vec<Text>, assigns: Vec<(String, Text)>, stdin: &Flow) -> Flow {
         let mut words = words.into_iter();
         let Some(word) = words.next() else { return Flow::default() };
@@ -85,7 +85,7 @@ impl Shell<'_> {
         flow
     }
 
-    /// The arguments with the options before them that a variable of the program's holds: `TAR_OPTIONS`.
+    /// The arguments, preceded by the options from the program's own variable, such as `TAR_OPTIONS`.
     fn with_set_options(&mut self, name: &str, args: Vec<Text>, assigns: &[(String, Text)]) -> Vec<Text> {
         let variables = self.known.row(name).map_or(&[][..], |row| &row.variables);
         let mut set = Vec::new();
@@ -98,7 +98,7 @@ impl Shell<'_> {
         if set.is_empty() { args } else { set.into_iter().chain(args).collect() }
     }
 
-    /// The name without folder, or nothing where it cannot be seen; that is noted.
+    /// The program's name without its folder. `None`, with a note, if it cannot be known.
     fn program_name(&mut self, word: &Text) -> Option<String> {
         let name = word.file_name();
         if let Some(known) = name.literal() {
@@ -106,7 +106,7 @@ impl Shell<'_> {
             return Some(unmarked(known).to_owned());
         }
         if name.has_glob() && !name.has_hole() {
-            // `/bin/r?` names a program as a glob: try the ones that matter.
+            // `/bin/r?` names a program by a glob: tries the dangerous ones first.
             let full = word.prefix().starts_with('/').then(|| word.clone());
             let hits =
                 full.map(|path| super::Target::new(&path, self.cwd(), self.places).real).unwrap_or_default();
@@ -119,7 +119,7 @@ impl Shell<'_> {
             }
         }
         if word.has_origin(Origin::Variable) && !word.has_origin(Origin::Computed) {
-            // Unset variables vanish, which is a way to break up a name.
+            // Unset variables expand to nothing, which is a way to break up a name.
             let rest: String = name
                 .0
                 .iter()
@@ -136,7 +136,7 @@ impl Shell<'_> {
     fn dispatch(&mut self, word: &Text, run: &Run, stdin: &Flow) -> Flow {
         self.subscripts(run);
         if word.known().contains('/') {
-            // Whatever it is called, it is the file that was fetched.
+            // Whatever its name, this may be the fetched file.
             self.run_tainted(word, &run.name);
         }
         let call = self.known.read(run);
@@ -155,7 +155,7 @@ impl Shell<'_> {
         flow
     }
 
-    /// What a program does that is none of the shell's own.
+    /// What a program does that is not a shell builtin.
     fn act(&mut self, word: &Text, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         let run = call.run;
         self.run_foreign(word, call, stdin);
@@ -177,7 +177,7 @@ impl Shell<'_> {
             return self.container(call, stdin);
         }
         if names_alone(run) && !stdin.piped {
-            // Of a file of settings only the names are shown.
+            // Only the names in a settings file are printed, not the values.
             return Flow { piped: true, from: run.name.clone(), ..Flow::default() };
         }
         let text = self.text_output(&run.name, &run.args, stdin);
@@ -200,7 +200,7 @@ impl Shell<'_> {
         flow_of(call, text, stdin, done || !call.rows.is_empty(), self.project)
     }
 
-    /// A program of which we know nothing but its name.
+    /// A program without a description.
     fn executed(&mut self, word: &Text, call: &Invocation<'_>, stdin: &Flow) {
         let run = call.run;
         if word.known().contains('/') {
@@ -209,7 +209,7 @@ impl Shell<'_> {
             self.run_unpacked(word);
             self.runs_file(word, "", &[]);
         } else {
-            // A file of that name that this very command fetched or wrote may be what is found.
+            // The search path may lead to a file of this name that this command fetched or wrote.
             self.run_tainted(word, &run.name);
             let leads = self.variable("PATH").is_some() || run.assigns.iter().any(|(name, _)| name == "PATH");
             if let Some(script) = self.content_like(word).filter(|_| leads && call.rows.is_empty()) {
@@ -220,7 +220,7 @@ impl Shell<'_> {
                 self.call_missing(words, stdin);
             }
         }
-        // No program is called like an option.
+        // A word that starts with a dash is not a program.
         if !is_built_here(word.known()) && !word.prefix().starts_with('-') {
             self.handed(run, stdin);
         }
@@ -241,7 +241,7 @@ impl Shell<'_> {
             if text.contains('.') || text.contains('/') {
                 self.touch(Access::Mention, arg, &run.name);
             }
-            // Little languages name files in quotes of their own: `document('/x')`.
+            // Small languages quote file names inside an argument: `document('/x')`.
             if text.contains("('") || text.contains("(\"") {
                 for path in super::inline::string_literals(&text)
                     .iter()
@@ -254,7 +254,7 @@ impl Shell<'_> {
     }
 }
 
-/// A name without what other shells put before it: zsh's `=rm` and `zf_rm`, nu's `^rm`, elvish's `e:rm`.
+/// A name without the marks of other shells: zsh's `=rm` and `zf_rm`, nu's `^rm`, elvish's `e:rm`.
 fn unmarked(name: &str) -> &str {
     let bare = ["=", "^", "e:"].iter().find_map(|mark| name.strip_prefix(mark)).unwrap_or(name);
     let inner = bare
@@ -263,15 +263,15 @@ fn unmarked(name: &str) -> &str {
     inner.or(Some(bare).filter(|bare| !bare.is_empty())).unwrap_or(name)
 }
 
-/// The file that a program nobody described is told to write: nearly all of them call that `-o` or `--output`.
+/// The output file of an undescribed program. Nearly all of them call the option `-o` or `--output`.
 fn written_by_option(args: &[Text]) -> Vec<Text> {
     let separate = args.windows(2).filter(|pair| matches!(pair[0].known(), "-o" | "--output"));
     let attached = args.iter().filter_map(|arg| arg.strip_prefix("--output="));
     separate.map(|pair| pair[1].clone()).chain(attached).collect()
 }
 
-/// Whether a program is one that the project builds: what it does with a line it is handed is its own, as a tool that
-/// judges commands is handed them.
+/// Whether the project builds this program. Its arguments are not searched for commands, because a tool that
+/// judges commands gets them as arguments.
 fn is_built_here(word: &str) -> bool {
     let word = word.strip_prefix("./").unwrap_or(word);
     ["target/debug/", "target/release/"]
@@ -279,7 +279,7 @@ fn is_built_here(word: &str) -> bool {
         .any(|folder| word.strip_prefix(folder).is_some_and(|name| !name.is_empty() && !name.contains('/')))
 }
 
-/// The language that a script's first line asks for, where that is no shell.
+/// The language in a script's first line, if it is not a shell.
 pub(crate) fn interpreter_named(script: &str) -> Option<&'static str> {
     let first = script.lines().next().filter(|line| line.starts_with("#!"))?;
     ["python3", "python", "node", "perl", "ruby", "php", "lua"]

@@ -58,7 +58,7 @@ impl Shell<'_> {
         true
     }
 
-    /// What is said and published on a forge.
+    /// What is written and published on a forge.
     fn forge(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let run = call.run;
         if matches!(call.word(0), "pr" | "issue" | "gist" | "release" | "discussion")
@@ -75,7 +75,7 @@ impl Shell<'_> {
                 self.send(Text::lit("gist.github.com"), stdin.cargo(), "gh gist");
             }
         }
-        // Publishing what was built is what a release is for; which files it takes is for the guards.
+        // Publishing a build is what a release is for. The guards judge which files it takes.
         if call.word(0) == "release" && matches!(call.word(1), "create" | "upload") {
             for file in call.words.iter().skip(3) {
                 // A label may follow the name.
@@ -122,7 +122,7 @@ impl Shell<'_> {
                 )
             })
         };
-        // Of a folder as such nothing is sent unless it is gone into.
+        // Without recursion, rsync sends nothing of a folder.
         let lists = name == "rsync"
             && call.has("--no-recursive")
             && sources.iter().all(|source| source.known().ends_with('/'));
@@ -134,7 +134,7 @@ impl Shell<'_> {
             }
             let host = last.split_once(':').map_or_else(|| (*last).clone(), |(host, _)| host);
             let host = host.split_once('@').map_or(host.clone(), |(_, host)| host);
-            // What was built to be published may go where it is published.
+            // Build output may be sent to where it is published.
             self.send(host, if built || lists { Cargo::Data } else { Cargo::File }, name);
         } else if name == "rsync" || name == "scp" {
             self.fetched_files(call, last, sources);
@@ -143,7 +143,7 @@ impl Shell<'_> {
         }
     }
 
-    /// What `rsync` and `scp` put here.
+    /// The files that `rsync` and `scp` write here.
     fn fetched_files(&mut self, call: &Invocation<'_>, last: &Text, sources: &[&Text]) {
         let name = call.run.name.as_str();
         for source in sources {
@@ -151,7 +151,7 @@ impl Shell<'_> {
         }
         self.touch(Access::Write, last, name);
         self.write_within(last, name);
-        // Told to pass over the client's folder, it does.
+        // With the client's folder excluded, its settings stay untouched.
         let leaves_out = call.values("--exclude").any(|left_out| left_out.known().contains(".claude"));
         for source in sources.iter().filter(|source| !is_remote(source) && !leaves_out) {
             self.bring_folder(source, last, source.to_string().ends_with(['/', '.']), name);
@@ -201,7 +201,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `adb shell`: what it runs, it runs on a device.
+    /// `adb shell` runs its command on a device.
     fn device_shell(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let run = call.run;
         let Some(at) = run.args.iter().position(|arg| matches!(arg.known(), "shell" | "exec-out")) else {

@@ -1,11 +1,13 @@
-//! Where programs put what they make, as far as it could land on what is ours: by the value of an option,
-//! by a word at a known place, or as a folder that is filled. Only our own places are looked for, so a table may be generous.
+//! Output files of programs that could overwrite our own files: named by an option, by a word at a known
+//! position, or in a folder that the program fills. Only our own paths are checked, so the tables may list too
+//! much.
 
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Run, Text};
 use crate::programs::{Given, Invocation, Role, lists};
 
-/// Programs that fill a folder: their verbs, and which word behind these it is. With no such word it is named after the source.
+/// Programs that fill a folder: their verbs, and which word after the verb is the folder. Without that word the
+/// folder is named after the source.
 const FILLERS: &[(&str, &[&str], usize)] = &[
     ("hg", &["clone", "archive"], 1),
     ("svn", &["export", "checkout", "co"], 1),
@@ -34,16 +36,16 @@ const FILLERS: &[(&str, &[&str], usize)] = &[
     ("lndir", &[], 1),
 ];
 
-/// Programs that write a file that one of their words names; past all of them it is the last.
+/// Programs that write a file, and which word names it. `usize::MAX` is the last word.
 const WRITERS: &[(&str, &[&str], usize)] =
     &[("split", &[], usize::MAX), ("script", &[], 0), ("git", &["bundle create"], 0), ("xxd", &[], 1)];
 
 impl Shell<'_> {
-    /// Notes what of ours a program would write over.
+    /// Notes which of our own files a program would overwrite.
     pub(super) fn outputs(&mut self, call: &Invocation<'_>) {
         let run = call.run;
         let name = run.name.as_str();
-        // Hardly any call names a place of ours or is made in one: that is seen before any table is looked at.
+        // Hardly any call names one of our paths or runs in one, so that is checked before the tables.
         let names_ours = |text: &Text| names_ours(text.prefix());
         if matches!(name, "sqlite3" | "duckdb") {
             self.database_outputs(run);
@@ -66,7 +68,7 @@ impl Shell<'_> {
             };
             self.output(&value, name);
         }
-        // So may the word behind an option that is known to take one.
+        // The value of a described option may also be an output file.
         let may_write = |given: &&Given<'_>| {
             given.option.is_some_and(|option| {
                 option.takes.first() == Some(&Role::Value)
@@ -101,7 +103,7 @@ impl Shell<'_> {
         }
     }
 
-    /// One file or folder that is written, if it is one of ours.
+    /// Reports one written file or folder, if it is one of ours.
     fn output(&mut self, place: &Text, by: &str) {
         // `--emit=dep-info=file`
         let place = place.split_once('=').map_or_else(|| place.clone(), |(_, inner)| inner);
@@ -118,7 +120,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `.output file` and its like, and `vacuum into 'file'`.
+    /// `.output file` and similar, and `vacuum into 'file'`.
     fn database_outputs(&mut self, run: &Run) {
         let lines = run.args.iter().map(Text::known).chain(run.stdin.as_deref());
         let lines: Vec<String> = lines.flat_map(str::lines).take(64).map(str::to_owned).collect();
@@ -163,7 +165,7 @@ fn names_ours(text: &str) -> bool {
     text.contains("claude") || text.contains("context-graph") || text.contains("CLAUDE")
 }
 
-/// The word at a place behind a verb of one or two words, where the program is told that verb.
+/// The word at a position after a verb of one or two words, if the call has that verb.
 fn word_behind(call: &Invocation<'_>, verbs: &[&str], at: usize) -> Option<Text> {
     let words = &call.words;
     let begin = if verbs.is_empty() {

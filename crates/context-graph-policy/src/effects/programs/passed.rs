@@ -1,11 +1,11 @@
-//! What a program passes on to the next in a pipe: what it read, fetched, packed or listed.
+//! What a program passes on in a pipe: what it read, fetched, packed or listed.
 
 use super::{find, git};
 use crate::effects::shell::Flow;
 use crate::effects::{Origin, Piece, Run, Text, path};
 use crate::programs::{Invocation, Role};
 
-/// What a program lets through or makes.
+/// The output of a program.
 #[expect(clippy::too_many_lines, reason = "a table: one arm a program")]
 pub(super) fn flow_of(
     call: &Invocation<'_>,
@@ -30,14 +30,14 @@ pub(super) fn flow_of(
                 if !text.is_empty() {
                     text.push_str("\n");
                 }
-                // A folder's own name stands for all that is in it.
+                // A folder's name stands for everything in it.
                 text.extend(&find::contents(&found).unwrap_or(found));
             }
             flow.text = Some(text).filter(Text::has_hole);
         }
         "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "nc" | "ncat" | "netcat"
         | "socat" | "ftp" => {
-            // What lies on this machine is no download.
+            // A `file://` address is not a download.
             let local = |url: &&Text| url.prefix().starts_with("file://");
             let all_local = !call.operands().is_empty() && call.operands().iter().all(local);
             flow.network = !all_local;
@@ -59,7 +59,7 @@ pub(super) fn flow_of(
                 _ => {}
             }
         }
-        // What is kept elsewhere comes down the pipe.
+        // `-` and `cat` write the stored file to the pipe.
         "aws" | "gsutil" | "gcloud" | "mc" | "s3cmd" | "rclone" => {
             flow.file =
                 call.words.last().is_some_and(|last| last.known() == "-") || matches!(call.word(0), "cat");
@@ -97,7 +97,7 @@ pub(super) fn flow_of(
             flow.credential = stdin.has_credential();
         }
         "env" | "printenv" => flow.environment = true,
-        // What was asked and done is on record.
+        // Our own program prints recorded prompts and calls.
         _ if crate::guards::own_verbs::is_own_name(name) => flow.file = true,
         "wc" | "md5sum" | "sha256sum" | "sha1sum" | "shasum" | "sum" | "cksum" | "true" | "false" => {}
         _ if reads_files(call) => {
@@ -112,13 +112,13 @@ pub(super) fn flow_of(
     flow
 }
 
-/// Names that another program lists, of which only those with this word in them are left.
+/// The listed names that contain the word of this filter.
 fn filtered_names(call: &Invocation<'_>, stdin: &Flow) -> Option<Text> {
     let lists = matches!(stdin.from.as_str(), "ls" | "git" | "fd" | "rg" | "tree");
     let word = call.operands().first().and_then(|word| word.literal())?;
     let word = word.trim_start_matches(['^', '\\']).trim_end_matches('$');
     let plain = word.len() > 2 && word.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c));
-    // With some names taken out, the rest is still all of it.
+    // With some names removed, the pattern still stands for the rest.
     if call.has("-v") && stdin.text.as_ref().is_some_and(Text::has_glob) {
         return stdin.text.clone();
     }
@@ -131,7 +131,7 @@ fn filtered_names(call: &Invocation<'_>, stdin: &Flow) -> Option<Text> {
     Some(text)
 }
 
-/// Searching for nothing in particular lists every file.
+/// Searching for an empty or match-all pattern lists every file.
 fn every_name(call: &Invocation<'_>) -> Option<Text> {
     let words = call.operands();
     let narrowed = call.has_any(&["-g", "-t", "-T", "--glob", "--type", "--include"]);
@@ -145,7 +145,7 @@ fn every_name(call: &Invocation<'_>) -> Option<Text> {
     })
 }
 
-/// The names of files that are found by what they hold, in folders that are not the project's: any of them.
+/// Files outside the project that are found by content: any file of that folder may be among them.
 fn named_outside(call: &Invocation<'_>, project: &str) -> Option<Text> {
     let recursive = matches!(call.run.name.as_str(), "rg" | "ag") || call.has_any(&["-r", "-R"]);
     if !recursive || !call.has_any(&["-l", "-L"]) {
@@ -162,10 +162,10 @@ fn named_outside(call: &Invocation<'_>, project: &str) -> Option<Text> {
     Some(text)
 }
 
-/// Whether of `NAME=value` only the name is let through.
+/// Whether only the name of `NAME=value` passes through.
 pub(super) fn names_alone(run: &Run) -> bool {
     let has = |word: &str| run.args.iter().any(|arg| arg.known() == word);
-    // One program and one file, and nothing that writes.
+    // One program, one file, and no option that writes.
     if run.args.len() > 5
         || run.args.iter().any(|arg| arg.prefix().starts_with("-i") || arg.prefix().starts_with("--"))
     {
@@ -180,7 +180,7 @@ pub(super) fn names_alone(run: &Run) -> bool {
     }
 }
 
-/// Whether a filter over the environment looks for something that is no credential.
+/// Whether a filter over the environment searches for something that is not a credential.
 fn harmless_filter(call: &Invocation<'_>) -> bool {
     let pattern = call.value("-e").or_else(|| call.operands().first().copied());
     let Some(pattern) = pattern.and_then(Text::literal) else { return false };
@@ -192,7 +192,7 @@ fn harmless_filter(call: &Invocation<'_>) -> bool {
     pattern.len() > 2 && !telling.iter().any(|word| upper.contains(word))
 }
 
-/// Programs whose output is what files hold.
+/// Whether a program's output is the content of files.
 fn reads_files(call: &Invocation<'_>) -> bool {
     let name = call.run.name.as_str();
     call.kinds().iter().any(|kind| kind.role == Role::Read)

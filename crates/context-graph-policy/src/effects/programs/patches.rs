@@ -1,4 +1,4 @@
-//! Patches: which files one would change. `git apply`, `git am`, `patch` and what editors of agents call `apply_patch`.
+//! Which files a patch would change: `git apply`, `git am`, `patch` and the `apply_patch` of agents.
 
 use super::brought::stripped;
 use crate::effects::path::absolute;
@@ -8,24 +8,24 @@ use crate::programs::Invocation;
 
 /// Larger patches are not read.
 const MAX_PATCH: usize = 4 * 1024 * 1024;
-/// Files of one patch that are looked at.
+/// How many files of one patch are checked.
 const MAX_FILES: usize = 2_000;
 
-/// How many folders the names in a patch lose.
+/// How many leading folders the names in a patch lose.
 #[derive(Clone, Copy)]
 enum Strip {
-    /// So many.
+    /// This many.
     Folders(usize),
-    /// As many as it takes to find the file.
+    /// As many as needed to find the file.
     AsFits,
-    /// None: the names are no diff's.
+    /// None: the names do not come from a diff.
     None,
 }
 
 /// A file that a patch names.
 struct Named {
     name: String,
-    /// The name is said without the `a/` or `b/` of a diff.
+    /// The name has no `a/` or `b/` prefix of a diff.
     plain: bool,
 }
 
@@ -44,7 +44,7 @@ impl Shell<'_> {
             self.bring_unnamed(&here, false, by);
         }
         for text in texts {
-            // Names hang on the top of the repository, wherever in it one is.
+            // Names are relative to the repository's top folder, whatever the working folder is.
             let mut bases = vec![self.cwd().clone(), Text::lit(self.project)];
             bases.dedup();
             for folder in call.values("--directory") {
@@ -54,7 +54,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `patch`, and `apply_patch` of agents.
+    /// `patch`, and the `apply_patch` of agents.
     pub(super) fn patch(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         if call.is_quiet() {
             return;
@@ -84,13 +84,13 @@ impl Shell<'_> {
         }
     }
 
-    /// A patch that a tool is handed as text.
+    /// A patch that a tool gets as text.
     pub(crate) fn patch_text(&mut self, text: &str, by: &str) {
         let folder = self.cwd().clone();
         self.change_patched(text, Strip::AsFits, &[folder], by);
     }
 
-    /// The patches in these files, or in what flows in.
+    /// The patches in these files, or on standard input.
     fn patches(&mut self, files: &[&Text], stdin: &Flow) -> Vec<String> {
         let fed = files.is_empty() || files.iter().any(|file| file.known() == "-");
         if fed && let Some(text) = stdin.literal() {
@@ -137,7 +137,7 @@ impl Shell<'_> {
     }
 }
 
-/// The number behind `-p` or `--strip`.
+/// The number after `-p` or `--strip`.
 fn strip_of(call: &Invocation<'_>) -> Option<usize> {
     call.value("-p")?.known().parse().ok()
 }
@@ -159,7 +159,7 @@ fn files_of(text: &str) -> Vec<Named> {
     for line in text.lines() {
         let pairs = [("--- ", "+++ "), ("*** ", "--- ")];
         for (old, new) in pairs {
-            // A line of a header never stands alone; one that is taken out or put in may look like it.
+            // Header lines come in pairs. A single added or removed line may look like one.
             if let (Some(from), Some(to)) = (before.strip_prefix(old), line.strip_prefix(new)) {
                 add(from, false);
                 add(to, false);
@@ -192,7 +192,7 @@ fn files_of(text: &str) -> Vec<Named> {
     found
 }
 
-/// A name as git writes one with odd characters in it: in quotes, with a backslash before some and numbers for others.
+/// Undoes git's quoting of unusual file names: quotes, backslashes and octal numbers.
 fn unquoted(name: &str) -> String {
     let Some(inner) = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) else {
         return name.to_owned();

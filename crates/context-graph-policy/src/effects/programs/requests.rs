@@ -1,4 +1,4 @@
-//! `curl`, `wget` and their kin: what a request carries, and where its answer goes.
+//! `curl`, `wget` and similar: what a request carries, and where the answer is written.
 
 use super::host_of;
 use crate::effects::shell::{Flow, Shell, Taint};
@@ -30,14 +30,14 @@ impl Shell<'_> {
         }
         let keeps_name = matches!(name, "wget" | "aria2c") && saved.is_empty()
             || name == "curl" && call.has_any(&["-O", "--remote-name-all"]);
-        // The folder that files with the server's names go to.
+        // The folder for files that keep the server's names.
         let folder =
             ["--output-dir", "--directory-prefix", "--dir"].iter().find_map(|option| call.value(option));
         let mut folder = folder.cloned().unwrap_or_default();
         if !folder.is_empty() {
             folder.push_str("/");
         }
-        // The server, a list or a redirection says the name.
+        // The name comes from the server, a list or a redirection.
         let recursive = call.has_any(&["-r", "-m"]);
         let unnamed = keeps_name
             && if name == "curl" {
@@ -78,7 +78,7 @@ impl Shell<'_> {
                 self.bring_named(&folder, std::iter::once(said), name);
                 self.taint(&saved, Taint::Network);
             }
-            // An address out of a list of them carries nothing.
+            // An address from a list carries nothing.
             let carried = cargo.max(if url.is_blank() && !url.has_origin(Origin::Credential) {
                 Cargo::Nothing
             } else {
@@ -89,7 +89,7 @@ impl Shell<'_> {
     }
 }
 
-/// Options whose value is sent as it stands, or names a file with `@`.
+/// Options whose value is sent as it is, or names a file with `@`.
 const DATA: &[&str] = &[
     "--data",
     "--data-raw",
@@ -104,7 +104,7 @@ const DATA: &[&str] = &[
     "--url-query",
 ];
 
-/// The files that a request names to be sent, and what the rest of it carries.
+/// The files that a request uploads, and what the rest of it carries.
 fn carried(call: &Invocation<'_>) -> (Vec<Text>, Cargo) {
     let mut cargo = Cargo::Nothing;
     let files = ["--upload-file", "--post-file", "--body-file"];
@@ -117,7 +117,7 @@ fn carried(call: &Invocation<'_>) -> (Vec<Text>, Cargo) {
             (!name.is_empty() && !name.to_string().contains(['=', ':'])).then_some(file)
         }));
     }
-    // Whatever else goes along with a request can carry a file away. A token for the server itself is meant to.
+    // Headers and similar values can carry a file away too. A token in `Authorization` is meant for the server.
     for option in ["--header", "--user-agent", "--cookie", "--referer", "--user"] {
         for value in call.values(option) {
             let authorizes = value.prefix().to_ascii_lowercase().starts_with("authorization");
@@ -148,7 +148,7 @@ fn carried(call: &Invocation<'_>) -> (Vec<Text>, Cargo) {
     (uploads, cargo)
 }
 
-/// The files that are sent with headers and the like.
+/// The files that options such as headers send.
 fn files_of_options(call: &Invocation<'_>) -> Vec<Text> {
     let values = |options: &[&str]| -> Vec<Text> {
         options.iter().flat_map(|option| call.values(option)).cloned().collect()
@@ -163,7 +163,7 @@ fn files_of_options(call: &Invocation<'_>) -> Vec<Text> {
     named.chain(headers).collect()
 }
 
-/// What a piece of a request carries.
+/// What a part of a request carries.
 fn of_text(text: &Text) -> Cargo {
     if text.has_origin(Origin::Credential) || context_graph_secrets::holds_secret(text.prefix()) {
         Cargo::Credential

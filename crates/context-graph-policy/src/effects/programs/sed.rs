@@ -1,9 +1,9 @@
-//! The language of `sed`, as far as its commands reach files and programs.
+//! The language of `sed`, as far as its commands touch files and run programs.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// What a command of a script does beyond its text.
+/// What a command of a script does besides editing text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reached {
     /// `w file`
@@ -12,11 +12,11 @@ pub(super) enum Reached {
     Read(String),
     /// `e command`
     Run(String),
-    /// `e`, or `s///e`: what stands in the text is run.
+    /// `e`, or `s///e`: runs the text that is being edited.
     RunText,
 }
 
-/// What the commands of a script reach. Where one cannot be read, the rest of its line is passed over.
+/// What the commands of a script reach. If a command cannot be parsed, the rest of its line is skipped.
 pub(super) fn reached(script: &str) -> Vec<Reached> {
     let mut script = Script { rest: script.chars().peekable(), found: Vec::new() };
     while script.rest.peek().is_some() {
@@ -59,7 +59,7 @@ impl Script<'_> {
         }
     }
 
-    /// `1,5!`, `/x/I,$`, `\,x,` and what stands between commands.
+    /// `1,5!`, `/x/I,$`, `\,x,` and the characters between commands.
     fn addresses(&mut self) {
         while let Some(c) = self.rest.peek().copied() {
             match c {
@@ -115,7 +115,7 @@ impl Script<'_> {
         }
     }
 
-    /// Goes behind the next mark that is not quoted. Within brackets it stands for itself.
+    /// Skips past the next unescaped `mark`. Inside brackets the mark is an ordinary character.
     fn skip_to(&mut self, mark: Option<char>) {
         let mut bracket = false;
         while let Some(c) = self.rest.next() {
@@ -140,7 +140,7 @@ impl Script<'_> {
         line
     }
 
-    /// What stands up to the end of the line, which a backslash before it does not end.
+    /// The rest of the line. If that is only a backslash, the next line.
     fn name(&mut self) -> String {
         let mut name = self.line();
         if name.trim() == "\\" {

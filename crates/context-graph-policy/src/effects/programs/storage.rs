@@ -1,4 +1,4 @@
-//! Programs that put files into stores elsewhere: buckets, shares and drop boxes.
+//! Programs that upload files to buckets, shares and drop boxes.
 
 use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
@@ -6,7 +6,7 @@ use crate::effects::{Access, Cargo, Text};
 use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
-    /// Reports what is put elsewhere; false where this run puts nothing.
+    /// Reports an upload; false if this run uploads nothing.
     pub(super) fn stored(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let run = call.run;
         let words = &call.words;
@@ -45,7 +45,7 @@ impl Shell<'_> {
             if last.is_some_and(|last| {
                 !is_elsewhere(last) && run.name != "ncftpput" && !sources.is_empty() && run.name != "b2"
             }) {
-                // What comes from elsewhere is written here.
+                // A download writes a local file.
                 if let (Some(last), true) = (last, sources.iter().any(|source| is_elsewhere(source))) {
                     self.touch(Access::Write, last, &run.name);
                     return true;
@@ -71,7 +71,7 @@ impl Shell<'_> {
         true
     }
 
-    /// Whether a file lies in a folder of the project that a build fills.
+    /// Whether a file is in one of the project's build folders.
     pub(super) fn is_built(&self, file: &Text) -> bool {
         let path = absolute(file, self.cwd());
         path.prefix()
@@ -80,7 +80,7 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a word is an address in a store rather than a file here.
+/// Whether a word is an address in a store, not a local file.
 fn is_elsewhere(word: &Text) -> bool {
     let text = word.to_string();
     text.contains("://") || text.ends_with(".amazonaws.com")

@@ -1,4 +1,4 @@
-//! What the tables say of a program's options and operands, done.
+//! Applies what the tables say about a program's options and operands.
 
 use crate::effects::inline;
 use crate::effects::path::arrived;
@@ -6,11 +6,11 @@ use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Cargo, Text, Unknown};
 use crate::programs::{Invocation, Role};
 
-/// Lines of a file that are looked at for commands.
+/// How many lines of a file are searched for commands.
 const MAX_LINES: usize = 64;
 
 impl Shell<'_> {
-    /// What the values of a program's options are to it.
+    /// Applies the roles of the values of a program's options.
     pub(super) fn option_roles(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let quiet = call.is_quiet();
         for given in &call.given {
@@ -21,7 +21,7 @@ impl Shell<'_> {
         }
     }
 
-    /// What its operands are to it; false where the table does not say.
+    /// Applies the roles of the operands; false if the table has none.
     pub(super) fn described(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         if call.row().is_none_or(|row| row.operands.is_none() && row.forms.is_empty()) {
             return false;
@@ -48,7 +48,7 @@ impl Shell<'_> {
     }
 
     fn play(&mut self, role: Role, value: &Text, call: &Invocation<'_>, quiet: bool, stdin: &Flow) {
-        // Of git, guards want to know which part of it.
+        // For git, the guards need to know the subcommand.
         let named = (call.run.name == "git").then(|| format!("git {}", call.word(0)));
         let by = named.as_deref().unwrap_or(&call.run.name);
         let changes =
@@ -56,7 +56,7 @@ impl Shell<'_> {
         if quiet && changes {
             return;
         }
-        // What several programs take for a file that begins so is a command.
+        // Several programs take `|command` where a file is expected.
         if let (Role::Read | Role::Write, Some(command)) = (role, value.strip_prefix("|")) {
             self.script_text(&command, stdin, by);
             return;
@@ -86,7 +86,7 @@ impl Shell<'_> {
             }
             Role::Within => self.write_within(value, by),
             Role::Delete => self.delete(value, by, recursive()),
-            // These read patterns themselves.
+            // These programs expand patterns themselves.
             Role::Tree if value.known().contains('*') => {
                 let mut globbed = Text::default();
                 globbed.push_globbed(value.known());
@@ -98,12 +98,12 @@ impl Shell<'_> {
             Role::Setting => self.setting(value, stdin, by),
             Role::Mention => self.touch(Access::Mention, value, by),
             Role::Shell => {
-                // In the languages of some programs a mark goes before what is for the shell.
+                // Some programs mark a shell command with `!`.
                 let script = value.strip_prefix("!");
                 let flow = self.script_text(script.as_ref().unwrap_or(value), stdin, by);
                 self.settle(&flow);
             }
-            // Strings side by side are one in other languages, and two in that of emacs.
+            // In emacs adjacent strings are two strings, in most other languages one.
             Role::Code if by.starts_with("emacs") => {
                 inline::scan(self, "emacs", &value.to_string().replace("\" \"", "\", \""), &[]);
             }
@@ -111,7 +111,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A file of a program's own language that it runs, with what this very command puts there.
+    /// A file that a program runs in its own language. Scans the content if this command wrote it.
     fn execute(&mut self, file: &Text, by: &str, stdin: &Flow) {
         self.touch(Access::Execute, file, by);
         self.run_tainted(file, by);
@@ -125,7 +125,7 @@ impl Shell<'_> {
         inline::scan(self, by, &content, &[]);
         self.cmake_code(&content, by);
         for line in content.lines().take(MAX_LINES) {
-            // `ProxyCommand rm …`, `:!rm …`: a command stands behind a word of the program's own.
+            // A command may follow a keyword of the program: `ProxyCommand rm …`, `:!rm …`.
             let behind = line.trim_start().split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
             for line in [line, behind] {
                 self.handed_line(&Text::lit(line.trim()));
@@ -133,7 +133,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `name=value` by which a program is set up: the value may be a command.
+    /// A setting `name=value`: the value may be a command.
     fn setting(&mut self, setting: &Text, stdin: &Flow, by: &str) {
         let Some((_, value)) = setting.split_once('=') else { return };
         match value.strip_prefix("!") {
@@ -144,7 +144,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The folder that a program is told to go to first, as `-C` does.
+    /// The folder that options such as `-C` make the program change to first.
     pub(super) fn goes_to(&self, call: &Invocation<'_>) -> Option<Text> {
         let mut place: Option<Text> = None;
         for given in &call.given {
@@ -157,7 +157,7 @@ impl Shell<'_> {
         place
     }
 
-    /// Runs the command that a wrapper wraps, as the table says where it begins.
+    /// Runs the command of a wrapper. The table says where it starts.
     pub(super) fn wrapped(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         self.run_rest(call.command().iter().collect(), call.run, stdin)
     }

@@ -1,4 +1,4 @@
-//! Task runners: `make`, `npm run`, `just` and `ninja`, with what this very command wrote for them to do.
+//! Task runners: `make`, `npm run`, `just` and `ninja`, with tasks that this command wrote for them.
 
 use crate::effects::inline::string_literals;
 use crate::effects::shell::{Flow, Shell};
@@ -6,7 +6,7 @@ use crate::effects::{Run, Text, Unknown};
 use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
-    /// Scripts that a project gives names to, and programs it has installed.
+    /// A project's named scripts and installed programs.
     pub(super) fn tasked(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         match run.name.as_str() {
@@ -22,7 +22,7 @@ impl Shell<'_> {
                     self.handed_line(&script);
                 }
             }
-            // Without a script of that name, the environment is shown.
+            // If the project has no script of that name, npm prints the environment.
             "npm" | "yarn" | "pnpm" if run.arg(0).starts_with("run") && run.arg(1) == "env" => {
                 return Some(Flow {
                     environment: true,
@@ -45,7 +45,7 @@ impl Shell<'_> {
         None
     }
 
-    /// Recipes of a makefile that this very command wrote or feeds, and what its variables run.
+    /// Recipes of a makefile that this command wrote or pipes in, and commands in its variables.
     pub(super) fn make(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         for arg in call.operands() {
             let Some((name, value)) = arg.split_once('=').filter(|(name, _)| !name.prefix().starts_with('-'))
@@ -87,7 +87,7 @@ impl Shell<'_> {
         self.recipes(&content.unwrap_or_default());
     }
 
-    /// Recipes that `just` is fed, or that this very command wrote for it.
+    /// Recipes for `just` that this command wrote or pipes in.
     fn recipes_of_just(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let named = call.value("--justfile").cloned();
         let fed = named.as_ref().and_then(|file| match file.known() {
@@ -113,7 +113,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The commands in the text of a makefile, and what its own functions run while it is read.
+    /// The commands in a makefile, and what its functions run while it is read.
     fn recipes(&mut self, rules: &str) {
         for call in rules.split("$(shell ").skip(1).take(16) {
             let end = call.rfind(')').unwrap_or(call.len());
@@ -128,7 +128,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The scripts of a `package.json` or `justfile` that this very command wrote.
+    /// The scripts of a `package.json` or `justfile` that this command wrote.
     fn written_tasks(&mut self, run: &Run) {
         if self.written.is_empty() {
             let part = match run.arg(0) {
@@ -156,14 +156,14 @@ impl Shell<'_> {
     }
 }
 
-/// The targets that are asked for; `.` stands for the first of a file.
+/// The requested targets; `.` stands for the first one in the file.
 fn targets<'c>(call: &'c Invocation<'_>) -> Vec<&'c str> {
     let named: Vec<&str> =
         call.operands().iter().map(|word| word.known()).filter(|word| !word.contains('=')).collect();
     if named.is_empty() { vec!["."] } else { named }
 }
 
-/// `$(HOME)` in a recipe is the variable, and `$$` the shell's own sign.
+/// In a recipe `$(HOME)` is a variable, and `$$` is the shell's `$`.
 pub(crate) fn make_variables(recipe: &str) -> String {
     let mut line = String::with_capacity(recipe.len());
     let mut rest = recipe;
@@ -185,7 +185,7 @@ pub(crate) fn make_variables(recipe: &str) -> String {
     line
 }
 
-/// Subcommands of yarn and pnpm. Any other word is a script of the project or a program it has installed.
+/// Subcommands of yarn and pnpm. Any other word is a script of the project or an installed program.
 fn is_manager_verb(word: &str) -> bool {
     word.starts_with('-') || lists::MANAGER_VERBS.contains(&word)
 }

@@ -1,4 +1,4 @@
-//! Programs that search and rewrite text: `sed`, `awk`, `grep` and what else carries a little language of its own.
+//! Programs that search and rewrite text: `sed`, `awk`, `grep` and others with a small language of their own.
 
 use super::sed::Reached;
 use crate::effects::shell::{Flow, Shell};
@@ -6,7 +6,7 @@ use crate::effects::{Access, Origin, Text};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
-    /// Reports what a text program touches; false where the program is none.
+    /// Reports what a text program touches; false if the program is none of these.
     pub(super) fn texted(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let name = call.run.name.as_str();
         match name {
@@ -15,7 +15,7 @@ impl Shell<'_> {
             "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "ggrep" | "ugrep" => self.grep(call),
             "jq" | "gojq" | "jaq" | "yq" | "gron" | "dasel" | "fx" | "tomlq" | "xq" => {
                 let access = if call.has("-i") { Access::Write } else { Access::Read };
-                // `yq file`: with nothing to read from but its one word, that is a file.
+                // `yq file`: without input and with one word, the word is a file.
                 let alone = name == "yq" && call.operands().len() == 1 && !stdin.piped && !call.has("-n");
                 for file in call.operands().iter().skip(usize::from(!call.has("-f") && !alone)) {
                     self.touch(access, file, name);
@@ -30,13 +30,13 @@ impl Shell<'_> {
         let access = if call.has("-i") { Access::Write } else { Access::Read };
         let scripted = call.has_any(&["-e", "-f"]);
         let first = call.operands().first().filter(|_| !scripted).copied();
-        // Several expressions are one script, a line each.
+        // Several expressions form one script, one line each.
         let given: Vec<String> = call.values("-e").chain(first).map(|text| text.known().to_owned()).collect();
         for script in std::iter::once(given.join("\n")).chain(self.script_files(call, stdin)) {
             self.sed_script(&script);
         }
         for file in call.operands().iter().skip(usize::from(!scripted)) {
-            // BSD's `-i ''` leaves an empty word.
+            // `-i ''` of BSD leaves an empty word.
             if !file.is_empty() {
                 self.touch(access, file, "sed");
             }
@@ -56,7 +56,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Scripts in files that this very command wrote or feeds.
+    /// Scripts in files that this command wrote or pipes in.
     fn script_files(&self, call: &Invocation<'_>, stdin: &Flow) -> Vec<String> {
         let fed = |file: &Text| matches!(file.known(), "-" | "/dev/stdin").then(|| stdin.clone());
         call.values("-f")
@@ -103,12 +103,12 @@ impl Shell<'_> {
             || program.contains("|&")
         {
             for text in &strings {
-                // What is joined to it is not known here.
+                // awk appends a value that is not known here.
                 let joined = if text.ends_with(' ') { format!("{text}$__unknown") } else { text.clone() };
                 self.script(&joined);
             }
             if strings.len() > 1 {
-                // Strings side by side are one.
+                // Adjacent strings are one string in awk.
                 let joined = strings.concat();
                 self.quietly(|shell| shell.script(&joined));
             }

@@ -1,17 +1,17 @@
-//! Keys sent to a terminal: what is typed there is run there, by a shell that no hook watches.
+//! Keys sent to a terminal. They run there in a shell that no hook watches.
 
 use crate::effects::Text;
 use crate::effects::shell::{Flow, Shell};
 use crate::programs::{Invocation, lists};
 
-/// A program that types. Which of its options take a value, the tables say.
+/// A program that types. The tables say which of its options take a value.
 struct Typist {
     name: &'static str,
-    /// One of these must be among the words; all up to it are passed over. Empty: any.
+    /// One of these words must be present, and the words up to it are skipped. Empty: no verb is needed.
     verbs: &'static [&'static str],
-    /// It types what it is fed, too.
+    /// It also types its standard input.
     fed: bool,
-    /// It takes lines for a shell and starts one for them, instead of typing.
+    /// It starts a shell for each line instead of typing it.
     lines: bool,
 }
 
@@ -71,7 +71,7 @@ impl Shell<'_> {
             };
             self.quietly(|shell| shell.script(&text));
             if let Some(text) = stdin.literal().filter(|_| typist.fed) {
-                // Commands of the typist's own stand before the text.
+                // Lines may start with a command of the program itself.
                 for line in text.lines().take(64) {
                     let line = line.strip_prefix("type ").unwrap_or(line);
                     self.quietly(|shell| shell.script(line));
@@ -81,13 +81,13 @@ impl Shell<'_> {
     }
 }
 
-/// Words as they come out of a keyboard. Where keys have names, nothing stands between words that is not typed.
+/// Words as typed keys. A program with named keys types nothing between words.
 fn keys(words: &[&Text], named: bool) -> String {
     let mut out = String::new();
     for word in words {
         match word.to_string().as_str() {
             "Space" if named => out.push(' '),
-            // What ends a line, and what gives one up.
+            // Keys that end or discard a line.
             "Enter" | "C-m" | "C-M" | "C-j" | "KPEnter" | "Return" | "Tab" | "BSpace" | "Escape" | "C-c"
             | "C-d" | "C-u" | "C-l"
                 if named =>
@@ -98,7 +98,7 @@ fn keys(words: &[&Text], named: bool) -> String {
                 if !named && !out.is_empty() {
                     out.push(' ');
                 }
-                // `ttyecho` and others read escapes of their own; `cliclick t:text` has a letter before.
+                // `ttyecho` and others have escapes of their own; `cliclick t:text` has a prefix.
                 let text = text.strip_prefix("t:").unwrap_or(text);
                 out.push_str(
                     &["\\n", "\\r", "\\015", "\\x0d", "^M"]

@@ -1,10 +1,10 @@
-//! Variables that make a program run something.
+//! Environment variables that make a program run something.
 
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Text, Unknown};
 
 impl Shell<'_> {
-    /// What a variable set for a program has it do.
+    /// What a variable makes a program do.
     pub(super) fn variable_for_program(&mut self, program: &str, variable: &str, value: &Text) {
         match variable {
             "GIT_SSH_COMMAND"
@@ -28,13 +28,13 @@ impl Shell<'_> {
                     self.script(script.trim_start_matches('|'));
                 }
             }
-            // Programs that build call these.
+            // Build tools call these.
             "RUSTC_WRAPPER" | "RUSTC" | "CC" | "CXX" | "LD" | "AR" | "RUSTC_WORKSPACE_WRAPPER" => {
                 self.handed_line(value);
             }
             "MAKEFLAGS" | "GNUMAKEFLAGS" | "LESS" | "MORE" => self.handed_line(value),
             "PERL5DB" => crate::effects::inline::scan(self, "perl", value.known(), &[]),
-            // A shell reads this file before anything else.
+            // A shell reads this file first.
             "BASH_ENV" | "ENV" if is_shell(program) => self.run_file(value, &[], &Flow::default(), program),
             // With `-x`, a shell expands this before each command.
             "PS4" | "PS1" | "PS0" | "PS2" if value.prefix().contains(['$', '`']) => {

@@ -1,4 +1,5 @@
-//! Programs that run another program: taken off until the one that acts is seen. Which words are the command, the tables say.
+//! Programs that run another program. They are unwrapped until the program that acts is found; the tables say
+//! where its command starts.
 
 use super::network::is_this_machine;
 use crate::effects::shell::{Flow, Shell};
@@ -6,7 +7,7 @@ use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
-    /// Runs what a wrapper wraps; `None` if the program is not a wrapper.
+    /// Runs the wrapped command; `None` if the program is not a wrapper.
     pub(super) fn unwrapped(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         match run.name.as_str() {
@@ -25,7 +26,7 @@ impl Shell<'_> {
                 return self.text_output("which", call.command(), stdin).or_else(|| Some(Flow::default()));
             }
             "xargs" | "gxargs" | "parallel" => return Some(self.xargs(call, stdin)),
-            // zsh: the names come first, then the command.
+            // zsh: names first, then the command.
             "zargs" => {
                 let mut parts = run.args.splitn(2, |arg| arg.known() == "--");
                 let (names, command) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -36,7 +37,7 @@ impl Shell<'_> {
                 return None;
             }
             "sg" | "newgrp" => {
-                // Whoever is in these groups has the run of the machine.
+                // Members of these groups can take over the machine.
                 let group = call.word(0);
                 if matches!(group, "docker" | "sudo" | "wheel" | "root" | "disk" | "shadow") {
                     self.out.privileges.push(Privilege::OtherUser(format!("{} {group}", run.name)));
@@ -52,7 +53,7 @@ impl Shell<'_> {
                 }
                 return Some(self.run_stream(stdin, &run.name));
             }
-            // The words are a line for the shell.
+            // The words form a shell line.
             "watch" if !call.has("-x") => return Some(self.shell_line(call, stdin)),
             "pdsh" | "clush" | "dsh" => return Some(self.shell_line(call, stdin)),
             "entr" if call.has("-s") => return Some(self.shell_line(call, stdin)),
@@ -77,7 +78,7 @@ impl Shell<'_> {
         call.rest.is_some().then(|| self.wrapped(call, stdin))
     }
 
-    /// `flock file`: whoever else wants the file waits. A number stands for a file that was opened before.
+    /// `flock file`: others that want the lock wait. A number is the descriptor of a file opened before.
     fn locked(&mut self, call: &Invocation<'_>) {
         let Some(file) = call.operands().first() else { return };
         if file.literal().is_some_and(|number| number.bytes().all(|c| c.is_ascii_digit())) {
@@ -95,7 +96,7 @@ impl Shell<'_> {
         self.script_text(&line_of(call.command()), stdin, &call.run.name)
     }
 
-    /// A program in an archive of java is one of its own.
+    /// A Java archive is treated as the program of its name.
     fn jar(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         let Some(jar) = call.value("-jar") else { return Flow::default() };
         self.touch(Access::Execute, jar, "java");
@@ -103,7 +104,7 @@ impl Shell<'_> {
         let own = call.run.args.iter().skip_while(|arg| *arg != jar).skip(1).cloned();
         let name = jar.file_name();
         let name = name.known().trim_end_matches(".jar");
-        // `bfg-1.14.0.jar`: the version is no part of the name.
+        // `bfg-1.14.0.jar`: the version is not part of the name.
         let end =
             name.match_indices('-').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
         let name = end.map_or(name, |(at, _)| &name[..at]);
@@ -111,7 +112,7 @@ impl Shell<'_> {
         self.run(command, call.run.assigns.clone(), stdin)
     }
 
-    /// Commands for other machines, and tools of every system under one name.
+    /// Commands for other machines, and programs that bundle common system tools.
     fn sent_elsewhere(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         let args = &run.args;
@@ -187,12 +188,12 @@ impl Shell<'_> {
             ["http://", "https://", "github:", "git+", "gist:"]
                 .iter()
                 .any(|lead| arg.prefix().split('@').any(|part| part.starts_with(lead)))
-                // Tools for python are often run straight from where they are developed.
+                // Python tools are often run directly from their repositories.
                 && !(matches!(name, "uvx" | "pipx")
                     && ["git+https://github.com/", "git+https://gitlab.com/"].iter().any(|home| arg.prefix().contains(home)))
         };
         let mut sources = call.values("--from").chain(call.values("--spec")).chain(call.values("--package"));
-        // Addresses further back are for the program itself.
+        // Addresses after the command are for the program itself.
         if sources.any(fetched)
             || call.command().first().is_some_and(fetched)
             || call.words.iter().any(|word| fetched(word))
@@ -201,7 +202,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `cmake -E`: a few tools of every system under one name.
+    /// `cmake -E`: common system tools under one name.
     fn cmake_tool(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let (tool, words) = (call.word(0), call.words.get(1..).unwrap_or_default());
         let rest = || words.iter().copied();
@@ -228,7 +229,7 @@ impl Shell<'_> {
         let mut assigns = run.assigns.clone();
         while let Some((name, value)) = rest.first().and_then(|arg| arg.split_once('=')) {
             let name = name.known().to_owned();
-            // A function that a shell takes over from its environment.
+            // A function that a shell imports from its environment.
             if let (Some(function), Some(body)) =
                 (name.strip_prefix("BASH_FUNC_").and_then(|rest| rest.strip_suffix("%%")), value.literal())
             {
@@ -246,7 +247,7 @@ impl Shell<'_> {
     fn env(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         let run = call.run;
         if let Some(split) = call.value("-S") {
-            // In such a line `\_` stands for a blank.
+            // In such a line `\_` is a space.
             let mut line = Text::default();
             for piece in &split.0 {
                 match piece {
@@ -263,7 +264,8 @@ impl Shell<'_> {
         // A lone dash is `-i`.
         let rest: Vec<&Text> = call.command().iter().skip_while(|arg| arg.known() == "-").collect();
         if rest.iter().any(|arg| arg.split_once('=').is_none()) {
-            // `env $(grep -v '^#' .env) program`: what a file of settings says is set, not run.
+            // `env $(grep -v '^#' .env) program`: the words from a settings file are assignments, not a
+            // program.
             let set = rest.len() > 1
                 && rest[0].is_blank()
                 && rest[0].has_origin(Origin::File)
@@ -277,7 +279,7 @@ impl Shell<'_> {
         Flow { environment: true, piped: true, from: "env".to_owned(), ..Flow::default() }
     }
 
-    /// Whether the last file that was read is one of settings.
+    /// Whether the last file that was read is a settings file.
     fn has_just_read_settings(&self) -> bool {
         let read = self.out.paths.iter().rev().find(|effect| effect.access == Access::Read);
         read.and_then(|effect| effect.target.literal()).is_some_and(|path| {
@@ -287,7 +289,7 @@ impl Shell<'_> {
     }
 }
 
-/// The lines in `commands=…`, in `commands=["…","…"]` and in `{"commands":["…"]}`.
+/// The command lines in `commands=…`, in `commands=["…","…"]` and in `{"commands":["…"]}`.
 fn commands_in(parameters: &str) -> Vec<String> {
     let Some((_, rest)) = parameters.split_once("commands") else { return Vec::new() };
     let rest = rest.trim_start_matches(['"', '\'', ' ', '=', ':']);
@@ -304,7 +306,7 @@ fn tail_after(args: &[Text], marks: &[&str]) -> Text {
     line_of(args.iter().skip(at + 1))
 }
 
-/// Words as one line.
+/// Joins words into one line.
 fn line_of<'t>(words: impl IntoIterator<Item = &'t Text>) -> Text {
     let mut line = Text::default();
     for word in words {

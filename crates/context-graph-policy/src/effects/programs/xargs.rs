@@ -1,11 +1,11 @@
-//! `xargs` and `parallel`: programs that get their arguments from a pipe.
+//! `xargs` and `parallel`: programs that take arguments from a pipe.
 
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Origin, Piece, Run, Text};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
-    /// `xargs command`: the command gets what is piped in.
+    /// `xargs command`: the command gets the piped words as arguments.
     pub(super) fn xargs(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         let run = call.run;
         let mut rest: Vec<Text> = call.command().to_vec();
@@ -13,7 +13,7 @@ impl Shell<'_> {
         if let Some(at) = rest.iter().position(|arg| matches!(arg.literal(), Some(":::" | ":::+"))) {
             let fed: Vec<Text> = rest.split_off(at).into_iter().skip(1).collect();
             if rest.is_empty() {
-                // With no command of its own, each is one.
+                // Without a command, each input line is one.
                 for script in &fed {
                     self.script_text(script, &Flow::default(), "parallel");
                 }
@@ -31,7 +31,7 @@ impl Shell<'_> {
         } else {
             (run.name == "parallel").then(braces)
         };
-        // One word with blanks in it is a line for the shell.
+        // A single word with spaces is a shell line.
         if let ("parallel", [line]) = (run.name.as_str(), rest.as_slice())
             && line.known().contains(' ')
         {
@@ -67,7 +67,7 @@ impl Shell<'_> {
         } else if !fed.is_empty()
             && rest.first().is_some_and(|program| super::variables::is_shell(program.known()))
         {
-            // What a script calls `$0` or `$1` is each of them in turn.
+            // The script's `$0` or `$1` is each value in turn.
             for value in fed.into_iter().take(16) {
                 let argv = rest.iter().cloned().chain([value]).collect();
                 flow = self.run(argv, run.assigns.clone(), &Flow::default());
@@ -79,7 +79,7 @@ impl Shell<'_> {
         flow
     }
 
-    /// The words that flow in, as far as they are known. `whole` says that a line or record is one word.
+    /// The words on standard input, as far as they are known. With `whole`, a line or record is one word.
     fn fed_words(&self, stdin: &Flow, whole: bool) -> Vec<Text> {
         match stdin.literal() {
             Some(text) => {
@@ -103,7 +103,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `git ls-files --others | xargs rm` is `git clean` by other means.
+    /// `git ls-files --others | xargs rm` has the effect of `git clean`.
     fn clean_listed(&mut self, command: &[Text]) {
         let removes = matches!(command.first().map(Text::known), Some("rm" | "unlink" | "shred" | "trash"));
         let Some(last) = self.out.runs.last().filter(|run| removes && run.name == "git").cloned() else {
@@ -119,12 +119,12 @@ impl Shell<'_> {
         self.run(words, Vec::new(), &Flow::default());
     }
 
-    /// What the `find` or `ls` before a pipe reports, as patterns.
+    /// What the `find` or `ls` before the pipe prints, as patterns.
     fn out_found(&self) -> Vec<Text> {
         let passes =
             |run: &&Run| !matches!(run.name.as_str(), "grep" | "sort" | "head" | "uniq" | "tail" | "rg");
         let Some(last) = self.out.runs.iter().rev().find(passes) else { return Vec::new() };
-        // Once searched through or cut short, a list is no longer all of it.
+        // After `head` or a search, the list is no longer complete.
         let whole =
             self.out.runs.iter().rev().take_while(|run| !passes(run)).all(|run| match run.name.as_str() {
                 "sort" | "uniq" => true,
@@ -150,7 +150,7 @@ impl Shell<'_> {
     }
 }
 
-/// Text with patterns in it, cut where lines and words end.
+/// Splits text with patterns at line and word ends.
 fn lines_of(text: &Text) -> Vec<Text> {
     let mut lines = vec![Text::default()];
     for piece in &text.0 {
@@ -177,7 +177,7 @@ fn lines_of(text: &Text) -> Vec<Text> {
     lines
 }
 
-/// The argument with every mark replaced.
+/// The argument with every `mark` replaced by the value.
 pub(super) fn replaced(arg: &Text, mark: &str, value: &Text) -> Text {
     let Some(text) = arg.literal() else { return arg.clone() };
     let mut out = Text::default();
