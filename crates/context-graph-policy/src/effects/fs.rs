@@ -1,4 +1,5 @@
-//! The little that must be asked of the file system: links, the names in a folder, and what a patch or an archive holds.
+//! What the guards ask of the file system: links, the names in a folder, and the content of patches and
+//! archives.
 
 use std::cell::RefCell;
 use std::io::Read;
@@ -7,7 +8,7 @@ use std::path::Path;
 /// What a path is, without following a link at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileKind {
-    /// A file or anything else that is neither folder nor link.
+    /// A file, or anything else that is neither folder nor link.
     File,
     /// A folder.
     Folder,
@@ -15,27 +16,27 @@ pub enum FileKind {
     Link(String),
 }
 
-/// A file system as the guards see it. Names and links are read, and contents only of what says which files change.
+/// A file system as the guards see it. They read names and links; contents only of files that say which other
+/// files change.
 pub trait FileSystem {
-    /// What is there, if anything is.
+    /// What is at this path, if anything.
     fn kind(&self, path: &str) -> Option<FileKind>;
 
     /// Names in a folder, at most `limit` of them; empty if it cannot be read.
     fn names(&self, folder: &str, limit: usize) -> Vec<String>;
 
-    /// The beginning of a plain file: at most so many bytes, and one more where there are more. Nothing where it cannot
-    /// be read at once.
+    /// The first `most` bytes of a regular file, and one more if it is longer. `None` if it cannot be read
+    /// without waiting.
     fn content(&self, _path: &str, _most: usize) -> Option<Vec<u8>> {
         None
     }
 
-    /// Where our own program is, if that is known.
+    /// The path of our own program, if it is known.
     fn program(&self) -> Option<String> {
         None
     }
 
-    /// Whether a file is our own program: the file itself, or a copy of it. Bytes at the end, and symbols taken out, make no
-    /// other program of it.
+    /// Whether a file is our own program or a copy of it. Appended bytes and stripped symbols do not matter.
     fn is_program(&self, path: &str) -> bool {
         let Some(program) = self.program() else { return false };
         let beginning =
@@ -44,21 +45,21 @@ pub trait FileSystem {
     }
 }
 
-/// How much of a program tells it from others, and what of it says only how long its parts are.
+/// How many bytes identify a program. The header is skipped, because it holds sizes that stripping changes.
 const BEGINNING: usize = 16 * 1024;
 const HEADER: usize = 64;
 
-/// How many answers are kept; a call that asks more often is asked anew.
+/// How many answers are kept. Further paths are looked up each time.
 const MAX_KNOWN: usize = 256;
 
-/// The real one. It asks about a path once and keeps the answer: all rules decide about the same state of the disk.
+/// The real file system. It keeps each answer, so that all rules see the same state of the disk.
 #[derive(Debug, Default)]
 pub struct RealFileSystem {
     known: RefCell<Vec<(String, Option<FileKind>)>>,
 }
 
 impl RealFileSystem {
-    /// One that knows nothing yet.
+    /// Starts without any kept answers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -88,7 +89,7 @@ impl FileSystem for RealFileSystem {
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt;
-            // A pipe that nobody writes to would be waited for.
+            // Opening a pipe without a writer would block.
             options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
         }
         let file = options.open(path).ok()?;
@@ -113,7 +114,7 @@ fn look(path: &Path) -> Option<FileKind> {
     Some(if kind.is_dir() { FileKind::Folder } else { FileKind::File })
 }
 
-/// One made of a list, for tests and for deciding without a disk.
+/// A file system from a list, for tests and for deciding without a disk.
 #[derive(Debug, Clone, Default)]
 pub struct ListedFileSystem {
     entries: Vec<(String, FileKind)>,
@@ -128,7 +129,7 @@ impl ListedFileSystem {
         self
     }
 
-    /// Adds a file with what it holds.
+    /// Adds a file with its content.
     #[must_use]
     pub fn with_content(mut self, path: &str, content: &[u8]) -> Self {
         self.contents.push((path.to_owned(), content.to_owned()));

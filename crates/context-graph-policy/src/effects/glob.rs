@@ -1,17 +1,18 @@
-//! Whether text that may hold unknown pieces can be a path that a pattern names.
+//! Whether text with unknown pieces can be a path that matches a pattern.
 //!
-//! A pattern has `?` (one character), `*` (within a name) and `**` (across folders). Both sides are walked as
-//! automata over the same string, so a glob in the command and a glob in the rule meet properly. No tables are built.
+//! A pattern has `?` (one character), `*` (within a name) and `**` (across folders). Pattern and text run as
+//! automata over the same string, so that a glob in the command is compared correctly with a glob in the rule.
+//! No tables are built.
 
 use super::text::{Piece, Text};
 
-/// Patterns longer than this are refused where they are read.
+/// Longer patterns are refused when they are read.
 pub const MAX_PATTERN: usize = 120;
 
 /// Positions in the pattern, one bit each.
 type States = u128;
 
-/// Whether a literal path matches. Upper and lower case are one: on some file systems they are.
+/// Whether a literal path matches. Case is ignored, because some file systems ignore it.
 pub fn matches(pattern: &str, path: &str) -> bool {
     let pattern = pattern.as_bytes();
     if pattern.len() > MAX_PATTERN {
@@ -27,7 +28,7 @@ pub fn matches(pattern: &str, path: &str) -> bool {
     states & (1 << pattern.len()) != 0
 }
 
-/// Whether some reading of the text matches.
+/// Whether any possible value of the text matches.
 pub fn overlaps(pattern: &str, text: &Text) -> bool {
     if pattern.len() > MAX_PATTERN || !end_alike(pattern, text) {
         return false;
@@ -36,7 +37,8 @@ pub fn overlaps(pattern: &str, text: &Text) -> bool {
     let mut states = close(pattern, 1);
     let mut pieces = text.0.as_slice();
     let mut at_start = true;
-    // A leading `**` takes whatever stands before something unknown, which then can be any part of the pattern.
+    // A leading `**` matches everything before the last unknown piece. That piece may match any part of the
+    // pattern.
     if pattern.starts_with(b"**")
         && let Some(hole) = pieces.iter().rposition(|piece| matches!(piece, Piece::Hole(_)))
     {
@@ -75,7 +77,7 @@ pub fn overlaps(pattern: &str, text: &Text) -> bool {
     states & (1 << pattern.len()) != 0
 }
 
-/// Whether what is known of both ends fits. Most patterns and most paths end in plain text, and in different ones.
+/// Whether the known ends are compatible. A cheap test: most patterns and paths end in different plain text.
 pub fn end_alike(pattern: &str, text: &Text) -> bool {
     let Some(Piece::Lit(known)) = text.0.last() else { return true };
     let fixed = pattern.bytes().rev().take_while(|byte| !matches!(byte, b'*' | b'?'));
@@ -105,7 +107,7 @@ impl Symbol {
     }
 }
 
-/// What is reached from these by any number of steps, none included.
+/// All states reachable by any number of steps, including none.
 fn saturate(pattern: &[u8], mut states: States, symbol: Symbol) -> States {
     let mut fresh = states;
     while fresh != 0 {
@@ -123,7 +125,7 @@ fn step(pattern: &[u8], states: States, symbol: Symbol) -> States {
         let at = left.trailing_zeros() as usize;
         left &= left - 1;
         match pattern.get(at) {
-            // Having taken something, `**` goes on or gives way; only at its very start may it be no folder at all.
+            // After one symbol `**` continues or ends. Only at its start may `**/` match no folder.
             Some(b'*') if pattern.get(at + 1) == Some(&b'*') => stayed |= 1 << at | 1 << (at + 2),
             Some(b'*') if symbol.can_be_in_name() => {
                 next |= 1 << at;
@@ -140,7 +142,7 @@ fn step(pattern: &[u8], states: States, symbol: Symbol) -> States {
     close(pattern, next) | stayed
 }
 
-/// Stars may match nothing; `**/` may match no folder at all.
+/// Stars may match nothing; `**/` may match no folder.
 fn close(pattern: &[u8], mut states: States) -> States {
     let mut left = states;
     while left != 0 {
@@ -192,7 +194,7 @@ mod tests {
         assert!(!overlaps("**/.env", &globbed("/p/.e?")));
     }
 
-    /// The plain way: every piece of the text in turn, every state at every step.
+    /// The simple algorithm: every piece of the text in turn, every state at every step.
     fn overlaps_plainly(pattern: &str, text: &Text) -> bool {
         let pattern = pattern.as_bytes();
         let repeat = |mut states: States, symbol| loop {
@@ -231,7 +233,7 @@ mod tests {
                 1 => proptest::strategy::Just(Piece::Hole(Origin::Output)),
             ], 0..6),
         ) {
-            // Three stars in a row mean no more than two, and may be taken for more.
+            // Three stars mean no more than two, but the two algorithms may differ on them.
             let mut pattern: String = pattern;
             while pattern.contains("***") {
                 pattern = pattern.replace("***", "**");

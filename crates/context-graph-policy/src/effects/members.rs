@@ -1,26 +1,26 @@
-//! The names of what an archive holds: `tar`, gzipped or not, `cpio` and `zip`. Nothing but names is looked at.
+//! The names of an archive's members: `tar`, gzipped or not, `cpio` and `zip`. Only names are read.
 
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
-/// Bytes of an archive that are read.
+/// How many bytes of an archive are read.
 pub(crate) const MAX_ARCHIVE: usize = 4 * 1024 * 1024;
-/// Bytes that a packed one may grow to.
+/// How large a compressed archive may become.
 const MAX_UNPACKED: usize = 32 * 1024 * 1024;
-/// Names that are looked at.
+/// How many names are read.
 const MAX_MEMBERS: usize = 50_000;
-/// What `tar` counts in.
+/// The block size of `tar`.
 const BLOCK: usize = 512;
 
-/// What an archive says it holds.
+/// What an archive says it contains.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Members {
-    /// Names of files and folders, and what links among them point to.
+    /// Names of files and folders, and the targets of links among them.
     pub(crate) names: Vec<String>,
-    /// Whether that is all of them.
+    /// Whether the list is complete.
     pub(crate) whole: bool,
 }
 
-/// The names in an archive; none where it is of no kind that is known here.
+/// The names in an archive; `None` if its format is unknown.
 pub(crate) fn members(bytes: &[u8]) -> Option<Members> {
     let cut = bytes.len() > MAX_ARCHIVE;
     let mut found = match bytes {
@@ -33,11 +33,11 @@ pub(crate) fn members(bytes: &[u8]) -> Option<Members> {
     Some(found)
 }
 
-/// What `gzip` packed; none where it is nothing of that kind.
+/// The content of `gzip` data; `None` if it is something else.
 pub(crate) fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
     let packed =
         Some(bytes).filter(|bytes| bytes.starts_with(&[0x1f, 0x8b, 8])).and_then(behind_gzip_header)?;
-    // What was unpacked before it broke off counts.
+    // Keeps what was decompressed before an error.
     Some(decompress_to_vec_with_limit(packed, MAX_UNPACKED).unwrap_or_else(|broken| broken.output))
 }
 
@@ -48,7 +48,7 @@ fn behind_gzip_header(bytes: &[u8]) -> Option<&[u8]> {
         let length = usize::from(u16::from_le_bytes([*rest.first()?, *rest.get(1)?]));
         rest = rest.get(2 + length..)?;
     }
-    // A name, then a comment, each with a zero at its end.
+    // A name, then a comment, each ending with a zero byte.
     for flag in [8, 16] {
         if flags & flag != 0 {
             let end = rest.iter().position(|byte| *byte == 0)?;
@@ -68,7 +68,7 @@ fn of_tar(bytes: &[u8]) -> Option<Members> {
     let mut long_name: Option<String> = None;
     let mut at = 0;
     while let Some(header) = bytes.get(at..at + BLOCK) {
-        // Told to (`-i`), tar goes on behind what ends an archive.
+        // With `-i`, tar continues after the end mark.
         if header.iter().all(|byte| *byte == 0) {
             found.whole = true;
             at += BLOCK;
@@ -116,7 +116,7 @@ fn of_tar(bytes: &[u8]) -> Option<Members> {
     (!found.names.is_empty()).then_some(found)
 }
 
-/// The name that a member really gets, where a link that was unpacked before it is on its way.
+/// The real path of a member that is unpacked through an earlier link.
 fn led_by(name: &str, link: &str, to: &str) -> Option<String> {
     let rest = name.strip_prefix(link)?.strip_prefix('/')?;
     let folder = link.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -124,7 +124,7 @@ fn led_by(name: &str, link: &str, to: &str) -> Option<String> {
     Some(if is_absolute { format!("{to}/{rest}") } else { format!("{folder}/{to}/{rest}") })
 }
 
-/// What `cpio` has written since it has a mark: numbers of eight hexadecimal digits, then the name, then the file.
+/// The newer formats of `cpio`: numbers of eight hexadecimal digits, then the name, then the file.
 fn of_cpio(bytes: &[u8]) -> Members {
     let mut found = Members::default();
     let mut at = 0;
@@ -150,7 +150,7 @@ fn of_cpio(bytes: &[u8]) -> Members {
     found
 }
 
-/// The oldest archives have no mark: their sum of a header says whether it is one.
+/// The oldest tar archives have no magic number. The checksum shows whether this is a header.
 fn is_old_header(header: &[u8]) -> bool {
     let sum: usize = header
         .iter()
@@ -167,7 +167,8 @@ fn octal(field: &[u8]) -> Option<usize> {
         .try_fold(0_usize, |number, digit| number.checked_mul(8)?.checked_add(usize::from(digit - b'0')))
 }
 
-/// Every header of a `zip`, before the files and in the list at its end: readers differ in which they believe.
+/// Every header of a `zip`, those before the files and those in the directory at the end. Readers differ in
+/// which they use.
 fn of_zip(bytes: &[u8]) -> Members {
     let mut found = Members { names: Vec::new(), whole: false };
     let mut at = 0;

@@ -1,8 +1,8 @@
-//! What a tool call would do: a view of paths, hosts, programs and privileges that every guard shares.
+//! What a tool call would do: the paths, hosts, programs and privileges that every guard looks at.
 //!
-//! `Write`, `Edit`, a shell command, an MCP tool and `python -c` all end up here as the same effects, so one rule
-//! meets them all. What cannot be seen is an [`Unknown`], a value of its own: guards decide what it is worth.
-//! The work is bounded: long, deep or endless input becomes an unknown, never a hang.
+//! `Write`, `Edit`, a shell command, an MCP tool and `python -c` all become the same effects, so one rule
+//! covers them all. What cannot be seen is an [`Unknown`], a value of its own, and the guards decide what it
+//! means. The work is bounded: input that is too long, deep or endless becomes an unknown, never a hang.
 
 pub mod fs;
 pub mod glob;
@@ -31,7 +31,7 @@ pub(crate) use tools::of_tool_call;
 pub enum Access {
     /// Its content is read and goes somewhere.
     Read,
-    /// A folder is searched: whatever it holds may be read.
+    /// A folder is searched: anything in it may be read.
     Search,
     /// It is created or changed.
     Write,
@@ -41,7 +41,7 @@ pub enum Access {
     Execute,
     /// Its mode or owner changes.
     Permissions,
-    /// It is handed to a program we do not know.
+    /// It is passed to an unknown program.
     Mention,
 }
 
@@ -52,15 +52,15 @@ pub struct PathEffect {
     pub access: Access,
     /// Which.
     pub target: Target,
-    /// With all it holds.
+    /// With everything in it.
     pub recursive: bool,
     /// Which program or tool does it.
     pub by: String,
-    /// The new content comes from a template file beside it, as in `cp .env.example .env`.
+    /// The new content comes from a template file, as in `cp .env.example .env`.
     pub from_template: bool,
 }
 
-/// What goes over the network.
+/// What is sent over the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cargo {
     /// Nothing but the request.
@@ -82,7 +82,7 @@ pub enum Cargo {
 pub struct Send {
     /// The host or address, as far as it is known.
     pub host: Text,
-    /// What goes there.
+    /// What is sent.
     pub cargo: Cargo,
     /// Which program or tool does it.
     pub by: String,
@@ -95,11 +95,11 @@ pub struct Run {
     pub name: String,
     /// Its arguments.
     pub args: Vec<Text>,
-    /// Variables set for it alone.
+    /// Variables set only for it.
     pub assigns: Vec<(String, Text)>,
-    /// What it is fed, where that is known.
+    /// Its standard input, if known.
     pub stdin: Option<String>,
-    /// Where it runs, as far as that is known.
+    /// Its working folder, as far as it is known.
     pub cwd: Text,
 }
 
@@ -109,43 +109,43 @@ impl Run {
         self.args.iter().any(|known| known.literal() == Some(arg))
     }
 
-    /// The known argument at this place.
+    /// The known argument at this position.
     pub fn arg(&self, index: usize) -> &str {
         self.args.get(index).map_or("", Text::known)
     }
 }
 
-/// More power than the user's own.
+/// More rights than the user's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Privilege {
-    /// Another user, most often root, by this program.
+    /// Another user, usually root, through this program.
     OtherUser(String),
-    /// A set-user-id bit or a capability is given away.
+    /// A setuid bit or a capability is granted.
     Grant(String),
-    /// A container with the run of the machine.
+    /// A container with full access to the machine.
     Container(String),
 }
 
 /// Something that cannot be seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
-    /// The command does not read as shell.
+    /// The command cannot be parsed as shell.
     Unreadable,
-    /// The command is longer or deeper than we look.
+    /// The command is too long or nested too deeply.
     TooLarge,
     /// The program's name is not known.
     Program(Text),
-    /// What comes from the network is run.
+    /// Code from the network is run.
     Downloaded(String),
     /// Text that was encoded or computed is run.
     Decoded,
-    /// What another program prints is run.
+    /// The output of another program is run.
     Piped(String),
     /// A path that was computed from hidden constants is touched.
     ComputedPath(Text),
-    /// Something is removed, and it cannot be seen what.
+    /// Something unknown is removed.
     DeleteTarget(Text),
-    /// A tool whose language we do not read does something we cannot rule out.
+    /// A tool in a language we do not read does something that may be dangerous.
     Foreign(String),
 }
 
@@ -165,7 +165,7 @@ pub enum Disclosure {
 pub struct Effects {
     /// Paths and what happens to them.
     pub paths: Vec<PathEffect>,
-    /// Hosts that are sent something.
+    /// What is sent to which hosts.
     pub sends: Vec<Send>,
     /// Programs that run.
     pub runs: Vec<Run>,
@@ -175,8 +175,8 @@ pub struct Effects {
     pub disclosures: Vec<Disclosure>,
     /// What cannot be seen.
     pub unknowns: Vec<Unknown>,
-    /// Files that are run and were there before.
+    /// Files that existed before and are run.
     pub scripts: Vec<Script>,
-    /// A function that starts copies of itself.
+    /// Whether a function starts copies of itself.
     pub fork_bomb: bool,
 }

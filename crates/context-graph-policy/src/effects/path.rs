@@ -1,4 +1,4 @@
-//! From a path as written to the places it can mean: absolute, `..` taken out, links followed.
+//! Turns a path as written into the paths it can mean: absolute, without `..`, links followed.
 
 mod named;
 
@@ -9,7 +9,7 @@ use super::text::{Piece, Text};
 use named::expand;
 pub(crate) use named::fits;
 
-/// Links followed in one path before it is called a loop.
+/// How many links of one path are followed before it counts as a loop.
 const MAX_LINKS: usize = 40;
 
 /// A path of a tool call.
@@ -19,11 +19,11 @@ pub struct Target {
     pub written: Text,
     /// Absolute, without `.` and `..`, links not followed.
     pub path: Text,
-    /// Where it really leads, if a link is on the way; for a glob, the places it really names.
+    /// Where it leads if a link is on the way. For a glob, the existing paths that match.
     pub real: Vec<String>,
 }
 
-/// What relative paths and `~` hang on.
+/// What relative paths and `~` are resolved against.
 #[derive(Clone, Copy)]
 pub(crate) struct Places<'a> {
     pub(crate) home: &'a str,
@@ -36,11 +36,11 @@ impl Target {
         let path =
             if path.literal().is_some() { path } else { led_up(written, cwd, places.fs).unwrap_or(path) };
         let real = match path.literal() {
-            // A drive of another system has no links we could follow.
+            // Links on a drive of another system cannot be followed.
             Some(literal) if !literal.starts_with('/') => Vec::new(),
             Some(literal) => {
                 let mut real = vec![literal.to_owned()];
-                // Behind a link, `..` leads up from where the link points: the text alone does not say where.
+                // After a link, `..` leads up from the link's target, which the text does not show.
                 let as_written = uncleaned(written, cwd).and_then(|path| follow(&path, places.fs));
                 for place in follow(literal, places.fs).into_iter().chain(as_written) {
                     if !real.contains(&place) {
@@ -55,19 +55,19 @@ impl Target {
         Self { written: written.clone(), path, real }
     }
 
-    /// The absolute path, where all of it is known.
+    /// The absolute path, if all of it is known.
     pub fn literal(&self) -> Option<&str> {
         self.path.literal()
     }
 
-    /// Every place it is known to mean.
+    /// Every path it is known to mean.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.path.literal().into_iter().chain(self.real.iter().map(String::as_str))
     }
 }
 
-/// The project and the home as they are written, and where they really are. The second is only found out when a path
-/// lies in neither as written.
+/// The project and home folders as written, and their real paths. The real paths are only looked up if a path
+/// is in neither folder as written.
 pub(crate) struct Roots<'a> {
     written: [&'a str; 2],
     fs: &'a dyn FileSystem,
@@ -79,7 +79,8 @@ impl<'a> Roots<'a> {
         Self { written: [project, home], fs, real: OnceCell::new() }
     }
 
-    /// The same place by the name that rules know its root by, where it lies below a root that is reached through a link.
+    /// For a path below the real path of a root: the same path below the root as written, because rules know
+    /// that name.
     pub(crate) fn as_written(&self, place: &str) -> Option<String> {
         if !place.starts_with('/') || place.starts_with("/dev/") || self.hold(place) {
             return None;
@@ -97,7 +98,7 @@ impl<'a> Roots<'a> {
         })
     }
 
-    /// A working folder by the name that rules know it by, whichever side a link is on.
+    /// The working folder below a root as written, whichever of the two has a link.
     pub(crate) fn folder(&self, cwd: &str) -> Option<String> {
         if self.hold(cwd) {
             return None;
@@ -110,7 +111,7 @@ impl<'a> Roots<'a> {
         self.written.iter().any(|root| !root.is_empty() && is_within(place, root))
     }
 
-    /// Adds to a target the places it has below a root as written.
+    /// Adds to a target its paths below the roots as written.
     pub(crate) fn add_written(&self, target: &mut Target) {
         let written: Vec<String> = target.places().filter_map(|place| self.as_written(place)).collect();
         for place in written {
@@ -121,19 +122,19 @@ impl<'a> Roots<'a> {
     }
 }
 
-/// Whether a path is a folder or lies in it.
+/// Whether a path is the folder or inside it.
 pub(crate) fn is_within(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path == folder || (path.starts_with(folder) && path.as_bytes().get(folder.len()) == Some(&b'/'))
 }
 
-/// The path made absolute and rid of `.` and `..`, in text alone.
+/// The path made absolute, without `.` and `..`. Only text: no links are followed.
 pub(crate) fn absolute(written: &Text, cwd: &Text) -> Text {
     if let (Some(path), Some(cwd)) = (written.literal(), cwd.literal()) {
         return Text::lit(absolute_str(path, cwd));
     }
     let mut joined = Text::default();
-    // An unknown beginning may be absolute or not; nothing is put before it.
+    // An unknown start may be absolute, so nothing is put before it.
     if !written.prefix().starts_with('/')
         && !is_on_drive(written.prefix())
         && !matches!(written.0.first(), Some(Piece::Hole(_)))
@@ -145,14 +146,14 @@ pub(crate) fn absolute(written: &Text, cwd: &Text) -> Text {
     clean(&joined)
 }
 
-/// The absolute path with its `..` still in, if it has any.
+/// The absolute path with its `..` kept, if it has any.
 fn uncleaned(written: &Text, cwd: &Text) -> Option<String> {
     let path = written.literal().filter(|path| path.split('/').any(|name| name == ".."))?;
     if path.starts_with('/') { Some(path.to_owned()) } else { Some(format!("{}/{path}", cwd.literal()?)) }
 }
 
-/// The folder that a process is in once it went to one: behind a link, `..` leads up from where the link points. Only a
-/// shell that keeps its place by name goes by the letters.
+/// The folder that a process reaches: after a link, `..` leads up from the link's target. Only a shell that
+/// tracks its folder by name goes by the text.
 pub(crate) fn arrived(written: &Text, cwd: &Text, fs: &dyn FileSystem) -> Text {
     let by_name = absolute(written, cwd);
     let real = uncleaned(written, cwd).and_then(|path| follow(&path, fs));
@@ -162,7 +163,7 @@ pub(crate) fn arrived(written: &Text, cwd: &Text, fs: &dyn FileSystem) -> Text {
     }
 }
 
-/// The same for the known beginning of a path that is not known to its end.
+/// The same for a path of which only the start is known.
 fn led_up(written: &Text, cwd: &Text, fs: &dyn FileSystem) -> Option<Text> {
     let (folder, name) = written.prefix().rsplit_once('/')?;
     let folder = if folder.is_empty() { "/" } else { folder };
@@ -176,7 +177,7 @@ fn led_up(written: &Text, cwd: &Text, fs: &dyn FileSystem) -> Option<Text> {
     Some(absolute(&path, cwd))
 }
 
-/// `C:/x`: a path from the root of a drive.
+/// Whether a path starts at the root of a drive: `C:/x`.
 fn is_on_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic())
 }
@@ -255,7 +256,7 @@ fn clean(path: &Text) -> Text {
     out
 }
 
-/// Where a path leads when links are followed; `None` if they loop. What does not exist stays as written.
+/// The path with links followed; `None` if they loop. Parts that do not exist stay as written.
 pub(crate) fn follow(path: &str, fs: &dyn FileSystem) -> Option<String> {
     let mut todo: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
     let mut done = String::with_capacity(path.len());
@@ -295,7 +296,8 @@ pub(crate) fn follow(path: &str, fs: &dyn FileSystem) -> Option<String> {
     Some(done)
 }
 
-/// The home of somebody else, which lies beside this one: `~name/x`. Only a shell on that machine knows whether there is one.
+/// Another user's home folder, assumed to be beside this one: `~name/x`. Only a shell on the machine knows if
+/// it exists.
 pub(crate) fn other_home_of<'t>(text: &'t str, home: &str) -> Option<(String, &'t str)> {
     let rest = text.strip_prefix('~')?;
     let end = rest.find('/').unwrap_or(rest.len());
@@ -307,7 +309,7 @@ pub(crate) fn other_home_of<'t>(text: &'t str, home: &str) -> Option<(String, &'
     is_name.then(|| (format!("{homes}/{user}"), &rest[end..]))
 }
 
-/// `~` and `~/…` at the start of a word. Another user's home is not ours to know.
+/// `~` and `~/…` at the start of a word. The homes of other users are not known.
 pub(crate) fn home_of<'t>(text: &'t str, home: &str) -> Option<(String, &'t str)> {
     let rest = text.strip_prefix('~')?;
     if rest.is_empty() || rest.starts_with('/') {

@@ -1,22 +1,22 @@
-//! Commands of which code computes a part: what is known of them is run with a variable in place of the rest.
+//! Commands that code computes in part. The known part is run, with a variable in place of the rest.
 
 use super::has;
 
-/// What stands where a value is not known: a variable that no shell sets.
+/// Stands for an unknown value: a variable that no shell sets.
 const UNSEEN: &str = "$UNSEEN_VALUE";
 
-/// Calls that give a folder everybody knows.
+/// Calls that return a well-known folder.
 const PLACES: &[(&str, &[&str])] = &[
     (".", &["getcwd()", "process.cwd()", "path.cwd()", "dir.pwd", "pwd()"]),
     ("~", &["homedir()", "path.home()", "dir.home", "process.env.home", ".home()"]),
 ];
 
-/// The folder that a statement asks the system for. `low` is the statement in lower case, without its strings.
+/// The well-known folder that a statement asks for. `low` is the statement in lower case, without its strings.
 pub(super) fn place(low: &str) -> Option<&'static str> {
     PLACES.iter().find(|(_, words)| has(low, words)).map(|(place, _)| *place)
 }
 
-/// The command lines that a statement runs with a value in them that is not written there.
+/// The command lines that a statement runs, if they contain a value that is not written there.
 pub(super) fn commands(statement: &str, low: &str, literals: &[String]) -> Vec<String> {
     let whole = statement.to_ascii_lowercase();
     let home = [
@@ -37,7 +37,7 @@ pub(super) fn commands(statement: &str, low: &str, literals: &[String]) -> Vec<S
     found
 }
 
-/// A line with a place for a value, or one that a value is added to.
+/// A line with a placeholder for a value, or one that a value is appended to.
 fn with_value(text: &str, statement: &str, value: &str) -> Option<String> {
     if !text.trim_end().contains(' ') || text.len() > 4_000 {
         return None;
@@ -63,7 +63,7 @@ fn with_value(text: &str, statement: &str, value: &str) -> Option<String> {
     (added && text.ends_with([' ', '/', '='])).then(|| format!("{text}{value}"))
 }
 
-/// `["rm", "-rf", x]`: words of which the last is computed.
+/// `["rm", "-rf", x]`: a list whose last word is computed.
 fn list_with_value(statement: &str, low: &str, literals: &[String], value: &str) -> Option<String> {
     let first =
         literals.iter().position(|word| matches!(word.as_str(), "rm" | "rmdir" | "shred" | "unlink"))?;

@@ -1,4 +1,4 @@
-//! Whether code shows what the environment holds.
+//! Whether code prints environment variables.
 
 use context_graph_secrets::names_credential;
 
@@ -21,7 +21,7 @@ const SHOWS: &[&str] = &[
 
 /// Whether a statement prints something.
 fn prints(low: &str) -> bool {
-    // `p x` prints in ruby; `p = x` is a variable in any language.
+    // `p x` prints in ruby; `p = x` is an assignment in any language.
     let ruby = ["p ", "pp ", "p(", "pp("]
         .iter()
         .filter_map(|word| low.trim_start().strip_prefix(word))
@@ -29,7 +29,7 @@ fn prints(low: &str) -> bool {
     ruby || SHOWS.iter().any(|word| low.contains(word))
 }
 
-/// Whether a file of settings is loaded only to be printed.
+/// Whether a settings file is loaded only to be printed.
 pub(super) fn shows_settings_file(statement: &str, low: &str) -> bool {
     let text = statement.to_ascii_lowercase();
     text.contains("dotenv")
@@ -37,7 +37,7 @@ pub(super) fn shows_settings_file(statement: &str, low: &str) -> bool {
         && [".config(", ".load", ".parse(", ".parsed"].iter().any(|word| low.contains(word))
 }
 
-/// Whether a setting is printed whose name says that it is a credential: `print(settings.SECRET_KEY)`.
+/// Whether code prints a setting that is named like a credential: `print(settings.SECRET_KEY)`.
 pub(super) fn shows_setting(statement: &str, low: &str) -> bool {
     if !prints(low) {
         return false;
@@ -77,7 +77,8 @@ pub(super) fn shows_setting(statement: &str, low: &str) -> bool {
     })
 }
 
-/// Printing a credential out of the environment, or all of it. `low` is the statement without its strings.
+/// Whether a statement prints a credential from the environment, or the whole environment. `low` is the
+/// statement without its strings.
 pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String]) -> bool {
     let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     if !prints(low) {
@@ -92,7 +93,7 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
     ) {
         return false;
     }
-    // Names alone are no secret, nor is whether there is one.
+    // Names are not secret, nor is whether a variable is set.
     if any(low, &["' in os.environ", "\" in os.environ", "' in process.env", "\" in process.env"]) {
         return false;
     }
@@ -124,8 +125,8 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
     whole || member || keyed || operands.iter().any(|text| names_credential(text))
 }
 
-/// Whether code goes through all variables and prints each with its value. `bare` is the code in lower case, without its
-/// strings. Where only some are picked, which ones cannot be told, and those that are picked are named.
+/// Whether code loops over all variables and prints each with its value. `bare` is the code in lower case,
+/// without its strings. A loop that selects some does not count: which ones cannot be told.
 pub(super) fn shows_each_variable(bare: &str) -> bool {
     let any = |words: &[&str]| words.iter().any(|word| bare.contains(word));
     let pairs = any(&["environ.items())", "environ.items():", "of object.entries(process.env)"]);
@@ -137,7 +138,7 @@ pub(super) fn shows_each_variable(bare: &str) -> bool {
         && !any(&["if ", "if(", "continue", "startswith"])
 }
 
-/// All of `ENV`, as ruby and perl name it, with its values.
+/// The whole `ENV` of ruby and perl, with its values.
 fn shows_all_of_env(statement: &str, low: &str, operands: &[String]) -> bool {
     const WHOLE: &[&str] =
         &["%ENV", "ENV.to_h", "ENV.to_a", "ENV.inspect", "ENV.each", "ENV.map", "ENV.values"];

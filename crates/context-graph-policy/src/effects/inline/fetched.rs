@@ -1,11 +1,11 @@
-//! Code that runs other code: fetched, fed, or put together from pieces.
+//! Code that runs other code: fetched, piped in, or assembled from pieces.
 
 use super::literals::{outside_strings, string_literals};
 use super::words::{DELETES, FETCHES, RUNS};
 
 /// Whether code is fetched and run: `exec(urlopen(…).read())`, `fetch(…).then(eval)`, `include "http…"`.
 pub(super) fn runs_what_it_fetches(bare: &str, code: &str) -> bool {
-    // The address itself is what is loaded.
+    // These load the address directly.
     let loads =
         ["import('http", "import(\"http", "include \"http", "include 'http", "source(\"http", "source('http"];
     if loads.iter().any(|load| code.contains(load)) || bare.contains("include(download(") {
@@ -22,7 +22,8 @@ pub(super) fn runs_what_it_fetches(bare: &str, code: &str) -> bool {
             }))
 }
 
-/// Whether text is run as code of the same language. A method of that name, as in `model.eval()`, is another thing.
+/// Whether text is run as code of the same language. A method of that name, as in `model.eval()`, does not
+/// count.
 pub(super) fn evaluates(bare: &str) -> bool {
     let stands_alone = |word: &str, after: &[char]| {
         bare.match_indices(word).any(|(at, _)| {
@@ -39,7 +40,7 @@ pub(super) fn evaluates(bare: &str) -> bool {
         || bare.contains("instance_eval")
 }
 
-/// Modules are named like paths.
+/// Whether a string names a module. Modules look like paths.
 pub(super) fn is_module(text: &str) -> bool {
     text.starts_with("node:")
         || matches!(
@@ -56,7 +57,7 @@ pub(super) fn is_module(text: &str) -> bool {
         )
 }
 
-/// Whether the name of something that acts is put together from pieces: `global["ev" + "al"]`.
+/// Whether the name of a dangerous function is assembled from pieces: `global["ev" + "al"]`.
 pub(super) fn has_assembled_name(code: &str) -> bool {
     let names = [
         "eval",
@@ -79,13 +80,13 @@ pub(super) fn has_assembled_name(code: &str) -> bool {
             .any(|text| names.contains(&text.as_str()) && !code.contains(text.as_str()))
 }
 
-/// Whether text reads as code that runs or removes something.
+/// Whether text looks like code that runs or removes something.
 pub(crate) fn acts(code: &str) -> bool {
     let bare = outside_strings(code);
     bare.contains(['(', '"']) && RUNS.iter().chain(DELETES).any(|word| bare.contains(word))
 }
 
-/// Whether code runs what it is fed.
+/// Whether code runs its standard input.
 pub(crate) fn runs_its_input(code: &str) -> bool {
     let bare = outside_strings(code);
     let reads = ["stdin", "input(", "readfilesync(0", "$<", "run_path"];

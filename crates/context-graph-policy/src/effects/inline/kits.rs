@@ -1,4 +1,4 @@
-//! Libraries that do in code what programs of their own do in a shell: git, clouds and containers.
+//! Libraries that do what command-line programs do: git, clouds and containers.
 
 use super::has;
 use super::uses::Uses;
@@ -23,11 +23,11 @@ pub(super) const CLOUDS: &[&str] = &[
     "stripe",
 ];
 
-/// The same by the names that they are loaded by.
+/// The same libraries by their module names.
 pub(super) const MODULES: &[&str] =
     &["aws-sdk", "@google-cloud/", "@azure/", "dockerode", "@octokit/", "'octokit'"];
 
-/// Calls of theirs by which something is gone.
+/// Their calls that delete something.
 const REMOVALS: &[&str] = &[
     ".delete_",
     ".terminate_",
@@ -51,7 +51,7 @@ const REMOVALS: &[&str] = &[
     "deletestackcommand",
 ];
 
-/// Notes what a statement does by way of a library. `low` is the statement without its strings.
+/// Notes what a statement does through a library. `low` is the statement without its strings.
 pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
     git(shell, uses, low, literals);
     request(shell, low, literals);
@@ -68,7 +68,7 @@ pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[St
     }
 }
 
-/// `requests.delete(url)`, `fetch(url, {method: "DELETE"})`: what `curl -X DELETE` does.
+/// `requests.delete(url)`, `fetch(url, {method: "DELETE"})`: the same as `curl -X DELETE`.
 fn request(shell: &mut Shell<'_>, low: &str, literals: &[String]) {
     let clients = ["requests.", "httpx.", "axios.", "got.", "ky.", "session.", "superagent.", "net::http"];
     let by_method = clients.iter().any(|client| low.contains(&format!("{client}delete(")));
@@ -91,7 +91,7 @@ fn git(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
             return;
         }
         command.push(Text::lit(sub.replace('_', "-")));
-        // The folder of the repository may be among the strings.
+        // One of the strings may be the repository's folder.
         let own = literals.iter().filter(|text| !matches!(text.as_str(), "." | "./" | "git"));
         command.extend(own.map(|text| Text::lit(text.as_str())));
         for option in ["force", "hard", "f", "d", "x"] {

@@ -1,9 +1,9 @@
-//! Code taken apart as far as is needed: statements, string literals, variables set to them.
+//! Splits code as far as needed: statements, string literals, and variables set to them.
 
-/// Variables whose values are kept.
+/// How many variables are remembered.
 const MAX_BINDINGS: usize = 128;
 
-/// The code in lower case with the content of its strings left out.
+/// The code in lower case, without the content of its strings.
 pub(super) fn outside_strings(code: &str) -> String {
     let mut out = String::with_capacity(code.len());
     let mut quote = None;
@@ -29,7 +29,7 @@ pub(super) fn outside_strings(code: &str) -> String {
     out
 }
 
-/// Statements end at a line's end or `;`, outside strings.
+/// Splits code at line ends and `;`, outside strings.
 pub(super) fn statements(code: &str) -> Vec<&str> {
     let bytes = code.as_bytes();
     let mut out = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn statements(code: &str) -> Vec<&str> {
     out
 }
 
-/// String literals in order, escapes undone, literals joined by `+` taken as one.
+/// String literals in order, unescaped. Literals joined by `+` are one.
 pub(crate) fn string_literals(code: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut chars = code.char_indices().peekable();
@@ -107,7 +107,7 @@ pub(crate) fn string_literals(code: &str) -> Vec<String> {
         }
         let between = code.get(last_end..at).unwrap_or("").trim();
         match out.last_mut() {
-            // What stands in backquotes may be a command of its own.
+            // Text in backquotes may be a command.
             Some(last)
                 if last_end > 0
                     && !last_runs
@@ -124,12 +124,12 @@ pub(crate) fn string_literals(code: &str) -> Vec<String> {
         last_end = end;
         last_runs = quote == '`';
     }
-    // Triple quotes leave empty neighbours.
+    // Triple quotes leave empty strings beside them.
     out.retain(|text| !text.is_empty());
     out
 }
 
-/// `name = "literal"` anywhere in the code.
+/// All `name = "literal"` in the code.
 pub(super) fn bindings(code: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     for statement in statements(code) {
@@ -147,7 +147,7 @@ pub(super) fn bindings(code: &str) -> Vec<(String, String)> {
             continue;
         }
         let literals = string_literals(right);
-        // `Path('.').rglob('*.pyc')`: the folder is where it begins, not what is found.
+        // `Path('.').rglob('*.pyc')`: the folder is the start, not a result.
         let picks = right.contains("glob(") && literals.iter().any(|text| text.starts_with("*."));
         let literals = literals.into_iter().filter(|text| !(picks && matches!(text.as_str(), "." | "./")));
         for literal in joined_paths(right).into_iter().chain(literals).take(4) {
@@ -157,7 +157,7 @@ pub(super) fn bindings(code: &str) -> Vec<(String, String)> {
     out
 }
 
-/// Paths that code joins of several strings: `path.join(home, ".config", "x")`.
+/// Paths that code joins from several strings: `path.join(home, ".config", "x")`.
 pub(super) fn joined_paths(code: &str) -> Vec<String> {
     const CALLS: &[&str] = &["path.join(", "path').join(", "path\").join(", "File.join(", ".joinpath("];
     let mut out = Vec::new();
@@ -167,7 +167,7 @@ pub(super) fn joined_paths(code: &str) -> Vec<String> {
         let parts = string_literals(&tight);
         out.extend((2..=parts.len().min(4)).map(|count| parts[..count].join("/")));
     }
-    // `Path('.claude', 'settings.json')`, under whatever name it was imported.
+    // `Path('.claude', 'settings.json')`, under any imported name.
     if code.contains(".claude") || code.contains("context-graph") {
         let parts = string_literals(code);
         let is_folder = |part: &str| part.ends_with(".claude") || part.ends_with("context-graph");
@@ -181,7 +181,7 @@ pub(super) fn joined_paths(code: &str) -> Vec<String> {
                 depth += i32::from(c == '(') - i32::from(c == ')');
                 depth == 0
             });
-            // The module a call in the arguments comes from is no part of the path.
+            // `require('os')` in the arguments is not part of the path.
             let arguments = rest[..end.unwrap_or(rest.len())].replace("require('os')", "");
             let parts = string_literals(&arguments.replace("require(\"os\")", ""));
             if parts.len() > 1 {
@@ -192,7 +192,7 @@ pub(super) fn joined_paths(code: &str) -> Vec<String> {
     out
 }
 
-/// Whether a name stands in a statement as a word of its own.
+/// Whether a statement contains a name as a whole word.
 pub(super) fn mentions(statement: &str, name: &str) -> bool {
     statement.match_indices(name).any(|(at, _)| {
         let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');

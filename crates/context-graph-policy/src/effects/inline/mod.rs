@@ -1,7 +1,7 @@
-//! Code given inline to an interpreter, scanned for what it does to files.
+//! Scans inline code for what it does to files.
 //!
-//! This is no parser of six languages: it looks at each statement for calls that read, write, remove, run or send,
-//! and takes the string literals of that statement, and of variables set to literals, as what they act on.
+//! This is not a parser for six languages. It searches each statement for calls that read, write, remove, run
+//! or send. It takes the string literals of the statement, and of variables set to literals, as their targets.
 
 mod computed;
 mod environment;
@@ -33,7 +33,7 @@ use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPE
 use super::shell::{Shell, Taint};
 use super::{Access, Cargo, Text, Unknown};
 
-/// Longer code is not looked at.
+/// Longer code is not scanned.
 const MAX_CODE: usize = 64 * 1024;
 
 /// Notes what a piece of code does. `args` are the words after it.
@@ -73,7 +73,7 @@ fn has(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// What is known of the code as a whole while its statements are gone through.
+/// What is known of the whole code while its statements are scanned.
 struct Scan<'c> {
     language: &'c str,
     code: &'c str,
@@ -82,18 +82,18 @@ struct Scan<'c> {
     bare: String,
     /// The language has operators that run a string.
     operators: bool,
-    /// Something that runs was imported under another name.
+    /// A function that runs commands was imported under another name.
     renamed_run: bool,
-    /// Something that removes was.
+    /// A function that removes files was imported under another name.
     renamed_delete: bool,
-    /// What the code as a whole makes use of.
+    /// The libraries that the code uses.
     uses: Uses,
     bindings: Vec<(String, String)>,
     other_names: Vec<(String, String)>,
     temporary: Vec<String>,
 }
 
-/// A statement without its strings, and what it acts on.
+/// A statement without its strings, and its targets.
 struct Statement<'s> {
     text: &'s str,
     low: String,
@@ -102,7 +102,7 @@ struct Statement<'s> {
     targets: Vec<Text>,
 }
 
-/// What of a statement matters to the code as a whole.
+/// What the whole code must know of a statement.
 struct Seen {
     sends: bool,
     reads: bool,
@@ -152,7 +152,7 @@ impl<'c> Scan<'c> {
         has(text, RUNS) || (self.operators && has(text, OPERATORS))
     }
 
-    /// What shows only when all statements are looked at together.
+    /// Effects that need all statements together.
     fn whole(&self, shell: &mut Shell<'_>) {
         let bare = self.bare.as_str();
         let runs = self.runs(bare);
@@ -167,7 +167,7 @@ impl<'c> Scan<'c> {
         let connects = has(bare, &["socket", "connect(", "fsockopen"]);
         let gives_shell = has(bare, &["dup2", "pty.spawn"])
             || runs && string_literals(self.code).iter().any(|text| is_shell_path(text));
-        // What talks to this very machine is most often a test of a server.
+        // Code that talks to this machine is usually a test of a server.
         let obeys = runs
             && self.code.contains("socket")
             && has(bare, &["receive(", ".recv("])
@@ -194,7 +194,7 @@ impl<'c> Scan<'c> {
         }
     }
 
-    /// A statement's strings, and those of the variables in it, as what it acts on.
+    /// Takes the strings of a statement, and of the variables in it, as its targets.
     fn read<'s>(&self, text: &'s str) -> Statement<'s> {
         let low = outside_strings(text);
         let literals = string_literals(text);
@@ -216,7 +216,7 @@ impl<'c> Scan<'c> {
         }
         let mut globs = low.contains("glob") || low.contains("dir[");
         if self.language == "perl" {
-            // Perl's own way to write a glob.
+            // Perl's own glob syntax.
             let named = operands.len();
             let listed = text.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
             operands.extend(listed.filter(|(glob, _)| glob.contains('*')).map(|(glob, _)| glob.to_owned()));
@@ -236,7 +236,7 @@ impl<'c> Scan<'c> {
         Statement { text, low, literals, operands, targets }
     }
 
-    /// Whether a statement calls one of these under a name that a variable gives it.
+    /// Whether a statement calls one of these functions through a variable.
     fn by_other_name(&self, low: &str, words: &[&str]) -> bool {
         self.other_names.iter().any(|(name, meant)| low.contains(&format!("{name}(")) && has(meant, words))
     }
@@ -326,7 +326,7 @@ impl<'c> Scan<'c> {
                 shell.unknown(Unknown::Downloaded("inline code".to_owned()));
             }
         }
-        // `open("|rm x")`, and the name of a function that is called by its name.
+        // `open("|rm x")`, and functions that are called by name.
         let piped = low.contains("open");
         let is_called =
             |text: &String| matches!(text.as_str(), "system" | "exec" | "passthru" | "shell_exec" | "-|");
@@ -335,7 +335,7 @@ impl<'c> Scan<'c> {
             quiet_script(shell, text.trim_start_matches(['|', ' ']));
         }
         if self.uses.functions {
-            // The function is called as the program is.
+            // The function has the name of the program.
             let name = low.trim().trim_start_matches("sh.").split('(').next().unwrap_or("").to_owned();
             let words: Vec<String> =
                 std::iter::once(name).chain(statement.literals.iter().cloned()).collect();

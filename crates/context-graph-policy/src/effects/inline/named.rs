@@ -1,4 +1,4 @@
-//! Code that names a file of ours, or one that calls us, for something that no table knows.
+//! Code that passes one of our own files, or a file that calls us, to a call that no table knows.
 
 use super::has;
 use super::words::RUNS;
@@ -6,7 +6,7 @@ use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Text};
 
-/// What leaves a file as it is, whatever its name is used for.
+/// Calls that do not change a file.
 const HARMLESS: &[&str] = &[
     "print",
     "exists",
@@ -31,10 +31,10 @@ const HARMLESS: &[&str] = &[
     "-f ",
 ];
 
-/// A statement that does neither read nor write, as far as its words say, and yet is given such a file.
+/// Notes a statement that seems neither to read nor to write but gets such a file.
 pub(super) fn mention(shell: &mut Shell<'_>, low: &str, targets: &[Text]) {
     let names = |target: &&Text| has(target.prefix(), &[".claude", "context-graph"]);
-    // What a command that is run does with a file is seen by reading the command.
+    // If the statement runs a command, the command itself is walked.
     let hands_on =
         has(low, RUNS) && !targets.iter().any(|target| names(&target) && target.known().contains(' '));
     if !targets.iter().any(|target| names(&target)) || has(low, HARMLESS) || only_names(low) || hands_on {
@@ -49,7 +49,7 @@ pub(super) fn mention(shell: &mut Shell<'_>, low: &str, targets: &[Text]) {
     }
 }
 
-/// `file = ''`: what becomes of the name is seen where it is used.
+/// `file = ''` is only an assignment. The statement that uses the variable is checked.
 fn only_names(low: &str) -> bool {
     let value = low.split_once('=').map_or(low, |(_, value)| value).trim().trim_end_matches(';');
     !value.contains(['(', ' ', '>'])

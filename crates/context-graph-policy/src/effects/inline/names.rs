@@ -1,8 +1,9 @@
-//! Values and functions under other names: what variables, formats and imports stand for.
+//! Values and functions under other names: variables, formats and imports.
 
 use super::literals::statements;
 
-/// A text with a place for a value, and the value in it: `rm -rf %s`, `rm -rf {d}`, `rm -rf ` and what is added.
+/// A text with a placeholder, filled with the value: `rm -rf %s`, `rm -rf {d}`, or `rm -rf ` with the value
+/// appended.
 pub(super) fn filled_in(text: &str, value: &str) -> Vec<String> {
     let mut found = Vec::new();
     if text.contains("%s") {
@@ -21,7 +22,7 @@ pub(super) fn filled_in(text: &str, value: &str) -> Vec<String> {
     found
 }
 
-/// Variables that stand for a function: `f = os.system`.
+/// Variables that hold a function: `f = os.system`.
 pub(super) fn other_names(code: &str) -> Vec<(String, String)> {
     statements(code)
         .into_iter()

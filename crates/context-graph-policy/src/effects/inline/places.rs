@@ -1,10 +1,10 @@
-//! The places that strings in code name.
+//! The paths that strings in code mean.
 
 use super::has;
 use super::literals::string_literals;
 use crate::effects::Text;
 
-/// The path that a string in code means: perl writes the mode of `open` before it.
+/// The path that a string means. Perl puts the mode of `open` before it.
 pub(super) fn target_of(text: &str, statement: &str, globs: bool) -> Text {
     let path = home_of_code(text.trim_start_matches(['>', '<', '+', ' ']), statement);
     if !globs {
@@ -15,7 +15,7 @@ pub(super) fn target_of(text: &str, statement: &str, globs: bool) -> Text {
     target
 }
 
-/// `open(path, "w")` and its kin.
+/// `open(path, "w")` and similar.
 pub(super) fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> bool {
     if !low.contains("open") && !low.contains("file") {
         return false;
@@ -23,7 +23,7 @@ pub(super) fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> b
     if has(low, &["o_wronly", "o_rdwr", "o_trunc", "inplace=true", "inplace=1", "inplace = true"]) {
         return true;
     }
-    // Where it is said that it is opened to be read, what else stands there is no mode.
+    // If a mode for reading is given, no other string is a mode.
     let reads = |rest: &str| {
         let within = string_literals(rest.split(')').next().unwrap_or(rest));
         within.iter().skip(1).any(|mode| matches!(mode.as_str(), "r" | "rb" | "rt"))
@@ -50,7 +50,7 @@ pub(super) fn looks_like_path(text: &Text) -> bool {
         && !shown.contains("://")
 }
 
-/// `expanduser('~/x')`, `homedir() + '/x'`: a path under home.
+/// `expanduser('~/x')`, `homedir() + '/x'`: a path below the home folder.
 pub(super) fn home_of_code(text: &str, statement: &str) -> String {
     let statement = statement.to_ascii_lowercase();
     let home = [
@@ -66,7 +66,7 @@ pub(super) fn home_of_code(text: &str, statement: &str) -> String {
         "getenv(\"home\")",
         "env{home}",
     ];
-    // The home's name may stand in the text itself.
+    // The text itself may contain the name of the home folder.
     let within =
         ["$ENV{HOME}", "#{Dir.home}", "#{ENV['HOME']}", "${process.env.HOME}", "{os.environ['HOME']}"];
     if let Some(rest) = within.iter().find_map(|name| text.strip_prefix(name)) {

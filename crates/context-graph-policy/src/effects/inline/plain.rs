@@ -1,8 +1,8 @@
-//! Code as it would be written plainly: without lines that are only a comment, and with names that strings stand for.
+//! Simplifies code: drops comment lines, and replaces names that are given as strings.
 
 use std::borrow::Cow;
 
-/// How a line begins that is only a comment.
+/// The start of a comment line.
 fn comment(language: &str) -> &'static str {
     match language {
         "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" | "go" | "swift" | "kotlin" | "scala"
@@ -13,12 +13,13 @@ fn comment(language: &str) -> &'static str {
     }
 }
 
-/// The code, plainly.
+/// The simplified code.
 pub(super) fn plain<'c>(language: &str, code: &'c str) -> Cow<'c, str> {
     let mark = comment(language);
     let is_comment = |line: &str| line.trim_start().starts_with(mark);
     let mut text = Cow::Borrowed(code);
-    // A line within a string of several may look like one; what it says is a comment there, too, or no command.
+    // A line inside a multi-line string may look like a comment. In there it is also a comment or not a
+    // command.
     if code.lines().any(is_comment) {
         text = Cow::Owned(
             code.lines().map(|line| if is_comment(line) { "" } else { line }).collect::<Vec<_>>().join("\n"),
@@ -41,7 +42,8 @@ pub(super) fn plain<'c>(language: &str, code: &'c str) -> Cow<'c, str> {
     text
 }
 
-/// Strings in quotes of the language's own, as `%q{text}` or `qw(a b)`, in plain ones. Words in a list are strings each.
+/// Turns the language's own quotes, such as `%q{text}` or `qw(a b)`, into ordinary ones. Each word of a list is
+/// a string.
 fn quoted(code: &str, leads: &[&str]) -> String {
     let mut plain = String::with_capacity(code.len());
     let mut rest = code;
@@ -68,7 +70,7 @@ fn quoted(code: &str, leads: &[&str]) -> String {
     plain
 }
 
-/// What stands between the marks behind such a lead, and what follows it.
+/// The text between the delimiters after `lead`, and what follows it.
 fn inner_of<'c>(code: &'c str, lead: &str) -> Option<(&'c str, &'c str)> {
     let behind = code.strip_prefix(lead)?;
     let open = behind.chars().next().filter(|c| "{([<|/!".contains(*c))?;
@@ -79,7 +81,7 @@ fn inner_of<'c>(code: &'c str, lead: &str) -> Option<(&'c str, &'c str)> {
         '<' => '>',
         other => other,
     };
-    // A lone percent sign is more often a sum.
+    // A single percent sign is usually the modulo operator.
     if lead == "%" && !"{([".contains(open) {
         return None;
     }
@@ -103,7 +105,7 @@ fn named(code: &str) -> String {
         ("__import__(", false),
         ("getattr(", true),
     ] {
-        // Each turn takes one away, so it ends.
+        // Each turn removes one, so the loop ends.
         while let Some(at) = code.find(lead) {
             let rest = &code[at + lead.len()..];
             let Some(end) = rest.find(')') else { break };
@@ -119,10 +121,10 @@ fn named(code: &str) -> String {
             let is_name = !bare.is_empty()
                 && bare.len() < name.len()
                 && bare.chars().all(|c| c.is_alphanumeric() || "_.".contains(c));
-            // Looked up and not called, it does nothing; and another thing may have taken the name before.
+            // A lookup without a call does nothing, and the object's name may have been reassigned before.
             let is_used = rest[end + 1..].starts_with(['(', '.'])
                 || !takes_object && rest[end + 1..].starts_with(',')
-                // Under another name it is called later.
+                // Assigned to a name, it is called later.
                 || takes_object && code[..at].trim_end().ends_with('=');
             let rebound = |mark: &str| takes_object && code[..at].contains(&format!("{object}{mark}"));
             if !is_name || object.contains('(') || !is_used || rebound(" = ") || rebound("=") {

@@ -3,7 +3,7 @@
 use crate::effects::shell::Shell;
 use crate::effects::{Run, Text};
 
-/// Statements that code sends to a database are for the same rule as those of its clients.
+/// Hands database statements to the rule that judges those of command-line clients.
 pub(super) fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals: &[String], code: &str) {
     let sent = [".execute(", ".executescript(", ".query(", ".raw(", ".exec(", ".run("];
     let whole = [

@@ -1,4 +1,4 @@
-//! Code that reaches what it does not name: through a walk over a folder, out of an archive, or by a lock.
+//! Code that reaches files without naming them: by walking a folder, unpacking an archive, or locking.
 
 use super::has;
 use super::literals::string_literals;
@@ -7,7 +7,7 @@ use crate::effects::path::{absolute_str, is_within};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Text, glob};
 
-/// Ways to go through all that a folder holds, with what is hidden in it.
+/// Calls that walk a folder, including hidden files.
 const WALKS: &[&str] = &[
     "os.walk(",
     ".walk(",
@@ -21,7 +21,7 @@ const WALKS: &[&str] = &[
     "include_hidden",
     "walkdir",
 ];
-/// Ways to change a file besides removing it.
+/// Calls that change a file without removing it.
 const CHANGES: &[&str] = &[
     "truncate",
     "write_text",
@@ -33,13 +33,13 @@ const CHANGES: &[&str] = &[
     "os.replace",
     "renamesync",
 ];
-/// Signs that only some of it is meant.
+/// Signs that only some files are selected.
 const PICKS: &[&str] = &[
     "if ", "if(", "endswith", "suffix", "fnmatch", "filter(", "unless ", "&&", " ? ", "match(", "in (", "=~",
     "grep",
 ];
 
-/// A walk over a folder that changes all it comes by takes along what is ours there.
+/// A walk that changes every file in a folder also changes our own files there.
 pub(super) fn walk(shell: &mut Shell<'_>, bare: &str, code: &str) {
     let removes = has(bare, DELETES);
     if !has(bare, WALKS) || !(removes || has(bare, CHANGES)) || has(bare, PICKS) {
@@ -68,7 +68,7 @@ pub(super) fn walk(shell: &mut Shell<'_>, bare: &str, code: &str) {
     }
 }
 
-/// An archive that code unpacks.
+/// Notes an archive that code unpacks.
 pub(super) fn unpack(shell: &mut Shell<'_>, low: &str, targets: &[Text], code: &str) {
     if !has(low, &["extractall", "unpack_archive"]) {
         return;
@@ -81,7 +81,7 @@ pub(super) fn unpack(shell: &mut Shell<'_>, low: &str, targets: &[Text], code: &
     shell.unpack("inline code", archive.as_ref(), folder, 0, &Flow::default());
 }
 
-/// A lock that code holds: whoever else wants the file waits.
+/// Notes a lock that code takes: others that want the file wait.
 pub(super) fn lock(shell: &mut Shell<'_>, bare: &str, code: &str) {
     if has(bare, &["flock(", "lockf(", "flocksync("]) {
         for path in string_literals(code).iter().filter(|text| text.contains(['/', '.'])) {

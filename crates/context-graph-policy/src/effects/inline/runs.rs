@@ -1,4 +1,4 @@
-//! Commands and code in the strings of code.
+//! Commands and code inside the strings of code.
 
 use super::fetched::is_module;
 use super::names::filled_in;
@@ -7,7 +7,7 @@ use super::{plain, scan};
 use crate::effects::Unknown;
 use crate::effects::shell::Shell;
 
-/// Commands in the quotes of perl and ruby that are no string literals, and tcl's `exec`.
+/// Commands in quotes of perl and ruby that are not string literals, and tcl's `exec`.
 pub(super) fn bare_commands(shell: &mut Shell<'_>, code: &str) {
     for opening in ["qx(", "qx{", "qx/", "%x(", "%x{", "%x[", "qw(", "qw/"] {
         let closer = match opening.as_bytes().last() {
@@ -29,7 +29,7 @@ pub(super) fn bare_commands(shell: &mut Shell<'_>, code: &str) {
 }
 
 pub(super) fn scan_nested(shell: &mut Shell<'_>, language: &str, text: &str) {
-    // Code in a string of code: one level is enough to see through, deeper ones ask.
+    // Code inside a string of code. One level is scanned; deeper ones are unknown.
     let text = &*plain::plain(language, text);
     if text.contains(['(', '"']) && text.len() < 20_000 {
         let low = text.to_ascii_lowercase();
@@ -43,7 +43,7 @@ pub(super) fn scan_nested(shell: &mut Shell<'_>, language: &str, text: &str) {
     }
 }
 
-/// Strings of a statement that runs something: each may be a command line, and together they may be one.
+/// The strings of a statement that runs something: each may be a command line, or all of them together.
 pub(super) fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]) {
     let plausible = |text: &str| !text.is_empty() && text.len() < 8_000;
     for text in all.iter().filter(|text| plausible(text) && text.contains(' ')) {
@@ -60,7 +60,7 @@ pub(super) fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]
     let words: Vec<&str> =
         list.iter().map(String::as_str).filter(|text| plausible(text) && !is_module(text)).collect();
     if let Some(first @ ("env" | "printenv")) = words.first().copied().filter(|_| words.len() > 1) {
-        // The strings behind it may be options of the call.
+        // The following strings may be options of the call.
         quiet_script(shell, first);
     }
     if words.len() > 1 || words.first().is_some_and(|word| !word.contains(' ')) {
@@ -78,9 +78,9 @@ pub(super) fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]
     }
 }
 
-/// Most strings are no command; not being able to read one as such means nothing.
+/// Most strings are not commands, so one that cannot be parsed is not reported.
 pub(super) fn quiet_script(shell: &mut Shell<'_>, text: &str) {
-    // Reading costs too, and code can hold many strings.
+    // Parsing costs work too, and code can hold many strings.
     if shell.charge(1) {
         shell.quietly(|shell| {
             let flow = shell.script(text);

@@ -1,21 +1,21 @@
-//! What code makes use of as a whole, looked for once.
+//! What the whole code uses.
 
 use super::{has, kits};
 
-/// What code makes use of anywhere: looked for once, since there can be many statements.
+/// What the code uses anywhere. Searched once, because there can be many statements.
 #[expect(clippy::struct_excessive_bools, reason = "each is a thing of its own, and any of them can hold")]
 pub(super) struct Uses {
     /// A module that starts programs.
     pub(super) programs: bool,
-    /// One that has a function for each program.
+    /// A module with a function for each program.
     pub(super) functions: bool,
-    /// Archives.
+    /// Modules for archives.
     pub(super) archives: bool,
-    /// The environment under another name.
+    /// The environment, imported under another name.
     pub(super) renamed_environment: bool,
     /// Libraries of clouds, clusters and forges.
     pub(super) clouds: bool,
-    /// One for git.
+    /// A library for git.
     pub(super) git: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The words that tell what a statement does: lists of `programs/lists/code.toml`.
+//! The words that show what a statement does: lists from `programs/lists/code.toml`.
 
 pub(super) use crate::programs::lists::{
     CODE_CALLS as CALLS, CODE_DELETES as DELETES, CODE_FETCHES as FETCHES, CODE_HIDES as HIDES,

@@ -1,4 +1,4 @@
-//! Tools that run something: a command line in a field, or a program's own subcommand by another road.
+//! Tools that run something: a command line in a field, or a program's subcommand.
 
 use serde_json::Value;
 
@@ -46,13 +46,13 @@ const COMMAND_FIELDS: &[&str] = &[
     "binary",
 ];
 
-/// Words of tools that do nothing but run commands.
+/// Words in the names of tools that only run commands.
 const SHELLS: &[&str] =
     &["shell", "bash", "sh", "zsh", "terminal", "console", "command", "cmd", "powershell"];
-/// Fields of theirs that hold no command.
+/// Their fields that hold no command.
 const ASIDE: &[&str] = &["description", "explanation", "cwd", "workdir", "id", "name", "title"];
 
-/// Words of tools that are typed into.
+/// Words in the names of tools that type into a terminal.
 const TERMINALS: &[&str] = &[
     "terminal", "tmux", "shell", "console", "iterm", "iterm2", "screen", "pty", "ssh", "process", "desktop",
     "computer", "keyboard", "term", "tty", "pane",
@@ -63,7 +63,7 @@ const AMBIGUOUS: &[&str] =
 
 /// Commands in the fields of a tool: a line, or a list of words.
 pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
-    // What is typed into a terminal is run there; what is typed into a page is not.
+    // Text typed into a terminal runs there; text typed into a web page does not.
     let enters = words.iter().any(|word| matches!(word.as_str(), "send" | "type" | "write"))
         || input.get("action").and_then(Value::as_str) == Some("type");
     let typed = enters && all.iter().any(|word| TERMINALS.contains(&word.as_str()));
@@ -75,12 +75,12 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
         )
     });
     other_fields(shell, runs, is_code, input);
-    // What a page is made to run.
+    // JavaScript that a page is made to run.
     if let (true, Some(code)) = (runs, input.get("function").and_then(Value::as_str)) {
         inline::scan(shell, "node", code, &[]);
     }
     for field in COMMAND_FIELDS {
-        // Under these names other tools keep other things.
+        // Other tools use these names for other things.
         if !runs && AMBIGUOUS.contains(field) || !typed && *field == "text" {
             continue;
         }
@@ -92,7 +92,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
                         && words.iter().any(|word| word == "evaluate" || word == "eval") =>
             {
                 inline::scan(shell, "python", code, &[]);
-                // Cells take a shell's lines too, and some tools nothing else.
+                // Cells can hold shell lines too, and some tools take nothing else.
                 for line in code.lines().take(64) {
                     let line = line.split_once("= !").map_or(line, |(_, command)| command);
                     let line = line.trim_start().trim_start_matches(['!', '%']);
@@ -130,10 +130,10 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
         }
     }
     let is_shell = all.iter().any(|word| SHELLS.contains(&word.as_str()));
-    // A `text` was looked at only if it is typed.
+    // A `text` field was only handled if it is typed.
     let is_seen = |field: &&&str| input.get(**field).is_some() && (typed || **field != "text");
     if is_shell && !COMMAND_FIELDS.iter().any(|field| is_seen(&field)) {
-        // Whatever the field is called, there is nothing else that such a tool could do with it.
+        // Such a tool can only run what it gets, whatever the field's name.
         let lines = input.as_object().into_iter().flatten();
         let lines = lines.filter(|(key, _)| !ASIDE.contains(&key.as_str()));
         for line in lines.filter_map(|(_, value)| value.as_str()).take(8) {
@@ -142,9 +142,9 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
     }
 }
 
-/// What a tool runs by fields that are not called as a command is.
+/// Commands in fields that are not named like a command.
 fn other_fields(shell: &mut Shell<'_>, runs: bool, is_code: bool, input: &Value) {
-    // A program and its words, where no field has a command's name.
+    // A program with its arguments, if no field is named like a command.
     if runs && !COMMAND_FIELDS.iter().any(|field| input.get(*field).is_some()) {
         let program = input.get("file").and_then(Value::as_str).map(str::to_owned);
         let words = ["args", "arguments", "params"].iter().find_map(|name| strings(input.get(*name)?));
@@ -153,7 +153,7 @@ fn other_fields(shell: &mut Shell<'_>, runs: bool, is_code: bool, input: &Value)
             shell.quietly(|shell| shell.run(argv, Vec::new(), &Flow::default()));
         }
     }
-    // Code under a name that says which language it is in.
+    // Code in a field whose name gives the language.
     for (key, code) in input.as_object().into_iter().flatten().filter(|_| runs || is_code) {
         let said = words_of(key).iter().find_map(|word| match word.as_str() {
             "python" => Some("python"),
@@ -167,7 +167,7 @@ fn other_fields(shell: &mut Shell<'_>, runs: bool, is_code: bool, input: &Value)
     }
 }
 
-/// The words that a program is given in fields beside it: a list of them, or a piece of the line.
+/// A program's arguments in separate fields: a list of words, or part of the line.
 fn words_after(input: &Value) -> Vec<String> {
     let given = ["args", "arguments", "argv", "params"].iter().find_map(|name| match input.get(*name)? {
         Value::String(line) if !line.trim_start().starts_with('{') => Some(vec![line.clone()]),
@@ -180,7 +180,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// A tool that is a git command by another road: its name is the subcommand, its fields the options.
+/// A tool that stands for a git command: its name is the subcommand, its fields are the options.
 pub(super) fn git_tool(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
     if !all.iter().any(|word| word == "git") {
         return;
@@ -230,7 +230,7 @@ pub(super) fn git_tool(shell: &mut Shell<'_>, all: &[String], words: &[String], 
     shell.run(command, Vec::new(), &Flow::default());
 }
 
-/// Programs that tools are named after, where a field holds the program's subcommand.
+/// Programs that tools are named after. A field holds the subcommand.
 const PROGRAMS: &[&str] = &[
     "kubectl",
     "terraform",
@@ -246,7 +246,7 @@ const PROGRAMS: &[&str] = &[
     "kubernetes",
 ];
 
-/// A tool that is a program by another road: `{"command": "destroy"}` of a terraform tool.
+/// A tool that stands for a program: `{"command": "destroy"}` of a terraform tool.
 pub(super) fn command_of_program(shell: &mut Shell<'_>, words: &[String], input: &Value) {
     let Some(program) = words.iter().rev().find(|word| PROGRAMS.contains(&word.as_str())) else { return };
     let program = match program.as_str() {
@@ -274,7 +274,7 @@ pub(super) fn command_of_program(shell: &mut Shell<'_>, words: &[String], input:
     shell.quietly(|shell| shell.run(command, Vec::new(), &Flow::default()));
 }
 
-/// A branch of a forge that is set to another commit whatever it pointed at: `update_ref` with `force`.
+/// A branch on a forge is forced to another commit: `update_ref` with `force`.
 pub(super) fn forced_reference(shell: &mut Shell<'_>, words: &[String], input: &Value) {
     let names = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let forced = input.get("force").and_then(Value::as_bool) == Some(true);

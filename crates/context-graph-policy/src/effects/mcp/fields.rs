@@ -1,4 +1,4 @@
-//! Where the fields of a tool name files and folders, and where what it is given lies deeper.
+//! Which fields of a tool name files and folders, and which fields hold its input one level deeper.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,15 @@ use serde_json::{Map, Value};
 
 use super::words_of;
 
-/// Fields that hold what a tool is given.
+/// Fields that hold the tool's input.
 const INNER: &[&str] = &["params", "parameters", "arguments", "args", "input", "options", "payload"];
-/// Objects of a list that are looked at.
+/// How many objects of a list are checked.
 const MAX_ITEMS: usize = 32;
-/// Longer text is not read as an object.
+/// Longer text is not parsed as an object.
 const MAX_OBJECT: usize = 64 * 1024;
 
-/// What a tool is given: the input itself, what some servers keep one level down, as an object or as its text, and the
-/// objects of a list.
+/// The levels of a tool's input: the input itself, the object that some servers put one level deeper (also as
+/// JSON text), and the objects of a list.
 pub(super) fn levels(input: &Value) -> Vec<Cow<'_, Value>> {
     let mut levels = vec![Cow::Borrowed(input)];
     for (key, value) in input.as_object().into_iter().flatten() {
@@ -39,7 +39,7 @@ pub(super) fn levels(input: &Value) -> Vec<Cow<'_, Value>> {
     levels
 }
 
-/// The folder that a tool is to work in.
+/// The tool's working folder.
 pub(super) fn working_folder(input: &Value) -> Option<&str> {
     let is_named = |key: &str| {
         let words = words_of(key).concat();
@@ -55,7 +55,7 @@ pub(super) fn working_folder(input: &Value) -> Option<&str> {
         .filter(|text| !text.is_empty())
 }
 
-/// The path of a file's address.
+/// The path of a `file://` address.
 pub(super) fn decoded(address: &str) -> String {
     let mut bytes = Vec::with_capacity(address.len());
     let mut rest = address.as_bytes();
@@ -81,7 +81,7 @@ pub(super) fn collect(input: &Value, out: &mut Vec<(String, String)>, left: &mut
     Collector { out, left }.value(input, false, None, 0);
 }
 
-/// Fields that hold what is written, searched for or said: no path, whatever it looks like.
+/// Fields for text that is written, searched for or said. Their values are not paths, whatever they look like.
 const CONTENTS: &[&str] = &[
     "content",
     "contents",
@@ -110,8 +110,8 @@ const CONTENTS: &[&str] = &[
     "url",
 ];
 
-/// Strings that can be nothing but paths, under whatever key a tool that changes something keeps them: those from the root
-/// or the home, those of ours, and lists of names that make up one of ours.
+/// Strings that must be paths, under any key of a tool that changes something: paths from the root or the home
+/// folder, paths of our own files, and lists of names that form one of those.
 pub(super) fn unnamed(input: &Value, out: &mut Vec<(String, String)>, left: &mut usize) {
     let is_ours = |text: &str| text.contains(".claude") || text.contains(".context-graph");
     let is_path = |text: &str| {
@@ -177,7 +177,7 @@ impl Collector<'_> {
         let own = map.iter().find(|(key, value)| value.is_string() && is_folder_key(key));
         let folder = own.and_then(|(_, value)| value.as_str()).or(around);
         for (key, value) in map {
-            // In a table of files the keys are their names.
+            // In a table of files the keys are the names.
             if named && key.contains(['/', '.']) && !value.is_array() {
                 self.path("", key, folder);
                 continue;
@@ -201,7 +201,8 @@ impl Collector<'_> {
         }
     }
 
-    /// A path as it stands, and below the folder that is named beside it: which of the two is meant the tool knows.
+    /// Reports the path itself, and the path below the folder named beside it: only the tool knows which it
+    /// means.
     fn path(&mut self, key: &str, path: &str, folder: Option<&str>) {
         if let Some(folder) = folder.filter(|_| !path.starts_with(['/', '~']) && !path.contains("://")) {
             self.out.push((key.to_owned(), format!("{}/{path}", folder.trim_end_matches('/'))));
@@ -241,7 +242,7 @@ fn is_path_key(key: &str) -> bool {
     any(PATHS) && !any(OTHERS)
 }
 
-/// A folder that the names beside it are meant below.
+/// Whether a key names the folder that relative names belong to.
 fn is_folder_key(key: &str) -> bool {
     let words = words_of(key);
     let last = words.last().map_or("", String::as_str);
@@ -249,12 +250,12 @@ fn is_folder_key(key: &str) -> bool {
         || matches!(words.concat().as_str(), "basepath" | "rootpath" | "parentpath")
 }
 
-/// A name that is one of a file only where a folder or a list of files says so.
+/// Whether a key names a file only beside a folder or in a list of files.
 fn is_name_key(key: &str) -> bool {
     key == "name"
 }
 
-/// One path, written as its parts.
+/// Whether a key holds one path, split into its parts.
 fn is_single(key: &str) -> bool {
     matches!(words_of(key).concat().as_str(), "path" | "filepath")
 }

@@ -1,4 +1,4 @@
-//! Tools of MCP servers: a tool's name says what it does, its fields to what.
+//! Tools of MCP servers: a tool's name says what it does, its fields say to what.
 
 mod commands;
 mod fields;
@@ -17,7 +17,7 @@ use super::path::arrived;
 use super::shell::Shell;
 use super::{Access, Text, Unknown};
 
-/// Values of a tool's input looked at.
+/// How many values of a tool's input are checked.
 const MAX_VALUES: usize = 256;
 
 const READING: &[&str] = &[
@@ -52,10 +52,10 @@ const REMOVING: &[&str] = &[
     "cleanup", "wipe", "erase", "prune", "destroy", "shred", "empty", "clear",
 ];
 
-/// Fields that say what a tool is to do, where its name does not.
+/// Fields that say what a tool does if its name does not.
 const DEEDS: &[&str] = &["action", "operation", "op", "method", "verb"];
 
-/// Words by which a tool or its server is known to be one of files.
+/// Words that mark a tool or its server as one for files.
 const FILES: &[&str] = &[
     "fs",
     "file",
@@ -71,7 +71,8 @@ const FILES: &[&str] = &[
     "disk",
 ];
 
-/// A tool of an MCP server, or one of the client's we do not know: its name says what it does, its fields to what.
+/// A tool of an MCP server, or an unknown one of the client: its name says what it does, its fields say to
+/// what.
 pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value) {
     let levels = levels(input);
     let deeds = levels.iter().flat_map(|level| DEEDS.iter().filter_map(|field| level.get(field)?.as_str()));
@@ -103,7 +104,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     outward(shell, tool, &words, input);
     forced_reference(shell, &words, input);
     container(shell, tool, &all, input);
-    // For the paths alone: a record that is deleted by its number is mostly the server's own.
+    // Only for paths: a record deleted by its number usually belongs to the server.
     let does = |known: &[&str]| any(known) || deeds.iter().any(|word| known.contains(&word.as_str()));
     let access = if does(REMOVING) {
         Access::Delete
@@ -114,7 +115,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     } else {
         Access::Mention
     };
-    // What a file is, without what it holds.
+    // Metadata of a file, not its content.
     if access == Access::Read
         && any(&["info", "stat", "exists", "metadata"])
         && !any(&["read", "view", "cat"])
@@ -161,7 +162,7 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
         shell.bring_unnamed(&target, true, tool);
     }
     match access {
-        // Only what is moved has a place to go to: what a tool that deletes calls its target goes.
+        // Only moved files have a destination. The target of a deleting tool is deleted.
         Access::Delete if destination && any(&["move", "rename", "mv", "copy"]) => {
             shell.touch(Access::Write, &target, tool);
         }
@@ -171,11 +172,11 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
                 shell.touch(Access::Read, &target, tool);
             }
         }
-        // Through another name the file can be changed unseen.
+        // A link lets the file be changed under another name.
         Access::Write if source && any(&["link", "symlink", "hardlink"]) => {
             shell.touch(Access::Read, &target, "ln");
         }
-        // A folder that is copied comes with all it holds.
+        // Copying a folder reads everything in it.
         Access::Write if source => {
             shell.touch_all(Access::Read, &target, tool, any(&["directory", "folder", "dir", "tree"]));
         }
@@ -183,15 +184,15 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
     }
 }
 
-/// Whether text that no field says to be a path is one that matters: something that is there, or would be among what is
-/// ours or the client's.
+/// Whether text from an unnamed field is a path that matters: it exists, or is among our own or the client's
+/// files.
 fn is_of_concern(shell: &Shell<'_>, path: &str) -> bool {
     let place = arrived(&shell.home_expanded(&Text::from(path)), shell.cwd(), shell.places.fs);
     let is_named = place.known().split('/').any(|name| matches!(name, ".claude" | ".context-graph"));
     is_named || shell.places.fs.kind(place.known()).is_some()
 }
 
-/// Patches among a tool's fields, whatever they are called there.
+/// Finds patches in a tool's fields, under any name.
 fn patches(shell: &mut Shell<'_>, tool: &str, input: &Value, depth: u32) {
     let fields = input.as_object().into_iter().flat_map(|map| map.values());
     for value in fields.chain(input.as_array().into_iter().flatten()).take(MAX_VALUES) {
@@ -205,13 +206,13 @@ fn patches(shell: &mut Shell<'_>, tool: &str, input: &Value, depth: u32) {
     }
 }
 
-/// The strings of a list; of a longer one not all.
+/// The strings of a list, at most `MAX_VALUES`.
 fn strings(value: &Value) -> Option<Vec<String>> {
     let items = value.as_array()?;
     Some(items.iter().take(MAX_VALUES).filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
-/// The words of a name in any of the usual spellings.
+/// The words of a name in any usual spelling.
 pub(super) fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut raised = false;
@@ -220,7 +221,7 @@ pub(super) fn words_of(name: &str) -> Vec<String> {
             words.push(String::new());
             continue;
         }
-        // `REPL` is one word, `executeSQL` are two.
+        // `REPL` is one word, `executeSQL` is two.
         if c.is_uppercase() && !raised {
             words.push(String::new());
         }

@@ -1,4 +1,4 @@
-//! What tools fetch, attach and say to others.
+//! What tools fetch, attach and send to others.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{MAX_VALUES, strings};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Cargo, Origin, Text, tools};
 
-/// What a tool fetches or attaches: files of this machine by their address, and the cloud's own address.
+/// What a tool fetches or attaches: local files by address, and the cloud's metadata address.
 pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
     for field in ["url", "uri", "href", "address"] {
         let Some(url) = input.get(field).and_then(Value::as_str) else { continue };
@@ -42,7 +42,7 @@ pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input
         shell.send(Text::hole(Origin::Output), Cargo::Credential, tool);
     }
     for (_, value) in input.as_object().into_iter().flatten().filter(|_| sends) {
-        // As `curl` and many others take a file: `@path`.
+        // `@path` names a file, as in `curl` and many others.
         if let Some(path) = value.as_str().and_then(|text| text.strip_prefix('@'))
             && path.len() < 4096
             && path.contains('/')
@@ -60,7 +60,7 @@ pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input
     }
 }
 
-/// Whether a credential is written out in any field.
+/// Whether any field contains a credential.
 fn carries_secret(value: &Value, left: &mut usize) -> bool {
     if *left == 0 {
         return false;

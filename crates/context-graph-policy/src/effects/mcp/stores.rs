@@ -1,4 +1,4 @@
-//! Tools of databases, clouds and containers: statements they send, what they take away, what they are given.
+//! Tools for databases, clouds and containers: the statements they send, what they delete, what they get.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::strings;
 use crate::effects::shell::Shell;
 use crate::effects::{Privilege, Run, Text};
 
-/// Words by which a tool or its server is known to be one of a database.
+/// Words that mark a tool or its server as one for databases.
 const DATABASES: &[&str] = &[
     "db",
     "database",
@@ -32,7 +32,7 @@ const DATABASES: &[&str] = &[
     "toolbox",
 ];
 
-/// What a tool's name may say it takes away for good.
+/// Things that are lost for good when a tool deletes them.
 const LOST: &[&str] = &[
     "database",
     "table",
@@ -55,7 +55,7 @@ const LOST: &[&str] = &[
     "secret",
 ];
 
-/// What is deleted every day: pieces of text and of a session, what a tool keeps for itself.
+/// Things that are deleted every day: pieces of text or of a session, and the tool's own state.
 const SMALL: &[&str] = &[
     "comment",
     "draft",
@@ -99,7 +99,7 @@ const SMALL: &[&str] = &[
     "task",
 ];
 
-/// Statements for a database, for the rule that looks at those of its clients.
+/// Hands database statements to the rule that judges those of command-line clients.
 pub(super) fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &Value) {
     let database = words.iter().any(|word| DATABASES.contains(&word.as_str()));
     let fields = ["sql", "query", "statement", "statements", "queries", "migration"];
@@ -124,12 +124,12 @@ pub(super) fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &V
     }
 }
 
-/// A filter that leaves nothing out.
+/// Whether a filter matches everything.
 fn matches_all(input: &Value) -> bool {
     input.get("filter").is_none_or(|filter| filter.as_object().is_some_and(serde_json::Map::is_empty))
 }
 
-/// A tool whose very name is that something is gone afterwards.
+/// A tool that deletes something, as its name says.
 pub(super) fn remove_named(
     shell: &mut Shell<'_>,
     tool: &str,
@@ -153,12 +153,12 @@ pub(super) fn remove_named(
         "empty",
     ]);
     let lost = words.iter().any(|word| LOST.contains(&word.strip_suffix('s').unwrap_or(word)));
-    // Of these servers a verb alone says it.
+    // For these servers the verb alone is enough.
     let whole = all.iter().any(|word| matches!(word.as_str(), "terraform" | "tofu" | "pulumi"));
     let prunes = (any(&["prune"]) || input.get("action").and_then(Value::as_str) == Some("prune"))
         && (any(&["system", "volume", "volumes"]) || is_true(input, &["volumes", "all_volumes"]))
         || any(&["down"]) && is_true(input, &["volumes", "remove_volumes", "removeVolumes"]);
-    // Whatever else a server keeps is gone as well; only what is small, or made again, is not worth a question.
+    // Deleting anything else on a server is asked about too, except what is small or easily made again.
     let destroys =
         any(&["delete", "destroy", "drop", "purge", "wipe", "terminate", "truncate", "erase"]) && !any(SMALL);
     let asked = tool.starts_with("mcp__")
@@ -185,7 +185,7 @@ fn is_true(input: &Value, fields: &[&str]) -> bool {
     fields.iter().any(|field| input.get(*field).and_then(Value::as_bool) == Some(true))
 }
 
-/// A field by which another tool is one that destroys, or stops all that runs.
+/// A field that makes a tool destroy something, or stop everything that runs.
 fn is_demanded(words: &[String], input: &Value) -> bool {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let destroys = is_true(
@@ -202,7 +202,7 @@ fn is_demanded(words: &[String], input: &Value) -> bool {
     destroys && !any(&["plan", "preview", "search", "get", "list", "validate"]) || stops || ends
 }
 
-/// `{"action": "terminate"}`, `{"method": "DELETE", "url": …}`: the verb is no part of the tool's name.
+/// `{"action": "terminate"}`, `{"method": "DELETE", "url": …}`: the verb is in a field, not in the tool's name.
 fn is_verb_given(all: &[String], input: &Value) -> bool {
     let given = |fields: &[&str]| fields.iter().find_map(|field| input.get(*field).and_then(Value::as_str));
     let small = all.iter().any(|word| SMALL.contains(&word.as_str()));
@@ -222,7 +222,7 @@ fn is_verb_given(all: &[String], input: &Value) -> bool {
     requested || acts && !small && !all.iter().any(|word| word == "git")
 }
 
-/// A repository that everybody can read from now on, or nobody can change.
+/// A repository becomes public, or read-only.
 fn changes_access(words: &[String], input: &Value) -> bool {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let opened = input.get("private").and_then(Value::as_bool) == Some(false)
@@ -233,7 +233,7 @@ fn changes_access(words: &[String], input: &Value) -> bool {
             || any(&["update", "edit", "set", "change"]) && (opened || is_true(input, &["archived"])))
 }
 
-/// A container with the run of the machine, asked for by fields.
+/// A container that its fields give full access to the machine.
 pub(super) fn container(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
     if !words.iter().any(|word| matches!(word.as_str(), "docker" | "podman" | "container" | "containers")) {
         return;

@@ -1,16 +1,16 @@
-//! What a glob in a path really names.
+//! The existing paths that a glob matches.
 
 use super::follow;
 use crate::effects::fs::FileSystem;
 use crate::effects::glob;
 use crate::effects::text::{Piece, Text};
 
-/// Folders read for one glob.
+/// How many folders are read for one glob.
 const MAX_LOOKUPS: usize = 64;
-/// Names looked at when a glob is tried against a real folder.
+/// How many names of a folder are compared with a glob.
 const MAX_NAMES: usize = 512;
 
-/// The real paths that a glob names, and where their links lead.
+/// The existing paths that a glob matches, and the targets of their links.
 pub(super) fn expand(path: &Text, fs: &dyn FileSystem) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut budget = MAX_LOOKUPS;
@@ -55,7 +55,7 @@ fn components(path: &Text) -> Vec<Text> {
     names
 }
 
-/// Whether a name fits a glob that has no holes.
+/// Whether a name matches a glob without holes.
 pub(crate) fn fits(glob: &Text, name: &str) -> bool {
     if name.starts_with('.') && !glob.prefix().starts_with('.') {
         return false;

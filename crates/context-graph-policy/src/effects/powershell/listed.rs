@@ -1,16 +1,16 @@
-//! What a command of PowerShell lists for the next in the pipe, and what of it is removed there.
+//! What a PowerShell command lists for the next one in the pipe, and what that one removes.
 
 use super::read::{operands, slashed, with_places};
 use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Text, Unknown};
 
-/// Files and folders on their way down a pipe.
+/// Files and folders that pass through a pipe.
 #[derive(Debug, Clone)]
 pub(super) struct Listing {
-    /// Where they are.
+    /// The folder they are in.
     pub(super) folder: Text,
-    /// Only some of what is there.
+    /// Whether only some of the folder's content is meant.
     pub(super) narrowed: bool,
 }
 
@@ -25,7 +25,7 @@ impl Listing {
         ) {
             return None;
         }
-        // Any clear beginning of an option will do.
+        // PowerShell accepts any unambiguous prefix of an option.
         let narrows = |option: &str| {
             let begins = |known: &str| known.starts_with(option);
             option.len() > 1
@@ -37,7 +37,7 @@ impl Listing {
         Some(Self { folder, narrowed })
     }
 
-    /// What is left of it behind a command that picks or sorts; nothing where the pipe ends.
+    /// What remains after a command that selects or sorts; `None` if the pipe ends.
     pub(super) fn through(self, words: &[Text]) -> Option<Self> {
         let first = words.first()?;
         let name = first.known().to_ascii_lowercase();
@@ -47,11 +47,11 @@ impl Listing {
         (picks || passes).then_some(Self { narrowed: self.narrowed || picks, ..self })
     }
 
-    /// Some of what is in a folder is removed. In the project and in temporary folders that is everyday work.
+    /// Removes some of a folder's content. In the project and in temporary folders that is everyday work.
     pub(super) fn remove_found(&self, shell: &mut Shell<'_>) {
         let place = absolute(&shell.home_expanded(&self.folder), shell.cwd());
         let is_drive = self.folder.prefix().get(1..3).is_some_and(|drive| drive.starts_with(':'));
-        // The home may itself be a temporary folder.
+        // The home folder may itself be in a temporary folder.
         let is_passing = |place: &str| {
             ["/tmp", "/var/tmp"].iter().any(|folder| is_within(place, folder))
                 && !(shell.places.home.len() > 1 && is_within(place, shell.places.home))
@@ -64,13 +64,13 @@ impl Listing {
     }
 }
 
-/// Whether what comes down the pipe, or what is in brackets, is told to delete itself.
+/// Whether piped objects, or the object in parentheses, are told to delete themselves.
 pub(super) fn deletes_itself(statement: &str) -> bool {
     let lower = statement.trim().to_ascii_lowercase();
     lower.starts_with(['$', '(']) && lower.contains(".delete(") && !lower.contains("]::")
 }
 
-/// What is told so is deleted.
+/// Reports the deletion of those objects.
 pub(super) fn delete(shell: &mut Shell<'_>, listed: Option<&Listing>, statement: &str) {
     let inner = statement.trim().strip_prefix('(').and_then(|rest| rest.split(')').next());
     let named = inner.and_then(|inner| inner.split_whitespace().nth(1)).map(|path| with_places(path, shell));
