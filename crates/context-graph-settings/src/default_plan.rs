@@ -115,7 +115,7 @@ fn verb(event: EventName) -> &'static str {
 }
 
 /// How long the client waits for a hook: at least twice the hook's own time budget.
-fn timeout_seconds(event: EventName) -> u64 {
+pub(crate) fn timeout_seconds(event: EventName) -> u64 {
     match event {
         EventName::PreToolUse | EventName::UserPromptSubmit => 5,
         EventName::SessionStart => 10,

@@ -67,13 +67,21 @@ pub enum SettingsError {
         /// The actual type.
         found: &'static str,
     },
+    /// The file would have to be ours alone, and is somebody else's.
+    Foreign {
+        /// Where it begins.
+        place: Place,
+    },
 }
 
 impl SettingsError {
     /// The position of the error.
     pub fn place(&self) -> Place {
         match self {
-            Self::NotUtf8 { place } | Self::Syntax { place, .. } | Self::Shape { place, .. } => *place,
+            Self::NotUtf8 { place }
+            | Self::Syntax { place, .. }
+            | Self::Shape { place, .. }
+            | Self::Foreign { place } => *place,
         }
     }
 }
@@ -81,6 +89,9 @@ impl SettingsError {
 impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Foreign { place } => {
+                write!(f, "{place}: context-graph did not make this file; move it away and try again")
+            }
             Self::NotUtf8 { place } => {
                 write!(f, "{place}: not UTF-8; save the file as UTF-8 and try again")
             }

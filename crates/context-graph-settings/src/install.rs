@@ -9,10 +9,14 @@ use crate::json::item::Item;
 use crate::json::layout::{Splice, newline_of};
 use crate::json::node::{Hop, Kind, Node};
 use crate::json::parse::{bom_len, is_blank};
+use crate::form::{Form, Nesting, Wanted, Wish};
 use crate::ours::{self, Found, every_or, in_usual_folder};
-use crate::plan::{Plan, PlannedHook, StatusLine};
+use crate::plan::{Plan, StatusLine};
 use crate::undo::{Before, Fingerprint, Undo};
 use crate::uninstall::take_out;
+
+/// The key that some clients want beside the hooks.
+pub(crate) const VERSION: &str = "version";
 
 /// Merges a plan into the text of a settings file. `text` is `None` if there is no file.
 ///
@@ -30,12 +34,21 @@ pub fn install_where(
     plan: &Plan,
     generated: &dyn Fn(&str) -> bool,
 ) -> Result<Edited, SettingsError> {
+    merge(text, &Wish::from(plan), generated)
+}
+
+/// Merges what is wanted into a client's file.
+pub(crate) fn merge(
+    text: Option<&str>,
+    wish: &Wish<'_>,
+    generated: &dyn Fn(&str) -> bool,
+) -> Result<Edited, SettingsError> {
     let before = text.unwrap_or("");
     let mut changes = Vec::new();
     let mut notes = Vec::new();
     let (origin, begun, steps) = begin(text);
     if origin != Before::Settings {
-        if plan.hooks.is_empty() && plan.status_line.is_none() {
+        if wish.hooks.is_empty() && wish.status_line.is_none() {
             // An empty plan creates no file.
             let undo = undo_of(origin, before, before, Vec::new(), BTreeMap::new());
             return Ok(Edited { text: text.map(str::to_owned), changes, notes, undo: Some(undo) });
@@ -43,19 +56,22 @@ pub fn install_where(
         changes.push(Change::Begun);
     }
     let mut editor = Editor::new(begun, steps)?;
-    check_shape(&editor, plan)?;
-    let empty = empty_containers(&editor, plan);
-    let programs = ours::programs(editor.root(), generated);
+    check_shape(&editor, wish)?;
+    let empty = empty_containers(&editor, wish);
+    let programs = ours::programs(editor.root(), wish.form, generated);
 
-    for (hook, there) in matched(&editor, plan, generated) {
+    if let Some(version) = wish.version.filter(|_| editor.root().get(VERSION).is_none()) {
+        editor.append(&[], Some(VERSION), &Item::Number(version))?;
+    }
+    for (hook, there) in matched(&editor, wish, generated) {
         match there {
             Some(found) => update(&mut editor, hook, &found, &mut changes)?,
-            None => add(&mut editor, hook, &mut changes)?,
+            None => add(&mut editor, wish.form, hook, &mut changes)?,
         }
     }
     // Last, so that an object or array that is still needed is not emptied and keeps its place.
-    remove_unplanned(&mut editor, plan, generated, &mut changes)?;
-    if let Some(line) = &plan.status_line {
+    remove_unplanned(&mut editor, wish, generated, &mut changes)?;
+    if let Some(line) = wish.status_line {
         set_status_line(&mut editor, line, &programs, &mut changes, &mut notes)?;
     }
 
@@ -89,7 +105,7 @@ fn begin(text: Option<&str>) -> (Before, String, Vec<Step>) {
 }
 
 /// Rejects a file in which the plan would have to overwrite something.
-fn check_shape(editor: &Editor, plan: &Plan) -> Result<(), SettingsError> {
+fn check_shape(editor: &Editor, wish: &Wish<'_>) -> Result<(), SettingsError> {
     let wrong = |node: &Node, path: String, expected| SettingsError::Shape {
         place: Place::of(editor.text(), node.span.start),
         path,
@@ -104,8 +120,8 @@ fn check_shape(editor: &Editor, plan: &Plan) -> Result<(), SettingsError> {
     if !matches!(hooks.kind, Kind::Object(_)) {
         return Err(wrong(hooks, "hooks".to_owned(), "an object"));
     }
-    for hook in &plan.hooks {
-        if let Some(groups) = hooks.get(hook.event.as_str())
+    for hook in &wish.hooks {
+        if let Some(groups) = hooks.get(hook.event)
             && !matches!(groups.kind, Kind::Array(_))
         {
             return Err(wrong(groups, format!("hooks.{}", hook.event), "an array"));
@@ -115,11 +131,11 @@ fn check_shape(editor: &Editor, plan: &Plan) -> Result<(), SettingsError> {
 }
 
 /// Of the objects and arrays that may get a new entry, those that exist and are empty.
-fn empty_containers(editor: &Editor, plan: &Plan) -> BTreeMap<String, String> {
+fn empty_containers(editor: &Editor, wish: &Wish<'_>) -> BTreeMap<String, String> {
     let root = editor.root();
     let hooks = root.get("hooks");
-    let events = plan.hooks.iter().map(|hook| {
-        let event = hook.event.as_str();
+    let events = wish.hooks.iter().map(|hook| {
+        let event = hook.event;
         (format!("hooks.{event}"), hooks.and_then(|hooks| hooks.get(event)))
     });
     [(String::new(), Some(root)), ("hooks".to_owned(), hooks)]
@@ -134,16 +150,15 @@ fn empty_containers(editor: &Editor, plan: &Plan) -> BTreeMap<String, String> {
 /// Each planned hook with our existing one in its place, if there is one.
 fn matched<'a>(
     editor: &Editor,
-    plan: &'a Plan,
+    wish: &'a Wish<'a>,
     generated: &dyn Fn(&str) -> bool,
-) -> Vec<(&'a PlannedHook, Option<Found>)> {
-    let mut there = ours::in_tree(editor.root(), generated);
-    plan.hooks
+) -> Vec<(&'a Wanted<'a>, Option<Found>)> {
+    let mut there = ours::in_tree(editor.root(), wish.form, generated);
+    wish.hooks
         .iter()
         .map(|hook| {
             let place = there.iter().position(|found| {
-                found.event == hook.event.as_str()
-                    && found.matcher.as_deref() == every_or(hook.matcher.as_deref())
+                found.event == hook.event && found.matcher.as_deref() == every_or(hook.matcher)
             });
             (hook, place.map(|place| there.remove(place)))
         })
@@ -152,15 +167,15 @@ fn matched<'a>(
 
 fn remove_unplanned(
     editor: &mut Editor,
-    plan: &Plan,
+    wish: &Wish<'_>,
     generated: &dyn Fn(&str) -> bool,
     changes: &mut Vec<Change>,
 ) -> Result<(), SettingsError> {
     loop {
         let planned: Vec<_> =
-            matched(editor, plan, generated).into_iter().filter_map(|(_, found)| found).collect();
+            matched(editor, wish, generated).into_iter().filter_map(|(_, found)| found).collect();
         let unplanned =
-            ours::in_tree(editor.root(), generated).into_iter().find(|found| !planned.contains(found));
+            ours::in_tree(editor.root(), wish.form, generated).into_iter().find(|found| !planned.contains(found));
         let Some(found) = unplanned else { return Ok(()) };
         take_out(editor, &found, &BTreeMap::new())?;
         changes.push(Change::HookRemoved { event: found.event });
@@ -169,19 +184,19 @@ fn remove_unplanned(
 
 fn update(
     editor: &mut Editor,
-    hook: &PlannedHook,
+    hook: &Wanted<'_>,
     found: &Found,
     changes: &mut Vec<Change>,
 ) -> Result<(), SettingsError> {
     let mut keys = Vec::new();
-    for (key, item) in hook.entry.members() {
+    for (key, item) in &hook.members {
         match (item, editor.root().at(&found.path()).and_then(|entry| entry.get(key))) {
             (Some(item), Some(there)) if item.is_said_by(there, editor.text()) => continue,
-            (Some(item), _) => editor.set(&found.path(), key, &item)?,
+            (Some(item), _) => editor.set(&found.path(), key, item)?,
             (None, Some(_)) => editor.remove_key(&found.path(), key, "")?,
             (None, None) => continue,
         }
-        keys.push(key);
+        keys.push(*key);
     }
     if !keys.is_empty() {
         changes.push(Change::HookUpdated { event: found.event.clone(), keys });
@@ -189,15 +204,24 @@ fn update(
     Ok(())
 }
 
-fn add(editor: &mut Editor, hook: &PlannedHook, changes: &mut Vec<Change>) -> Result<(), SettingsError> {
-    let event = hook.event.as_str();
-    let groups = || Item::List(vec![hook.group()]);
+fn add(
+    editor: &mut Editor,
+    form: Form,
+    hook: &Wanted<'_>,
+    changes: &mut Vec<Change>,
+) -> Result<(), SettingsError> {
+    let event = hook.event;
+    let one = match form.nesting {
+        Nesting::Groups => hook.group(),
+        Nesting::Flat => hook.entry(),
+    };
+    let groups = || Item::List(vec![one.clone()]);
     match editor.root().get("hooks") {
         None => editor.append(&[], Some("hooks"), &Item::Object(vec![(event, groups())]))?,
         Some(hooks) if hooks.get(event).is_none() => {
             editor.append(&[Hop::Key("hooks")], Some(event), &groups())?;
         }
-        Some(_) => editor.append(&[Hop::Key("hooks"), Hop::Key(event)], None, &hook.group())?,
+        Some(_) => editor.append(&[Hop::Key("hooks"), Hop::Key(event)], None, &one)?,
     }
     changes.push(Change::HookAdded { event: event.to_owned() });
     Ok(())

@@ -56,7 +56,11 @@ pub fn missing_in(text: &str) -> Option<Missing> {
     let root = parse(text).ok()?;
     let groups = root.get("hooks")?.get(EventName::PreToolUse.as_str())?.elements().iter();
     let entries = groups.flat_map(|group| group.get("hooks").map_or(&[][..], Node::elements));
-    let mut lines = entries.filter_map(|entry| entry.get("command")?.as_text());
+    missing_in_lines(entries.filter_map(|entry| entry.get("command")?.as_text()))
+}
+
+/// The same, for the command lines of the guard.
+pub(crate) fn missing_in_lines<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<Missing> {
     lines.find_map(|line| {
         let rest = line.strip_prefix(LOOK)?;
         let is_of = |missing: &Missing| rest.starts_with(&missing.otherwise(EventName::PreToolUse));

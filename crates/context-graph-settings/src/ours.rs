@@ -14,8 +14,8 @@
 
 use context_graph_events::EventName;
 
-use crate::default_plan::arguments;
 use crate::error::SettingsError;
+use crate::form::{Form, Nesting};
 use crate::json::node::{Hop, Node};
 use crate::json::parse::{is_blank, parse};
 use crate::missing::behind_check;
@@ -48,6 +48,7 @@ pub struct Found {
     pub(crate) group: usize,
     /// The index of the entry in the group.
     pub(crate) entry: usize,
+    pub(crate) nesting: Nesting,
 }
 
 impl Found {
@@ -57,9 +58,13 @@ impl Found {
     }
 
     /// The path to the entry.
-    pub(crate) fn path(&self) -> [Hop<'_>; 5] {
+    pub(crate) fn path(&self) -> Vec<Hop<'_>> {
         let Self { event, group, entry, .. } = self;
-        [Hop::Key("hooks"), Hop::Key(event), Hop::Element(*group), Hop::Key("hooks"), Hop::Element(*entry)]
+        let mut path = vec![Hop::Key("hooks"), Hop::Key(event), Hop::Element(*group)];
+        if self.nesting == Nesting::Groups {
+            path.extend([Hop::Key("hooks"), Hop::Element(*entry)]);
+        }
+        path
     }
 }
 
@@ -72,19 +77,23 @@ pub fn find_ours(text: &str) -> Result<Vec<Found>, SettingsError> {
 /// Our hooks in a settings file. `generated` decides whether a script with the name of a generated one really
 /// is one. It gets the path as written, with `.` for the project's folder.
 pub fn find_ours_where(text: &str, generated: &dyn Fn(&str) -> bool) -> Result<Vec<Found>, SettingsError> {
-    if is_blank(text) { Ok(Vec::new()) } else { Ok(in_tree(&parse(text)?, generated)) }
+    if is_blank(text) { Ok(Vec::new()) } else { Ok(in_tree(&parse(text)?, Form::CLAUDE_CODE, generated)) }
 }
 
 /// Our hooks under a root, in the file's order.
-pub(crate) fn in_tree(root: &Node, generated: &dyn Fn(&str) -> bool) -> Vec<Found> {
+pub(crate) fn in_tree(root: &Node, form: Form, generated: &dyn Fn(&str) -> bool) -> Vec<Found> {
     let mut found = Vec::new();
     for member in root.get("hooks").map_or(&[][..], Node::members) {
         for (group, node) in member.value.elements().iter().enumerate() {
             let matcher = every_or(node.get("matcher").and_then(Node::as_text));
-            for (entry, node) in node.get("hooks").map_or(&[][..], Node::elements).iter().enumerate() {
-                if let Some(command) = our_command(&member.key, node, generated) {
-                    let event = member.key.clone();
-                    found.push(Found { event, matcher: matcher.map(str::to_owned), command, group, entry });
+            let entries = match form.nesting {
+                Nesting::Groups => node.get("hooks").map_or(&[][..], Node::elements),
+                Nesting::Flat => std::slice::from_ref(node),
+            };
+            for (entry, node) in entries.iter().enumerate() {
+                if let Some(command) = our_command(&member.key, node, form, generated) {
+                    let (event, matcher) = (member.key.clone(), matcher.map(str::to_owned));
+                    found.push(Found { event, matcher, command, group, entry, nesting: form.nesting });
                 }
             }
         }
@@ -98,8 +107,8 @@ pub(crate) fn every_or(matcher: Option<&str>) -> Option<&str> {
 }
 
 /// The programs or scripts that our hooks run.
-pub(crate) fn programs(root: &Node, generated: &dyn Fn(&str) -> bool) -> Vec<String> {
-    in_tree(root, generated).into_iter().filter_map(|found| found.command.into_iter().next()).collect()
+pub(crate) fn programs(root: &Node, form: Form, generated: &dyn Fn(&str) -> bool) -> Vec<String> {
+    in_tree(root, form, generated).into_iter().filter_map(|found| found.command.into_iter().next()).collect()
 }
 
 /// Whether a `statusLine` is ours: it runs the program by its name, or what our hooks run. Its single argument
@@ -116,11 +125,16 @@ fn is_command(entry: &Node) -> bool {
     entry.get("type").and_then(Node::as_text) == Some("command")
 }
 
-fn our_command(event: &str, entry: &Node, generated: &dyn Fn(&str) -> bool) -> Option<Vec<String>> {
-    if !is_command(entry) {
+fn our_command(
+    event: &str,
+    entry: &Node,
+    form: Form,
+    generated: &dyn Fn(&str) -> bool,
+) -> Option<Vec<String>> {
+    if !is_command(entry) && (form.is_typed || entry.get("type").is_some()) {
         return None;
     }
-    let command = entry.get("command")?.as_text()?;
+    let command = entry.get(form.command)?.as_text()?;
     let words = match entry.get("args") {
         Some(args) => {
             // The only folder variable that the client expands for every hook.
@@ -131,7 +145,7 @@ fn our_command(event: &str, entry: &Node, generated: &dyn Fn(&str) -> bool) -> O
     };
     let ours = match &words[..] {
         [program, verb, ..] if is_program(program) => verb == "hooks",
-        [program, arguments @ ..] if is_full_path(program) && is_as_written(event, arguments) => true,
+        [program, arguments @ ..] if is_full_path(program) && form.writes(event, arguments) => true,
         _ => script(event, &words).is_some_and(generated),
     };
     ours.then_some(words)
@@ -140,11 +154,6 @@ fn our_command(event: &str, entry: &Node, generated: &dyn Fn(&str) -> bool) -> O
 fn is_program(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name == "context-graph" || name.eq_ignore_ascii_case("context-graph.exe")
-}
-
-/// Whether these are the arguments that we write for an event.
-fn is_as_written(event: &str, found: &[String]) -> bool {
-    EventName::parse(event).is_some_and(|event| found == arguments(event))
 }
 
 /// Whether a path is absolute on any system.

@@ -86,16 +86,6 @@ impl HookEntry {
     }
 }
 
-impl PlannedHook {
-    /// The group that contains only this hook.
-    pub(crate) fn group(&self) -> Item {
-        let entry = self.entry.members().into_iter().filter_map(|(key, item)| Some((key, item?))).collect();
-        let hooks = ("hooks", Item::List(vec![Item::Object(entry)]));
-        let matcher = self.matcher.clone().map(|matcher| ("matcher", Item::Text(matcher)));
-        Item::Object(matcher.into_iter().chain([hooks]).collect())
-    }
-}
-
 impl StatusLine {
     pub(crate) fn members(&self) -> Vec<(&'static str, Item)> {
         let mut members =

@@ -50,6 +50,13 @@ impl Fingerprint {
 }
 
 impl Undo {
+    /// The undo of a file that was not there.
+    pub(crate) fn of_new_file(text: &str) -> Self {
+        let step = Step { at: 0, remove: text.len(), insert: String::new() };
+        let (from, result) = (Fingerprint::of(""), Fingerprint::of(text));
+        Self { origin: Before::Missing, from, result, steps: vec![step], empty: BTreeMap::new() }
+    }
+
     /// The undo of two installations, of which `earlier` was the first. Without this, undoing the second would
     /// stop at the result of the first.
     #[must_use]

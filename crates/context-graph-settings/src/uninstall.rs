@@ -7,6 +7,8 @@ use crate::error::{Place, SettingsError};
 use crate::json::editor::Editor;
 use crate::json::node::Kind;
 use crate::json::parse::is_blank;
+use crate::form::{Form, Nesting};
+use crate::install::VERSION;
 use crate::ours::{self, Found, in_usual_folder};
 use crate::undo::{Before, Undo};
 
@@ -24,6 +26,16 @@ pub fn uninstall(text: &str, undo: Option<&Undo>) -> Result<Edited, SettingsErro
 pub fn uninstall_where(
     text: &str,
     undo: Option<&Undo>,
+    generated: &dyn Fn(&str) -> bool,
+) -> Result<Edited, SettingsError> {
+    take_all_out(text, undo, Form::CLAUDE_CODE, generated)
+}
+
+/// Removes everything of ours from a client's file.
+pub(crate) fn take_all_out(
+    text: &str,
+    undo: Option<&Undo>,
+    form: Form,
     generated: &dyn Fn(&str) -> bool,
 ) -> Result<Edited, SettingsError> {
     let mut changes = Vec::new();
@@ -53,8 +65,8 @@ pub fn uninstall_where(
     let nothing = BTreeMap::new();
     let empty = undo.map_or(&nothing, |undo| &undo.empty);
     let restored = changes.len();
-    let programs = ours::programs(editor.root(), generated);
-    while let Some(found) = ours::in_tree(editor.root(), generated).into_iter().next() {
+    let programs = ours::programs(editor.root(), form, generated);
+    while let Some(found) = ours::in_tree(editor.root(), form, generated).into_iter().next() {
         take_out(&mut editor, &found, empty)?;
         changes.push(Change::HookRemoved { event: found.event });
     }
@@ -63,7 +75,8 @@ pub fn uninstall_where(
         changes.push(Change::StatusLineRemoved);
     }
 
-    let emptied = changes.len() > restored && editor.root().members().is_empty();
+    let emptied = changes.len() > restored
+        && editor.root().members().iter().all(|member| form.has_version && member.key == VERSION);
     let (text, _) = editor.finish();
     match undo.map(|undo| &undo.origin) {
         Some(Before::Missing) if emptied => {
@@ -82,11 +95,11 @@ pub(crate) fn take_out(
     empty: &BTreeMap<String, String>,
 ) -> Result<(), SettingsError> {
     let path = found.path();
-    let [hooks, groups, _, entries, _] = [1, 2, 3, 4, 5].map(|length| path.get(..length).unwrap_or(&path));
+    let [hooks, groups, entries] = [1, 2, 4].map(|length| path.get(..length).unwrap_or(&path));
     let is_only =
         |editor: &Editor, path| editor.root().at(path).is_some_and(|node| node.children().len() == 1);
 
-    if !is_only(editor, entries) {
+    if found.nesting == Nesting::Groups && !is_only(editor, entries) {
         return editor.remove(entries, found.entry, "");
     }
     let array = format!("hooks.{}", found.event);

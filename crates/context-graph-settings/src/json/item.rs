@@ -10,6 +10,7 @@ use super::node::Node;
 pub(crate) enum Item {
     Text(String),
     Number(u64),
+    Bool(bool),
     List(Vec<Item>),
     Object(Vec<(&'static str, Item)>),
 }
@@ -34,6 +35,7 @@ impl Item {
         match self {
             Self::Text(text) => json!(text),
             Self::Number(number) => json!(number),
+            Self::Bool(value) => json!(value),
             Self::List(items) => items.iter().map(Self::to_value).collect(),
             Self::Object(members) => Value::Object(
                 members.iter().map(|(key, item)| ((*key).to_owned(), item.to_value())).collect(),
@@ -45,7 +47,7 @@ impl Item {
     pub(crate) fn on_one_line(&self, style: &Style) -> String {
         let comma = format!(",{}", style.gap);
         match self {
-            Self::Text(_) | Self::Number(_) => self.to_value().to_string(),
+            Self::Text(_) | Self::Number(_) | Self::Bool(_) => self.to_value().to_string(),
             Self::List(items) => {
                 let items: Vec<_> = items.iter().map(|item| item.on_one_line(style)).collect();
                 format!("[{}]", items.join(&comma))

@@ -1,0 +1,59 @@
+// Made by `context-graph init --agent AGENT`; `context-graph uninstall --agent AGENT` removes it.
+// Hands each event of AGENT to context-graph and has its answer heeded. A tool call whose guard fails, is late or says
+// what cannot be read is refused.
+import { spawn } from "node:child_process";
+
+const PROGRAM = "PROGRAM_PATH";
+const GOES_ON_WITHOUT = GOES_ON;
+const GUARD_MS = GUARD_TIME;
+const OTHER_MS = OTHER_TIME;
+
+function ask(event) {
+  const isCall = event.hook_event_name === "PreToolUse";
+  const limit = isCall ? GUARD_MS : OTHER_MS;
+  return new Promise((resolve, reject) => {
+    const refuse = (why) => reject(new Error(why || "context-graph refused this call"));
+    const fail = (why) => (isCall ? refuse(`context-graph did not answer (${why}); the call is refused`) : resolve({}));
+    const child = spawn(PROGRAM, ["hooks", "event"], { cwd: event.cwd, stdio: ["pipe", "pipe", "pipe"] });
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      fail(`not within ${limit} ms`);
+    }, limit);
+    const said = { out: "", err: "" };
+    child.stdout.on("data", (data) => (said.out += data));
+    child.stderr.on("data", (data) => (said.err += data));
+    child.stdin.on("error", () => {});
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      if (error.code === "ENOENT" && GOES_ON_WITHOUT) resolve({});
+      else fail(error.message);
+    });
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      let answer = {};
+      try {
+        if (said.out.trim()) answer = JSON.parse(said.out);
+      } catch {
+        if (code === 0) return fail("what it said is no JSON");
+      }
+      const ruling = answer.hookSpecificOutput ?? {};
+      const reason = ruling.permissionDecisionReason ?? answer.reason ?? answer.stopReason;
+      if (code === 2) return isCall ? refuse(said.err.trim() || reason) : resolve({ ...answer, blocked: said.err.trim() || reason });
+      if (code !== 0) return fail(`it ended with ${code}`);
+      if (isCall && ["deny", "ask"].includes(ruling.permissionDecision)) return refuse(reason);
+      if (isCall && (answer.decision === "block" || answer.continue === false)) return refuse(reason);
+      resolve(answer.decision === "block" ? { ...answer, blocked: reason } : answer);
+    });
+    child.stdin.end(JSON.stringify({ agent: "AGENT", transcript_path: "", ...event }));
+  });
+}
+
+const contextOf = (answer) => answer.hookSpecificOutput?.additionalContext || "";
+
+// Puts other arguments in the place of those that a tool was called with.
+function rewrite(args, answer) {
+  const updated = answer.hookSpecificOutput?.updatedInput;
+  if (!updated || typeof updated !== "object") return;
+  for (const key of Object.keys(args)) if (!(key in updated)) delete args[key];
+  Object.assign(args, updated);
+}

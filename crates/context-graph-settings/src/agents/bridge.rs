@@ -1,0 +1,79 @@
+//! The file for clients whose hooks are programs: it pipes each event to ours, with a time limit of its own, and refuses
+//! by throwing. The whole file is ours.
+
+use context_graph_events::EventName;
+use serde_json::json;
+
+use super::Call;
+use crate::change::{Change, Edited};
+use crate::error::{Place, SettingsError};
+use crate::missing::Missing;
+use crate::undo::Undo;
+
+const COMMON: &str = include_str!("bridge.js");
+const SIGNATURE: &str = "// Made by `context-graph init --agent ";
+const PROGRAM: &str = "const PROGRAM = ";
+const GOES_ON: &str = "const GOES_ON_WITHOUT = ";
+
+/// What differs from one installation to the next.
+#[derive(Debug)]
+pub(super) struct Parts<'a> {
+    program: &'a str,
+    missing: Option<Missing>,
+    guard_ms: u64,
+    other_ms: u64,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn of(call: &Call<'a>) -> Self {
+        let ms = |event| call.seconds(event).saturating_mul(1000);
+        Self {
+            program: call.program,
+            missing: call.missing,
+            guard_ms: ms(EventName::PreToolUse),
+            other_ms: ms(EventName::SessionStart),
+        }
+    }
+
+    fn write(&self, agent: &str, rest: &str) -> String {
+        let common = COMMON
+            .replace("AGENT", agent)
+            .replace("\"PROGRAM_PATH\"", &json!(self.program).to_string())
+            .replace("GOES_ON;", &format!("{};", self.missing == Some(Missing::GoOn)))
+            .replace("GUARD_TIME", &self.guard_ms.to_string())
+            .replace("OTHER_TIME", &self.other_ms.to_string());
+        format!("{common}{rest}")
+    }
+}
+
+pub(super) fn opencode(parts: &Parts<'_>) -> String {
+    parts.write("opencode", include_str!("opencode.js"))
+}
+
+pub(super) fn pi(parts: &Parts<'_>) -> String {
+    parts.write("pi", include_str!("pi.ts"))
+}
+
+pub(super) fn is_ours(text: &str) -> bool {
+    text.starts_with(SIGNATURE)
+}
+
+/// The program that a bridge starts, and what happens where it is missing.
+pub(super) fn called(text: &str) -> Option<(String, Option<Missing>)> {
+    let value = |key: &str| Some(text.lines().find_map(|line| line.strip_prefix(key))?.trim_end_matches(';'));
+    let program = serde_json::from_str(value(PROGRAM)?).ok()?;
+    let missing = (value(GOES_ON)? == "true").then_some(Missing::GoOn);
+    Some((program, missing))
+}
+
+/// Puts the whole file there. One that is not ours is left alone.
+pub(super) fn install(text: Option<&str>, whole: &str) -> Result<Edited, SettingsError> {
+    let changes = match text {
+        Some(text) if text == whole => Vec::new(),
+        Some(text) if is_ours(text) => vec![Change::FileUpdated],
+        Some(_) => return Err(SettingsError::Foreign { place: Place { line: 1, column: 1 } }),
+        None => vec![Change::FileWritten],
+    };
+    let undo = text.is_none().then(|| Undo::of_new_file(whole));
+    Ok(Edited { text: Some(whole.to_owned()), changes, notes: Vec::new(), undo })
+}

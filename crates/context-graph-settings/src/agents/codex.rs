@@ -1,0 +1,38 @@
+//! Codex: `hooks.json` in its folder. It skips hooks that the user has not trusted; see [`super::trust`].
+
+use context_graph_events::EventName;
+use context_graph_events::agents::Agent;
+
+use super::{AgentClient, GROUPS, Hooks, Kind, Unit, UserFile};
+
+pub(super) const CLIENT: AgentClient = AgentClient {
+    agent: Agent::Codex,
+    program: "codex",
+    folder: ".codex",
+    variable: Some(("CODEX_HOME", "")),
+    user_file: UserFile::InFolder("hooks.json"),
+    project_file: ".codex/hooks.json",
+    kind: Kind::Hooks(Hooks {
+        form: GROUPS,
+        // Requests to the model have nothing to decide, and an interruption tells nothing that a stop does not.
+        events: &[
+            ("SessionStart", EventName::SessionStart),
+            ("UserPromptSubmit", EventName::UserPromptSubmit),
+            ("PreToolUse", EventName::PreToolUse),
+            ("PermissionRequest", EventName::PermissionRequest),
+            ("PostToolUse", EventName::PostToolUse),
+            ("PreCompact", EventName::PreCompact),
+            ("PostCompact", EventName::PostCompact),
+            ("SubagentStart", EventName::SubagentStart),
+            ("SubagentStop", EventName::SubagentStop),
+            ("Stop", EventName::Stop),
+            ("SessionEnd", EventName::SessionEnd),
+        ],
+        timeout: "timeout",
+        unit: Unit::Seconds,
+        // It waits no longer for the end, whatever is written.
+        longest: Some((EventName::SessionEnd, 3)),
+        closes: None,
+        has_name: false,
+    }),
+};

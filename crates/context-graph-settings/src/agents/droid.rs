@@ -1,0 +1,35 @@
+//! Droid: `hooks` in its settings. A `hooks.json` beside them wants the events one level higher, and says nothing where
+//! they are not.
+
+use context_graph_events::EventName;
+use context_graph_events::agents::Agent;
+
+use super::{AgentClient, GROUPS, Hooks, Kind, Unit, UserFile};
+
+pub(super) const CLIENT: AgentClient = AgentClient {
+    agent: Agent::Droid,
+    program: "droid",
+    folder: ".factory",
+    variable: None,
+    user_file: UserFile::InFolder("settings.json"),
+    project_file: ".factory/settings.json",
+    kind: Kind::Hooks(Hooks {
+        form: GROUPS,
+        events: &[
+            ("SessionStart", EventName::SessionStart),
+            ("UserPromptSubmit", EventName::UserPromptSubmit),
+            ("PreToolUse", EventName::PreToolUse),
+            ("PostToolUse", EventName::PostToolUse),
+            ("Notification", EventName::Notification),
+            ("PreCompact", EventName::PreCompact),
+            ("SubagentStop", EventName::SubagentStop),
+            ("Stop", EventName::Stop),
+            ("SessionEnd", EventName::SessionEnd),
+        ],
+        timeout: "timeout",
+        unit: Unit::Seconds,
+        longest: None,
+        closes: None,
+        has_name: false,
+    }),
+};

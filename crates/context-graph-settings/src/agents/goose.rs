@@ -1,0 +1,35 @@
+//! Goose: a plugin folder of our own. It can be told to block a call whose guard fails.
+//!
+//! No matcher is written: it would be a regular expression, of which `*` is none, and the rule would be skipped
+//! silently.
+
+use context_graph_events::EventName;
+use context_graph_events::agents::Agent;
+
+use super::{AgentClient, Closes, GROUPS, Hooks, Kind, Unit, UserFile};
+
+pub(super) const CLIENT: AgentClient = AgentClient {
+    agent: Agent::Goose,
+    program: "goose",
+    folder: ".config/goose",
+    variable: Some(("XDG_CONFIG_HOME", "goose")),
+    user_file: UserFile::BelowHome(".agents/plugins/context-graph/hooks/hooks.json"),
+    project_file: ".agents/plugins/context-graph/hooks/hooks.json",
+    kind: Kind::Hooks(Hooks {
+        form: GROUPS,
+        events: &[
+            ("SessionStart", EventName::SessionStart),
+            ("UserPromptSubmit", EventName::UserPromptSubmit),
+            ("PreToolUse", EventName::PreToolUse),
+            ("PostToolUse", EventName::PostToolUse),
+            ("PostToolUseFailure", EventName::PostToolUseFailure),
+            ("Stop", EventName::Stop),
+            ("SessionEnd", EventName::SessionEnd),
+        ],
+        timeout: "timeout",
+        unit: Unit::Seconds,
+        longest: None,
+        closes: Some(("on_failure", Closes::Word("block"))),
+        has_name: false,
+    }),
+};

@@ -1,0 +1,277 @@
+//! The other coding agents: where each looks for hooks, and what it wants to find there.
+//!
+//! One file an agent, and all of it data. What an event means is none of this: every hook runs `hooks event`, which
+//! tells the caller from what it is sent.
+
+mod bridge;
+mod codex;
+mod copilot;
+mod cursor;
+mod droid;
+mod gemini;
+mod goose;
+mod opencode;
+mod pi;
+mod qwen;
+mod trust;
+
+use context_graph_events::EventName;
+use context_graph_events::agents::Agent;
+
+use crate::change::{Change, Edited};
+use crate::default_plan::timeout_seconds;
+use crate::error::SettingsError;
+use crate::form::{Form, Nesting, ONE_VERB, Wanted, Wish};
+use crate::install::merge;
+use crate::json::item::Item;
+use crate::json::node::Node;
+use crate::json::parse::{is_blank, parse};
+use crate::missing::{Missing, missing_in_lines};
+use crate::ours::{self, Found, shell_word};
+use crate::undo::Undo;
+use crate::uninstall::take_all_out;
+pub use trust::codex_trust;
+
+/// An agent whose hooks we can register.
+#[derive(Debug)]
+pub struct AgentClient {
+    /// Which one.
+    pub agent: Agent,
+    /// Its program.
+    pub program: &'static str,
+    /// Its folder below the user's home.
+    pub folder: &'static str,
+    /// The variable that names another folder, and what of ours lies below that one.
+    pub variable: Option<(&'static str, &'static str)>,
+    /// The file with hooks for every project of a user, in its folder or below the user's home.
+    pub user_file: UserFile,
+    /// The file with hooks for everybody in a project, below the project's root.
+    pub project_file: &'static str,
+    kind: Kind,
+}
+
+/// Where a user's own hooks are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserFile {
+    /// In the client's folder.
+    InFolder(&'static str),
+    /// Below the user's home, for clients that share a place.
+    BelowHome(&'static str),
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// JSON that may hold more than our hooks.
+    Hooks(Hooks),
+    /// A program of ours in the client's own language.
+    Bridge(fn(&bridge::Parts<'_>) -> String),
+}
+
+/// What a client wants of a hook.
+#[derive(Debug)]
+struct Hooks {
+    form: Form,
+    /// The client's name of each event, and ours.
+    events: &'static [(&'static str, EventName)],
+    /// The key of the time that the client waits.
+    timeout: &'static str,
+    unit: Unit,
+    /// The most that the client accepts for an event, in seconds.
+    longest: Option<(EventName, u64)>,
+    /// What has the client block a tool call whose guard fails.
+    closes: Option<(&'static str, Closes)>,
+    /// Whether a hook has a name of its own.
+    has_name: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    Seconds,
+    Milliseconds,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Closes {
+    Word(&'static str),
+    True,
+}
+
+const CLIENTS: [&AgentClient; 9] = [
+    &codex::CLIENT,
+    &copilot::CLIENT,
+    &gemini::CLIENT,
+    &qwen::CLIENT,
+    &cursor::CLIENT,
+    &droid::CLIENT,
+    &goose::CLIENT,
+    &opencode::CLIENT,
+    &pi::CLIENT,
+];
+
+/// How our program is called, and how long a client has to wait for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The program, by its path or its name.
+    pub program: &'a str,
+    /// For files that a team shares: what happens where the program is missing.
+    pub missing: Option<Missing>,
+    /// Seconds that what must pass before a stop may take.
+    pub gates: u64,
+    /// Seconds that a policy's signal may take.
+    pub signals: u64,
+}
+
+impl Call<'_> {
+    fn line(&self, event: EventName) -> String {
+        match self.missing {
+            Some(missing) => missing.line(event, &ONE_VERB),
+            None => format!("{} {}", shell_word(self.program), ONE_VERB.join(" ")),
+        }
+    }
+
+    fn seconds(&self, event: EventName) -> u64 {
+        let gates = if event == EventName::Stop { self.gates } else { 0 };
+        timeout_seconds(event).saturating_add(gates).saturating_add(self.signals)
+    }
+}
+
+impl AgentClient {
+    /// All of them, in the order in which they are listed.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        CLIENTS.into_iter()
+    }
+
+    /// The one of an agent; `None` for Claude Code and for those whose hooks cannot be registered.
+    pub fn of(agent: Agent) -> Option<&'static Self> {
+        Self::all().find(|client| client.agent == agent)
+    }
+
+    /// The client's names of the events that get a hook; empty for a bridge, which picks its own.
+    pub fn events(&self) -> impl Iterator<Item = &'static str> {
+        let events = match &self.kind {
+            Kind::Hooks(hooks) => hooks.events,
+            Kind::Bridge(_) => &[],
+        };
+        events.iter().map(|(event, _)| *event)
+    }
+
+    /// Whether the client can be told to block a call whose guard fails. A bridge always does.
+    pub fn can_fail_closed(&self) -> bool {
+        match &self.kind {
+            Kind::Hooks(hooks) => hooks.closes.is_some(),
+            Kind::Bridge(_) => true,
+        }
+    }
+
+    /// Whether times are counted in milliseconds.
+    pub fn counts_milliseconds(&self) -> bool {
+        matches!(&self.kind, Kind::Hooks(Hooks { unit: Unit::Milliseconds, .. }))
+    }
+
+    /// The client's name of the event that asks before a tool call.
+    pub fn guard(&self) -> Option<&'static str> {
+        let Kind::Hooks(hooks) = &self.kind else { return None };
+        hooks.events.iter().find(|(_, like)| *like == EventName::PreToolUse).map(|(event, _)| *event)
+    }
+
+    /// The client's file with our hooks in it. `text` is `None` if there is no file.
+    pub fn install(&self, text: Option<&str>, call: &Call<'_>) -> Result<Edited, SettingsError> {
+        match &self.kind {
+            Kind::Hooks(hooks) => merge(text, &hooks.wish(call), &|_| false),
+            Kind::Bridge(write) => bridge::install(text, &write(&bridge::Parts::of(call))),
+        }
+    }
+
+    /// The client's file without anything of ours: the exact bytes from before if `undo` still fits.
+    pub fn uninstall(&self, text: &str, undo: Option<&Undo>) -> Result<Edited, SettingsError> {
+        match &self.kind {
+            Kind::Hooks(hooks) => take_all_out(text, undo, hooks.form, &|_| false),
+            Kind::Bridge(_) if bridge::is_ours(text) => {
+                Ok(Edited { text: None, changes: vec![Change::FileRemoved], notes: Vec::new(), undo: None })
+            }
+            Kind::Bridge(_) => {
+                Ok(Edited { text: Some(text.to_owned()), changes: Vec::new(), notes: Vec::new(), undo: None })
+            }
+        }
+    }
+
+    /// Our hooks in a file of the client.
+    pub fn find_ours(&self, text: &str) -> Result<Vec<Found>, SettingsError> {
+        let Kind::Hooks(hooks) = &self.kind else { return Ok(Vec::new()) };
+        if is_blank(text) { Ok(Vec::new()) } else { Ok(ours::in_tree(&parse(text)?, hooks.form, &|_| false)) }
+    }
+
+    /// Whether a file of the client has anything of ours.
+    pub fn has_ours(&self, text: &str) -> bool {
+        match &self.kind {
+            Kind::Hooks(_) => self.find_ours(text).is_ok_and(|found| !found.is_empty()),
+            Kind::Bridge(_) => bridge::is_ours(text),
+        }
+    }
+
+    /// The program that our hooks in a file run, and what happens where it is missing.
+    pub fn called(&self, text: &str) -> Option<(String, Option<Missing>)> {
+        match &self.kind {
+            Kind::Bridge(_) => bridge::called(text),
+            Kind::Hooks(hooks) => {
+                let program = self.find_ours(text).ok()?.into_iter().next()?.command.into_iter().next()?;
+                let lines = hooks.guards(&parse(text).ok()?);
+                Some((program, missing_in_lines(lines.iter().map(String::as_str))))
+            }
+        }
+    }
+}
+
+impl Hooks {
+    fn wish(&self, call: &Call<'_>) -> Wish<'static> {
+        let hooks = self.events.iter().map(|(event, like)| Wanted {
+            event,
+            matcher: None,
+            members: self.members(*like, call),
+        });
+        let version = self.form.has_version.then_some(1);
+        Wish { form: self.form, hooks: hooks.collect(), version, status_line: None }
+    }
+
+    fn members(&self, like: EventName, call: &Call<'_>) -> Vec<(&'static str, Option<Item>)> {
+        let mut members = Vec::new();
+        if self.has_name {
+            members.push(("name", Some(Item::Text("context-graph".to_owned()))));
+        }
+        if self.form.is_typed {
+            members.push(("type", Some(Item::Text("command".to_owned()))));
+        }
+        members.push((self.form.command, Some(Item::Text(call.line(like)))));
+        let longest = self.longest.filter(|(event, _)| *event == like).map_or(u64::MAX, |(_, longest)| longest);
+        let seconds = call.seconds(like).min(longest);
+        let time = match self.unit {
+            Unit::Seconds => seconds,
+            Unit::Milliseconds => seconds.saturating_mul(1000),
+        };
+        members.push((self.timeout, Some(Item::Number(time))));
+        if let Some((key, closes)) = self.closes.filter(|_| like == EventName::PreToolUse) {
+            let value = match closes {
+                Closes::Word(word) => Item::Text(word.to_owned()),
+                Closes::True => Item::Bool(true),
+            };
+            // Where work goes on without the program, a hook that finds none must not block.
+            members.push((key, (call.missing != Some(Missing::GoOn)).then_some(value)));
+        }
+        members
+    }
+
+    /// The command lines of the hooks that guard tool calls.
+    fn guards(&self, root: &Node) -> Vec<String> {
+        let is_guard = |event: &str| self.events.contains(&(event, EventName::PreToolUse));
+        let events = root.get("hooks").map_or(&[][..], Node::members).iter();
+        let groups = events.filter(|event| is_guard(&event.key)).flat_map(|event| event.value.elements());
+        let entries = groups.flat_map(|group| match self.form.nesting {
+            Nesting::Groups => group.get("hooks").map_or(&[][..], Node::elements),
+            Nesting::Flat => std::slice::from_ref(group),
+        });
+        entries.filter_map(|entry| Some(entry.get(self.form.command)?.as_text()?.to_owned())).collect()
+    }
+}
+
+/// The form that most clients share: groups of hooks, as Claude Code has them.
+const GROUPS: Form = Form { is_one_verb: true, ..Form::CLAUDE_CODE };

@@ -1,0 +1,15 @@
+//! opencode: a plugin, which is a program. Its file is whole and ours.
+
+use context_graph_events::agents::Agent;
+
+use super::{AgentClient, Kind, UserFile, bridge};
+
+pub(super) const CLIENT: AgentClient = AgentClient {
+    agent: Agent::Opencode,
+    program: "opencode",
+    folder: ".config/opencode",
+    variable: Some(("XDG_CONFIG_HOME", "opencode")),
+    user_file: UserFile::InFolder("plugin/context-graph.js"),
+    project_file: ".opencode/plugin/context-graph.js",
+    kind: Kind::Bridge(bridge::opencode),
+};

@@ -1,0 +1,15 @@
+//! Pi: an extension, which is a program. Its file is whole and ours.
+
+use context_graph_events::agents::Agent;
+
+use super::{AgentClient, Kind, UserFile, bridge};
+
+pub(super) const CLIENT: AgentClient = AgentClient {
+    agent: Agent::Pi,
+    program: "pi",
+    folder: ".pi/agent",
+    variable: Some(("PI_CODING_AGENT_DIR", "")),
+    user_file: UserFile::InFolder("extensions/context-graph.ts"),
+    project_file: ".pi/extensions/context-graph.ts",
+    kind: Kind::Bridge(bridge::pi),
+};

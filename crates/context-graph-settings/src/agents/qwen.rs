@@ -1,0 +1,38 @@
+//! Qwen Code: `hooks` in its settings, with times in milliseconds.
+
+use context_graph_events::EventName;
+use context_graph_events::agents::Agent;
+
+use super::{AgentClient, GROUPS, Hooks, Kind, Unit, UserFile};
+
+pub(super) const CLIENT: AgentClient = AgentClient {
+    agent: Agent::Qwen,
+    program: "qwen",
+    folder: ".qwen",
+    variable: None,
+    user_file: UserFile::InFolder("settings.json"),
+    project_file: ".qwen/settings.json",
+    kind: Kind::Hooks(Hooks {
+        form: GROUPS,
+        events: &[
+            ("SessionStart", EventName::SessionStart),
+            ("UserPromptSubmit", EventName::UserPromptSubmit),
+            ("PreToolUse", EventName::PreToolUse),
+            ("PermissionRequest", EventName::PermissionRequest),
+            ("PostToolUse", EventName::PostToolUse),
+            ("PostToolUseFailure", EventName::PostToolUseFailure),
+            ("Notification", EventName::Notification),
+            ("PreCompact", EventName::PreCompact),
+            ("PostCompact", EventName::PostCompact),
+            ("SubagentStart", EventName::SubagentStart),
+            ("SubagentStop", EventName::SubagentStop),
+            ("Stop", EventName::Stop),
+            ("SessionEnd", EventName::SessionEnd),
+        ],
+        timeout: "timeout",
+        unit: Unit::Milliseconds,
+        longest: None,
+        closes: None,
+        has_name: true,
+    }),
+};
