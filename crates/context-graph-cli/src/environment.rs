@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
+use context_graph_settings::{AgentClient, UserFile};
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{StateFolder, StorageError, UserFolder};
@@ -62,6 +63,27 @@ impl Environment {
     pub fn client_folder(&self) -> PathBuf {
         let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty());
         named.map_or_else(|| self.home.join(".claude"), |named| self.current_dir.join(named))
+    }
+
+    /// Where another agent keeps what its user sets.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub(crate) fn agent_folder(&self, client: &AgentClient) -> PathBuf {
+        let named = client.variable.and_then(|(name, below)| {
+            let folder = std::env::var_os(name).filter(|value| !value.is_empty())?;
+            Some(if below.is_empty() { PathBuf::from(folder) } else { PathBuf::from(folder).join(below) })
+        });
+        named.map_or_else(|| self.home.join(client.folder), |named| self.current_dir.join(named))
+    }
+
+    /// The file in which another agent looks for its user's hooks.
+    pub(crate) fn agent_file(&self, client: &AgentClient) -> PathBuf {
+        match client.user_file {
+            UserFile::InFolder(file) => self.agent_folder(client).join(file),
+            UserFile::BelowHome(file) => self.home.join(file),
+        }
     }
 
     /// The session that the client started this process for, where it says so.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use context_graph_storage::safe_open::{self, Folder};
 use context_graph_storage::seal::Seal;
 
-use context_graph_settings::{Edited, SettingsError, Undo, decode};
+use context_graph_settings::{AgentClient, Edited, SettingsError, Undo, decode};
 
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
@@ -44,6 +44,8 @@ pub(crate) struct SettingsFile {
     path: PathBuf,
     memory: PathBuf,
     scope: Scope,
+    /// What our notes of it are called.
+    name: String,
     /// What a link must not lead out of.
     fence: PathBuf,
     environment: Environment,
@@ -60,8 +62,29 @@ impl SettingsFile {
                 environment.config_home.join("context-graph").join("install"),
             ),
         };
+        let name = if scope == Scope::Local { "settings.local.json" } else { "settings.json" };
+        Self::at(environment, scope, path, memory, name.to_owned())
+    }
+
+    /// The file of another agent. None has one for a single user in a single project: that is the user's.
+    pub(crate) fn of_agent(environment: &Environment, client: &AgentClient, scope: Scope) -> Self {
+        let (path, memory) = match scope {
+            Scope::Project => {
+                (environment.project_root().join(client.project_file), environment.state_folder())
+            }
+            Scope::User | Scope::Local => {
+                (environment.agent_file(client), environment.config_home.join("context-graph"))
+            }
+        };
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let scope = if scope == Scope::Project { scope } else { Scope::User };
+        Self::at(environment, scope, path, memory.join("install"), format!("{}-{file}", client.agent))
+    }
+
+    fn at(environment: &Environment, scope: Scope, path: PathBuf, memory: PathBuf, name: String) -> Self {
+        let root = environment.project_root();
         let fence = if scope == Scope::User { environment.home.clone() } else { root.to_path_buf() };
-        Self { path, memory, scope, fence, environment: environment.clone() }
+        Self { path, memory, scope, name, fence, environment: environment.clone() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -115,14 +138,17 @@ impl SettingsFile {
         now_ms: i64,
     ) -> Result<(), Failure> {
         if let Some(before) = before {
-            self.keep(&format!("{}.{now_ms}.backup", self.name()), before)?;
+            self.keep(&format!("{}.{now_ms}.backup", self.name), before)?;
         }
         let target = self.real_path()?;
         let Some(text) = text else {
             std::fs::remove_file(&self.path).map_err(|error| self.failed("remove", &error))?;
-            // A folder that is empty now was most likely made for the file.
-            if let Some(folder) = self.path.parent() {
-                let _ = std::fs::remove_dir(folder);
+            // Folders that are empty now were most likely made for the file.
+            let above = self.path.ancestors().skip(1).take_while(|folder| *folder != self.fence);
+            for folder in above {
+                if std::fs::remove_dir(folder).is_err() {
+                    break;
+                }
             }
             return Ok(());
         };
@@ -189,13 +215,21 @@ impl SettingsFile {
     }
 
     fn undo_name(&self) -> String {
-        format!("{}.undo", self.name())
+        format!("{}.undo", self.name)
     }
 
-    fn name(&self) -> &'static str {
-        match self.scope {
-            Scope::Project | Scope::User => "settings.json",
-            Scope::Local => "settings.local.json",
+    /// Removes the copies that were kept of it, and the folder with them if nothing else is there.
+    pub(crate) fn forget_copies(&self) {
+        let Ok(memory) = std::fs::read_dir(&self.memory) else { return };
+        for entry in memory.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&format!("{}.", self.name)) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        let _ = std::fs::remove_dir(&self.memory);
+        // The user's own lies in a folder that may have been made for it.
+        if let Some(folder) = self.memory.parent().filter(|_| self.scope == Scope::User) {
+            let _ = std::fs::remove_dir(folder);
         }
     }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::change::{Change, Edited, Note};
 use crate::error::{Place, SettingsError};
+use crate::form::{Form, Nesting, Wanted, Wish};
 use crate::json::editor::{Editor, Step};
 use crate::json::item::Item;
 use crate::json::layout::{Splice, newline_of};
 use crate::json::node::{Hop, Kind, Node};
 use crate::json::parse::{bom_len, is_blank};
-use crate::form::{Form, Nesting, Wanted, Wish};
 use crate::ours::{self, Found, every_or, in_usual_folder};
 use crate::plan::{Plan, StatusLine};
 use crate::undo::{Before, Fingerprint, Undo};
@@ -174,8 +174,9 @@ fn remove_unplanned(
     loop {
         let planned: Vec<_> =
             matched(editor, wish, generated).into_iter().filter_map(|(_, found)| found).collect();
-        let unplanned =
-            ours::in_tree(editor.root(), wish.form, generated).into_iter().find(|found| !planned.contains(found));
+        let unplanned = ours::in_tree(editor.root(), wish.form, generated)
+            .into_iter()
+            .find(|found| !planned.contains(found));
         let Some(found) = unplanned else { return Ok(()) };
         take_out(editor, &found, &BTreeMap::new())?;
         changes.push(Change::HookRemoved { event: found.event });

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::change::{Change, Edited};
 use crate::error::{Place, SettingsError};
+use crate::form::{Form, Nesting};
+use crate::install::VERSION;
 use crate::json::editor::Editor;
 use crate::json::node::Kind;
 use crate::json::parse::is_blank;
-use crate::form::{Form, Nesting};
-use crate::install::VERSION;
 use crate::ours::{self, Found, in_usual_folder};
 use crate::undo::{Before, Undo};
 

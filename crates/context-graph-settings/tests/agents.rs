@@ -37,8 +37,12 @@ fn in_and_out_again_leaves_every_byte() {
         Some(""),
         Some("{}\n"),
         Some("\u{feff}{\r\n\t\"theme\": \"dark\",\r\n\t\"hooks\": {}\r\n}\r\n"),
-        Some("{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"beep\"}]}],\"stop\":[{\"command\":\"beep\"}]}}"),
-        Some("{\n  \"version\": 1,\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"jq .\"}]}\n    ]\n  }\n}"),
+        Some(
+            "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"beep\"}]}],\"stop\":[{\"command\":\"beep\"}]}}",
+        ),
+        Some(
+            "{\n  \"version\": 1,\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"jq .\"}]}\n    ]\n  }\n}",
+        ),
     ];
     for client in AgentClient::all() {
         for before in foreign {
@@ -63,7 +67,8 @@ fn without_the_record_only_ours_goes() {
     for client in AgentClient::all().filter(|client| !is_bridge(client)) {
         let foreign = "{\n  \"theme\": \"dark\",\n  \"hooks\": {\n    \"x\": []\n  }\n}\n";
         let after = installed(client, Some(foreign), &CALL);
-        let out: Value = serde_json::from_str(&client.uninstall(&after, None).unwrap().text.unwrap()).unwrap();
+        let out: Value =
+            serde_json::from_str(&client.uninstall(&after, None).unwrap().text.unwrap()).unwrap();
         assert_eq!((&out["theme"], &out["hooks"]), (&json!("dark"), &json!({"x": []})), "{}", client.agent);
     }
 }
@@ -136,7 +141,8 @@ fn a_guard_that_fails_blocks_where_the_client_can_be_told_so() {
 fn shared_files_say_what_happens_where_the_program_is_missing() {
     for client in AgentClient::all() {
         for missing in [Missing::GoOn, Missing::Block] {
-            let after = installed(client, None, &Call { program: "context-graph", missing: Some(missing), ..CALL });
+            let after =
+                installed(client, None, &Call { program: "context-graph", missing: Some(missing), ..CALL });
             assert!(!after.contains("/opt"), "{}: a path of one machine", client.agent);
             let (program, said) = client.called(&after).unwrap();
             assert_eq!(program, "context-graph");

@@ -1,5 +1,6 @@
 //! `context-graph init` and `uninstall`: our hooks into the client's settings, and out again.
 
+pub(crate) mod agents;
 pub(crate) mod changes;
 mod heading;
 mod uninstall;
@@ -12,7 +13,8 @@ use clap::Args;
 use context_graph_events::EventName;
 use context_graph_policy::rules::Rules;
 use context_graph_settings::{
-    ClientVersion, Edited, Missing, Plan, PlanOptions, default_plan, diff, install_where, missing_in,
+    AgentClient, ClientVersion, Edited, Missing, Plan, PlanOptions, default_plan, diff, install_where,
+    missing_in,
 };
 use context_graph_storage::safe_open::read_regular;
 use serde_json::json;
@@ -26,6 +28,8 @@ use crate::rules;
 use crate::settings_file::{Scope, SettingsFile};
 use crate::trust::{self, ProjectFiles};
 use crate::{Environment, clock, table, terminal};
+pub(crate) use agents::AgentChoice;
+use changes::Finder;
 use heading::Heading;
 pub(crate) use uninstall::{UninstallArgs, uninstall};
 
@@ -36,7 +40,7 @@ pub(crate) const PORTABLE: &str = "context-graph";
 const MAX_SCRIPT: u64 = 1 << 20;
 
 /// Which settings, and how much to ask.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 pub(crate) struct WhereArgs {
     /// The project's folder [default: the one around the current folder]
@@ -53,6 +57,10 @@ pub(crate) struct WhereArgs {
     /// Only for you, in every project: `~/.claude/settings.json`
     #[arg(long)]
     user: bool,
+
+    /// For which agents: `all` are Claude Code and every other that is found here [default: claude-code]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "AGENT,…")]
+    agent: Vec<AgentChoice>,
 
     /// Do not ask
     #[arg(long, short)]
@@ -71,7 +79,7 @@ pub(crate) struct WhereArgs {
     json: bool,
 }
 
-/// Put context-graph behind the hooks of Claude Code in a project
+/// Put context-graph behind the hooks of Claude Code, or of other coding agents
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every other key, hook and byte of the settings stays as it is, and a copy is kept. Events that the client \
@@ -81,7 +89,8 @@ pub(crate) struct WhereArgs {
                   context-graph init --diff               the same, and show every line before asking\n  \
                   context-graph init --user --yes         for every project of yours, without asking\n  \
                   context-graph init --shared             for everybody in the repository; harmless where the program is missing\n  \
-                  context-graph init --shared --require   for everybody, and tool calls are blocked where it is missing"
+                  context-graph init --shared --require   for everybody, and tool calls are blocked where it is missing\n  \
+                  context-graph init --agent codex,gemini only for you, in every project, behind the hooks of Codex and Gemini CLI"
 )]
 pub(crate) struct InitArgs {
     #[command(flatten)]
@@ -105,6 +114,28 @@ impl WhereArgs {
         environment.in_project(self.dir.as_deref())
     }
 
+    /// Whether Claude Code is meant.
+    fn is_for_claude_code(&self) -> bool {
+        let means = |choice: &AgentChoice| matches!(choice, AgentChoice::All | AgentChoice::ClaudeCode);
+        self.agent.is_empty() || self.agent.iter().any(means)
+    }
+
+    /// The other agents that are meant; `is_there` says which ones `all` means.
+    fn others(
+        &self,
+        environment: &Environment,
+        is_there: impl Fn(&Environment, &AgentClient) -> bool,
+    ) -> Vec<&'static AgentClient> {
+        let is_meant = |client: &&AgentClient| {
+            let means = |choice: &AgentChoice| match choice {
+                AgentChoice::All => is_there(environment, client),
+                choice => choice.agent() == Some(client.agent),
+            };
+            self.agent.iter().any(means)
+        };
+        AgentClient::all().filter(is_meant).collect()
+    }
+
     /// The scope that was named.
     fn named_scope(&self) -> Option<Scope> {
         let named = [(self.user, Scope::User), (self.shared, Scope::Project), (self.local, Scope::Local)];
@@ -114,6 +145,18 @@ impl WhereArgs {
 
 pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
+    existing_root(&environment)?;
+    if args.place.is_for_claude_code() {
+        init_claude_code(args, &environment)?;
+    }
+    for client in args.place.others(&environment, agents::is_here) {
+        agents::install(args, &environment, client)?;
+    }
+    if args.place.agent.is_empty() { agents::offer(args, &environment) } else { Ok(()) }
+}
+
+fn init_claude_code(args: &InitArgs, environment: &Environment) -> Outcome {
+    let environment = environment.clone();
     let root = existing_root(&environment)?;
     let client = Client::find(&environment).map(|client| client.version);
     let registered = || uninstall::where_ours_are(&environment);
@@ -130,7 +173,8 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     let edited = install_where(before.as_deref(), &plan, &is_generated(&root))
         .map_err(|error| file.refused(&error))?;
     let heading = Heading::of(&plan, client);
-    if !proceed(&args.place, &file, &root, before.as_deref(), &edited, &heading)? {
+    let find = changes::in_settings(&root);
+    if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &heading)? {
         if args.place.dry_run && edited.text != before {
             let path = file.path().display();
             return done(
@@ -273,7 +317,7 @@ pub(crate) fn planned(
 fn proceed(
     args: &WhereArgs,
     file: &SettingsFile,
-    root: &Path,
+    find: Finder<'_>,
     before: Option<&str>,
     edited: &Edited,
     heading: &Heading,
@@ -289,7 +333,7 @@ fn proceed(
         let shows_all = args.diff || args.dry_run;
         let more = if shows_all { "" } else { " (--diff shows every line)" };
         let title = format!("changes to {}{more}:", file.path().display());
-        let changes = changes::lines(root, before, edited);
+        let changes = changes::lines(find, before, edited);
         table::print_lines(heading.lines().into_iter().chain([title]).chain(changes))?;
         if shows_all {
             table::print_text(&terminal::plain(&difference, true))?;
@@ -314,10 +358,17 @@ fn done(args: &WhereArgs, words: &str) -> Outcome {
     if args.json { Ok(()) } else { table::print_lines([words]) }
 }
 
+/// How long, in seconds, all gates and the longest signal may take.
+fn gates_and_signals(rules: &Rules) -> (u64, u64) {
+    let config = rules.policy().config();
+    let gates = config.stop_gates.iter().map(|gate| u64::from(gate.timeout_seconds)).sum();
+    let signals: u64 = config.signals.iter().map(|signal| signal.timeout_ms).max().unwrap_or(0);
+    (gates, signals.div_ceil(1000))
+}
+
 /// A gate may take longer than a stop otherwise may, and a signal longer than any hook.
 fn leave_time_for_gates(plan: &mut Plan, rules: &Rules) {
-    let gates: u64 =
-        rules.policy().config().stop_gates.iter().map(|gate| u64::from(gate.timeout_seconds)).sum();
+    let (gates, signals) = gates_and_signals(rules);
     if gates > 0 {
         for hook in plan.hooks.iter_mut().filter(|hook| hook.event == EventName::Stop) {
             hook.entry.timeout = hook.entry.timeout.saturating_add(gates);
@@ -325,9 +376,8 @@ fn leave_time_for_gates(plan: &mut Plan, rules: &Rules) {
         }
     }
     // Which events ask for signals is the policies' affair, and they change: all that can be asked about wait.
-    let signals = rules.policy().config().signals.iter().map(|signal| signal.timeout_ms).max().unwrap_or(0);
     for hook in &mut plan.hooks {
-        hook.entry.timeout = hook.entry.timeout.saturating_add(signals.div_ceil(1000));
+        hook.entry.timeout = hook.entry.timeout.saturating_add(signals);
     }
 }
 

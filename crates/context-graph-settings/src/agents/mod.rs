@@ -242,7 +242,8 @@ impl Hooks {
             members.push(("type", Some(Item::Text("command".to_owned()))));
         }
         members.push((self.form.command, Some(Item::Text(call.line(like)))));
-        let longest = self.longest.filter(|(event, _)| *event == like).map_or(u64::MAX, |(_, longest)| longest);
+        let longest =
+            self.longest.filter(|(event, _)| *event == like).map_or(u64::MAX, |(_, longest)| longest);
         let seconds = call.seconds(like).min(longest);
         let time = match self.unit {
             Unit::Seconds => seconds,

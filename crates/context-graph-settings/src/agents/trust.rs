@@ -16,7 +16,9 @@ pub fn codex_trust(path: &str, text: &str) -> Vec<(String, String)> {
         return Vec::new();
     };
     let ours = client.find_ours(text).unwrap_or_default();
-    let Ok(file) = serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) else { return Vec::new() };
+    let Ok(file) = serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) else {
+        return Vec::new();
+    };
     let of = |found: &crate::ours::Found| {
         let (group, entry) = found.position();
         let group_there = &file["hooks"][&found.event][group];
@@ -38,9 +40,7 @@ fn hash(event: &str, matcher: Option<&str>, entry: &Value) -> String {
         identity["matcher"] = matcher.into();
     }
     // The keys are written in their sorted order, with no space between them.
-    let digest = Sha256::digest(identity.to_string().as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{:x}", Sha256::digest(identity.to_string().as_bytes()))
 }
 
 /// `PreToolUse` as `pre_tool_use`.

@@ -4,6 +4,7 @@
 //! safe.
 
 mod actions;
+mod agents;
 mod binary;
 mod canary;
 mod entry;
@@ -33,6 +34,7 @@ use super::hooks::error::ErrorCode;
 use super::init;
 use crate::Environment;
 use crate::client::{Client, words};
+pub(crate) use agents::steps_to_trust;
 use finding::{Finding, Level};
 use sources::{Layer, Ours, Source};
 
@@ -124,6 +126,7 @@ impl Patient {
             rules::check(self),
             actions::check(self),
             state::check(self),
+            agents::check(self),
         ]
         .concat()
     }

@@ -6,7 +6,7 @@ use context_graph_settings::{Change, install_where};
 
 use super::finding::{Finding, Mend};
 use super::sources::{Layer, Ours, Source};
-use super::{Patient, entry, listed};
+use super::{Patient, agents, entry, listed};
 use crate::commands::init::is_generated;
 use crate::summary::counted;
 
@@ -17,6 +17,9 @@ pub(super) const NOT_INSTALLED: &str = "not installed: Claude Code has no hook o
 /// Whether they are there.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let ours = patient.ours();
+    if ours.is_empty() && agents::any(&patient.environment) {
+        return vec![Finding::ok(HOOKS, "Claude Code has no hook of ours here; other agents have")];
+    }
     if ours.is_empty() {
         return vec![Finding::broken(
             HOOKS,

@@ -7,14 +7,14 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use context_graph_events::envelope::HookEventType;
-use context_graph_settings::{Change, HookEntry, Missing, OnFailure, Plan, PlannedHook};
+use context_graph_settings::{AgentClient, Change, HookEntry, Missing, OnFailure, Plan, PlannedHook};
 use context_graph_storage::safe_open::{self, Share};
 
 use super::budget;
 use super::error::ErrorCode;
 use crate::commands::doctor;
 use crate::commands::failure::{Failure, Outcome};
-use crate::commands::init::{PORTABLE, changes, install_unasked, planned};
+use crate::commands::init::{AgentChoice, PORTABLE, agents, changes, install_unasked, planned};
 use crate::settings_file::Scope;
 use crate::summary::counted;
 use crate::{Environment, table, terminal};
@@ -41,12 +41,17 @@ without it, and a session's start says how to install it.
 Examples:
   context-graph hooks generate-config                                   the five, for bash
   context-graph hooks generate-config --hooks pre-tool-use --shell fish
-  context-graph hooks generate-config --absolute                        for this machine alone")]
+  context-graph hooks generate-config --absolute                        for this machine alone
+  context-graph hooks generate-config --agent codex                     print what Codex wants in .codex/hooks.json")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 pub struct GenerateConfigArgs {
     /// Where the scripts go
     #[arg(long, default_value = ".claude/hooks", value_name = "DIR")]
     pub output_dir: PathBuf,
+
+    /// Print the file that another agent wants instead, as `init --agent AGENT --shared` writes it where there is none
+    #[arg(long, value_enum, value_name = "AGENT", conflicts_with_all = ["output_dir", "force", "hooks", "shell", "yes"])]
+    pub(crate) agent: Option<AgentChoice>,
 
     /// Overwrite scripts that are there
     #[arg(long)]
@@ -196,6 +201,9 @@ pub(crate) fn is_verbatim(text: &str, programs: &[&str]) -> bool {
 
 /// Writes the scripts and adds them to the project's settings.
 pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outcome {
+    if let Some(choice) = args.agent {
+        return print_for(choice, args, environment);
+    }
     let root = environment.project_root();
     let folder = root.join(&args.output_dir);
     let binary = if args.absolute { crate::commands::path_for_settings()? } else { PORTABLE.to_owned() };
@@ -259,12 +267,37 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     table::print_lines(told.lines())
 }
 
+/// Prints the file of another agent, and where that looks for it.
+fn print_for(choice: AgentChoice, args: &GenerateConfigArgs, environment: &Environment) -> Outcome {
+    let Some(client) = choice.agent().and_then(AgentClient::of) else {
+        return Err(Failure::usage(
+            "name one agent that is not Claude Code: without --agent, this is for Claude Code",
+        ));
+    };
+    let missing = if args.require { Missing::Block } else { Missing::GoOn };
+    let (program, missing) = if args.absolute {
+        (crate::commands::binary_path()?, None)
+    } else {
+        (PORTABLE.to_owned(), Some(missing))
+    };
+    let edited = client
+        .install(None, &agents::call(environment, &program, missing))
+        .map_err(|error| Failure::new(ErrorCode::Usage, error.to_string()))?;
+    terminal::complain(&format!(
+        "for {} in a project, or {}",
+        client.project_file,
+        environment.agent_file(client).display()
+    ));
+    table::print_text(edited.text.as_deref().unwrap_or_default())
+}
+
 /// Shows what would be written, and asks.
 fn ask(scripts: &[(HookType, PathBuf)], plan: &Plan, environment: &Environment) -> Outcome {
     let (file, before, edited) = planned(environment, Scope::Project, plan)?;
     let scripts = scripts.iter().map(|(_, path)| format!("write {}", path.display()));
     let title = format!("changes to {}:", file.path().display());
-    let changes = changes::lines(environment.project_root(), before.as_deref(), &edited);
+    let find = changes::in_settings(environment.project_root());
+    let changes = changes::lines(&find, before.as_deref(), &edited);
     table::print_lines(scripts.chain([title]).chain(changes))?;
     if terminal::agreed(false, "Write this?") { Ok(()) } else { Err(Failure::usage("nothing was changed")) }
 }

@@ -2,14 +2,23 @@
 
 use std::path::Path;
 
-use context_graph_settings::{Change, Edited, find_ours_where};
+use context_graph_settings::{Change, Edited, Found, find_ours_where};
 use serde_json::Value;
 
 use super::is_generated;
 use crate::summary::counted;
 
+/// How hooks of ours are found in a text.
+pub(crate) type Finder<'a> = &'a dyn Fn(&str) -> Vec<Found>;
+
+/// In the settings of Claude Code.
+pub(crate) fn in_settings(root: &Path) -> impl Fn(&str) -> Vec<Found> {
+    let generated = is_generated(root);
+    move |text| find_ours_where(text, &generated).unwrap_or_default()
+}
+
 /// What changes, what stays, and how to see more.
-pub(crate) fn lines(root: &Path, before: Option<&str>, edited: &Edited) -> Vec<String> {
+pub(crate) fn lines(find: Finder<'_>, before: Option<&str>, edited: &Edited) -> Vec<String> {
     let [mut added, mut updated, mut removed] = [Vec::new(), Vec::new(), Vec::new()];
     let mut lines = Vec::new();
     for change in &edited.changes {
@@ -28,32 +37,31 @@ pub(crate) fn lines(root: &Path, before: Option<&str>, edited: &Edited) -> Vec<S
             (!events.is_empty()).then(|| format!("{verb} {hooks} for {of}"))
         },
     ));
-    lines.extend(moved(root, before.unwrap_or(""), edited.text.as_deref().unwrap_or("")));
-    lines.extend(kept(root, before.unwrap_or(""), edited.text.as_deref().unwrap_or("")));
+    let [old, new] = [before, edited.text.as_deref()].map(|text| text.map(find).unwrap_or_default());
+    lines.extend(moved(&old, &new));
+    lines.extend(kept(old.len(), before.unwrap_or(""), edited.text.as_deref().unwrap_or("")));
     lines.extend(edited.notes.iter().map(|note| format!("note: {note}")));
     lines.iter().map(|line| format!("  {line}")).collect()
 }
 
 /// The program that hooks name, where another one is named from now on, as after an update that moved it.
-fn moved(root: &Path, before: &str, after: &str) -> Option<String> {
-    let program = |text: &str| {
-        let found = find_ours_where(text, &is_generated(root)).ok()?;
-        found.into_iter().find_map(|hook| hook.command.into_iter().next())
-    };
-    let (old, new) = (program(before)?, program(after)?);
+fn moved(before: &[Found], after: &[Found]) -> Option<String> {
+    let (old, new) = (before.first()?.command.first()?, after.first()?.command.first()?);
     (old != new).then(|| format!("run {new} instead of {old}"))
 }
 
 /// What else is in the file and stays in it.
-fn kept(root: &Path, before: &str, after: &str) -> Option<String> {
+fn kept(ours: usize, before: &str, after: &str) -> Option<String> {
     let [old, new] =
         [before, after].map(|text| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok());
     let (old, new): (Value, Value) = (old?, new?);
     let all = old.get("hooks").map_or(0, entries);
-    let ours = find_ours_where(before, &is_generated(root)).map_or(0, |found| found.len());
     let hooks = all.saturating_sub(ours);
-    let settings =
-        old.as_object()?.iter().filter(|(key, value)| *key != "hooks" && new.get(key) == Some(value)).count();
+    let settings = old
+        .as_object()?
+        .iter()
+        .filter(|(key, value)| !["hooks", "version"].contains(&key.as_str()) && new.get(key) == Some(value))
+        .count();
     let parts = [(hooks, "other hook", "other hooks"), (settings, "other setting", "other settings")];
     let parts: Vec<String> = parts
         .into_iter()
@@ -63,8 +71,11 @@ fn kept(root: &Path, before: &str, after: &str) -> Option<String> {
     (!parts.is_empty()).then(|| format!("leave alone: {}", parts.join(" and ")))
 }
 
-/// How many hooks there are under `hooks`.
+/// How many hooks there are under `hooks`, in groups or by themselves.
 fn entries(hooks: &Value) -> usize {
     let groups = hooks.as_object().into_iter().flat_map(|events| events.values()).filter_map(Value::as_array);
-    groups.flatten().filter_map(|group| Some(group.get("hooks")?.as_array()?.len())).sum()
+    groups
+        .flatten()
+        .map(|group| group.get("hooks").map_or(1, |hooks| hooks.as_array().map_or(0, Vec::len)))
+        .sum()
 }

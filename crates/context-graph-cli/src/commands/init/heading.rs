@@ -1,10 +1,12 @@
 //! What `init` says before it shows the changes: for which client, and which events get no hook.
 
 use context_graph_events::EventName;
-use context_graph_settings::{ClientVersion, NEWEST_KNOWN_CLIENT, Plan, known_since, left_out};
+use context_graph_events::agents::Agent;
+use context_graph_settings::{AgentClient, ClientVersion, NEWEST_KNOWN_CLIENT, Plan, known_since, left_out};
 use serde_json::Value;
 
 use crate::client::words;
+use crate::summary::counted;
 
 /// What is said before the changes are shown.
 #[derive(Debug, Default)]
@@ -13,6 +15,8 @@ pub(super) struct Heading {
     registered: usize,
     /// The events that get no hook, and why.
     left_out: Vec<(EventName, String)>,
+    /// What is said for another agent instead.
+    agent: Option<(&'static AgentClient, String)>,
 }
 
 impl Heading {
@@ -38,15 +42,34 @@ impl Heading {
             client: Some(said),
             registered: plan.hooks.len(),
             left_out: missing.map(|event| (event, why(event))).collect(),
+            agent: None,
         }
+    }
+
+    /// For another agent, with what it should know of the time that it waits.
+    pub(super) fn of_agent(client: &'static AgentClient) -> Self {
+        let events = client.events().count();
+        let hooks = match events {
+            0 => "a bridge that hands on its events and refuses by throwing".to_owned(),
+            _ => format!("hooks for {}", counted(events, "event", "events")),
+        };
+        let closes = match (client.agent, client.can_fail_closed()) {
+            (_, true) => "a guard that fails or is late blocks the call",
+            (Agent::Copilot, false) => "a guard that fails blocks the call; one that is late lets it run",
+            (_, false) => "a guard that is killed or late lets the call run: it cannot be told otherwise",
+        };
+        Self { agent: Some((client, format!("{hooks}; {closes}"))), ..Self::default() }
     }
 
     /// Whether it stands over an installation, not over taking one out.
     pub(super) fn is_of_an_installation(&self) -> bool {
-        self.client.is_some()
+        self.client.is_some() || self.agent.is_some()
     }
 
     pub(super) fn lines(&self) -> Vec<String> {
+        if let Some((client, said)) = &self.agent {
+            return vec![format!("{}: {said}", client.agent.title())];
+        }
         let Some(client) = &self.client else { return Vec::new() };
         let all = self.registered + self.left_out.len();
         let mut lines = vec![
@@ -58,6 +81,9 @@ impl Heading {
     }
 
     pub(super) fn add_to(&self, object: &mut Value) {
+        if let Some((client, _)) = &self.agent {
+            object["agent"] = client.agent.name().into();
+        }
         if let Some(client) = &self.client {
             object["client"] = client.as_str().into();
             object["left_out"] = self

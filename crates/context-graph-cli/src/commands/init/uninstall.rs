@@ -10,7 +10,7 @@ use context_graph_storage::paths::Held;
 use serde_json::json;
 
 use super::heading::Heading;
-use super::{WhereArgs, done, existing_root, is_generated, proceed};
+use super::{WhereArgs, agents, changes, done, existing_root, is_generated, proceed};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::settings_file::{Scope, SettingsFile};
@@ -37,6 +37,12 @@ pub(crate) struct UninstallArgs {
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     let root = existing_root(&environment)?;
+    for client in args.place.others(&environment, agents::has_ours) {
+        agents::uninstall(&args.place, &environment, client, args.purge)?;
+    }
+    if !args.place.is_for_claude_code() {
+        return Ok(());
+    }
     let scope = args.place.named_scope().or_else(|| where_ours_are(&environment)).unwrap_or(Scope::Local);
     let file = SettingsFile::new(&environment, scope);
     let remembered = match scope {
@@ -47,7 +53,8 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
         let undo = file.undo();
         let edited = uninstall_where(&before, undo.as_ref(), &is_generated(&root))
             .map_err(|error| file.refused(&error))?;
-        if proceed(&args.place, &file, &root, Some(&before), &edited, &Heading::default())? {
+        let find = changes::in_settings(&root);
+        if proceed(&args.place, &file, &find, Some(&before), &edited, &Heading::default())? {
             file.replace(Some(&before), edited.text.as_deref(), clock::now_ms())?;
             file.forget();
         }
@@ -74,6 +81,9 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
             "{} has hooks of context-graph, too: `context-graph uninstall{flag}` takes them out",
             path.display()
         ));
+    }
+    if args.place.agent.is_empty() {
+        agents::name_the_rest(&environment);
     }
     Ok(())
 }

@@ -1,0 +1,230 @@
+//! `init` and `uninstall` for every agent but Claude Code.
+//!
+//! None of them has settings for one user in one project: what is not shared is the user's, for every project.
+
+use clap::ValueEnum;
+use context_graph_events::agents::Agent;
+use context_graph_settings::{AgentClient, Call, Missing};
+use serde_json::json;
+
+use super::heading::Heading;
+use super::uninstall::where_ours_are;
+use super::{InitArgs, PORTABLE, WhereArgs, done, gates_and_signals, make_state_folder, proceed};
+use crate::commands::doctor;
+use crate::commands::failure::{Failure, Outcome};
+use crate::paths::System;
+use crate::rules;
+use crate::settings_file::{Scope, SettingsFile};
+use crate::{Environment, clock, table, terminal};
+
+/// The agents that can be named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentChoice {
+    ClaudeCode,
+    Codex,
+    Copilot,
+    Gemini,
+    Qwen,
+    Cursor,
+    Droid,
+    Goose,
+    Opencode,
+    Pi,
+    All,
+}
+
+impl AgentChoice {
+    pub(crate) fn agent(self) -> Option<Agent> {
+        self.to_possible_value().and_then(|value| Agent::parse(value.get_name()))
+    }
+}
+
+/// What a client's file is to say: for a file that a team shares, no path of this machine.
+pub(crate) fn call<'a>(environment: &Environment, program: &'a str, missing: Option<Missing>) -> Call<'a> {
+    let (gates, signals) = gates_and_signals(&rules::load(environment));
+    Call { program, missing, gates, signals }
+}
+
+pub(super) fn install(args: &InitArgs, environment: &Environment, client: &'static AgentClient) -> Outcome {
+    let scope = scope(&args.place, client)?;
+    let file = SettingsFile::of_agent(environment, client, scope);
+    if let Some(seen) = seen_already(environment, client, scope) {
+        return done(
+            &args.place,
+            &format!(
+                "{} runs our hooks of {seen} already, so nothing is added: each call would arrive twice",
+                client.agent.title()
+            ),
+        );
+    }
+    let before = file.read()?;
+    // What is required already stays so.
+    let said = before.as_deref().and_then(|text| client.called(text)?.1).unwrap_or(Missing::GoOn);
+    let missing = (scope == Scope::Project).then_some(if args.require { Missing::Block } else { said });
+    let is_portable = args.portable || missing.is_some();
+    let program = if is_portable { PORTABLE.to_owned() } else { crate::commands::binary_path()? };
+    let edited = client
+        .install(before.as_deref(), &call(environment, &program, missing))
+        .map_err(|error| file.refused(&error))?;
+    let find = |text: &str| client.find_ours(text).unwrap_or_default();
+    if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &Heading::of_agent(client))? {
+        return Ok(());
+    }
+    make_state_folder(scope, environment)?;
+    file.apply(before.as_deref(), &edited, clock::now_ms())?;
+    let (path, agent, flag) = (file.path().display(), client.agent, flag(scope));
+    done(
+        &args.place,
+        &format!(
+            "installed in {path}; new sessions use it, `context-graph uninstall --agent {agent}{flag}` takes it out again"
+        ),
+    )?;
+    if is_portable && !doctor::is_on_the_path(PORTABLE, environment.project_root()) {
+        terminal::complain("`context-graph` is not on the PATH here: until it is, nothing is guarded");
+    }
+    for step in doctor::steps_to_trust(environment, client, scope) {
+        terminal::complain(&step);
+    }
+    Ok(())
+}
+
+pub(super) fn uninstall(
+    place: &WhereArgs,
+    environment: &Environment,
+    client: &'static AgentClient,
+    purge: bool,
+) -> Outcome {
+    let named = scope(place, client)?;
+    let has = |scope| is_registered(environment, client, scope);
+    let scope = if place.named_scope().is_none() && !has(named) && has(Scope::Project) {
+        Scope::Project
+    } else {
+        named
+    };
+    let file = SettingsFile::of_agent(environment, client, scope);
+    if let Some(before) = file.read()? {
+        let edited = client.uninstall(&before, file.undo().as_ref()).map_err(|error| file.refused(&error))?;
+        let find = |text: &str| client.find_ours(text).unwrap_or_default();
+        if proceed(place, &file, &find, Some(&before), &edited, &Heading::default())? {
+            file.replace(Some(&before), edited.text.as_deref(), clock::now_ms())?;
+            file.forget();
+        }
+    } else if place.json {
+        let nothing: [&str; 0] = [];
+        table::print_json(&json!({"file": file.path(), "changed": false, "dry_run": place.dry_run,
+            "changes": nothing, "notes": nothing, "diff": ""}))?;
+    }
+    if place.dry_run {
+        return done(place, "nothing was changed");
+    }
+    if purge {
+        file.forget_copies();
+    }
+    done(place, &format!("no hook of context-graph is left in {}", file.path().display()))?;
+    let other = if scope == Scope::Project { Scope::User } else { Scope::Project };
+    if has(other) {
+        terminal::complain(&format!(
+            "{} has hooks of context-graph, too: `context-graph uninstall --agent {}{}` takes them out",
+            SettingsFile::of_agent(environment, client, other).path().display(),
+            client.agent,
+            flag(other)
+        ));
+    }
+    Ok(())
+}
+
+/// Asks for each agent that is found here and has no hook of ours; says which they are where nobody can answer.
+pub(super) fn offer(args: &InitArgs, environment: &Environment) -> Outcome {
+    let found: Vec<_> = AgentClient::all()
+        .filter(|client| is_here(environment, client) && !has_ours(environment, client))
+        .collect();
+    if found.is_empty() || args.place.dry_run || args.place.json {
+        return Ok(());
+    }
+    if args.place.yes || !terminal::is_asked() {
+        let (titles, names): (Vec<_>, Vec<_>) =
+            found.iter().map(|client| (client.agent.title(), client.agent.name())).unzip();
+        terminal::complain(&format!(
+            "also found here: {}; `context-graph init --agent {}` puts it behind their hooks",
+            titles.join(", "),
+            names.join(",")
+        ));
+        return Ok(());
+    }
+    for client in found {
+        let question = format!(
+            "{} is here, too. Put it behind its hooks, for every project of yours?",
+            client.agent.title()
+        );
+        if terminal::agreed(false, &question) {
+            install(&for_user(args), environment, client)?;
+        }
+    }
+    Ok(())
+}
+
+/// The same wishes, for the user in every project: that was asked.
+fn for_user(args: &InitArgs) -> InitArgs {
+    let place =
+        WhereArgs { dir: args.place.dir.clone(), user: true, diff: args.place.diff, ..WhereArgs::default() };
+    InitArgs { place, portable: args.portable, require: false, statusline: false }
+}
+
+/// Says which other agents have hooks of ours.
+pub(super) fn name_the_rest(environment: &Environment) {
+    let rest: Vec<_> = AgentClient::all().filter(|client| has_ours(environment, client)).collect();
+    if !rest.is_empty() {
+        let titles: Vec<_> = rest.iter().map(|client| client.agent.title()).collect();
+        let names: Vec<_> = rest.iter().map(|client| client.agent.name()).collect();
+        terminal::complain(&format!(
+            "{} still run hooks of context-graph: `context-graph uninstall --agent {}` takes them out",
+            titles.join(", "),
+            names.join(",")
+        ));
+    }
+}
+
+/// Whether an agent is on this machine: its folder, or its program.
+pub(crate) fn is_here(environment: &Environment, client: &AgentClient) -> bool {
+    let names = System::here().program_names(client.program);
+    let is_on_the_path = || {
+        Environment::search_path().iter().any(|folder| names.iter().any(|name| folder.join(name).is_file()))
+    };
+    environment.agent_folder(client).is_dir() || is_on_the_path()
+}
+
+/// Whether an agent has hooks of ours, the user's or the project's.
+pub(super) fn has_ours(environment: &Environment, client: &AgentClient) -> bool {
+    [Scope::User, Scope::Project].into_iter().any(|scope| is_registered(environment, client, scope))
+}
+
+pub(crate) fn is_registered(environment: &Environment, client: &AgentClient, scope: Scope) -> bool {
+    let text = SettingsFile::of_agent(environment, client, scope).read().ok().flatten();
+    text.is_some_and(|text| client.has_ours(&text))
+}
+
+fn scope(place: &WhereArgs, client: &AgentClient) -> Result<Scope, Failure> {
+    match place.named_scope() {
+        Some(Scope::Local) => Err(Failure::usage(format!(
+            "{} has no settings for one user in one project",
+            client.agent.title()
+        ))
+        .with_next_step("--user is for you in every project, --shared for everybody in this one")),
+        Some(scope) => Ok(scope),
+        None => Ok(Scope::User),
+    }
+}
+
+fn flag(scope: Scope) -> &'static str {
+    if scope == Scope::Project { " --shared" } else { "" }
+}
+
+/// Copilot CLI runs a project's hooks for Claude Code as well. Cursor does so, too, but gets its own: only those can be
+/// told to block a call whose guard fails.
+fn seen_already(environment: &Environment, client: &AgentClient, scope: Scope) -> Option<String> {
+    if client.agent != Agent::Copilot || scope != Scope::Project {
+        return None;
+    }
+    let seen = where_ours_are(environment)?;
+    Some(SettingsFile::new(environment, seen).path().display().to_string())
+}
