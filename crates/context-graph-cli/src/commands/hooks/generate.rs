@@ -276,7 +276,7 @@ fn print_for(choice: AgentChoice, args: &GenerateConfigArgs, environment: &Envir
     };
     let missing = if args.require { Missing::Block } else { Missing::GoOn };
     let (program, missing) = if args.absolute {
-        (crate::commands::binary_path()?, None)
+        (crate::commands::path_for_settings()?, None)
     } else {
         (PORTABLE.to_owned(), Some(missing))
     };

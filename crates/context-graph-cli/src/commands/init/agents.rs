@@ -62,7 +62,7 @@ pub(super) fn install(args: &InitArgs, environment: &Environment, client: &'stat
     let said = before.as_deref().and_then(|text| client.called(text)?.1).unwrap_or(Missing::GoOn);
     let missing = (scope == Scope::Project).then_some(if args.require { Missing::Block } else { said });
     let is_portable = args.portable || missing.is_some();
-    let program = if is_portable { PORTABLE.to_owned() } else { crate::commands::binary_path()? };
+    let program = if is_portable { PORTABLE.to_owned() } else { crate::commands::path_for_settings()? };
     let edited = client
         .install(before.as_deref(), &call(environment, &program, missing))
         .map_err(|error| file.refused(&error))?;
