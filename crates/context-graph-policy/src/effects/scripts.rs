@@ -1,4 +1,4 @@
-//! Files with commands in them, and what each kind of them says to do.
+//! Files that contain commands, and what each kind of them would do.
 
 use serde_json::Value;
 
@@ -13,19 +13,20 @@ use crate::programs::Known;
 pub struct Script {
     /// Where it is.
     pub path: String,
-    /// What runs it: an interpreter's name, `make`, `just`, `npm`, `lines` or `json`; empty where its first line says so.
+    /// What runs it: an interpreter's name, `make`, `just`, `npm`, `lines` or `json`. Empty if its first line
+    /// says so.
     pub by: String,
-    /// The targets that are asked for; all of them where there are none.
+    /// The requested targets; empty for all.
     pub parts: Vec<String>,
 }
 
-/// Commands and words of a script that are walked. Nobody asked about the script, so it must not take the time of the call.
+/// How much work a script may cost. The call is not about the script, so it must not use up the call's time.
 const MAX_WORK: usize = 1_500;
-/// Lines and recipes that are looked at.
+/// How many lines and recipes are read.
 const MAX_LINES: usize = 512;
 
 impl Script {
-    /// A file that is written, where its name or its first line says that something will run it.
+    /// A file that is being written, if its name or first line shows that something will run it.
     pub(crate) fn at(path: &str, text: &str) -> Option<Self> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.').map_or("", |(_, end)| end);
@@ -102,7 +103,7 @@ pub(crate) fn of_script<'a>(
             }
             inline::scan(&mut shell, "python3", &code.join("\n"), &[]);
         }
-        // Without a first line that asks for another language it is a script for the shell.
+        // Without a first line for another language it is a shell script.
         "" => match interpreter_named(text) {
             Some(language) => inline::scan(&mut shell, language, text, &[]),
             None => {
@@ -117,8 +118,8 @@ pub(crate) fn of_script<'a>(
     shell.out
 }
 
-/// The lines of the recipes that are asked for, and of those they come after. With none asked for it is the first of a file
-/// that is run, and all of one that is written.
+/// The lines of the requested recipes and of their dependencies. Without a request: the first recipe if the
+/// file is run, all of them if it is written.
 fn recipes<'t>(text: &'t str, parts: &[String], is_recipe: impl Fn(&str) -> bool) -> Vec<&'t str> {
     let mut wanted: Vec<&str> = parts.iter().map(String::as_str).collect();
     let heads: Vec<(usize, &str, &str)> = text
@@ -157,7 +158,7 @@ fn recipes<'t>(text: &'t str, parts: &[String], is_recipe: impl Fn(&str) -> bool
     bodies.filter(|line| !line.trim().is_empty()).take(MAX_LINES).collect()
 }
 
-/// Whether the words before a colon name a target. A recipe of `just` has its arguments there.
+/// Whether the words before a colon name a target. A recipe of `just` also has its parameters there.
 fn named(head: &str, name: &str) -> bool {
     head.split_whitespace().any(|word| word.trim_start_matches('@') == name)
 }

@@ -1,23 +1,23 @@
-//! Text that may not be fully known: what a shell word, a variable or a path can turn out to be.
+//! Text that may be known only in part: a shell word, a variable or a path.
 
 use std::fmt;
 
-/// Where an unknown piece of text comes from. It decides how much suspicion the piece deserves.
+/// Where an unknown piece of text comes from, which decides how suspicious it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// A variable nobody here has set.
+    /// A variable that this command did not set.
     Variable,
-    /// A variable whose name says it holds a credential.
+    /// A variable that is named like a credential.
     Credential,
-    /// What a command prints.
+    /// The output of a command.
     Output,
-    /// What a file holds.
+    /// The content of a file.
     File,
-    /// Computed from constants by a command we do not imitate: ordinary work has no reason to hide a constant.
+    /// Computed from constants by a command we do not imitate. Ordinary work has no reason to hide a constant.
     Computed,
-    /// A name that `mktemp` makes.
+    /// A temporary name from `mktemp`.
     Temporary,
-    /// Any folder below, as `find` reaches it.
+    /// Any folder below, as `find` walks them.
     Below,
 }
 
@@ -34,7 +34,7 @@ pub enum Piece {
     Hole(Origin),
 }
 
-/// Text as far as it is known.
+/// Text, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Text(pub Vec<Piece>);
 
@@ -49,7 +49,7 @@ impl Text {
         Self(vec![Piece::Hole(origin)])
     }
 
-    /// The text, where all of it is known.
+    /// The text, if all of it is known.
     pub fn literal(&self) -> Option<&str> {
         match self.0.as_slice() {
             [] => Some(""),
@@ -63,7 +63,7 @@ impl Text {
         self.literal().unwrap_or("")
     }
 
-    /// The same for hidden names, where a glob begins a name.
+    /// The same pattern for hidden names; `None` if no glob starts a name.
     pub fn hidden(&self) -> Option<Self> {
         let begins =
             |at: usize| at == 0 || matches!(&self.0[at - 1], Piece::Lit(before) if before.ends_with('/'));
@@ -87,7 +87,7 @@ impl Text {
         }
     }
 
-    /// Whether a piece is neither known nor a glob.
+    /// Whether a piece is unknown and not a glob.
     pub fn has_hole(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Hole(_)))
     }
@@ -97,7 +97,7 @@ impl Text {
         self.0.iter().any(|piece| matches!(piece, Piece::Star | Piece::One))
     }
 
-    /// Whether a piece came from there.
+    /// Whether a piece has this origin.
     pub fn has_origin(&self, origin: Origin) -> bool {
         self.0.contains(&Piece::Hole(origin))
     }
@@ -107,7 +107,7 @@ impl Text {
         !self.0.is_empty() && self.0.iter().all(|piece| matches!(piece, Piece::Hole(_)))
     }
 
-    /// Known characters and unknown pieces together.
+    /// The number of known bytes plus the number of unknown pieces.
     pub fn len(&self) -> usize {
         self.0.iter().map(|piece| if let Piece::Lit(text) = piece { text.len() } else { 1 }).sum()
     }
@@ -158,11 +158,11 @@ impl Text {
                     }
                 }
                 b'?' => self.0.push(Piece::One),
-                // A class is short; a bracket far away belongs to something else.
+                // A character class is short. A bracket far away belongs to something else.
                 _ => match rest.bytes().skip(1).take(64).position(|c| c == b']') {
                     Some(end) if !rest[..=end].contains('/') => {
                         let inside = &rest[..=end];
-                        // `[e]` is a way to write `e` that hides it from plain comparison.
+                        // `[e]` is another way to write `e` that hides it from plain comparison.
                         if inside.chars().count() == 1 {
                             self.push_str(inside);
                         } else {
@@ -196,7 +196,7 @@ impl Text {
         name
     }
 
-    /// Known text with a prefix taken off.
+    /// The text without a known prefix.
     pub fn strip_prefix(&self, prefix: &str) -> Option<Self> {
         let rest = self.prefix().strip_prefix(prefix)?;
         let mut text = Self::default();
@@ -207,7 +207,7 @@ impl Text {
         Some(text)
     }
 
-    /// Splits at the first occurrence of a character in known text.
+    /// Splits at the first occurrence of a character in the known text.
     pub fn split_once(&self, at: char) -> Option<(Self, Self)> {
         for (index, piece) in self.0.iter().enumerate() {
             let Piece::Lit(text) = piece else { continue };

@@ -1,4 +1,4 @@
-//! The client's tools and those of MCP servers, mapped to effects.
+//! Maps the client's tools and those of MCP servers to effects.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::shell::Shell;
 use super::{Access, Cargo, Effects, Origin, Piece, Text, Unknown};
 use crate::programs::Known;
 
-/// A tool's input lacks what the tool cannot do without.
+/// A tool's input lacks a required field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("input of {tool}: `{field}` is missing or not a string")]
 pub struct InputError {
@@ -34,8 +34,8 @@ pub(crate) fn of_tool_call<'a>(
     if let Some(field) = needed(tool)
         && input.get(field).is_none()
     {
-        // The client turns such a call away before any hook hears of it. Should a newer client have renamed the
-        // field, the tool is looked at as one we do not know; what would run cannot be seen then.
+        // The client rejects such a call before it calls a hook. A newer client may have renamed the field, so
+        // the tool is treated as an unknown one.
         let mut lines = input.as_object().into_iter().flatten().filter(|(key, _)| *key != "description");
         if runs_commands(tool) && lines.clone().any(|(_, value)| value.is_string()) {
             for line in lines.by_ref().filter_map(|(_, value)| value.as_str()).take(8) {
@@ -74,7 +74,7 @@ pub(crate) fn of_tool_call<'a>(
                 shell.send(Text::lit("a search engine"), Cargo::Credential, tool);
             }
         }
-        // The client's own way to change its settings.
+        // The client's own tool for changing its settings.
         "Config" if input.get("value").is_some() => {
             let setting = input.get("setting").and_then(Value::as_str).unwrap_or("").to_ascii_lowercase();
             if ["hook", "permission", "env", "plugin", "setting", "sandbox"]
@@ -84,7 +84,7 @@ pub(crate) fn of_tool_call<'a>(
                 shell.touch(Access::Write, &literal("~/.claude/settings.json"), tool);
             }
         }
-        // Names of files are no content, and what an agent or a search is asked is not done by asking.
+        // Names of files are not content, and asking an agent or a person does nothing by itself.
         "LS" | "Glob" | "Agent" | "Task" | "TodoWrite" | "Skill" | "AskUserQuestion" | "ExitPlanMode"
         | "EnterPlanMode" => {}
         _ => match tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
@@ -95,12 +95,12 @@ pub(crate) fn of_tool_call<'a>(
     Ok(shell.out)
 }
 
-/// Whether a tool of the client's is one that runs commands.
+/// Whether a tool of the client runs commands.
 fn runs_commands(tool: &str) -> bool {
     matches!(tool, "Bash" | "bash" | "Monitor" | "PowerShell" | "powershell")
 }
 
-/// The field without which a tool of the client's does nothing.
+/// The required field of a tool of the client.
 fn needed(tool: &str) -> Option<&'static str> {
     Some(match tool {
         "Bash" | "bash" | "Monitor" | "PowerShell" | "powershell" => "command",
@@ -116,15 +116,15 @@ pub(super) fn host_of(url: &str) -> Text {
     super::programs::host_of(&Text::from(url))
 }
 
-/// A tool's path is taken as it stands: no globs, but `~` is read by some tools.
+/// A tool's path is literal: no globs, but some tools expand `~`.
 fn literal(path: &str) -> Text {
     Text::from(path)
 }
 
-/// Patterns that one with braces stands for, at most.
+/// How many patterns one with braces may become.
 const MAX_BRACES: usize = 64;
 
-/// Searching a folder shows whatever is in it; naming files in it, by path or by pattern, is reading those.
+/// Searching a folder shows everything in it. Files named by a path or a pattern are read.
 fn grep(shell: &mut Shell<'_>, input: &Value) {
     let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
     let shows = input.get("output_mode").and_then(Value::as_str) == Some("content");
@@ -137,7 +137,7 @@ fn grep(shell: &mut Shell<'_>, input: &Value) {
     let globs = input.get("glob").and_then(Value::as_str).unwrap_or_default();
     for glob in alternatives(globs).iter().filter(|glob| !glob.is_empty() && !glob.starts_with('!')) {
         let mut target = Text::from(path);
-        // A pattern without a folder counts at any depth.
+        // A pattern without a folder matches at any depth.
         let anywhere = if glob.contains('/') { "" } else { "**/" };
         for part in format!("{anywhere}{glob}").split('/') {
             target.push_str("/");
@@ -150,11 +150,11 @@ fn grep(shell: &mut Shell<'_>, input: &Value) {
     }
 }
 
-/// The patterns that one with braces stands for.
+/// Expands the braces of a pattern.
 fn alternatives(glob: &str) -> Vec<String> {
     let (mut done, mut todo) = (Vec::new(), vec![glob.to_owned()]);
     while let Some(glob) = todo.pop().filter(|_| done.len() + todo.len() < MAX_BRACES) {
-        // The innermost group has no other in it.
+        // The innermost group contains no other.
         let group = glob.find('}').and_then(|end| Some((glob[..end].rfind('{')?, end)));
         match group {
             Some((start, end)) => {

@@ -1,5 +1,5 @@
 //! PowerShell, as far as it can be read word by word: cmdlets with a plain meaning become effects, programs are
-//! looked at as everywhere, and what builds code at run time is unknown.
+//! handled as everywhere, and code built at run time is unknown.
 
 mod listed;
 mod read;
@@ -10,7 +10,7 @@ use read::{nested, operands, slashed, statements, with_places, with_values, with
 use super::shell::{Flow, Shell, Taint};
 use super::{Access, Cargo, Disclosure, Privilege, Run, Text, Unknown};
 
-/// Ways to run what was computed.
+/// Ways to run computed code.
 const HIDDEN: &[&str] = &[
     "invoke-expression",
     "frombase64string",
@@ -46,7 +46,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     {
         shell.disclose(Disclosure::Environment);
     }
-    // Files of one kind, listed to be gone through.
+    // Only files of one kind are listed.
     let narrowed = ["get-childitem *.", "gci *.", "ls *.", "dir *."].iter().any(|list| lower.contains(list));
     let mut listed: Option<Listing> = None;
     let mut values: Vec<(String, String)> = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
         }
         let words = words(&statement, shell);
         if !words.is_empty() {
-            // What is listed goes down the pipe to the next.
+            // The listing is piped to the next command.
             let before = listed.take();
             listed = Listing::of(&words).or_else(|| before.clone().and_then(|before| before.through(&words)));
             command(shell, &words, before.as_ref(), narrowed);
@@ -72,7 +72,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     }
 }
 
-/// What the classes of .NET do to files, by the strings that they are given.
+/// What .NET classes do to files, judged by their string arguments.
 fn dotnet(shell: &mut Shell<'_>, source: &str, lower: &str) {
     let on_files = lower.contains("io.file]::") || lower.contains("io.directory]::");
     if !on_files && ![".downloadfile(", "::setenvironmentvariable("].iter().any(|call| lower.contains(call)) {
@@ -84,7 +84,7 @@ fn dotnet(shell: &mut Shell<'_>, source: &str, lower: &str) {
     }
     if lower.contains("::setenvironmentvariable(") {
         let args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();
-        // Without a third value it holds for this process alone.
+        // Without a third value the variable is set for this process only.
         if args.iter().any(|arg| ["user", "machine"].iter().any(|all| arg.known().eq_ignore_ascii_case(all)))
         {
             let cwd = shell.cwd().clone();
@@ -109,7 +109,7 @@ fn dotnet(shell: &mut Shell<'_>, source: &str, lower: &str) {
     }
 }
 
-/// Commands that loosen what the machine holds to, or end all that runs on it.
+/// Commands that weaken the machine's protection, or end every process.
 fn machine(shell: &mut Shell<'_>, name: &str, args: &[Text]) -> bool {
     let has = |word: &str| args.iter().any(|arg| arg.to_string().eq_ignore_ascii_case(word));
     match name {
@@ -124,7 +124,7 @@ fn machine(shell: &mut Shell<'_>, name: &str, args: &[Text]) -> bool {
     true
 }
 
-/// What a statement shows: a value alone is shown as it stands, as is what a command is told to say.
+/// What a statement prints: a value by itself, or the argument of a printing command.
 fn said(statement: &str) -> &str {
     let statement = statement.trim();
     let Some((first, rest)) = statement.split_once(char::is_whitespace) else { return statement };
@@ -204,7 +204,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
     }
 }
 
-/// Commands on files. Whether it is one.
+/// Handles commands on files; false if it is another command.
 fn on_files(
     shell: &mut Shell<'_>,
     name: &str,
@@ -265,7 +265,7 @@ fn on_files(
     true
 }
 
-/// Whether a switch is given, as far as it is written out.
+/// Whether a switch is given, possibly abbreviated.
 fn has_flag(args: &[Text], switch: &str) -> bool {
     args.iter().any(|arg| {
         let arg = arg.known().to_ascii_lowercase();
@@ -273,7 +273,7 @@ fn has_flag(args: &[Text], switch: &str) -> bool {
     })
 }
 
-/// Programs of the system that are handed an address.
+/// Whether a system program is passed an address.
 fn fetches(args: &[Text]) -> bool {
     args.iter().any(|arg| {
         let arg = arg.known().to_ascii_lowercase();
@@ -285,19 +285,19 @@ fn fetches(args: &[Text]) -> bool {
     })
 }
 
-/// Whether what is copied is a template.
+/// Whether a copied file is a template.
 fn is_template(files: &[Text]) -> bool {
     let endings = [".example", ".sample", ".template"];
     files.iter().any(|file| endings.iter().any(|end| file.known().ends_with(end)))
 }
 
-/// Where a request of a cmdlet goes, and whether a file goes along.
+/// Reports where a cmdlet's request goes, and whether it uploads a file.
 fn requested(shell: &mut Shell<'_>, name: &str, files: &[Text], uploads: bool) {
     let host = files.first().map(|url| super::tools::host_of(&url.to_string())).unwrap_or_default();
     shell.send(host, if uploads { Cargo::File } else { Cargo::Data }, name);
 }
 
-/// Files that output goes to.
+/// Files that output is redirected to.
 fn redirected(shell: &mut Shell<'_>, words: &[Text]) {
     for (at, word) in words.iter().enumerate() {
         if matches!(word.known(), ">" | ">>" | "2>" | "*>")

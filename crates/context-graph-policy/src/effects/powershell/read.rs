@@ -1,10 +1,11 @@
-//! Reads PowerShell into statements and words.
+//! Splits PowerShell into statements and words.
 
 use super::is_cmdlet;
 use crate::effects::shell::Shell;
 use crate::effects::{Origin, Piece, Text};
 
-/// Arguments that are values: positional ones and those of `-Path`, `-LiteralPath`, `-FilePath`, `-Destination`.
+/// Arguments that are values: positional ones and those of `-Path`, `-LiteralPath`, `-FilePath`,
+/// `-Destination`.
 pub(super) fn operands(args: &[Text]) -> Vec<Text> {
     let mut out = Vec::new();
     let mut skip = false;
@@ -60,7 +61,7 @@ pub(super) fn nested(source: &str) -> Vec<String> {
     inner.filter(|text| is_cmdlet(text.split_whitespace().next().unwrap_or(""))).map(str::to_owned).collect()
 }
 
-/// A statement with the values of variables that were set to plain text, and those it sets itself kept.
+/// Fills in variables that were set to plain text, and remembers those that the statement sets.
 pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>) -> String {
     if let Some((name, value)) = statement.trim().strip_prefix('$').and_then(|rest| rest.split_once('=')) {
         let (name, value) = (name.trim(), value.trim());
@@ -75,7 +76,7 @@ pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>) -
     })
 }
 
-/// Text with the places that variables of the system stand for.
+/// Replaces the system's variables by the folders they stand for.
 pub(super) fn with_places(text: &str, shell: &Shell<'_>) -> String {
     let (home, cwd) = (shell.places.home, shell.cwd().known());
     let places = [
@@ -92,7 +93,7 @@ pub(super) fn with_places(text: &str, shell: &Shell<'_>) -> String {
     })
 }
 
-/// Commands that look something up, say it or search for it: what they are given is run by nobody.
+/// Commands that look up, print or search. Their arguments are not run.
 const TELLING: &[&str] = &[
     "#",
     "echo",
@@ -118,7 +119,7 @@ const TELLING: &[&str] = &[
     "write-warning",
 ];
 
-/// The script without what is only said or searched for. Where something is computed to be said, it stays.
+/// The script without statements that only print or search. A statement that computes something stays.
 pub(super) fn without_sayings(source: &str) -> String {
     let is_said = |statement: &String| {
         let statement = statement.trim_start();
@@ -173,7 +174,7 @@ pub(super) fn words(statement: &str, shell: &Shell<'_>) -> Vec<Text> {
                 .collect();
             made.push_str(&rest);
         } else if bare {
-            // A backslash parts folders here and escapes nothing.
+            // Here a backslash separates folders and escapes nothing.
             made.push_globbed(&text.replace('\\', "/"));
         } else {
             made.push_str(&text);

@@ -1,4 +1,4 @@
-//! The shape of a shell command once read: what the evaluator walks. Plain data, no behaviour.
+//! The parsed form of a shell command, for the evaluator. Plain data, no behaviour.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -12,23 +12,23 @@ pub(crate) enum Node {
     Pipe(Vec<Node>),
     /// One after the other in the same shell.
     Seq(Vec<Node>),
-    /// Right side of `&&` or `||`: it may not run.
+    /// The right side of `&&` or `||`: it may not run.
     Maybe(Box<Node>),
     /// Ended by `&`.
     Background(Box<Node>),
     /// `( … )`.
     Subshell(Box<Node>, Vec<Redirect>),
-    /// `{ … }` and every compound command whose parts run in order at most.
+    /// `{ … }`, and every compound command that is walked as a sequence.
     Group(Box<Node>, Vec<Redirect>),
-    /// Branches of which one runs.
+    /// Branches, of which one runs.
     Branches(Vec<Node>),
-    /// `for name in words; do body; done`; without words it takes the positional parameters.
+    /// `for name in words; do body; done`. Without words it loops over the positional parameters.
     For { name: String, words: Option<Vec<Word>>, body: Box<Node>, redirects: Vec<Redirect> },
-    /// A loop whose condition always holds.
+    /// A loop whose condition is always true.
     Endless(Box<Node>),
     /// `name() body`.
     Function { name: String, body: Rc<Node> },
-    /// Words that are looked at but name no command, as in `[[ … ]]` and `(( … ))`.
+    /// Words that are expanded but name no command, as in `[[ … ]]` and `(( … ))`.
     Words(Vec<Word>),
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Simple {
 #[derive(Debug, Clone)]
 pub(crate) struct Assign {
     pub(crate) name: String,
-    /// What stands in the brackets of `name[index]=`, or of the items of an array: `name=([index]=…)`.
+    /// The text in the brackets of `name[index]=`, or of an array's items: `name=([index]=…)`.
     pub(crate) indexes: Vec<String>,
     pub(crate) append: bool,
     pub(crate) value: Value,
@@ -57,7 +57,7 @@ pub(crate) enum Value {
 #[derive(Debug, Clone)]
 pub(crate) struct Redirect {
     pub(crate) fd: Option<u32>,
-    /// The variable that gets the number, as in `{name}<file`.
+    /// The variable that gets the descriptor's number, as in `{name}<file`.
     pub(crate) name: Option<String>,
     pub(crate) kind: RedirectKind,
 }
@@ -72,28 +72,28 @@ pub(crate) enum RedirectKind {
     Append(Word),
     /// `<>`
     ReadWrite(Word),
-    /// `>&` and `<&`: a descriptor, or a file in bash's older spelling of `&>`.
+    /// `>&` and `<&`: a descriptor, or a file in bash's older form of `&>`.
     Duplicate(Word),
-    /// `<<` with its body, filled when the line ends.
+    /// `<<` with its body, which is set when the line ends.
     HereDoc(Rc<OnceCell<Word>>),
     /// `<<<`
     HereString(Word),
 }
 
-/// A word is its parts in order.
+/// A word is a list of parts.
 pub(crate) type Word = Vec<Part>;
 
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
-    /// Unquoted text: globs, braces and `~` mean something.
+    /// Unquoted text: globs, braces and `~` are special.
     Bare(String),
-    /// Quoted text: nothing in it means anything.
+    /// Quoted text: nothing is special.
     Quoted(String),
     /// `$name` and `${name…}`.
     Param { param: Box<Param>, quoted: bool },
     /// `$( … )` and backticks.
     Output { body: Rc<Node>, quoted: bool },
-    /// `$(( … ))`: a number, whose text may hold substitutions.
+    /// `$(( … ))`: a number, whose text may contain substitutions.
     Arithmetic(Word),
     /// `<( … )` and `>( … )`.
     Process(Rc<Node>),
@@ -110,8 +110,8 @@ pub(crate) struct Param {
     pub(crate) index: Option<Word>,
     pub(crate) op: String,
     pub(crate) arg: Word,
-    /// Written with braces: what follows is not part of its name.
+    /// Written with braces: the following characters are not part of its name.
     pub(crate) braced: bool,
-    /// What the variable holds is expanded once more.
+    /// The variable's value is expanded again.
     pub(crate) evaluated: bool,
 }

@@ -2,11 +2,11 @@
 
 use super::ast::{Part, Word};
 
-/// Words that one brace expression may become.
+/// How many words one brace expression may become.
 const MAX_BRACES: usize = 256;
-/// Characters of a word that is still expanded.
+/// Longer words are not expanded.
 const MAX_ITEMS: usize = 4096;
-/// Groups in one word, beside and within each other.
+/// How many groups one word may have, side by side and nested.
 const MAX_GROUPS: u32 = 12;
 
 enum Item {
@@ -14,7 +14,7 @@ enum Item {
     Part(Part),
 }
 
-/// The words that a word with braces becomes; nothing where there are too many to look at.
+/// The words that a word with braces becomes; `None` if there are too many.
 pub(super) fn expand_braces(word: Word) -> Option<Vec<Word>> {
     let mut out = Vec::new();
     let mut complete = true;
@@ -43,7 +43,7 @@ pub(super) fn expand_braces(word: Word) -> Option<Vec<Word>> {
 }
 
 fn push_char(word: &mut Word, c: char) {
-    // Braces come before parameters: `$x{a,b}` is `$xa $xb`.
+    // Braces are expanded before parameters: `$x{a,b}` is `$xa $xb`.
     if let Some(Part::Param { param, .. }) = word.last_mut() {
         let named = param.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         if !param.braced && named && (c.is_ascii_alphanumeric() || c == '_') {
@@ -131,7 +131,7 @@ fn alternatives<'i>(items: &[&'i Item], depth: u32, complete: &mut bool) -> Vec<
 fn sequence(inside: &str) -> Option<Vec<String>> {
     let (from, to) = inside.split_once("..")?;
     if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
-        // Numbers are alike: a few stand for all.
+        // Numbers behave alike, so a few stand for all.
         return Some((from.min(to)..=from.max(to)).take(8).map(|n| n.to_string()).collect());
     }
     let (from, to) = (from.chars().next()?, to.chars().next()?);

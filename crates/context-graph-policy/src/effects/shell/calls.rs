@@ -1,4 +1,4 @@
-//! Names that a command gives to other commands: functions and aliases.
+//! Functions and aliases: names that a command gives to other commands.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use super::eval::{MAX_NESTING, Shell};
 use super::flow::Flow;
 use crate::effects::{Text, Unknown};
 
-/// Aliases that are followed.
+/// How many aliases are followed.
 const MAX_ALIASES: usize = 64;
 
 impl Shell<'_> {
@@ -37,8 +37,8 @@ impl Shell<'_> {
         flow
     }
 
-    /// A program that a function or an alias hides. The function may be unset by then or never have been defined, and a shell
-    /// that nobody types into follows no alias, so the program itself counts as well.
+    /// Also runs the program that a function or an alias hides. The function may be unset by then or never
+    /// defined, and a non-interactive shell ignores aliases.
     pub(super) fn run_hidden(&mut self, fields: &[Text], assigns: &[(String, Text)], stdin: &Flow) {
         let Some(name) = fields[0].literal().filter(|name| !self.calls.iter().any(|call| call == name))
         else {
@@ -49,7 +49,7 @@ impl Shell<'_> {
         }
     }
 
-    /// What a shell does with a program that is not there, where this very command says so.
+    /// Calls the handler for missing programs, if this command defines one.
     pub(crate) fn call_missing(&mut self, words: Vec<Text>, stdin: &Flow) -> bool {
         let name = "command_not_found_handle";
         let Some(body) = self.functions.get(name).filter(|_| !self.calls.iter().any(|call| call == name))
@@ -68,12 +68,13 @@ impl Shell<'_> {
         }
     }
 
-    /// What this very command has git know under a name.
+    /// The git alias that this command defines.
     pub(crate) fn defined_alias(&self, name: &str) -> Option<Text> {
         self.aliases.get(&format!("git {name}")).map(|meant| Text::lit(meant.as_str()))
     }
 
-    /// What a name was made to stand for. Within itself, as in `alias ls='ls -F'`, it means what it did before.
+    /// The command that an alias stands for. Inside itself, as in `alias ls='ls -F'`, the name keeps its old
+    /// meaning.
     pub(super) fn alias_of(&self, word: &Text) -> Option<String> {
         if self.aliases.is_empty() {
             return None;

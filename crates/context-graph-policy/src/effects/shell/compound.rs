@@ -1,4 +1,4 @@
-//! Reads compound commands: conditions, loops, cases, functions, tests.
+//! Parses compound commands: conditions, loops, cases, functions, tests.
 
 use std::rc::Rc;
 
@@ -120,7 +120,7 @@ impl Parser<'_> {
         Ok(Node::Function { name, body })
     }
 
-    /// Everything between `[[` and `]]`; operators are skipped, words kept for their substitutions.
+    /// Everything between `[[` and `]]`. Operators are skipped; words are kept for their substitutions.
     pub(super) fn test_words(&mut self) -> Parsed<Vec<Word>> {
         let mut words = Vec::new();
         loop {

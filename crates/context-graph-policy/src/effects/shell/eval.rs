@@ -1,4 +1,4 @@
-//! Walks a command in order: variables, folders and functions are followed, programs reported.
+//! Walks a command in order: follows variables, folders and functions, and reports programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -11,20 +11,20 @@ use crate::effects::path::Places;
 use crate::effects::{Effects, Text, Unknown};
 use crate::programs::Known;
 
-/// Longer commands are not read.
+/// Longer commands are not parsed.
 const MAX_LENGTH: usize = 256 * 1024;
-/// Commands and words walked in one call, loops and substitutions included.
+/// How many commands and words one call may walk, including loops and substitutions.
 const MAX_STEPS: usize = 20_000;
-/// Scripts within scripts.
+/// How deep scripts may contain scripts.
 pub(super) const MAX_NESTING: u32 = 10;
-/// Commands within commands, however they got there: what the stack is sure to bear.
+/// How deep commands may be nested in any way. The stack can hold this many.
 const MAX_DEPTH: u32 = 96;
-/// Programs that run programs.
+/// How many wrappers may surround a program.
 const MAX_WRAPPING: u32 = 24;
-/// Values a variable can have after branches.
+/// How many values a variable can have after branches.
 pub(super) const MAX_VALUES: usize = 4;
 
-/// Functions that nobody needs to call.
+/// Functions that the shell calls itself.
 const CALLED_BY_THE_SHELL: &[&str] = &[
     "command_not_found_handle",
     "command_not_found_handler",
@@ -53,64 +53,64 @@ pub(super) struct Frame {
 pub(crate) struct Shell<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) project: &'a str,
-    /// The programs that are known.
+    /// The tables of known programs.
     pub(crate) known: Known<'a>,
     pub(crate) out: Effects,
     pub(super) frame: Frame,
     pub(super) functions: BTreeMap<String, Rc<Node>>,
-    /// Other names of commands, by `alias` and `hash -p`.
+    /// Other names of commands, from `alias` and `hash -p`.
     pub(super) aliases: BTreeMap<String, String>,
     pub(super) calls: Vec<String>,
-    /// Files whose content this very command wrote.
+    /// Content of files that this command wrote.
     pub(crate) written: BTreeMap<String, String>,
-    /// Of these, the ones that hold nothing else.
+    /// Those of them that contain nothing else.
     pub(super) whole: BTreeSet<String>,
     pub(super) links: Vec<(String, Text)>,
-    /// Files that this very command copies, by where they go.
+    /// Files that this command copies: destination and origin.
     pub(crate) copies: Vec<(String, String)>,
-    /// What this very command moves: where to, and where from.
+    /// Files that this command moves: destination and origin.
     pub(crate) moves: Vec<(String, String)>,
     /// Files whose content this command fetches or decodes.
     pub(super) tainted: Vec<(String, Taint)>,
     /// An archive from the network was unpacked.
     pub(crate) unpacked: bool,
-    /// Something was fetched from a host that is none of the known places for code.
+    /// Something was fetched from a host that is not a known source of code.
     pub(crate) strange: bool,
     /// Something was fetched without encryption, or from a machine without a name.
     pub(crate) exposed: bool,
-    /// Folders that repositories of such hosts are cloned into.
+    /// Folders with clones from such hosts.
     pub(crate) foreign: Vec<String>,
-    /// Remotes that this command points elsewhere.
+    /// Remotes that this command points to another address.
     pub(crate) remotes: Vec<String>,
-    /// Commands run on another machine or in a container: their paths are not ours.
+    /// Depth of commands on another machine or in a container, where paths are not local.
     pub(crate) remote: u32,
-    /// Folders of ours that a container sees, by where it sees them.
+    /// Local folders that a container mounts, by their path inside it.
     pub(crate) mounts: Vec<(String, Text)>,
-    /// What process substitutions write, by number.
+    /// The output of process substitutions, by number.
     pub(crate) descriptors: Vec<Flow>,
-    /// What can be read from open files, by their number.
+    /// What open files give to read, by descriptor.
     pub(crate) opened: Vec<(u32, Flow)>,
-    /// Files that are open for writing, by their number.
+    /// Files open for writing, by descriptor.
     pub(super) outputs: Vec<(u32, Text)>,
-    /// Variables that stand for others, by `declare -n`.
+    /// Variables that refer to others, by `declare -n`.
     pub(super) references: BTreeMap<String, String>,
-    /// Variables whose letters are all made small, or large.
+    /// Variables whose letters become all lower or all upper case.
     pub(super) cases: BTreeMap<String, bool>,
-    /// What variables were before the functions under way took them for their own.
+    /// Values of variables before the current functions made them local.
     pub(super) locals: Vec<BTreeMap<String, Option<Vec<Text>>>>,
-    /// No variable is set but those of this command.
+    /// Only variables of this command are set.
     pub(crate) bare: bool,
-    /// The commands of those substitutions, for when they are written to.
+    /// The commands of those substitutions, for when something is written to them.
     pub(super) substitutions: Vec<Rc<Node>>,
-    /// Which of a variable's possible values is looked at.
+    /// Which of a variable's possible values is used now.
     pub(crate) choice: usize,
     pub(crate) most_choices: usize,
     pub(crate) split_at: Option<String>,
-    /// Stars stand for hidden names as well.
+    /// Stars also match hidden names.
     pub(crate) stars_reach_hidden: bool,
-    /// What follows is walked a second time, as if a folder had not been gone to.
+    /// The rest is being walked a second time, as if the `cd` had failed.
     pub(super) stays: bool,
-    /// Whether `cd` leads up from where a link points, as `set -P` has it.
+    /// Whether `cd ..` leads up from a link's target, as with `set -P`.
     pub(crate) goes_by_links: bool,
     steps: usize,
     pub(super) nesting: u32,
@@ -176,7 +176,7 @@ impl<'a> Shell<'a> {
         self.script_fed(source, &Flow::default())
     }
 
-    /// Walks source text as a script that is fed from a pipe.
+    /// Walks source text as a script with this standard input.
     pub(crate) fn script_fed(&mut self, source: &str, stdin: &Flow) -> Flow {
         if source.len() > MAX_LENGTH || self.nesting >= MAX_NESTING {
             self.unknown(Unknown::TooLarge);
@@ -198,7 +198,7 @@ impl<'a> Shell<'a> {
         flow
     }
 
-    /// Walks a script with positional parameters of its own, as `sh -c` and functions have them.
+    /// Walks a script with its own positional parameters, as `sh -c` and functions have.
     pub(crate) fn script_with(&mut self, source: &str, positional: Vec<Text>, stdin: &Flow) -> Flow {
         let saved = self.frame.clone();
         self.frame.positional = positional;
@@ -207,7 +207,7 @@ impl<'a> Shell<'a> {
         flow
     }
 
-    /// Walks something for which these variables are set besides the others.
+    /// Walks something with these additional variables set.
     pub(crate) fn with_variables(
         &mut self,
         assigns: &[(String, Text)],
@@ -225,7 +225,7 @@ impl<'a> Shell<'a> {
         flow
     }
 
-    /// Walks something that has these words as its positional parameters.
+    /// Walks something with these words as positional parameters.
     pub(crate) fn with_words(&mut self, words: Vec<Text>, walk: impl FnOnce(&mut Self) -> Flow) -> Flow {
         let saved = std::mem::replace(&mut self.frame.positional, words);
         let flow = walk(self);
@@ -233,7 +233,7 @@ impl<'a> Shell<'a> {
         flow
     }
 
-    /// One program within another; false where that goes deeper than anybody wraps.
+    /// Enters one more wrapper; false if there are too many.
     pub(crate) fn deeper(&mut self) -> bool {
         if self.wrapping >= MAX_WRAPPING {
             self.unknown(Unknown::TooLarge);
@@ -247,7 +247,7 @@ impl<'a> Shell<'a> {
         self.wrapping = self.wrapping.saturating_sub(1);
     }
 
-    /// Takes from the work that one call may cost; false when there is none left.
+    /// Takes from the call's work budget; false if nothing is left.
     pub(crate) fn charge(&mut self, work: usize) -> bool {
         self.steps = self.steps.saturating_add(work);
         if self.steps > MAX_STEPS {
@@ -257,7 +257,7 @@ impl<'a> Shell<'a> {
         true
     }
 
-    /// Leaves only so much work to be done.
+    /// Limits the remaining work.
     pub(crate) fn leave_work(&mut self, work: usize) {
         self.steps = MAX_STEPS.saturating_sub(work);
     }
@@ -291,7 +291,7 @@ impl<'a> Shell<'a> {
                 if self.starts_copies(std::slice::from_ref(inner)) {
                     self.out.fork_bomb = true;
                 }
-                // It has a shell of its own.
+                // It runs in a shell of its own.
                 let saved = self.frame.clone();
                 let flow = self.node(inner, stdin);
                 self.frame = saved;
@@ -336,7 +336,7 @@ impl<'a> Shell<'a> {
             }
             Node::Function { name, body } => {
                 self.functions.insert(name.clone(), Rc::clone(body));
-                // The shell itself calls these.
+                // The shell calls these by itself.
                 if CALLED_BY_THE_SHELL.contains(&name.as_str()) {
                     self.process(body, &Flow::default());
                 }
@@ -349,7 +349,7 @@ impl<'a> Shell<'a> {
         }
     }
 
-    /// Words where a number is wanted: subscripts in them are evaluated, and a variable's value is evaluated whole.
+    /// Words in a place for numbers: subscripts in them are evaluated, and a variable's whole value is too.
     fn numbers(&mut self, words: &[Word]) {
         for field in words.iter().flat_map(|word| self.fields(word)).collect::<Vec<_>>() {
             self.subscript(&field);
@@ -366,7 +366,7 @@ impl<'a> Shell<'a> {
         }
     }
 
-    /// Commands one after the other.
+    /// Walks commands one after the other.
     fn sequence(&mut self, items: &[Node], stdin: &Flow) -> Flow {
         let mut merged = Flow::default();
         for (index, item) in items.iter().enumerate() {
@@ -395,7 +395,7 @@ impl<'a> Shell<'a> {
         flow
     }
 
-    /// Whether a function under way is started again beside itself.
+    /// Whether the current function starts itself again in another process.
     fn starts_copies(&self, stages: &[Node]) -> bool {
         let calls_itself = |stage: &Node| match stage {
             Node::Simple(simple) => simple
@@ -408,7 +408,7 @@ impl<'a> Shell<'a> {
         stages.iter().any(calls_itself)
     }
 
-    /// Text that a substitution yields; its effects are noted on the way.
+    /// The text of a substitution. Its effects are noted too.
     pub(super) fn output_of(&mut self, body: &Node) -> Text {
         let saved = self.frame.clone();
         let (choice, most) = (self.choice, self.most_choices);
@@ -418,7 +418,7 @@ impl<'a> Shell<'a> {
         flow.into_value()
     }
 
-    /// A process substitution: its effects, and what it writes if it is read.
+    /// A process substitution: notes its effects and returns its output.
     pub(super) fn process(&mut self, body: &Node, stdin: &Flow) -> Flow {
         let saved = self.frame.clone();
         let flow = self.node(body, stdin);
@@ -426,7 +426,7 @@ impl<'a> Shell<'a> {
         flow
     }
 
-    /// Walks something that gets none of the variables set here.
+    /// Walks something without the variables that were set here.
     pub(crate) fn without_variables(&mut self, walk: impl FnOnce(&mut Self) -> Flow) -> Flow {
         let vars = std::mem::take(&mut self.frame.vars);
         let bare = std::mem::replace(&mut self.bare, true);
@@ -436,7 +436,7 @@ impl<'a> Shell<'a> {
         flow
     }
 
-    /// A fresh place for a command that runs elsewhere.
+    /// Walks a command that runs on another machine, with a fresh state.
     pub(crate) fn elsewhere(&mut self, walk: impl FnOnce(&mut Self)) {
         self.remote += 1;
         let saved = self.frame.clone();

@@ -1,4 +1,4 @@
-//! Words to fields: braces, tildes, parameters, splitting and globs, in the shell's own order.
+//! Expands words to fields: braces, tildes, parameters, splitting and globs, in the shell's order.
 
 use std::rc::Rc;
 
@@ -26,7 +26,7 @@ impl Fields {
         self.done.extend(self.open.take());
     }
 
-    /// Unquoted text splits into fields, and its globs become active.
+    /// Splits unquoted text into fields and makes its globs active.
     fn split(&mut self, text: &Text, separators: &str) {
         for piece in &text.0 {
             match piece {
@@ -47,7 +47,7 @@ impl Fields {
 }
 
 impl Shell<'_> {
-    /// The fields a word becomes.
+    /// The fields that a word becomes.
     pub(super) fn fields(&mut self, word: &[Part]) -> Vec<Text> {
         if let [Part::Bare(text)] = word
             && !text.contains(['{', '~', '*', '?', '['])
@@ -71,12 +71,12 @@ impl Shell<'_> {
             match part {
                 Part::Bare(text) => {
                     let text = match home_of(text, self.places.home) {
-                        // A tilde that runs into a quote or a parameter is only a character.
+                        // A tilde directly before a quote or a parameter is an ordinary character.
                         Some((home, rest)) if index == 0 && (!rest.is_empty() || word.len() == 1) => {
                             fields.open().push_str(&home);
                             rest
                         }
-                        // The folder a shell is in, and the one it came from.
+                        // The current folder, and the previous one.
                         _ => match (text.strip_prefix("~+"), text.strip_prefix("~-")) {
                             (Some(rest), _) if index == 0 => {
                                 fields.open().extend(self.cwd());
@@ -140,7 +140,7 @@ impl Shell<'_> {
         fields.done
     }
 
-    /// The text of a word where nothing splits and no glob is active.
+    /// The text of a word without splitting and globs.
     pub(super) fn joined(&mut self, word: &[Part]) -> Text {
         let mut out = Text::default();
         for (index, part) in word.iter().enumerate() {
@@ -206,7 +206,7 @@ impl Shell<'_> {
             match self.lookup(&name).first().and_then(Text::literal) {
                 Some(target) => target.clone_into(&mut name),
                 None if param.index.is_some() => return vec![Text::hole(Origin::Output)],
-                // Whatever variable is meant, it may well be one that holds a credential.
+                // The variable is unknown, so it may hold a credential.
                 None => return vec![Text::hole(Origin::Credential)],
             }
         }
@@ -277,7 +277,7 @@ impl Shell<'_> {
         }
     }
 
-    /// What a subscript takes out of an array: one element, or all.
+    /// What a subscript selects from an array: one element, or all.
     fn elements(&mut self, name: &str, index: &[Part]) -> Vec<Text> {
         let index = self.joined(index);
         match (self.array(name).cloned(), index.literal()) {
@@ -324,7 +324,7 @@ impl Shell<'_> {
             "PWD" => self.cwd().clone(),
             "OLDPWD" if self.frame.came_from.is_some() => self.frame.came_from.clone().unwrap_or_default(),
             "CLAUDE_PROJECT_DIR" | "INIT_CWD" => Text::lit(self.project),
-            // What is written there runs before every command of the session.
+            // Settings and scripts of the client. `CLAUDE_ENV_FILE` runs before every command of the session.
             "CLAUDE_CONFIG_DIR" => Text::lit(format!("{}/.claude", self.places.home)),
             "XDG_CONFIG_HOME" => Text::lit(format!("{}/.config", self.places.home)),
             "CLAUDE_ENV_FILE" => Text::lit(format!("{}/.claude/session-env/env.sh", self.places.home)),
@@ -338,7 +338,7 @@ impl Shell<'_> {
             "NODE" => Text::lit("node"),
             "MAKE" => Text::lit("make"),
             "CC" | "CXX" => Text::lit("cc"),
-            // Folders that runners of jobs give for what need not last.
+            // Temporary folders of CI runners.
             _ if ["TEMP", "TMP"].iter().any(|end| name.ends_with(end)) => Text::hole(Origin::Temporary),
             _ if context_graph_secrets::names_credential(name) => Text::hole(Origin::Credential),
             _ => Text::hole(Origin::Variable),
@@ -357,12 +357,12 @@ fn joined_with_blanks(values: &[Text]) -> Text {
     joined
 }
 
-/// `${@: -1}`: some of the words. Where the numbers cannot be seen, all of them.
+/// `${@: -1}`: some of the words. All of them if the numbers are not known.
 fn sliced(values: Vec<Text>, arg: &str) -> Vec<Text> {
     let (offset, length) = arg.split_once(':').unwrap_or((arg, ""));
     let Ok(offset) = offset.trim().parse::<i64>() else { return values };
     let count = i64::try_from(values.len()).unwrap_or(0);
-    // The first of them has the number 1.
+    // Positional parameters start at 1.
     let start = usize::try_from(if offset < 0 { count + offset } else { (offset - 1).max(0) }).unwrap_or(0);
     let length = length.trim().parse().unwrap_or(usize::MAX);
     values.into_iter().skip(start).take(length).collect()
@@ -370,7 +370,7 @@ fn sliced(values: Vec<Text>, arg: &str) -> Vec<Text> {
 
 fn transformed(name: &str, value: &Text, op: &str, arg: &Text) -> Text {
     let Some(text) = value.literal() else {
-        // The first character of these is known even where the rest is not.
+        // The first character of these is known, even if the rest is not.
         if op == ":" && matches!(name, "PATH" | "OLDPWD") && arg.known().trim() == "0:1" {
             return Text::lit("/");
         }

@@ -1,5 +1,5 @@
-//! What small text programs print, where that follows from what they are given: enough to see through
-//! `$(printf …)`, `rev` and `base64 -d`, no more.
+//! The output of small text programs, if it follows from their input. Enough to see through `$(printf …)`,
+//! `rev` and `base64 -d`, no more.
 
 use super::eval::Shell;
 use super::flow::Flow;
@@ -7,7 +7,7 @@ use super::redirect::Taint;
 use crate::effects::{Origin, Text};
 
 impl Shell<'_> {
-    /// What a text program prints; `None` if `name` is not one.
+    /// The output of a text program; `None` if `name` is not one.
     pub(crate) fn text_output(&mut self, name: &str, args: &[Text], stdin: &Flow) -> Option<Flow> {
         let known: Vec<&str> = args.iter().map(Text::known).collect();
         if let Some(flow) = self.read_back(name, args) {
@@ -38,7 +38,7 @@ impl Shell<'_> {
                 Flow::text(crate::effects::path::absolute(path, self.cwd()))
             }
             "which" | "type" | "mise" | "asdf" | "rbenv" | "pyenv" | "nodenv" | "goenv" | "rustup" | "volta"
-                // What keeps programs in several versions says where one is as `which` does.
+                // Version managers have a `which` command too.
                 if matches!(name, "which" | "type") || matches!(known.as_slice(), ["which", _]) =>
             {
                 let program = args.iter().rfind(|arg| !arg.prefix().starts_with('-'))?;
@@ -85,7 +85,7 @@ impl Shell<'_> {
 }
 
 impl Shell<'_> {
-    /// What a reader prints of a file whose content this very command put there, or of a program of the system.
+    /// What a reader prints of a file that this command wrote, or of a system program.
     fn read_back(&self, name: &str, args: &[Text]) -> Option<Flow> {
         let whole = matches!(name, "cat" | "head" | "tail" | "tee" | "less" | "more" | "bat");
         let filter =
@@ -113,7 +113,7 @@ impl Shell<'_> {
     }
 }
 
-/// A filter over known text; over known text that it cannot imitate, the result counts as computed.
+/// A filter over known text. If we cannot imitate it, the result counts as computed.
 fn computed(stdin: &Flow, filter: impl FnOnce(&str) -> Option<String>) -> Flow {
     let mut flow = stdin.clone();
     flow.text = None;
@@ -128,7 +128,7 @@ fn computed(stdin: &Flow, filter: impl FnOnce(&str) -> Option<String>) -> Flow {
     flow
 }
 
-/// What comes out of a decoder is hidden unless we decoded it ourselves.
+/// The output of a decoder is hidden unless we decoded it ourselves.
 fn decoded(mut flow: Flow, stdin: &Flow) -> Flow {
     flow.decoded = flow.text.is_none() || stdin.decoded;
     flow
@@ -169,7 +169,7 @@ fn echo(args: &[Text]) -> Text {
     out
 }
 
-/// `printf` with the conversions people use; the format is gone through again while arguments are left.
+/// `printf` with the common conversions. The format is reused while arguments are left.
 fn printf(args: &[Text]) -> Text {
     let Some((format, mut values)) = args.split_first() else { return Text::default() };
     let Some(format) = format.literal() else {
@@ -253,7 +253,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// The character whose code these digits are.
+/// The character with this code.
 fn number(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, most: usize) -> Option<char> {
     let mut value = 0u32;
     for _ in 0..most {

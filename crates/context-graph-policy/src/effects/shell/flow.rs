@@ -1,31 +1,31 @@
-//! What flows through pipes: text as far as it is known, and the suspicions it carries.
+//! What flows through pipes: the text as far as it is known, and what makes it suspicious.
 
 use crate::effects::{Cargo, Origin, Piece, Text};
 
-/// Known output longer than this is let go.
+/// Longer known output is dropped.
 const MAX_TEXT: usize = 256 * 1024;
 
-/// What flows out of a command, or into one.
+/// The output or input of a command.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a suspicion of its own, and any of them can hold")]
 pub(crate) struct Flow {
     /// The text, as far as it is known.
     pub(crate) text: Option<Text>,
-    /// Content of a file is in it.
+    /// It contains a file's content.
     pub(crate) file: bool,
     /// It is an archive.
     pub(crate) archive: bool,
-    /// It came over the network from there.
+    /// It was fetched from the network.
     pub(crate) network: bool,
-    /// It was computed from constants in a way we do not follow, or decoded.
+    /// It was decoded, or computed from constants in a way we do not follow.
     pub(crate) decoded: bool,
     /// It is the whole environment.
     pub(crate) environment: bool,
     /// It is a temporary name.
     pub(crate) temporary: bool,
-    /// A credential's value is in it.
+    /// It contains a credential's value.
     pub(crate) credential: bool,
-    /// Something flows at all.
+    /// There is any input at all.
     pub(crate) piped: bool,
     /// The program it comes from.
     pub(crate) from: String,
@@ -44,7 +44,7 @@ impl Flow {
         self.credential || self.text.as_ref().is_some_and(|text| text.has_origin(Origin::Credential))
     }
 
-    /// What the network gets to see of it.
+    /// What of it the network would get.
     pub(crate) fn cargo(&self) -> Cargo {
         if self.environment || self.has_credential() {
             Cargo::Credential
@@ -59,7 +59,7 @@ impl Flow {
         }
     }
 
-    /// What the text of a substitution is.
+    /// The value of a substitution.
     pub(crate) fn into_value(self) -> Text {
         if let Some(mut text) = self.text {
             if let Some(Piece::Lit(last)) = text.0.last_mut() {
@@ -68,7 +68,7 @@ impl Flow {
             return text;
         }
         if self.environment {
-            // More than a token that is meant for a server: as good as a file of them.
+            // More than a single token for a server, so it also counts as a file.
             let mut text = Text::hole(Origin::Credential);
             text.push(Piece::Hole(Origin::File));
             return text;
@@ -87,7 +87,7 @@ impl Flow {
     }
 }
 
-/// Two outputs, one after the other: the text is joined where both are known, every suspicion stays.
+/// Joins two outputs: the text if both are known, and everything suspicious of either.
 pub(super) fn merge(first: Flow, second: Flow) -> Flow {
     let credential = first.has_credential() || second.has_credential();
     let text = match (first.text, second.text) {

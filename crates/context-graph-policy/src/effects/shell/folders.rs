@@ -1,4 +1,4 @@
-//! The folder that a command runs in: where it goes, what it goes back to, and whether it got there.
+//! The folder a command runs in: where it goes, where it returns to, and whether it got there.
 
 use super::ast::Node;
 use super::eval::Shell;
@@ -14,30 +14,30 @@ impl Shell<'_> {
         self.frame.cwd = cwd;
     }
 
-    /// Goes to a folder, and keeps in mind which one it came from.
+    /// Changes to a folder and remembers the previous one.
     pub(crate) fn move_to(&mut self, folder: Text) {
         self.frame.came_from = Some(std::mem::replace(&mut self.frame.cwd, folder));
     }
 
-    /// `pushd`: the folder that is left is remembered.
+    /// `pushd`: remembers the current folder.
     pub(crate) fn leave_folder(&mut self) {
         if self.frame.left.len() < 16 {
             self.frame.left.push(self.frame.cwd.clone());
         }
     }
 
-    /// `popd`: goes back to the folder that was left last.
+    /// `popd`: returns to the last remembered folder.
     pub(crate) fn return_to_folder(&mut self) {
         let folder = self.frame.left.pop().unwrap_or_else(|| Text::hole(Origin::Output));
         self.move_to(folder);
     }
 
-    /// The folder that `cd -` goes back to.
+    /// The folder that `cd -` returns to.
     pub(crate) fn came_from(&self) -> Text {
         self.frame.came_from.clone().unwrap_or_else(|| Text::hole(Origin::Output))
     }
 
-    /// Where a command may have failed to go to a folder, or not have run, what follows may happen in the folder before.
+    /// If a `cd` may have failed or not have run, walks the rest a second time in the previous folder.
     pub(super) fn stay(&mut self, item: &Node, before: (Text, Vec<Text>), rest: &[Node]) {
         let changed = self.frame.cwd != before.0 || self.frame.positional != before.1;
         if !changed || self.stays || !matches!(rest.first(), Some(next) if !matches!(next, Node::Maybe(_))) {
@@ -58,8 +58,8 @@ impl Shell<'_> {
         self.stays = false;
     }
 
-    /// Whether the folder that was gone to is there, or this very command seems to make it. Of folders that are named in full
-    /// that is taken for granted.
+    /// Whether the new folder exists, or this command seems to create it. Folders that are not below the
+    /// previous one are assumed to exist.
     fn is_there(&self, from: &Text) -> bool {
         let (Some(to), Some(from)) = (self.frame.cwd.literal(), from.literal()) else { return true };
         let Some(below) = to.strip_prefix(from).and_then(|below| below.strip_prefix('/')) else {

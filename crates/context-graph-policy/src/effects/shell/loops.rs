@@ -1,4 +1,4 @@
-//! Loops: which never end, which can be left, and which pile up what they start.
+//! Loops: which ones never end, which can be left, and which start ever more processes.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::flow::{Flow, merge};
 use super::word::plain_text;
 use crate::effects::{Origin, Text};
 
-/// Most turns of a loop that are walked.
+/// How many turns of a loop are walked.
 const MAX_TURNS: usize = 64;
 
-/// Whether a condition always holds: `while true`, `until false`.
+/// Whether a condition is always true: `while true`, `until false`.
 pub(super) fn always(test: &Node, until: bool) -> bool {
     let wanted: &[&str] = if until { &["false"] } else { &["true", ":"] };
     match test {
@@ -27,8 +27,9 @@ fn name_of(simple: &Simple) -> Option<String> {
     simple.words.first().and_then(|word| plain_text(word))
 }
 
-/// Whether a body starts something beside itself at every turn and neither waits for it nor pauses nor ends. What is sure to
-/// run between the last thing started and the first of the next turn decides; what is disowned is waited for by nobody.
+/// Whether every turn of a body starts a background process and neither waits, pauses nor ends. What counts is
+/// what surely runs between the last process of a turn and the first of the next. `wait` does not wait for
+/// disowned processes.
 pub(super) fn piles_up(body: &Node) -> bool {
     let items = match body {
         Node::Group(inner, _) => return piles_up(inner),
@@ -65,7 +66,7 @@ fn holds_up(node: &Node) -> bool {
     }
 }
 
-/// Whether a loop can be left before its end.
+/// Whether a loop can be left early.
 pub(super) fn leaves(body: &Node) -> bool {
     match body {
         Node::Simple(simple) => name_of(simple).is_some_and(|name| name == "break"),
@@ -76,12 +77,12 @@ pub(super) fn leaves(body: &Node) -> bool {
 }
 
 impl Shell<'_> {
-    /// The turns of a `for` loop, one for each value.
+    /// Walks a `for` loop, one turn for each value.
     pub(super) fn turns(&mut self, name: &str, values: Vec<Text>, body: &Node, input: &Flow) -> Flow {
         let mut merged = Flow::default();
         let values = few_numbers(values);
         let many = values.len() > MAX_TURNS;
-        // Where a loop can be left, what any of its turns has set may be what stays.
+        // If the loop can be left, the values set in any turn may remain.
         let leaves = leaves(body);
         for value in values.into_iter().take(MAX_TURNS) {
             let before = leaves.then(|| self.frame.vars.clone());
@@ -99,7 +100,7 @@ impl Shell<'_> {
         merged
     }
 
-    /// After commands that may not have run, a variable can have its old value or the new one.
+    /// After commands that may not have run, a variable can have its old or its new value.
     pub(super) fn keep_alternatives(&mut self, before: &BTreeMap<String, Vec<Text>>) {
         for (name, values) in &mut self.frame.vars {
             let Some(old) = before.get(name) else { continue };
@@ -118,7 +119,7 @@ impl Shell<'_> {
     }
 }
 
-/// Whether what a command does to its shell depends on another one: `[ -d x ] && cd x`, and loops.
+/// Whether a change to the shell depends on another command: `[ -d x ] && cd x`, and loops.
 pub(super) fn may_not_run(node: &Node) -> bool {
     let goes = |first: &Node| {
         matches!(first, Node::Simple(simple)
@@ -135,7 +136,7 @@ pub(super) fn may_not_run(node: &Node) -> bool {
     }
 }
 
-/// Of many numbers a few stand for all: loops over `{1..500}` do the same each time.
+/// A few numbers stand for many: a loop over `{1..500}` does the same each time.
 fn few_numbers(mut values: Vec<Text>) -> Vec<Text> {
     let is_number = |value: &Text| {
         value.literal().is_some_and(|text| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit()))

@@ -1,4 +1,4 @@
-//! A shell command, read and walked as a shell would, without running anything.
+//! Parses a shell command and walks it as a shell would, without running anything.
 
 mod ast;
 mod braces;

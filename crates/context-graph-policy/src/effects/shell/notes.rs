@@ -1,4 +1,4 @@
-//! What a walk notes down: paths that are touched, hosts that are sent something, what is shown and what is unseen.
+//! What a walk records: touched paths, sent data, disclosures and unknowns.
 
 use super::eval::Shell;
 use super::flow::Flow;
@@ -6,14 +6,14 @@ use crate::effects::path::is_within;
 use crate::effects::{Access, Cargo, Disclosure, PathEffect, Send, Target, Text, Unknown};
 use crate::programs::lists;
 
-/// What a path costs of the work that a call may take, and what a pattern does.
+/// How much of the call's work budget a path costs, and a pattern.
 const PATH_WORK: usize = 8;
 const PATTERN_WORK: usize = 150;
 
-/// Where a container engine keeps the volumes that have names.
+/// The folder of a container engine's named volumes.
 pub(crate) const VOLUMES: &str = "/var/lib/docker/volumes/";
 
-/// An open file by its number. Anything longer, such as `/dev/fd/../x`, is a path like others.
+/// Whether a path is an open descriptor. Longer ones, such as `/dev/fd/../x`, are ordinary paths.
 fn is_descriptor(path: &str) -> bool {
     path.strip_prefix("/dev/fd/")
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
@@ -63,12 +63,12 @@ impl Shell<'_> {
         if text.literal().is_some_and(is_descriptor) {
             return;
         }
-        // A path is followed on the disk and met by every rule, and a pattern is tried on many names.
+        // A path is looked up on disk and compared with every rule; a pattern is tried on many names.
         if !self.charge(if text.has_glob() { PATTERN_WORK } else { PATH_WORK }) {
             return;
         }
         let target = Target::new(&text, &self.frame.cwd, self.places);
-        // What this very command wrote there is known: reading it shows nothing new.
+        // This command wrote the content itself, so reading it shows nothing new.
         if access == Access::Read
             && !recursive
             && target.literal().is_some_and(|path| self.whole.contains(path))
@@ -86,7 +86,7 @@ impl Shell<'_> {
         }));
     }
 
-    /// A link that this very command makes.
+    /// Remembers a link that this command makes.
     pub(crate) fn link(&mut self, from: &Text, to: &Text) {
         let from = crate::effects::path::absolute(from, &self.frame.cwd);
         if let Some(from) = from.literal() {
@@ -95,7 +95,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Where a path leads by a link that this very command made.
+    /// The target of a path through a link that this command made.
     fn linked(&self, path: &Text) -> Option<Text> {
         self.links.iter().find_map(|(link, to)| {
             let below = path.strip_prefix(link)?;
@@ -111,7 +111,7 @@ impl Shell<'_> {
         })
     }
 
-    /// Whether something on another machine or in a container is worth a look: the data it keeps, and its secrets.
+    /// Whether a path on another machine or in a container matters: because of its data or its secrets.
     fn matters_elsewhere(&self, access: Access, text: &Text, recursive: bool) -> bool {
         let path = crate::effects::path::absolute(text, &self.frame.cwd);
         let known = path.prefix();
@@ -123,7 +123,7 @@ impl Shell<'_> {
                     || lists::KEPT_ELSEWHERE
                         .iter()
                         .copied()
-                        // The home of a system without users is all of it.
+                        // On a system without users the home folder is everything.
                         .chain(Some(self.places.home).filter(|home| !matches!(*home, "" | "/")))
                         .any(|kept| is_within(place, kept))
             }
@@ -131,7 +131,7 @@ impl Shell<'_> {
         }
     }
 
-    /// What a path in a container is called outside of it, if it is one of ours.
+    /// The local path of a path in a container, if it is in a mounted folder.
     fn mounted(&self, inside: &Text) -> Option<Text> {
         let path = crate::effects::path::absolute(inside, &self.frame.cwd);
         self.mounts.iter().rev().find_map(|(at, ours)| {
@@ -146,7 +146,7 @@ impl Shell<'_> {
         })
     }
 
-    /// A word of an option such as `of=~/x` may still hold a tilde.
+    /// Expands a tilde that is left in a word such as `of=~/x`.
     pub(crate) fn home_expanded(&self, text: &Text) -> Text {
         match crate::effects::path::home_of(text.prefix(), self.places.home) {
             Some((home, rest)) => {
@@ -165,7 +165,7 @@ impl Shell<'_> {
         self.out.sends.push(Send { host, cargo, by: by.to_owned() });
     }
 
-    /// What reaches the end of a pipeline is shown.
+    /// Whatever reaches the end of a pipeline is shown.
     pub(crate) fn settle(&mut self, flow: &Flow) {
         if flow.environment {
             self.disclose(Disclosure::Environment);

@@ -1,4 +1,4 @@
-//! Reads `$x` and `${x…}`.
+//! Parses `$x` and `${x…}`.
 
 use super::ast::{Param, Part, Word};
 use super::parse::{Parsed, Parser};
@@ -45,7 +45,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The flags of zsh before a name, `${(e)x}`: whether what the variable holds is expanded once more.
+    /// zsh's flags before a name, `${(e)x}`: whether the variable's value is expanded again.
     fn flags(&mut self) -> Parsed<bool> {
         if !self.eat("(") {
             return Ok(false);
@@ -56,7 +56,7 @@ impl Parser<'_> {
         Ok(rest[..end].contains('e'))
     }
 
-    /// Inside double quotes a single quote in `${x:-it's}` is only a character.
+    /// Inside double quotes, the single quote in `${x:-it's}` is an ordinary character.
     fn quoted_operand(&mut self) -> Parsed<Word> {
         let mut parts = Vec::new();
         self.quoted_until(Some(b'}'), &mut parts)?;

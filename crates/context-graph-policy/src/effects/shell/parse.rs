@@ -1,19 +1,20 @@
-//! Reads a shell command line into [`Node`]s, in one pass and without backtracking.
+//! Parses a shell command line into [`Node`]s, in one pass and without backtracking.
 //!
-//! Written by hand because every tool call pays for it: general shell parsers cost a tenth of a millisecond on their
-//! first call, this one microseconds. What it cannot read is an error, never a guess: the caller treats it as unknown.
+//! Written by hand because every tool call pays for it: general shell parsers cost a tenth of a millisecond on
+//! their first call, this one microseconds. Input that it cannot parse is an error, never a guess: the caller
+//! treats it as unknown.
 
 use super::ast::{Assign, Node, Simple, Value};
 use super::redirections::HereDoc;
 
-/// Why a command could not be read.
+/// Why a command could not be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParseError {
-    /// Not shell as we know it.
+    /// Unknown syntax.
     Syntax,
-    /// Nested beyond what anybody writes.
+    /// Nested too deeply.
     Depth,
-    /// What every shell turns away: of this line nothing is run.
+    /// A syntax error in every shell: nothing of this line runs.
     Refused,
 }
 
@@ -21,8 +22,8 @@ const MAX_DEPTH: u32 = 48;
 
 const CLOSERS: [&str; 9] = ["then", "do", "done", "fi", "elif", "else", "esac", "}", "]]"];
 
-/// Reads a whole command. Of one that the shell turns away half-way, the lines before are run; where somebody types them,
-/// those behind it are, too.
+/// Parses a whole command. If the shell refuses a line, the lines before it run; in an interactive shell those
+/// after it run too.
 pub(crate) fn parse(source: &str) -> Result<Node, ParseError> {
     let mut items = Vec::new();
     let mut rest = source;
@@ -45,12 +46,12 @@ pub(crate) fn parse(source: &str) -> Result<Node, ParseError> {
     }
 }
 
-/// Reads a command that stands inside another one, `depth` levels down.
+/// Parses a command inside another one, `depth` levels down.
 pub(crate) fn parse_at(source: &str, depth: u32) -> Result<Node, ParseError> {
     Parser::new(source, depth).whole().map_err(unreadable)
 }
 
-/// Inside of another command an error is found when that is under way: what is around it runs.
+/// A shell finds an error in a nested command only while the outer one runs, so the outer one is not refused.
 pub(super) fn unreadable(error: ParseError) -> ParseError {
     if error == ParseError::Refused { ParseError::Syntax } else { error }
 }
@@ -61,7 +62,7 @@ pub(super) struct Parser<'a> {
     pub(super) pos: usize,
     pub(super) depth: u32,
     pub(super) pending: Vec<HereDoc>,
-    /// Where the line begins whose first command is being read: shells run line by line.
+    /// Start of the line whose first command is being parsed: shells run line by line.
     line: usize,
 }
 
@@ -111,7 +112,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Blanks, joined lines and comments.
+    /// Skips blanks, joined lines and comments.
     pub(super) fn skip_blanks(&mut self) {
         loop {
             match self.peek() {
@@ -145,19 +146,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The unquoted word at this place, without taking it.
+    /// The unquoted word at this position, without consuming it.
     pub(super) fn peek_plain(&self) -> &str {
         let rest = &self.bytes[self.pos.min(self.bytes.len())..];
         let end = rest.iter().position(|c| b" \t\r\n;&|<>()\"'\\$`".contains(c)).unwrap_or(rest.len());
-        // With a quote in it, a word is never a reserved one.
+        // A word with a quote in it is never a reserved word.
         if rest.get(end).is_some_and(|c| b"\"'\\$`".contains(c)) && !rest[end..].starts_with(b"\\\n") {
             return "";
         }
-        // Ends lie on ASCII characters, so the slice is whole characters.
+        // Both ends are ASCII characters, so the slice does not cut a character.
         self.source.get(self.pos..self.pos + end).unwrap_or("")
     }
 
-    /// Takes a reserved word where one must stand.
+    /// Consumes a reserved word that must be here.
     pub(super) fn reserved(&mut self, word: &str) -> Parsed<()> {
         self.skip_lines();
         if self.peek_plain() == word { self.expect(word) } else { Err(ParseError::Syntax) }
@@ -171,7 +172,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Commands up to something that ends a list.
+    /// Parses commands up to the end of a list.
     pub(super) fn list(&mut self) -> Parsed<Node> {
         self.nested(|p| {
             let mut items = Vec::new();
@@ -273,7 +274,7 @@ impl<'a> Parser<'a> {
                 "function" => {
                     p.pos += 8;
                     p.skip_blanks();
-                    // In zsh a function without a name is called where it stands.
+                    // In zsh a function without a name is called at once.
                     if p.at("{") {
                         return p.command();
                     }
@@ -382,7 +383,7 @@ impl<'a> Parser<'a> {
     fn item_index(&mut self) -> Option<String> {
         let rest = self.source.get(self.pos..)?.strip_prefix('[')?;
         let (index, _) = rest.split_once("]=")?;
-        // Not an index but a word with a bracket in it: the `]=` belongs to a later item.
+        // A word with a bracket, not an index: the `]=` belongs to a later item.
         if index.contains([' ', '\n']) && !index.contains(['$', '`']) {
             return None;
         }
@@ -402,7 +403,7 @@ fn one_or(mut items: Vec<Node>, many: impl FnOnce(Vec<Node>) -> Node) -> Node {
     }
 }
 
-/// The name before `=`, `+=` or `[i]=`, whether it appends, and how many bytes that took.
+/// The name before `=`, `+=` or `[i]=`, whether it appends, and its length in bytes.
 fn assignment_head(rest: &[u8]) -> Option<(String, bool, usize)> {
     let name = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'_').count();
     if name == 0 || rest[0].is_ascii_digit() {

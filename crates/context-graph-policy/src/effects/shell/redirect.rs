@@ -1,4 +1,4 @@
-//! Redirections, and the files that one command writes, fetches and then runs.
+//! Redirections, and files that the same command writes, fetches and then runs.
 
 use super::ast::{Redirect, RedirectKind};
 use super::eval::Shell;
@@ -46,7 +46,7 @@ impl Shell<'_> {
         input
     }
 
-    /// What a file gives to read.
+    /// What reading a file gives.
     fn read_from(&mut self, path: &Text) -> Flow {
         if let Some(flow) = self.descriptor(path) {
             return flow;
@@ -77,7 +77,7 @@ impl Shell<'_> {
         self.set(name, Text::lit(number.to_string()));
     }
 
-    /// Remembers what stands behind a number. With more of them than anybody uses, nothing is sure any more.
+    /// Remembers what a descriptor gives to read. With too many descriptors, nothing is certain.
     fn open(&mut self, number: u32, flow: Flow) {
         if let Some(known) = self.opened.iter_mut().find(|(known, _)| *known == number) {
             known.1 = flow;
@@ -88,14 +88,14 @@ impl Shell<'_> {
         }
     }
 
-    /// What a command writes to files. `by` is `: >` where it is nothing, and `>` elsewhere.
+    /// Handles what a command writes to files. `by` is `: >` if it writes nothing, otherwise `>`.
     pub(super) fn redirect_out(&mut self, redirects: &[Redirect], flow: &mut Flow, by: &str) {
         for redirect in redirects {
             let (word, append) = match &redirect.kind {
                 RedirectKind::Write(word) => (word, false),
                 RedirectKind::Append(word) => (word, true),
                 RedirectKind::ReadWrite(word) => {
-                    // Open for both: by whatever number, it can be written to. What is a device was looked at above.
+                    // Open for both, so any descriptor can write to it. Devices were handled above.
                     let path = self.joined_path(word);
                     if !path.prefix().starts_with("/dev/") {
                         self.touch(Access::Write, &path, ">");
@@ -169,7 +169,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `> >(sh)`: what is written there another command reads.
+    /// `> >(sh)`: another command reads what is written.
     pub(crate) fn feed(&mut self, path: &Text, flow: &Flow) {
         let number = path.literal().and_then(|path| path.strip_prefix("/dev/fd/")?.parse::<usize>().ok());
         let body = number.and_then(|number| self.substitutions.get(number.checked_sub(63)?)).cloned();
@@ -178,7 +178,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A file gets what flows: its text where that is known, and the suspicions.
+    /// A file gets the flow's text, if known, and everything suspicious about it.
     pub(crate) fn pour(&mut self, path: &Text, flow: &Flow, append: bool) {
         if flow.network {
             self.taint(path, Taint::Network);
@@ -195,7 +195,7 @@ impl Shell<'_> {
         }
     }
 
-    /// One file becomes another: what is known of its content goes along.
+    /// A file is copied: takes along what is known of its content.
     pub(crate) fn carry_over(&mut self, source: &Text, destination: &Text) {
         let content =
             self.content_to_copy(source).or_else(|| self.descriptor(source)?.literal().map(str::to_owned));
@@ -204,7 +204,7 @@ impl Shell<'_> {
         if content.is_none() && taint.is_none() {
             return;
         }
-        // Into a folder, a file keeps its name; which of the two it is cannot always be seen.
+        // A file copied into a folder keeps its name. Whether the destination is a folder is not always known.
         let mut within = destination.clone();
         within.push_str("/");
         within.extend(&source.file_name());
@@ -218,7 +218,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Remembers where a copy's content is to be found now.
+    /// Remembers where a copy's content comes from.
     fn copied(&mut self, source: &Text, destination: &Text) {
         let mut within = destination.clone();
         within.push_str("/");
@@ -229,13 +229,13 @@ impl Shell<'_> {
         self.copies.extend(copies.into_iter().map(|copy| (copy, origin.clone())));
     }
 
-    /// A file gets content from where nobody here can see it.
+    /// Marks a file whose content cannot be seen.
     pub(crate) fn taint(&mut self, path: &Text, taint: Taint) {
         let path = absolute(path, self.cwd());
         self.tainted.extend(path.literal().map(|path| (path.to_owned(), taint)));
     }
 
-    /// Where this command got a file's content from, if it hid it.
+    /// Where this command got a file's hidden content from.
     pub(crate) fn taint_of(&self, path: &Text) -> Option<Taint> {
         if self.tainted.is_empty() {
             return None;
@@ -245,7 +245,7 @@ impl Shell<'_> {
         self.tainted.iter().rev().find(|(known, _)| known == path).map(|(_, taint)| *taint)
     }
 
-    /// Notes that a file is run, where its content is hidden.
+    /// Notes that a file with hidden content is run.
     pub(crate) fn run_tainted(&mut self, path: &Text, by: &str) {
         match self.taint_of(path) {
             Some(Taint::Network) => self.unknown(Unknown::Downloaded(by.to_owned())),
@@ -254,7 +254,7 @@ impl Shell<'_> {
         }
     }
 
-    /// What this command itself has put into a file.
+    /// The content that this command wrote to a file.
     pub(crate) fn content_of(&self, path: &Text) -> Option<String> {
         if self.written.is_empty() {
             return None;
@@ -263,7 +263,7 @@ impl Shell<'_> {
         self.written.get(path.literal()?).cloned()
     }
 
-    /// The same for a file that is run: a pattern may mean it, and the search path may lead to it.
+    /// The same for a file that is run: a pattern may mean it, or the search path may lead to it.
     pub(crate) fn content_like(&self, path: &Text) -> Option<String> {
         if self.written.is_empty() {
             return None;
@@ -279,8 +279,8 @@ impl Shell<'_> {
         self.content_of(path).or_else(found)
     }
 
-    /// The same for a file that is copied: a program of the system stands for a script that calls it, so that its
-    /// copy under another name is still seen for what it is.
+    /// The same for a file that is copied. A system program is treated as a script that calls it, so that a
+    /// copy under another name is still recognised.
     pub(crate) fn content_to_copy(&self, path: &Text) -> Option<String> {
         self.content_of(path).or_else(|| {
             let path = path.literal().filter(|path| is_system_program(path))?;
@@ -288,7 +288,7 @@ impl Shell<'_> {
         })
     }
 
-    /// An installer out of an archive that this very command fetched.
+    /// Notes an installer from an archive that this command fetched.
     pub(crate) fn run_unpacked(&mut self, file: &Text) {
         let name = file.file_name();
         let installs = || ["install", "setup", "bootstrap"].iter().any(|word| name.known().starts_with(word));
@@ -297,27 +297,27 @@ impl Shell<'_> {
         }
     }
 
-    /// The script that a program's name stands for because this very command put it there.
+    /// The script behind a program's name, if this command wrote it.
     pub(crate) fn script_behind(&self, word: &Text) -> Option<String> {
         if self.written.is_empty() {
             return None;
         }
         let name = word.literal()?;
         let content = self.content_of(word)?;
-        // Without a folder it is found through the path, where a copy of a program counts and a note does not.
+        // A name without a folder is found through the search path. There only a copy of a program counts.
         (name.contains('/') || content.starts_with(CALLS_PROGRAM)).then_some(content)
     }
 }
 
-/// How the stand-in for a program begins.
+/// The first word of the script that stands for a program.
 const CALLS_PROGRAM: &str = "command ";
 
-/// Where a file's content came from when it cannot be seen.
+/// The origin of content that cannot be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taint {
     /// From the network.
     Network,
-    /// Out of a decoder.
+    /// From a decoder.
     Decoded,
 }
 

@@ -1,4 +1,4 @@
-//! Reads redirections and the here-documents that follow their line.
+//! Parses redirections and the here-documents that follow their line.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::ast::{Redirect, RedirectKind, Word};
 use super::parse::{ParseError, Parsed, Parser};
 
-/// A document whose body begins on the next line.
+/// A here-document whose body starts on the next line.
 pub(super) struct HereDoc {
     delimiter: String,
     quoted: bool,
@@ -26,7 +26,7 @@ impl Parser<'_> {
                 if line.trim_end_matches('\r') == doc.delimiter {
                     break;
                 }
-                // Within a substitution the parenthesis that closes it ends the document as well.
+                // Inside a substitution its closing parenthesis also ends the document.
                 if let Some(after) =
                     line.strip_prefix(doc.delimiter.as_str()).filter(|after| after.starts_with(')'))
                     && self.depth > 1
@@ -111,7 +111,7 @@ impl Parser<'_> {
         Ok(Some(Redirect { fd, name, kind }))
     }
 
-    /// `>|`, and zsh's `>!`: the file is written even where the shell keeps those that are there.
+    /// `>|`, and zsh's `>!`: overwrites the file even with `noclobber`.
     fn forced(&mut self) {
         let _ = self.eat("|") || self.eat("!");
     }
@@ -127,7 +127,7 @@ impl Parser<'_> {
         self.word()
     }
 
-    /// A redirection to nothing, or where none can stand: `git diff <commit>`. To zsh `<1-9>` is a pattern.
+    /// A redirection without a target or in a wrong place: `git diff <commit>`. In zsh `<1-9>` is a pattern.
     pub(super) fn refused(&self) -> ParseError {
         let before = self.source.get(..self.pos).unwrap_or("");
         let inner = before.rsplit_once('>').and_then(|(before, _)| before.rsplit_once('<'));

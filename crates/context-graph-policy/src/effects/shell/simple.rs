@@ -1,4 +1,4 @@
-//! A simple command: its words, assignments and redirections, and what is called.
+//! A simple command: its words, assignments and redirections, and the program it calls.
 
 use super::ast::Simple;
 use super::eval::{MAX_VALUES, Shell};
@@ -6,7 +6,7 @@ use super::flow::{Flow, merge};
 use crate::effects::Text;
 
 impl Shell<'_> {
-    /// Walks a command once for each of the values that its variables may have.
+    /// Walks a command once for each possible value of its variables.
     pub(super) fn simple(&mut self, simple: &Simple, stdin: &Flow) -> Flow {
         let mut result = Flow::default();
         self.choice = 0;
@@ -45,7 +45,7 @@ impl Shell<'_> {
             assigns.push((assign.name.clone(), value.first().cloned().unwrap_or_default()));
             given.push((assign, value));
         }
-        // All words are expanded before the first of them is set.
+        // All words are expanded before the first variable is set.
         if declares {
             self.declare_all(&fields, given);
         }
@@ -69,7 +69,7 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a command of these words says nothing, so that a file it is sent to is emptied.
+/// Whether a command prints nothing, so that a redirection empties the file.
 fn writes_nothing(fields: &[Text]) -> bool {
     match fields {
         [] => true,

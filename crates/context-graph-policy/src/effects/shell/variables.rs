@@ -1,14 +1,14 @@
-//! Variables, arrays and positional parameters: what a command sets and can be seen to read back.
+//! Variables, arrays and positional parameters that a command sets and reads back.
 
 use super::ast::{Assign, Value};
 use super::eval::Shell;
 use crate::effects::{Text, Unknown};
 
-/// Characters a variable may hold.
+/// How many characters a variable may hold.
 const MAX_VALUE: usize = 64 * 1024;
-/// Characters of a value that take as much work as a command.
+/// How many characters of a value cost as much work as a command.
 const BYTES_A_STEP: usize = 256;
-/// Variables that are followed.
+/// How many variables are followed.
 const MAX_VARIABLES: usize = 256;
 
 impl Shell<'_> {
@@ -24,7 +24,7 @@ impl Shell<'_> {
 
     pub(super) fn assign(&mut self, assign: &Assign, mut value: Vec<Text>) {
         let name = &assign.name;
-        // zsh writes a file by setting an element of an array.
+        // zsh writes a file when an element of this array is set.
         if name == "mapfile" {
             for file in &assign.indexes {
                 self.touch(
@@ -34,7 +34,7 @@ impl Shell<'_> {
                 );
             }
         }
-        // Shells keep their aliases, functions and the places of programs in arrays of their own.
+        // Shells keep aliases, functions and program paths in special arrays.
         let renames =
             ["BASH_ALIASES", "BASH_CMDS", "aliases", "galiases", "saliases", "functions", "commands"];
         if renames.contains(&name.as_str()) && !assign.indexes.is_empty() {
@@ -70,7 +70,7 @@ impl Shell<'_> {
         self.set(name, value);
     }
 
-    /// `declare`, `local` and their like, with the options that change what a variable is.
+    /// `declare`, `local` and similar, with the options that change a variable.
     pub(super) fn declare_all(&mut self, fields: &[Text], declared: Vec<(&Assign, Vec<Text>)>) {
         let verb = fields.first().map_or("", Text::known);
         let letters: String = fields[1..]
@@ -100,7 +100,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The variable that a name stands for.
+    /// The variable that a name refers to.
     pub(super) fn meant(&self, name: &str) -> String {
         let mut name = name.to_owned();
         for _ in 0..8 {
@@ -120,7 +120,7 @@ impl Shell<'_> {
             (Some(false), Some(text)) => Text::lit(text.to_lowercase()),
             _ => value,
         };
-        // Wherever a number is wanted, a subscript in the value is evaluated.
+        // If the variable is used as a number, a subscript in its value is evaluated.
         self.subscript(&value);
         if name == "IFS" {
             self.split_at = value.literal().map(str::to_owned);
@@ -133,14 +133,14 @@ impl Shell<'_> {
             self.unknown(Unknown::TooLarge);
             return;
         }
-        // Long values that are put together again and again add up.
+        // Long values that are built again and again add up.
         if !self.charge(value.len() / BYTES_A_STEP) {
             return;
         }
         self.frame.vars.insert(name.to_owned(), vec![value]);
     }
 
-    /// A prompt is expanded whenever it is shown, commands in it and all.
+    /// A prompt is expanded each time it is shown, including commands in it.
     pub(super) fn prompted(&mut self, value: &Text) {
         if let Some(text) = value.literal().filter(|text| text.contains(['$', '`'])) {
             let script = format!(": {text}");
@@ -148,7 +148,7 @@ impl Shell<'_> {
         }
     }
 
-    /// In sums the names of variables stand for what they hold, and a subscript in that is evaluated.
+    /// In arithmetic, names of variables stand for their values, and a subscript in a value is evaluated.
     pub(super) fn counted(&mut self, sum: &str) {
         if self.frame.vars.is_empty() {
             return;
@@ -190,7 +190,7 @@ impl Shell<'_> {
         self.frame.arrays.get(name)
     }
 
-    /// A variable's value, where this command has set it; with several, the one now looked at.
+    /// The value of a variable that this command set. With several values, the current choice.
     pub(crate) fn variable(&mut self, name: &str) -> Option<Text> {
         let values = self.frame.vars.get(name)?;
         self.most_choices = self.most_choices.max(values.len());

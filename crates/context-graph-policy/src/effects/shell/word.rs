@@ -1,4 +1,4 @@
-//! Reads words: quotes, escapes, parameters and substitutions.
+//! Parses words: quotes, escapes, parameters and substitutions.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use super::ast::{Part, Word};
 use super::parameter::simple_param;
 use super::parse::{ParseError, Parsed, Parser, parse_at, unreadable};
 
-/// The text of a word that needs no evaluation.
+/// The text of a word that needs no expansion.
 pub(crate) fn plain_text(word: &[Part]) -> Option<String> {
     let mut text = String::new();
     for part in word {
@@ -18,7 +18,7 @@ pub(crate) fn plain_text(word: &[Part]) -> Option<String> {
     Some(text)
 }
 
-/// The body of a here-document whose delimiter is not quoted. Text that does not read stays as it is.
+/// The body of a here-document with an unquoted delimiter. Text that cannot be parsed stays as it is.
 pub(super) fn here_doc_body(body: &str, depth: u32) -> Word {
     let mut parser = Parser::new(body, depth);
     let mut parts = Vec::new();
@@ -38,7 +38,7 @@ impl Parser<'_> {
         self.nested(|p| p.word_until(None))
     }
 
-    /// A word that ends at a blank or operator, or inside `${…}` at its closing brace or another given byte.
+    /// A word. It ends at a blank or operator, or inside `${…}` at the closing brace or another given byte.
     pub(super) fn word_until(&mut self, closer: Option<u8>) -> Parsed<Word> {
         let mut parts: Word = Vec::new();
         let mut bare = String::new();
@@ -89,7 +89,7 @@ impl Parser<'_> {
                     flush(&mut bare, &mut parts);
                     let before = parts.len();
                     self.quoted_until(Some(b'"'), &mut parts)?;
-                    // An empty string is a word; an empty `"$@"` is none.
+                    // An empty string is a word; an empty `"$@"` is not.
                     if parts.len() == before {
                         parts.push(Part::Quoted(String::new()));
                     }
@@ -116,7 +116,7 @@ impl Parser<'_> {
         Some(c)
     }
 
-    /// Text in double quotes, or a whole here-document where no closer is given.
+    /// Text in double quotes, or a whole here-document if no closer is given.
     pub(super) fn quoted_until(&mut self, closer: Option<u8>, parts: &mut Word) -> Parsed<()> {
         let mut text = String::new();
         loop {
@@ -163,7 +163,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What `$` or a backtick begins; `None` if `$` stands for itself.
+    /// What starts with `$` or a backtick; `None` if the `$` is an ordinary character.
     fn dollar(&mut self, quoted: bool) -> Parsed<Option<Part>> {
         if self.eat("`") {
             return self.backticks(quoted).map(Some);
@@ -180,7 +180,7 @@ impl Parser<'_> {
                     self.pos = start;
                 }
                 self.pos += 2;
-                // A here-document begun outside must not end inside.
+                // A here-document started outside must not end inside.
                 let outer = std::mem::take(&mut self.pending);
                 let body = self.list().map_err(unreadable)?;
                 self.pending = outer;
@@ -196,7 +196,8 @@ impl Parser<'_> {
                 self.ansi_c().map(|text| Some(Part::Quoted(text)))
             }
             Some(b'"') if !quoted => {
-                // `$"…"` is translated text: the string itself but for its locale. The caller reads the quotes.
+                // `$"…"` is translated text: the string itself, depending on the locale. The caller reads the
+                // quotes.
                 self.pos += 1;
                 Ok(Some(Part::Quoted(String::new())))
             }
@@ -246,7 +247,7 @@ impl Parser<'_> {
         Ok(Part::Output { body: Rc::new(body), quoted })
     }
 
-    /// `$'…'` with its escapes undone.
+    /// `$'…'`, unescaped.
     fn ansi_c(&mut self) -> Parsed<String> {
         let mut text = String::new();
         loop {
@@ -285,7 +286,7 @@ impl Parser<'_> {
         char::from_u32(value).filter(|c| *c != '\0')
     }
 
-    /// `((…))` from its first parenthesis on; nothing, and nothing taken, where it is two subshells after all.
+    /// `((…))` from its first parenthesis. `None`, with nothing consumed, if these are two subshells.
     pub(super) fn arithmetic_command(&mut self) -> Option<Vec<Word>> {
         let start = self.pos;
         let mut depth = 0i32;
@@ -315,7 +316,7 @@ impl Parser<'_> {
         Some(vec![parts])
     }
 
-    /// The code that zsh runs for each name that a pattern fits: `*(e:'…':)`.
+    /// The code that zsh runs for each matching name: `*(e:'…':)`.
     fn qualifier(&self) -> Option<&str> {
         let rest = self.source.get(self.pos..)?.strip_prefix("(e")?;
         let mark = rest.chars().next().filter(char::is_ascii_punctuation)?;
