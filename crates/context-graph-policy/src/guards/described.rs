@@ -1,4 +1,4 @@
-//! What the tables say is not done unasked, and the one rule for programs that nobody has described.
+//! What the tables say must be asked about, and one rule for programs without a description.
 
 use context_graph_events::told;
 use context_graph_events::words::tame;
@@ -26,7 +26,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-/// Verbs after which something is gone.
+/// Verbs that destroy something.
 const VERBS: &[&str] = &[
     "delete",
     "destroy",
@@ -74,7 +74,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Notes what a table says, unless what it is done to need not last.
+/// Reports what a table says, unless the target is temporary or otherwise excused.
 fn report(case: &Case<'_>, call: &Invocation<'_>, stop: &Stop, found: &mut Found) -> bool {
     let Some(rule) = rule_of(&stop.rule) else { return false };
     if is_excused(case, call, rule) {
@@ -89,7 +89,7 @@ fn rule_of(id: &str) -> Option<&'static Rule> {
     GUARDS.iter().flat_map(|guard| guard.rules).find(|rule| rule.id == id).copied()
 }
 
-/// Whether what is done concerns only what is there for tests, for a while, or in a file.
+/// Whether the call is excused: for example, it only affects test data, temporary files or a disk image.
 fn is_excused(case: &Case<'_>, call: &Invocation<'_>, rule: &Rule) -> bool {
     if std::ptr::eq(rule, &raw const DATABASE) {
         is_for_tests(call) || is_passing_scan(case, call.run)
@@ -104,7 +104,7 @@ fn is_excused(case: &Case<'_>, call: &Invocation<'_>, rule: &Rule) -> bool {
     }
 }
 
-/// What comes of it, where a table has no words of its own.
+/// The consequence, for a table without words of its own.
 fn consequence(rule: &str) -> &'static str {
     match rule {
         "destructive-data/database" => "would delete data",
@@ -124,7 +124,7 @@ fn consequence(rule: &str) -> &'static str {
     }
 }
 
-/// Whether a program that nobody described, or one that works on what lies elsewhere, is given a verb that destroys.
+/// Whether an undescribed program, or one that works on remote data, is given a destructive verb.
 fn destroys(case: &Case<'_>, call: &Invocation<'_>, added: Option<&Row>) -> bool {
     let name = call.run.name.as_str();
     let reach = call.rows.iter().rev().find_map(|row| row.reach).or_else(|| added.and_then(|row| row.reach));
@@ -135,7 +135,7 @@ fn destroys(case: &Case<'_>, call: &Invocation<'_>, added: Option<&Row>) -> bool
         }
         (None, None) => {}
     }
-    // A script of the project's own, or one under a path, does what the project has it do.
+    // A script does what its project intends.
     let is_script =
         name.rsplit_once('.').is_some_and(|(_, end)| matches!(end, "sh" | "py" | "js" | "ts" | "rb" | "pl"))
             || case.effects.paths.iter().any(|effect| effect.access == Access::Execute && effect.by == name);
@@ -144,7 +144,8 @@ fn destroys(case: &Case<'_>, call: &Invocation<'_>, added: Option<&Row>) -> bool
         && (verb_of(call) || is_removing_cmdlet(name))
 }
 
-/// `Remove-EC2Instance`: of PowerShell's commands the name is the verb. What lives in the session alone is nobody's loss.
+/// `Remove-EC2Instance`: the name of a PowerShell command contains the verb. Objects of the session itself are
+/// no loss.
 fn is_removing_cmdlet(name: &str) -> bool {
     const OWN: &[&str] = &[
         "alias",
@@ -173,8 +174,8 @@ fn is_removing_cmdlet(name: &str) -> bool {
     })
 }
 
-/// Whether one of the first words is such a verb. A word right behind an option may be its value, so it has to be
-/// followed by what is destroyed.
+/// Whether one of the first words is a destructive verb. A word right after an option may be its value, so a
+/// target must follow it.
 fn verb_of(call: &Invocation<'_>) -> bool {
     let args = &call.run.args;
     let mut words = 0;

@@ -1,5 +1,5 @@
-//! Work that git would throw away: uncommitted changes, and history that others build on. What follows from a subcommand and
-//! its options alone is in the tables; here are refs, ranges, paths and settings.
+//! Work that git would discard: uncommitted changes, and history that others build on. The tables cover what a
+//! subcommand and its options decide alone. This module handles refs, ranges, paths and settings.
 
 use context_graph_events::told;
 
@@ -35,7 +35,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Settings that have git throw away what is there, now or at every later push.
+/// Settings that make git discard data, now or at every later push.
 fn settings(call: &Invocation<'_>, found: &mut Found) {
     if git_settings(call).iter().any(|(name, value)| expires(name, value.known())) {
         found.add(&HISTORY, "`git -c gc.…Expire` has git remove the way back.");
@@ -51,7 +51,7 @@ fn settings(call: &Invocation<'_>, found: &mut Found) {
     }
 }
 
-/// The words behind the subcommand.
+/// The words after the subcommand.
 fn words_of(call: &Invocation<'_>) -> Vec<String> {
     call.words.iter().skip(1).map(ToString::to_string).collect()
 }
@@ -99,15 +99,14 @@ fn git(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
     }
 }
 
-/// Whether `git clean` is told that it may remove files without being forced to.
+/// Whether `git clean` is allowed to remove files without `-f`.
 fn needs_no_force(call: &Invocation<'_>) -> bool {
     git_settings(call).iter().any(|(name, value)| {
         name == "clean.requireforce" && matches!(value.known(), "false" | "0" | "no" | "off")
     })
 }
 
-/// Whether git works on files that were put aside for a while: a checkout below the system's temporary folders that is not
-/// the project, nor one that it lies in.
+/// Whether git works on a temporary checkout: below a temporary folder, not in the project and not around it.
 pub(super) fn is_put_aside(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let sub = call.word(0);
     if !matches!(
@@ -117,7 +116,7 @@ pub(super) fn is_put_aside(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     {
         return false;
     }
-    // Any other option before the subcommand may lead elsewhere.
+    // Any other option before the subcommand may change the folder.
     let place = match call.run.args.as_slice() {
         [option, folder, named, ..] if option.known() == "-C" && named.known() == sub => {
             absolute_str(&folder.to_string(), &call.run.cwd.to_string())
@@ -139,14 +138,14 @@ fn is_everything(word: &str) -> bool {
     matches!(word, "." | "./" | ":/" | "*" | "./*" | ":" | "-A" | ":(top)" | "/" | "--all")
 }
 
-/// Whether a setting has git drop what no branch reaches before anybody can miss it.
+/// Whether a setting makes git drop unreachable objects too early.
 fn expires(key: &str, value: &str) -> bool {
     key.starts_with("gc.")
         && (key.ends_with("expire") || key.ends_with("expireunreachable"))
         && matches!(value, "now" | "all" | "0")
 }
 
-/// A setting by which every later push overwrites what is there.
+/// A setting that makes every later push overwrite its target.
 fn forces_every_push(words: &[String]) -> bool {
     words.windows(2).any(|pair| {
         let key = pair[0].to_ascii_lowercase();
@@ -159,7 +158,7 @@ fn forces_every_push(words: &[String]) -> bool {
     })
 }
 
-/// Whether `git clean` is only let at folders that a build makes.
+/// Whether `git clean` is limited to build folders.
 fn is_only_built(words: &[String]) -> bool {
     const BUILT: &[&str] = &[
         "build",
@@ -177,12 +176,12 @@ fn is_only_built(words: &[String]) -> bool {
         && words.iter().all(|word| BUILT.contains(&word.trim_start_matches("./").trim_end_matches('/')))
 }
 
-/// Branches by the handful, or whatever another command lists.
+/// Several branches, or all that another command lists.
 fn is_mass(words: &[String]) -> bool {
     words.len() > 2 || words.iter().any(|word| word.contains(['…', '*']))
 }
 
-/// Whether a path is a folder or a pattern: with it goes more than one file's changes.
+/// Whether a path is a folder or a pattern, which affects more than one file.
 fn is_many(case: &Case<'_>, word: &str) -> bool {
     if word.contains(['*', '?']) || word.ends_with('/') || word.starts_with(":(") {
         return true;
@@ -190,7 +189,7 @@ fn is_many(case: &Case<'_>, word: &str) -> bool {
     match case.ctx.fs.kind(&absolute_str(word, case.ctx.cwd)) {
         Some(FileKind::Folder) => true,
         Some(_) => false,
-        // What is not there can have been removed. Files without an extension are written in capitals.
+        // The path may have been removed. Files without an extension usually start with a capital letter.
         None => {
             let name = word.rsplit('/').next().unwrap_or(word);
             !name.contains('.')
@@ -200,7 +199,7 @@ fn is_many(case: &Case<'_>, word: &str) -> bool {
     }
 }
 
-/// `git fetch origin +x:main` sets a branch here to what is there.
+/// `git fetch origin +x:main` forces a local branch to the remote's state.
 fn fetch(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Found) {
     for reference in words.iter().skip(1) {
         let plus = reference.starts_with('+');
@@ -222,11 +221,11 @@ fn checkout(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mu
     }
 }
 
-/// The branch that a command sets to another commit, whatever it pointed at before.
+/// The branch that a command forces to another commit.
 fn moved_branch<'w>(call: &'w Invocation<'_>, words: &'w [String]) -> Option<&'w str> {
     let named = |at: usize| words.get(at).map(String::as_str);
     match call.word(0) {
-        // With one name it is the current branch that is renamed, as every new repository does.
+        // With one name, the current branch is renamed, as in every new repository.
         "branch" if call.has("-M") || call.has("-C") => named(1),
         "branch" if call.has("-f") && (call.has("-m") || call.has("-c")) => named(1),
         "branch" if call.has("-f") && !(call.has("-d") || call.has("-D")) => named(0),
@@ -245,7 +244,7 @@ fn push(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Fo
         found.add(&PUSH, "`git push --prune` removes every branch there that is not here.");
     }
     let mut named = false;
-    // What is pushed where can be said by a setting, too.
+    // A setting can also say what is pushed where.
     let set: Vec<String> = git_settings(call)
         .into_iter()
         .filter(|(name, _)| name.starts_with("remote.") && name.rsplit('.').next() == Some("push"))
@@ -279,7 +278,7 @@ fn push(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Fo
     }
 }
 
-/// A tag, by its full name or because it reads as a version.
+/// Whether a ref is a tag: by its full name, or because it looks like a version.
 fn is_release(to: &str) -> bool {
     let name = to.strip_prefix("refs/tags/");
     let version = to.strip_prefix('v').unwrap_or(to);

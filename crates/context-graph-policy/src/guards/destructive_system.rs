@@ -55,12 +55,12 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// `kill $PPID`: the shell's own parent is the client.
+/// `kill $PPID`: the shell's parent is the client.
 fn kills_parent(case: &Case<'_>, run: &Run) -> bool {
     run.name == "kill" && ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
 }
 
-/// Programs without which others, or the machine itself, do not go on.
+/// Programs that the machine or other programs need.
 const SERVICES: &[&str] = &[
     "NetworkManager",
     "WindowServer",
@@ -94,7 +94,7 @@ const SERVICES: &[&str] = &[
     "systemd",
 ];
 
-/// Whether a service is ended by its name, or by the number that a look-up by its name gives.
+/// Whether a service is ended by its name, or by the process id that a look-up by name returns.
 fn ends_service(case: &Case<'_>, run: &Run) -> bool {
     let names = |run: &Run| {
         run.args.iter().any(|arg| {
@@ -117,7 +117,7 @@ fn ends_service(case: &Case<'_>, run: &Run) -> bool {
     }
 }
 
-/// Whether a source that never ends goes into a file, with nothing to cut it off.
+/// Whether endless input is written to a file without a limit.
 fn fills_disk(case: &Case<'_>, run: &Run) -> bool {
     let endless = |word: &str| matches!(word, "/dev/zero" | "/dev/urandom" | "/dev/random");
     match run.name.as_str() {
@@ -136,7 +136,7 @@ fn fills_disk(case: &Case<'_>, run: &Run) -> bool {
     }
 }
 
-/// Whether what never ends goes straight into a file, with no program between that could end it.
+/// Whether endless output goes directly to a file, with no program in between that could stop it.
 fn writes_straight(case: &Case<'_>, straight: &[&str]) -> bool {
     straight.iter().any(|text| case.command.contains(text))
         && case.effects.paths.iter().any(|effect| {
@@ -156,7 +156,7 @@ fn is_device(place: &str) -> bool {
     !channel && !harmless.contains(&name)
 }
 
-/// An image of a disk is a file like any other.
+/// Whether the run works on a disk image, which is an ordinary file.
 pub(super) fn is_on_file(run: &Run) -> bool {
     let device = |arg: &Text| arg.has_hole() || arg.prefix().starts_with("/dev/");
     !run.args.iter().any(device)
@@ -165,13 +165,13 @@ pub(super) fn is_on_file(run: &Run) -> bool {
         })
 }
 
-/// Whether `kill` is given every process there is: what `ps` lists, with nothing looked for in it.
+/// Whether `kill` gets every process: an unfiltered list from `ps`.
 fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
     if run.name != "kill" || !run.args.iter().any(Text::has_hole) {
         return false;
     }
     let narrows = |other: &Run| match other.name.as_str() {
-        // Numbers are what processes are listed by.
+        // A search for numbers does not narrow a list of process ids.
         "grep" | "rg" | "egrep" => !other.args.iter().any(|arg| arg.known().contains("[0-9]")),
         "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat" | "pidof" | "cat" => true,
         "pgrep" => {
@@ -206,13 +206,14 @@ fn kills_everything(run: &Run) -> bool {
     match run.name.as_str() {
         "kill" => {
             let targets = words.iter().enumerate().filter(|(at, word)| {
-                // The first `-N` is a signal; a later one, or one after `--`, is a group.
+                // The first `-N` is a signal; a later one, or one after `--`, is a process group.
                 !(word.starts_with('-')
                     && (*at == 0 || words.get(at - 1).is_some_and(|before| before == "-s" || before == "-n")))
             });
             let only_minus_one = words.len() == 1 && words[0] == "-1";
             let hard = words.iter().any(|word| matches!(word.as_str(), "-9" | "-KILL" | "-SIGKILL"));
-            // A group that is asked to end is its own shell's; one that is killed takes along what runs this.
+            // Asking the own group to end only affects this shell. Killing it also ends the program that runs
+            // it.
             let own_group = hard && words.iter().any(|word| word == "0");
             only_minus_one || own_group || targets.into_iter().any(|(_, word)| word == "-1" || word == "1")
         }
@@ -221,7 +222,7 @@ fn kills_everything(run: &Run) -> bool {
                 && !words.iter().any(|w| w == "-l")
         }
         "killall5" => true,
-        // Whoever uses a folder that everybody uses.
+        // Every process that uses a shared folder.
         "fuser" => {
             run.args.iter().any(|arg| arg.prefix().starts_with('-') && arg.prefix().contains('k'))
                 && words.iter().any(|word| {

@@ -1,4 +1,4 @@
-//! Files, archives and credentials that would leave the machine.
+//! Files, archives and credentials that leave the machine.
 
 use context_graph_events::told;
 
@@ -47,7 +47,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Variables that hold the token of one service, and what its hosts are called.
+/// Variables with a service's token, and parts of that service's host names.
 const TOKENS: &[(&str, &[&str])] = &[
     ("GITHUB_TOKEN", &["git", "ghcr", "azure"]),
     ("GH_TOKEN", &["git", "ghcr", "azure"]),
@@ -62,7 +62,7 @@ const TOKENS: &[(&str, &[&str])] = &[
     ("HF_TOKEN", &["huggingface", "hf."]),
 ];
 
-/// A token that goes along with a request, none of which is to its own service.
+/// A token that is sent, although no request goes to its own service.
 fn sent_astray(case: &Case<'_>) -> Option<&'static str> {
     if case.effects.sends.is_empty() || !case.command.contains("_TOKEN") && !case.command.contains("_KEY") {
         return None;

@@ -1,4 +1,4 @@
-//! Doors that a command opens to this machine: tunnels, terminals in a browser, servers of whole folders.
+//! Commands that open this machine to others: tunnels, browser terminals, servers for whole folders.
 
 use super::Case;
 use super::places::is_within;
@@ -6,7 +6,7 @@ use crate::effects::path::absolute_str;
 use crate::effects::{Run, Text};
 use crate::programs::Invocation;
 
-/// What would be open to others, if anything is. Tunnels and terminals are in the tables.
+/// What would be open to others, if anything. The tables cover tunnels and terminals.
 pub(super) fn opened(case: &Case<'_>, call: &Invocation<'_>) -> Option<&'static str> {
     if forwards_from_there(call) {
         return Some("a port of this machine");
@@ -26,7 +26,7 @@ fn forwards_from_there(call: &Invocation<'_>) -> bool {
         && call.values("-R").any(|value| is_forward(value.known()))
 }
 
-/// The folder that a server of files gives out.
+/// The folder that a file server shares.
 fn served<'c>(call: &'c Invocation<'_>) -> Option<&'c str> {
     let value = |name: &str| call.value(name).map(Text::known);
     let first = || {
@@ -35,7 +35,7 @@ fn served<'c>(call: &'c Invocation<'_>) -> Option<&'c str> {
     };
     match call.run.name.as_str() {
         "python" | "python3" | "python2" => {
-            // What stands behind the module is the module's own.
+            // The words after the module are its own.
             let words: Vec<&str> = call.run.args.iter().map(Text::known).collect();
             let serves = words.windows(2).any(|pair| {
                 pair[0] == "-m"
@@ -60,7 +60,7 @@ fn served<'c>(call: &'c Invocation<'_>) -> Option<&'c str> {
     }
 }
 
-/// Whether a folder holds more than what a project would show: home, what is above it, or keys below it.
+/// Whether a folder contains more than a project: the home folder, a folder above it, or a hidden one in it.
 fn is_too_much(case: &Case<'_>, run: &Run, folder: &str) -> bool {
     let only_here = run.args.iter().any(|arg| {
         matches!(arg.known(), "127.0.0.1" | "localhost")

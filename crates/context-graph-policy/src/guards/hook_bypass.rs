@@ -1,4 +1,4 @@
-//! Ways round a project's git hooks.
+//! Ways to bypass a project's git hooks.
 
 use context_graph_events::told;
 
@@ -26,7 +26,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if matches!(run.name.as_str(), "git" | "hub" | "yadm") {
             git(call, found);
         }
-        // Installing and testing neither commit nor push.
+        // Installing and testing do not commit or push.
         let installs = matches!(run.name.as_str(), "npm" | "yarn" | "pnpm")
             && matches!(run.arg(0), "ci" | "install" | "i" | "test" | "t")
             && run.assigns.iter().all(|(name, _)| !name.starts_with("GIT_"));
@@ -65,7 +65,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 told!("`{}` would write git's configuration past git (`{}`).", effect.by, shown),
             );
         } else if effect.access == Access::Permissions && makes_runnable(case) {
-            // A hook that is made to run is no way round it.
+            // Making a hook executable does not bypass it.
         } else if any(&["**/.git/hooks", "**/.git/hooks/*"]) && !shown.ends_with(".sample") {
             found.add_at(
                 &HOOK_FILE,
@@ -85,7 +85,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// What git takes for settings, or is told by where they are.
+/// Files with git's settings, or with the path to them.
 const GIT_SETTINGS: &[&str] = &[
     "**/.git/config",
     "**/.git/config.worktree",
@@ -97,7 +97,7 @@ const GIT_SETTINGS: &[&str] = &[
     "**/.git/worktrees/*/gitdir",
 ];
 
-/// Whether the file is written over that says where a worktree's or a submodule's repository is.
+/// Whether this overwrites the file that points to the repository of a worktree or submodule.
 fn repoints(case: &Case<'_>, effect: &PathEffect) -> bool {
     effect.access == Access::Write
         && effect
@@ -131,7 +131,7 @@ fn git(call: &Invocation<'_>, found: &mut Found) {
     }
 }
 
-/// `git config`: where git looks for hooks, what an alias leaves out, what else is taken for settings.
+/// `git config`: the folder of the hooks, aliases that skip them, and other settings files.
 fn config(call: &Invocation<'_>, found: &mut Found) {
     let words: Vec<String> =
         call.words.iter().skip(1).map(|word| word.to_string().to_ascii_lowercase()).collect();
@@ -156,7 +156,7 @@ fn config(call: &Invocation<'_>, found: &mut Found) {
     }
 }
 
-/// Whether git is given another file of settings where the project's hooks would speak.
+/// Whether git gets another settings file for a command that would run the project's hooks.
 fn takes_other_settings(call: &Invocation<'_>, name: &str, value: &Text) -> bool {
     matches!(name, "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG")
         && call.run.name == "git"

@@ -1,8 +1,8 @@
-//! The built-in rules. One file a guard, each over [`Effects`], each with its own cases.
+//! The built-in rules. One file per guard. Each guard checks [`Effects`] and has its own tests.
 //!
-//! A guard notes what it finds; whether that stops the call, and how, is settled here: switched-off rules and
-//! exceptions are taken out with their reasons kept for the record. Verdicts are chosen so that ordinary work is
-//! untouched: `deny` where no ordinary work does such a thing, `ask` where it sometimes does.
+//! A guard reports what it finds. This module decides whether that stops the call: it drops switched-off rules
+//! and exceptions but records why. Verdicts are chosen so that ordinary work passes: `deny` for what ordinary
+//! work never does, `ask` for what it sometimes does.
 
 mod described;
 mod destructive_data;
@@ -40,7 +40,7 @@ use crate::{Context, config};
 pub struct Guard {
     /// The guard's id, the first part of its rules' ids.
     pub id: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: &'static str,
     /// Its rules.
     pub rules: &'static [&'static Rule],
@@ -52,9 +52,9 @@ pub struct Guard {
 pub struct Rule {
     /// `guard/rule`.
     pub id: &'static str,
-    /// What it says unless configured otherwise.
+    /// The default verdict.
     pub verdict: GuardVerdict,
-    /// How bad it would be.
+    /// How severe it is.
     pub severity: Severity,
 }
 
@@ -89,27 +89,27 @@ pub fn exists(id: &str) -> bool {
     GUARDS.iter().any(|guard| guard.id == id || guard.rules.iter().any(|rule| rule.id == id))
 }
 
-/// What a guard looks at.
+/// What a guard checks.
 pub(crate) struct Case<'a> {
     pub(crate) effects: &'a Effects,
     pub(crate) ctx: &'a Context<'a>,
     pub(crate) config: &'a PolicyConfig,
     pub(crate) command: &'a str,
-    /// The programs that are known.
+    /// The tables of known programs.
     pub(crate) known: Known<'a>,
-    /// The programs that do something, as each reads its arguments.
+    /// The programs that do something, with their parsed arguments.
     pub(crate) calls: Vec<Invocation<'a>>,
 }
 
 impl<'a> Case<'a> {
-    /// The programs that do something: those that are only asked what they are do not.
+    /// The programs that do something. Calls that only print help or a version are left out.
     pub(crate) fn runs(&self) -> impl Iterator<Item = &'a Run> + use<'a> {
         let runs: Vec<&'a Run> = self.calls.iter().map(|call| call.run).collect();
         runs.into_iter()
     }
 }
 
-/// What guards have found.
+/// What the guards found.
 #[derive(Default)]
 pub(crate) struct Found(Vec<Discovery>);
 
@@ -120,18 +120,18 @@ struct Discovery {
 }
 
 impl Found {
-    /// Something about the call as a whole.
+    /// Adds a finding about the whole call.
     fn add(&mut self, rule: &'static Rule, reason: impl Into<String>) {
         self.0.push(Discovery { rule, reason: reason.into(), path: None });
     }
 
-    /// Something about a path.
+    /// Adds a finding about a path.
     fn add_at(&mut self, rule: &'static Rule, path: impl Into<String>, reason: impl Into<String>) {
         self.0.push(Discovery { rule, reason: reason.into(), path: Some(path.into()) });
     }
 }
 
-/// All guards over one call.
+/// Runs all guards on one call.
 pub(crate) fn check(
     config: &PolicyConfig,
     ctx: &Context<'_>,
@@ -155,7 +155,7 @@ pub(crate) fn check(
     found.0.into_iter().map(|discovery| configured(&case, discovery)).fold(Decision::none(), Decision::join)
 }
 
-/// What the configuration makes of a discovery: switched off, excepted, or a decision.
+/// Applies the configuration to a finding: switched off, excepted, or a decision.
 fn configured(case: &Case<'_>, discovery: Discovery) -> Decision {
     let Discovery { rule, reason, path } = discovery;
     if !case.config.is_enabled(rule.id) {
@@ -184,8 +184,8 @@ fn applies(exception: &config::Exception, case: &Case<'_>, rule: &Rule, path: Op
     names && at && with
 }
 
-/// Whether a pattern covers a path wherever it leads: a link out of an excepted folder is not excepted, and neither is
-/// what cannot be seen.
+/// Whether a pattern covers a path and everything it leads to. A link out of an excepted folder is not
+/// excepted, nor is a path that is not fully known.
 fn covers(pattern: &str, path: &str, case: &Case<'_>) -> bool {
     let ctx = case.ctx;
     let roots = Roots::new(ctx.project, ctx.home, ctx.fs);

@@ -1,23 +1,23 @@
-//! Our own commands, as an agent may use them: it may ask questions. What forges the user's words, removes records,
-//! loosens rules or switches the guard off is for the user's own terminal.
+//! Our own commands, as an agent may use them. It may ask questions. Commands that forge the user's words,
+//! remove records, loosen rules or switch the guard off are only for the user's own terminal.
 
 use super::Case;
 use crate::effects::{Access, PathEffect, Run, Text};
 
-/// What one of our verbs is to an agent.
+/// How an agent may use one of our verbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// It answers.
+    /// It only answers.
     Question,
-    /// It answers, unless it is given this option.
+    /// It only answers, unless this option is given.
     QuestionUnless(&'static str),
-    /// It changes something, unless it is given this option.
+    /// It changes something, unless this option is given.
     ChangeUnless(&'static str),
     /// It changes something.
     Change,
 }
 
-/// Every verb, by its words; a group stands for all verbs in it that are not listed themselves.
+/// Every verb. A group stands for all its verbs that are not listed.
 const VERBS: &[(&str, Use)] = &[
     ("audit export", Use::Question),
     ("audit log", Use::Question),
@@ -77,17 +77,17 @@ const VERBS: &[(&str, Use)] = &[
     ("uninstall", Use::Change),
 ];
 
-/// What a verb is, by its words. None for one that nobody has thought about.
+/// How a verb may be used; `None` for an unlisted verb.
 pub fn use_of(words: &[&str]) -> Option<Use> {
     let pair = words.get(..2).map(|pair| pair.join(" "));
     let listed = |verb: &str| VERBS.iter().find(|(known, _)| *known == verb).map(|(_, verb_use)| *verb_use);
     pair.as_deref().and_then(listed).or_else(|| listed(words.first()?))
 }
 
-/// The verb of ours that a run would use to change something, if it does; a verb that cannot be seen counts.
+/// The verb with which a run of our program would change something. A verb that is not known counts.
 pub(super) fn change(case: &Case<'_>, run: &Run) -> Option<String> {
     let args = own_args(case, run)?;
-    // Whatever stands behind `--` is no option.
+    // Words after `--` are not options.
     let options = || args.iter().take_while(|arg| arg.literal() != Some("--"));
     let given = |option: &str| options().any(|arg| arg.literal() == Some(option));
     let first = args.first()?;
@@ -99,15 +99,15 @@ pub(super) fn change(case: &Case<'_>, run: &Run) -> Option<String> {
         Some(Use::Question) => true,
         Some(Use::QuestionUnless(option)) => !given(option) && !args.iter().any(Text::has_hole),
         Some(Use::ChangeUnless(option)) => given(option),
-        // A group by itself prints its help.
+        // A group alone prints its help.
         None if words.len() == 1 && args.len() == 1 => true,
         Some(Use::Change) | None => false,
     };
     (!asks).then(|| words.join(" "))
 }
 
-/// The arguments that a run hands to our program, if it runs it: by its name, as a package, out of its sources, by a link
-/// or a copy that can be seen to be one, or by what only it is told.
+/// The arguments of our program, if this run starts it: by name, as a package, from source, through a link or a
+/// copy, or recognised by arguments that only our program takes.
 fn own_args<'r>(case: &Case<'_>, run: &'r Run) -> Option<&'r [Text]> {
     let behind = |at: usize| run.args.get(at..).unwrap_or_default();
     if is_own_name(&run.name) || leads_to_own(case, run) {
@@ -131,27 +131,27 @@ fn own_args<'r>(case: &Case<'_>, run: &'r Run) -> Option<&'r [Text]> {
     }
 }
 
-/// What only our program is told.
+/// Arguments that only our program takes.
 const HOOKS: &[&str] =
     &["session-start", "pre-tool", "post-tool", "prompt-submit", "session-end", "event", "generate-config"];
 
-/// `context-graph`, `context-graph@1.2`, `context-graph-cli`, `context-graph.js`.
+/// Whether this is our name: `context-graph`, `context-graph@1.2`, `context-graph-cli`, `context-graph.js`.
 pub(crate) fn is_own_name(name: &str) -> bool {
     name.strip_prefix("context-graph")
         .is_some_and(|rest| rest.is_empty() || rest == "-cli" || rest.starts_with(['@', '.']))
 }
 
-/// Whether the file that is run is ours by another name.
+/// Whether the executed file is our program under another name.
 fn leads_to_own(case: &Case<'_>, run: &Run) -> bool {
     let is_run = |effect: &&PathEffect| effect.access == Access::Execute && effect.by == run.name;
     let places = || case.effects.paths.iter().filter(is_run).flat_map(|effect| effect.target.places());
-    // Where our program is, is asked only where a verb of ours is used.
+    // Compares files only if one of our verbs is used.
     let is_told_ours = || use_of(&[run.arg(0), run.arg(1)]).is_some();
     places().any(|place| place.rsplit('/').next().is_some_and(is_own_name))
         || is_told_ours() && places().any(|place| case.ctx.fs.is_program(place))
 }
 
-/// Whether what cargo runs is our own source.
+/// Whether cargo runs our own source.
 fn is_own_source(case: &Case<'_>, run: &Run) -> bool {
     let named = run.args.iter().any(|arg| is_own_name(arg.known().trim_start_matches("--bin=")));
     let folders = [case.ctx.project, run.cwd.known(), case.ctx.cwd];

@@ -6,7 +6,7 @@ use crate::Context;
 pub(super) use crate::effects::path::is_within;
 use crate::effects::{Piece, Target, Text, glob};
 
-/// Whether a target is or can be this place. Patterns begin with `~/` (home), `./` (the project), `/` or `**/`.
+/// Whether a target is or can be this path. Patterns start with `~/` (home), `./` (the project), `/` or `**/`.
 pub(super) fn hits(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
     if target.places().any(|place| is_at(place, pattern, ctx)) {
         return true;
@@ -15,7 +15,7 @@ pub(super) fn hits(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
         return false;
     }
     let text = &target.path;
-    // Its end says no more cheaply than writing all of it out.
+    // Comparing the ends is cheaper than building the whole pattern.
     if root_of(pattern, ctx).is_some_and(|(_, rest)| !glob::end_alike(rest, text)) {
         return false;
     }
@@ -23,7 +23,7 @@ pub(super) fn hits(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
     if !glob::overlaps(&rooted, text) {
         return false;
     }
-    // Unknown text can be anything, so only what is known around it counts.
+    // Unknown text can be anything, so only the known text around it counts.
     if pattern.starts_with("**/") || text.has_hole() {
         let vague = matches!(text.0.first(), Some(Piece::Hole(_)));
         let nested = parent(&rooted).is_some();
@@ -42,7 +42,7 @@ fn is_at(place: &str, pattern: &str, ctx: &Context<'_>) -> bool {
             .is_some_and(|path| glob::matches(rest, path));
     }
     match pattern.strip_prefix("**/") {
-        // Most patterns end in plain text, and most paths end in something else: that is seen at a glance.
+        // Most patterns end in plain text and most paths in something else, so the ends are compared first.
         Some(rest) => match rest.strip_prefix('*') {
             Some(ending) if !ending.contains(['*', '?', '/']) => ends_in(place, ending),
             None if !rest.contains(['*', '?']) => {
@@ -55,7 +55,7 @@ fn is_at(place: &str, pattern: &str, ctx: &Context<'_>) -> bool {
     }
 }
 
-/// Whether a path ends in this text, in any case.
+/// Whether a path ends in this text, ignoring case.
 fn ends_in(place: &str, ending: &str) -> bool {
     let (place, ending) = (place.as_bytes(), ending.as_bytes());
     place.len() >= ending.len() && place[place.len() - ending.len()..].eq_ignore_ascii_case(ending)
@@ -65,7 +65,7 @@ fn rooted<'p>(pattern: &'p str, ctx: &Context<'_>) -> Cow<'p, str> {
     root_of(pattern, ctx).map_or(pattern.into(), |(root, rest)| format!("{root}/{rest}").into())
 }
 
-/// The folder that a pattern hangs on, without a slash at its end, and what it says below that.
+/// The folder that a pattern starts from, without a trailing slash, and the rest of the pattern.
 fn root_of<'p, 'c>(pattern: &'p str, ctx: &Context<'c>) -> Option<(&'c str, &'p str)> {
     let home = pattern.strip_prefix("~/").map(|rest| (ctx.home, rest));
     let (root, rest) = home.or_else(|| Some((ctx.project, pattern.strip_prefix("./")?)))?;
@@ -77,21 +77,21 @@ fn last(pattern: &str) -> &str {
     pattern.rsplit('/').next().unwrap_or(pattern)
 }
 
-/// Whether the known beginning of a text already lies where a pattern like `/x/**` points.
+/// Whether the known start of a text is already inside the folder of a pattern like `/x/**`.
 fn inside_known(text: &Text, rooted: &str) -> bool {
     let Some(folder) = rooted.strip_suffix("/**") else { return false };
     let known = text.prefix();
     known.rfind('/').is_some_and(|at| glob::matches(&format!("{folder}/**"), &known[..=at]))
 }
 
-/// The folder a pattern names before its last part, if it names one.
+/// The folder before the last part of a pattern, if it has one.
 fn parent(pattern: &str) -> Option<&str> {
     let (folders, _) = pattern.trim_end_matches("/**").rsplit_once('/')?;
     let folder = folders.rsplit('/').next()?;
     (!folder.is_empty() && !folder.contains('*')).then_some(folder)
 }
 
-/// Whether the text names something unknown right in the pattern's folder: `.claude/$x.json`.
+/// Whether the text is an unknown name directly in the pattern's folder: `.claude/$x.json`.
 fn in_known_folder(text: &Text, pattern: &str) -> bool {
     let Some(folder) = parent(pattern) else { return false };
     let shown = text.to_string();
@@ -99,8 +99,8 @@ fn in_known_folder(text: &Text, pattern: &str) -> bool {
         && glob::overlaps(last(pattern), &text.file_name())
 }
 
-/// Whether the name at the end can be the pattern's, and enough of it is known for that to mean something:
-/// `$x-graph` can be `.context-graph`, while `$x.json` can be anything.
+/// Whether the last name can match the pattern and enough of it is known: `$x-graph` can be `.context-graph`,
+/// while `$x.json` can be anything.
 fn can_be_named(text: &Text, pattern: &str) -> bool {
     let wanted = last(pattern);
     let name = text.file_name();
@@ -110,7 +110,7 @@ fn can_be_named(text: &Text, pattern: &str) -> bool {
     if !glob::overlaps(wanted, &name) {
         return false;
     }
-    // `.c*` takes every dotted name that begins so.
+    // `.c*` matches every hidden name that starts like this.
     if let [Piece::Lit(known), rest @ .., Piece::Star] = name.0.as_slice()
         && rest.iter().all(|piece| matches!(piece, Piece::Star | Piece::One))
         && known.len() > 1
@@ -120,7 +120,7 @@ fn can_be_named(text: &Text, pattern: &str) -> bool {
         return true;
     }
     if wanted.trim_matches('*').is_empty() {
-        // Any name in a folder: then the folder must be known.
+        // The pattern allows any name in a folder, so the folder must be known.
         let folder = pattern.trim_end_matches(['*', '/']);
         return text.to_string().contains(&format!("/{}/", last(folder)));
     }
@@ -132,7 +132,7 @@ fn can_be_named(text: &Text, pattern: &str) -> bool {
     if let Some(ending) = wanted.strip_prefix('*') {
         return known.ends_with(ending);
     }
-    // What is known must be part of the name itself, not of what a star in the pattern lets through.
+    // The known text must be part of the pattern's name, not of what its star matches.
     let fixed: Vec<String> =
         wanted.split('*').map(str::to_ascii_lowercase).filter(|part| !part.is_empty()).collect();
     let telling = name.0.iter().any(|piece| match piece {
@@ -147,7 +147,7 @@ fn can_be_named(text: &Text, pattern: &str) -> bool {
     }
     let stem = known.rsplit_once('.').map_or(known.as_str(), |(stem, _)| stem);
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
-    // Of a dotted name such as `.e?v` the part after the dot is the name.
+    // In a hidden name such as `.e?v` the name is what follows the dot.
     let weight = if wanted.starts_with('.') && name.prefix().starts_with('.') {
         letters(&known)
     } else {
@@ -158,30 +158,30 @@ fn can_be_named(text: &Text, pattern: &str) -> bool {
         || (weight >= 1 && letters(wanted) <= 3 && name.prefix().starts_with('.'))
 }
 
-/// Whether a file name ends in one of these, in any case.
+/// Whether a file name has one of these extensions, ignoring case.
 pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
     name.rsplit_once('.')
         .is_some_and(|(_, end)| extensions.iter().any(|wanted| end.eq_ignore_ascii_case(wanted)))
 }
 
-/// Whether the target is this folder or holds it.
+/// Whether the target is this folder or contains it.
 pub(super) fn holds(target: &Target, folder: &str) -> bool {
     target.places().any(|place| is_within(folder, place))
 }
 
-/// Folders for things that need not last.
+/// Whether a path is in a temporary folder.
 pub(super) fn is_temporary(path: &str) -> bool {
     ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"]
         .iter()
         .any(|folder| is_within(path, folder))
 }
 
-/// Whether a path lies among things that need not last. A project or a home that lies there itself is none of them.
+/// Whether a path is temporary. A project or home folder inside a temporary folder is not.
 pub(super) fn is_passing(path: &str, ctx: &Context<'_>) -> bool {
     is_temporary(path) && !is_within(path, ctx.project) && (ctx.home.is_empty() || !is_within(path, ctx.home))
 }
 
-/// A pattern of a policy file: absolute, under `~/`, relative to the project, or a bare name anywhere.
+/// Matches a pattern of a policy file: absolute, below `~/`, relative to the project, or a bare name anywhere.
 pub(super) fn matches_configured(pattern: &str, path: &str, ctx: &Context<'_>) -> bool {
     if pattern.starts_with(['/', '*']) || pattern.starts_with("~/") || pattern.starts_with("./") {
         return is_at(path, pattern, ctx);
@@ -204,7 +204,7 @@ pub(super) fn hits_configured(target: &Target, pattern: &str, ctx: &Context<'_>)
     hits(target, &full(pattern), ctx)
 }
 
-/// A configured pattern in the form that [`hits`] takes.
+/// A configured pattern in the form that [`hits`] expects.
 fn full(pattern: &str) -> String {
     if pattern.starts_with(['/', '*']) || pattern.starts_with("~/") || pattern.starts_with("./") {
         pattern.to_owned()
@@ -215,7 +215,7 @@ fn full(pattern: &str) -> String {
     }
 }
 
-/// Whether the target is the very folder whose content a configured pattern names: `x` for `x/**`.
+/// Whether the target is the folder whose content a configured pattern names: `x` for `x/**`.
 pub(super) fn is_configured_folder(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
     let full = full(pattern);
     let named = full.strip_suffix("/**").or_else(|| full.strip_suffix("/*"));
@@ -225,13 +225,13 @@ pub(super) fn is_configured_folder(target: &Target, pattern: &str, ctx: &Context
     })
 }
 
-/// Whether what a configured pattern names lies somewhere below the target.
+/// Whether something that a configured pattern names is below the target.
 pub(super) fn holds_configured(target: &Target, pattern: &str, ctx: &Context<'_>) -> bool {
     let fixed = fixed_folder(&full(pattern), ctx);
     !fixed.is_empty() && target.places().any(|place| is_within(&fixed, &place.to_ascii_lowercase()))
 }
 
-/// The part of a pattern before its first wildcard, in lower case as patterns are compared.
+/// The part of a pattern before its first wildcard, in lower case for comparison.
 fn fixed_folder(pattern: &str, ctx: &Context<'_>) -> String {
     let rooted = rooted(pattern, ctx).to_ascii_lowercase();
     let names: Vec<&str> = rooted.split('/').take_while(|name| !name.contains(['*', '?'])).collect();

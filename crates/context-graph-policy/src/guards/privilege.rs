@@ -1,4 +1,4 @@
-//! More power than the user's own.
+//! More rights than the user's own.
 
 use context_graph_events::told;
 

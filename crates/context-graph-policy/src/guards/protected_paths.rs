@@ -1,4 +1,4 @@
-//! Paths that are not to be changed, or not even read: the configured lists, and places no project owns.
+//! Paths that must not be changed, or not even read: the configured lists, and paths that belong to no project.
 
 use context_graph_events::told;
 
@@ -21,7 +21,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-/// What runs at every start of a shell or a session, or lets others in.
+/// Files that run at every start of a shell or session, or that let others in.
 const STARTUP_FILES: &[&str] = &[
     "~/.bashrc",
     "~/.bash_profile",
@@ -77,7 +77,7 @@ const STARTUP_FILES: &[&str] = &[
     "~/.Rprofile",
     "~/.yarnrc",
     "~/.yarnrc.yml",
-    // What other agents and editors run, and what they may do unasked.
+    // What other agents and editors run or may do without asking.
     "~/.codex/config.toml",
     "~/.gemini/settings.json",
     "**/.cursor/hooks.json",
@@ -94,10 +94,10 @@ const STARTUP_FILES: &[&str] = &[
     "**/sitecustomize.py",
 ];
 
-/// Folders of the user's own settings and keys: with one of them moved away, nothing finds them.
+/// Folders with the user's settings and keys. If one is moved away, programs no longer find them.
 const OWN_FOLDERS: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube", "~/.config"];
 
-/// Programs that everything else calls: another file of that name, found first, speaks for them.
+/// Programs that everything else calls. A file with such a name that is found first would replace them.
 const CALLED: &[&str] = &[
     "git",
     "ls",
@@ -199,11 +199,11 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Where programs want nobody else to look.
+/// Files that programs expect to be closed to others.
 const PRIVATE: &[&str] =
     &["~/.ssh", "~/.ssh/**", "~/.gnupg", "~/.gnupg/**", "~/.aws/**", "~/.kube/**", "~/.netrc", "~/.pgpass"];
 
-/// `chmod 600 ~/.ssh/config`: what only takes rights away from others, as `ssh` asks for.
+/// `chmod 600 ~/.ssh/config`: only takes rights away from others, as `ssh` requires.
 fn is_kept_private(case: &Case<'_>, effect: &PathEffect) -> bool {
     let is_own = PRIVATE.iter().any(|pattern| hits(&effect.target, pattern, case.ctx));
     if effect.by != "chmod" || !is_own {
@@ -215,12 +215,12 @@ fn is_kept_private(case: &Case<'_>, effect: &PathEffect) -> bool {
             .all(|run| matches!(run.arg(0), "600" | "0600" | "700" | "0700" | "400" | "go-rwx" | "og-rwx"))
 }
 
-/// Whether a file in the user's own folder of programs takes the name of one that everything calls.
+/// Whether a file in the user's program folder takes the name of a program that everything calls.
 fn stands_before(case: &Case<'_>, effect: &PathEffect) -> bool {
     let Some((folder, name)) = effect.target.literal().and_then(|path| path.rsplit_once('/')) else {
         return false;
     };
-    // A link says itself where it leads; what lies where everybody can write is nobody's program.
+    // A link shows its target, so only targets in a folder that everybody can write to count.
     let leads_astray = || {
         case.runs().any(|run| {
             let open = |arg: &Text| arg.literal().is_some_and(|path| is_passing(path, case.ctx));
@@ -234,21 +234,22 @@ fn stands_before(case: &Case<'_>, effect: &PathEffect) -> bool {
             .is_some_and(|folder| matches!(folder, "/.local/bin" | "/bin" | "/.bin"))
 }
 
-/// Whether what is done to a folder is done to what it holds, or opens another way to it.
+/// Whether an effect on a folder also affects its content, or gives another path to it.
 fn reaches_into(effect: &PathEffect) -> bool {
     effect.recursive
         || matches!(effect.access, Access::Delete | Access::Search)
         || matches!(effect.by.as_str(), "ln" | "link")
 }
 
-/// Whether a folder's whole depth goes along, with no way to leave a part of it out. Searching and packing have one.
+/// Whether the whole tree is affected and no part can be excluded. Searching and packing can exclude parts.
 fn takes_along(effect: &PathEffect) -> bool {
     effect.recursive
         && (effect.access == Access::Delete
             || (effect.access == Access::Read && matches!(effect.by.as_str(), "cp" | "ditto" | "scp")))
 }
 
-/// A first `.env` made from the project's own template holds no secret yet, and a key that is made takes none away.
+/// Whether this is a new `.env` made from the project's template, which has no secret yet, or a newly generated
+/// key.
 fn is_new_from_template(case: &Case<'_>, effect: &PathEffect) -> bool {
     let name = effect.target.path.file_name().to_string();
     let exists = effect
@@ -264,20 +265,20 @@ fn is_within_project(case: &Case<'_>, effect: &PathEffect) -> bool {
     effect.target.literal().is_some_and(|path| is_within(path, case.ctx.project))
 }
 
-/// An archive that is unpacked over the whole system.
+/// Whether an archive is unpacked at the root of the system.
 fn unpacks_at_root(effect: &PathEffect) -> bool {
     matches!(effect.by.as_str(), "tar" | "bsdtar" | "gtar" | "unzip")
         && effect.target.path.0.len() == 2
         && effect.target.path.prefix() == "/"
 }
 
-/// A path, or the folder that is known of it.
+/// A path, or its known folder.
 fn known_part(target: &Target) -> Option<&str> {
     target.literal().or_else(|| target.path.prefix().rsplit_once('/').map(|(folder, _)| folder))
 }
 
 fn is_own(case: &Case<'_>, path: Option<&str>) -> bool {
-    // Root's home is a home like any other where root is the user.
+    // If root is the user, root's home is an ordinary home folder.
     let in_roots_home = |path: &str| is_within(path, "/root") && is_within(case.ctx.project, "/root");
     path.is_some_and(|path| {
         in_roots_home(path) || [case.ctx.project, case.ctx.home].iter().any(|own| is_within(path, own))

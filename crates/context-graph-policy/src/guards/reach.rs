@@ -1,11 +1,11 @@
-//! What `find` reaches of ours, by its tests: each is tried on the very files that are there.
+//! Which of our own files `find` reaches: its tests are applied to the files that exist.
 
 use super::places::is_within;
 use super::{Case, untracked};
 use crate::effects::path::arrived;
 use crate::effects::{Access, FileKind, FileSystem, Run, Text};
 
-/// Names looked at in a folder of ours.
+/// How many names of one of our folders are checked.
 const MAX_NAMES: usize = 64;
 
 /// A file or folder that must stay.
@@ -14,11 +14,12 @@ pub(super) struct Ours {
     pub(super) is_folder: bool,
 }
 
-/// The first thing of ours that a run would change or remove, picked by tests of its own.
+/// The first of our own files that a run would select and change or remove.
 pub(super) fn reached(case: &Case<'_>, run: &Run) -> Option<Ours> {
     match run.name.as_str() {
         "find" | "gfind" => {
-            // What is only reported is changed by what is run on it, or by what the output is piped to.
+            // Files that `find` only reports may be changed by the command it runs, or by the next one in the
+            // pipe.
             let changes = changes_what_is_found(case);
             if !changes && !run.has("-delete") {
                 return None;
@@ -31,7 +32,7 @@ pub(super) fn reached(case: &Case<'_>, run: &Run) -> Option<Ours> {
     }
 }
 
-/// Whether something is changed that only the run itself finds.
+/// Whether a change has a target that only the run itself determines.
 pub(super) fn changes_what_is_found(case: &Case<'_>) -> bool {
     case.effects.paths.iter().any(|effect| {
         matches!(effect.access, Access::Write | Access::Delete | Access::Permissions)
@@ -39,7 +40,7 @@ pub(super) fn changes_what_is_found(case: &Case<'_>) -> bool {
     })
 }
 
-/// What is there of our state, the settings that call us and the user's own folder.
+/// Our existing files: the state, the settings that call us, and the user's own folder.
 fn ours(case: &Case<'_>) -> Vec<Ours> {
     let fs = case.ctx.fs;
     let (project, home) = (case.ctx.project.trim_end_matches('/'), case.ctx.home.trim_end_matches('/'));
@@ -77,7 +78,7 @@ fn ours(case: &Case<'_>) -> Vec<Ours> {
     found
 }
 
-/// A run of `find`: where it starts, and its tests.
+/// A call of `find`: its start folders and its tests.
 struct Find<'r> {
     starts: Vec<(String, String)>,
     tests: Vec<&'r str>,
@@ -104,7 +105,7 @@ impl<'r> Find<'r> {
         Self {
             starts: starts.iter().map(|start| ((*start).to_owned(), place(start))).collect(),
             depth: (bound("-mindepth").unwrap_or(0), bound("-maxdepth").unwrap_or(usize::MAX)),
-            // Deepest first, nothing is passed over.
+            // With `-depth`, `-prune` has no effect.
             prunes: !tests.contains(&"-depth"),
             tests,
         }
@@ -138,7 +139,7 @@ impl<'r> Find<'r> {
     }
 }
 
-/// The tests of a `find` tried on one path.
+/// The tests of a `find`, applied to one path.
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing that was seen on the way")]
 struct Trial<'t> {
     tests: &'t [&'t str],
@@ -158,12 +159,12 @@ impl<'t> Trial<'t> {
 
     fn done(mut self) -> Self {
         let fits = self.either(true, 0);
-        // Without an action, what fits is printed.
+        // Without an action, `find` prints what matches.
         self.acted |= fits && !self.has_action;
         self
     }
 
-    /// `a -o b`. What stands behind a test that settles the matter is read and not done.
+    /// `a -o b`. If `a` decides the result, `b` is parsed but not applied.
     fn either(&mut self, live: bool, depth: u32) -> bool {
         let mut fits = self.all(live, depth);
         while matches!(self.peek(), Some("-o" | "-or" | ",")) {
@@ -224,12 +225,12 @@ impl<'t> Trial<'t> {
             "-ipath" | "-iwholename" => self.next().is_none_or(|pattern| wild_any_case(pattern, &self.path)),
             "-regex" | "-iregex" => self.next().is_none_or(|pattern| can_fit(pattern, &self.path)),
             "-type" => self.next().is_none_or(|kinds| kinds.contains(if self.is_folder { 'd' } else { 'f' })),
-            // Nothing of ours is empty, or a link.
+            // None of our files is empty or a link.
             "-empty" | "-false" => false,
-            // These take nothing, and may fit.
+            // These take no value and may match.
             "-true" | "-depth" | "-d" | "-mount" | "-xdev" | "-follow" | "-readable" | "-writable"
             | "-executable" | "-noleaf" | "-nouser" | "-nogroup" | "-daystart" | "-quit" | ")" => true,
-            // All others take a value, and may fit.
+            // All others take a value and may match.
             _ => {
                 self.next();
                 true
@@ -262,7 +263,7 @@ fn wild_any_case(pattern: &str, text: &str) -> bool {
     wild(&pattern.to_ascii_lowercase(), &text.to_ascii_lowercase())
 }
 
-/// Whether a text fits a pattern in which `*` stands for anything, folders too. A class of characters may be any.
+/// Whether a text matches a pattern in which `*` also matches slashes. A character class matches any character.
 pub(super) fn wild(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
@@ -294,7 +295,7 @@ pub(super) fn wild(pattern: &str, text: &str) -> bool {
     pattern.get(p..).unwrap_or_default().iter().all(|c| *c == b'*')
 }
 
-/// Whether a path can fit a regular expression: the plain words in it must be there, in their order.
+/// Whether a path can match a regular expression: its plain words must occur in order.
 fn can_fit(pattern: &str, path: &str) -> bool {
     let pattern = pattern.trim_end_matches('$').trim_start_matches('^').replace("\\.", ".");
     let mut rest = path;

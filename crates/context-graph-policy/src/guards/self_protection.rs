@@ -1,5 +1,5 @@
-//! Our own state and configuration, and the client's settings that call us. Whoever can change these can switch the
-//! guard off, so every tool is watched, and every way to write.
+//! Our own state and configuration, and the client's settings that call us. Whoever can change these can switch
+//! the guard off, so every tool and every way to write is checked.
 
 use context_graph_events::told;
 
@@ -36,9 +36,9 @@ const POLICY_FILES: &[&str] = &[
     "**/context-graph/policy.toml",
     "**/context-graph/private/secret",
 ];
-/// Wherever the user's configuration is: a variable can name another place than the home.
+/// In any folder, because a variable can move the user's configuration out of the home folder.
 const TRUST_FILES: &[&str] = &["**/context-graph/trust", "**/context-graph/trust/**"];
-/// The heads of chains are kept outside of the project in a file that ends so.
+/// Chain heads are stored outside the project, in a file with this ending.
 const STATE_FILES: &[&str] = &["**/.context-graph", "**/.context-graph/**", "**/*heads.jsonl"];
 const SETTINGS_FILES: &[&str] = &[
     "**/.claude/settings.json",
@@ -69,7 +69,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         match effect.access {
             Access::Write | Access::Delete | Access::Permissions => {}
             Access::Mention if !reads_only(&effect.by) => {}
-            // By another name it can be changed unseen.
+            // A link lets the file be changed under another name.
             Access::Read if matches!(effect.by.as_str(), "ln" | "link") => {}
             _ => continue,
         }
@@ -123,7 +123,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// What a program is told to do to the guard.
+/// What a program would do to the guard.
 fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
     let run = call.run;
     if switched_off::rewrites_hooks(case, run) {
@@ -155,8 +155,7 @@ fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
     }
 }
 
-/// A file of settings in the middle of an argument, where no reader of that program's arguments saw it: `dest=…`, `CREATE:…`,
-/// `%output{…}`.
+/// A settings file inside an argument that no parser recognised: `dest=…`, `CREATE:…`, `%output{…}`.
 fn named_unread(case: &Case<'_>, call: &Invocation<'_>) -> Option<String> {
     let ends = |c: char| c.is_whitespace() || "=:@,{}()[]<>|;\"'`".contains(c);
     let is_settings = |part: &str| {
@@ -169,29 +168,29 @@ fn named_unread(case: &Case<'_>, call: &Invocation<'_>) -> Option<String> {
     };
     let mut parts = call.run.args.iter().filter(inner).flat_map(|arg| arg.known().split(ends));
     let part = parts.find(|part| is_settings(part))?;
-    // What code in a language does with names, its own reader sees.
+    // Code is scanned separately.
     let is_code = |given: &Given<'_>| given.option.is_some_and(|option| option.takes.contains(&Role::Code));
     let is_read = lists::MENTIONS.contains(&call.run.name.as_str()) || call.given.iter().any(is_code);
     let is_seen = || case.effects.paths.iter().any(|effect| effect.target.path.to_string().ends_with(part));
     (!is_read && !is_seen()).then(|| part.to_owned())
 }
 
-/// Whether settings are of another project, one that is tried out in a folder for things that need not last, or a template
-/// that no client reads.
+/// Whether the settings belong to another project in a temporary folder, or are a template that no client
+/// reads.
 fn is_another(case: &Case<'_>, target: &Target) -> bool {
     let mut places = target.places().peekable();
     let is_template = |place: &str| has_extension(place, &["example", "sample", "template", "dist", "md"]);
     places.peek().is_some() && places.all(|place| is_passing(place, case.ctx) || is_template(place))
 }
 
-/// Whether a program of our name lies here where programs are found, and is none that the project builds.
+/// Whether this is an installed program with our name, not one that the project builds.
 fn is_installed(case: &Case<'_>, place: &str) -> bool {
     place.ends_with("/bin/context-graph")
         && (!is_within(place, case.ctx.project) || case.ctx.fs.program().is_some_and(|ours| ours == place))
 }
 
-/// Whether the home comes to lie in a repository: what lies there may have come with it, so the user's own folder would not
-/// count as the user's.
+/// Whether the home folder would become part of a repository. Files in it may then have come with the
+/// repository, so the user's own folder would no longer count as the user's.
 fn encloses_home(case: &Case<'_>, effect: &PathEffect) -> bool {
     let makes = matches!(effect.access, Access::Write | Access::Permissions);
     makes
@@ -201,12 +200,12 @@ fn encloses_home(case: &Case<'_>, effect: &PathEffect) -> bool {
         })
 }
 
-/// Whether the program that calls are decided by is changed, or goes along with a folder.
+/// Whether the program that decides about calls is changed, or removed together with a folder.
 fn takes_program(case: &Case<'_>, effect: &PathEffect) -> bool {
     let target = &effect.target;
     let goes_along = effect.access == Access::Delete || effect.recursive;
     let changes = matches!(effect.access, Access::Write | Access::Delete | Access::Permissions);
-    // Where the program is, is asked only about what lies outside of the project or takes a folder along.
+    // Looks up the program only for paths outside the project, or if a whole folder is affected.
     let is_near = |place: &str| is_within(place, case.ctx.project);
     if !changes || !goes_along && target.places().all(is_near) || target.places().next().is_none() {
         return false;
@@ -216,7 +215,7 @@ fn takes_program(case: &Case<'_>, effect: &PathEffect) -> bool {
     })
 }
 
-/// Whether a folder on the way to what is ours is closed to its owner.
+/// Whether a folder above our files is closed to its owner.
 fn shuts_out(case: &Case<'_>, effect: &PathEffect) -> bool {
     let closes = |mode: &str| match u32::from_str_radix(mode, 8) {
         Ok(mode) => (mode >> 6) & 5 != 5,
@@ -237,7 +236,7 @@ fn shuts_out(case: &Case<'_>, effect: &PathEffect) -> bool {
         })
 }
 
-/// Whether our program lies below a folder.
+/// Whether our program is below a folder outside the project.
 fn is_on_the_way(case: &Case<'_>, target: &Target) -> bool {
     let outside = target.places().any(|place| !is_within(place, case.ctx.project));
     outside
@@ -248,10 +247,10 @@ fn is_on_the_way(case: &Case<'_>, target: &Target) -> bool {
             .is_some_and(|program| target.places().any(|place| is_within(&program, place)))
 }
 
-/// What a line of the file begins with that heads of chains are written down in, wherever the user wants it.
+/// The start of a line in the file of chain heads. The user chooses where it is.
 const HEADS_BEGIN: &[u8] = b"{\"at_ms\":";
 
-/// Whether a file outside of the project holds the heads of chains. It may have any name that ends in `.jsonl`.
+/// Whether a file outside the project holds chain heads. It may have any name that ends in `.jsonl`.
 fn is_heads_file(case: &Case<'_>, target: &Target) -> bool {
     target.places().any(|place| {
         has_extension(place, &["jsonl"])
@@ -263,7 +262,7 @@ fn is_heads_file(case: &Case<'_>, target: &Target) -> bool {
     })
 }
 
-/// Whether a copy brings a whole folder of settings of its own: `cp -r elsewhere/.claude .`
+/// Whether a copy brings a whole settings folder: `cp -r elsewhere/.claude .`
 fn replaces_folder(case: &Case<'_>, place: &str) -> bool {
     place.ends_with("/.claude")
         && case.effects.paths.iter().any(|effect| {
@@ -274,7 +273,7 @@ fn replaces_folder(case: &Case<'_>, place: &str) -> bool {
         })
 }
 
-/// Removing or moving a folder takes the settings in it along.
+/// Whether a folder contains settings that would be removed or moved with it.
 fn holds_settings(case: &Case<'_>, target: &Target) -> bool {
     let project = case.ctx.project.trim_end_matches('/');
     let home = case.ctx.home.trim_end_matches('/');
@@ -283,7 +282,7 @@ fn holds_settings(case: &Case<'_>, target: &Target) -> bool {
         .any(|folder| holds(target, folder))
 }
 
-/// Programs that are handed a path and do not change it.
+/// Programs that get a path but do not change it.
 fn reads_only(by: &str) -> bool {
     lists::READS_ONLY.contains(&by)
 }

@@ -1,12 +1,12 @@
-//! How much a program is told to write at once.
+//! How much a program writes at once.
 
 use super::Case;
 use crate::effects::{Run, Text};
 
-/// What no everyday file is as large as.
+/// No ordinary file is this large.
 const HUGE: f64 = 100.0 * 1024.0 * 1024.0 * 1024.0;
 
-/// Whether a run writes a file that fills most disks.
+/// Whether a run writes a file that would fill most disks.
 pub(super) fn is_huge(case: &Case<'_>, run: &Run) -> bool {
     let call = case.known.read(run);
     let huge = |text: &Text| size(text.known()).is_some_and(|size| size >= HUGE);
@@ -26,7 +26,7 @@ pub(super) fn is_huge(case: &Case<'_>, run: &Run) -> bool {
     }
 }
 
-/// `900G`, `500GiB`, `10k`, `1000000`: in bytes.
+/// A size in bytes: `900G`, `500GiB`, `10k`, `1000000`.
 fn size(text: &str) -> Option<f64> {
     let digits = text.trim_start_matches(['+', '<', '>', '/', '%']);
     let end = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());

@@ -1,10 +1,10 @@
-//! Runs that switch the guard off, hold it up, or start a client without it.
+//! Runs that switch the guard off, stop it, or start a client without it.
 
 use super::{Case, untracked};
 use crate::effects::path::{arrived, is_within};
 use crate::effects::{Run, Text};
 
-/// Whether a run takes the guard, or the hooks that call it, out of service.
+/// Whether a run disables the guard or the hooks that call it.
 pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
     if moves_settings(run) {
         return true;
@@ -20,7 +20,7 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
                     "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME" | "CLAUDE_CODE_SIMPLE"
                 ) || name.contains("HOOKS")
             });
-            // The hooks of this project are not called in another folder.
+            // In another folder this project's hooks are not called.
             let elsewhere = (run.has("-p") || run.has("--print"))
                 && run.cwd.literal().is_some_and(|folder| !is_within(folder, case.ctx.project));
             changes
@@ -35,7 +35,8 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
                 || has("--setting-sources")
                 || run.has("--bare")
         }
-        // What lies in a repository may have come with it: the user's own folder would not count as the user's.
+        // Files in a repository may have come with it, so the user's own folder would no longer count as the
+        // user's.
         "git" => {
             let call = case.known.read(run);
             let home = case.ctx.home.trim_end_matches('/');
@@ -74,10 +75,10 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
     }
 }
 
-/// Variables that say where the client and the guard look for what is the user's.
+/// Variables that say where the client and the guard look for the user's files.
 const PLACES: &[&str] = &["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CONTEXT_GRAPH_DB_PATH", "HOME"];
 
-/// Whether programs that are started later are told another place for the user's settings.
+/// Whether programs started later get another folder for the user's settings.
 fn moves_settings(run: &Run) -> bool {
     let lasts = match run.name.as_str() {
         "systemctl" => run.has("set-environment"),
@@ -96,7 +97,7 @@ fn moves_settings(run: &Run) -> bool {
         })
 }
 
-/// Other clients, and how they are told to ask nobody: what they are asked to do then, no guard sees.
+/// Other clients, and their options for never asking. No guard sees what they do then.
 const UNASKED: &[(&str, &[&str])] = &[
     ("aider", &["--yes", "--yes-always"]),
     ("amp", &["--dangerously-allow-all"]),
@@ -108,7 +109,7 @@ const UNASKED: &[(&str, &[&str])] = &[
     ("qwen", &["--yolo", "-y", "--approval-mode=yolo"]),
 ];
 
-/// Whether a program looks for the guard's or the client's processes, most often to hand them to `kill`.
+/// Whether a program looks up processes of the guard or the client, usually for `kill`.
 fn looks_up_guard(case: &Case<'_>, run: &Run) -> bool {
     let looks = match run.name.as_str() {
         "pidof" | "pgrep" => true,
@@ -122,7 +123,7 @@ fn looks_up_guard(case: &Case<'_>, run: &Run) -> bool {
         })
 }
 
-/// Whether limits are set for another process, or a debugger takes hold of the guard's or the client's.
+/// Whether limits are set for another process, or a debugger is attached to the guard or the client.
 pub(super) fn starves(case: &Case<'_>, run: &Run) -> bool {
     let of_process = |arg: &Text| {
         let word = arg.prefix();
@@ -141,7 +142,7 @@ pub(super) fn starves(case: &Case<'_>, run: &Run) -> bool {
     }
 }
 
-/// Whether a client is started with settings of its own that say something about hooks, or that cannot be seen.
+/// Whether a client is started with its own settings that concern hooks or are not known.
 fn brings_settings(run: &Run) -> bool {
     let attached = run.args.iter().filter_map(|arg| arg.strip_prefix("--settings="));
     let behind =
@@ -152,7 +153,7 @@ fn brings_settings(run: &Run) -> bool {
     })
 }
 
-/// Whether names of hooks are replaced in files that only the run itself finds.
+/// Whether names of hooks are replaced in files that only the run itself determines.
 pub(super) fn rewrites_hooks(case: &Case<'_>, run: &Run) -> bool {
     let telling = ["PreToolUse", "PostToolUse", "\"hooks\"", "context-graph"];
     matches!(run.name.as_str(), "sed" | "gsed" | "perl")

@@ -1,4 +1,4 @@
-//! What the guards' own cases share.
+//! What the guards' tests share.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub(crate) fn rules_of(tool: &str, input: &Value) -> Vec<String> {
     decide_with(PolicyConfig::default(), tool, input).findings().map(|finding| finding.rule.clone()).collect()
 }
 
-/// Checks that each command meets the rule named with it.
+/// Checks that each command is stopped by the rule named with it.
 pub(crate) fn stops(cases: &[(&str, &str)]) {
     for (command, rule) in cases {
         let found = rules(command);
@@ -35,7 +35,7 @@ pub(crate) fn stops(cases: &[(&str, &str)]) {
     }
 }
 
-/// Checks that no rule of any guard minds these commands.
+/// Checks that no guard stops these commands.
 pub(crate) fn passes(commands: &[&str]) {
     for command in commands {
         let found = rules(command);

@@ -1,4 +1,4 @@
-//! What cannot be seen is asked about.
+//! Asks about what cannot be seen.
 
 use context_graph_events::told;
 

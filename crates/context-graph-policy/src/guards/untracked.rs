@@ -1,4 +1,5 @@
-//! What git takes of ours by taking what it does not keep: `git clean`, `git stash`, and its lists of such files.
+//! Our own files that git takes because it does not track them: `git clean`, `git stash`, and lists of
+//! untracked files.
 
 use super::Case;
 use super::places::is_within;
@@ -7,14 +8,14 @@ use crate::effects::path::{absolute_str, arrived};
 use crate::effects::{FileSystem, Run, Text};
 use crate::programs::Invocation;
 
-/// The first thing of ours that a run of git would take along, or hands on to what changes it.
+/// The first of our own files that a run of git would take, or passes to a command that changes it.
 pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
     let call = case.known.read(run);
     let sub = call.word(0);
     if let Some(state) = made_kept(case, &call) {
         return Some(state);
     }
-    // Lists of git's are read only where something is taken by them.
+    // git's lists are only read if the subcommand can take untracked files.
     let is_concerned = match sub {
         "clean" => true,
         "stash" => stashes(case, &call, false),
@@ -41,15 +42,15 @@ pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
     untracked.files.into_iter().nth(taken)
 }
 
-/// What is there of ours that git does not keep.
+/// Our existing files that git does not track.
 struct Untracked {
     files: Vec<Ours>,
     project: String,
-    /// Patterns of what git passes over.
+    /// Patterns of files that git ignores.
     ignored: Vec<String>,
 }
 
-/// Bytes of git's list of files, and of a list of what it passes over, that are read.
+/// How many bytes of git's index, and of an ignore file, are read.
 const MAX_INDEX: usize = 16 * 1024 * 1024;
 const MAX_IGNORED: usize = 64 * 1024;
 
@@ -58,8 +59,8 @@ impl Untracked {
         let fs = case.ctx.fs;
         let (project, home) = (case.ctx.project.trim_end_matches('/'), case.ctx.home.trim_end_matches('/'));
         let index = fs.content(&format!("{project}/.git/index"), MAX_INDEX);
-        // Where the list cannot be read, the client's settings count as kept: most projects keep them. The fourth kind of
-        // list does not write names out.
+        // If the index cannot be read, the client's settings count as tracked, as in most projects. Version 4
+        // of the index does not store whole names.
         let is_kept = |name: &str| match &index {
             Some(index) if index.get(4..8) != Some(&[0, 0, 0, 4]) => {
                 index.windows(name.len()).any(|part| part == name.as_bytes())
@@ -91,7 +92,7 @@ impl Untracked {
         Self { files, project: project.to_owned(), ignored }
     }
 
-    /// Whether git passes over a file, or over a folder on the way to it. Our state brings a list of its own.
+    /// Whether git ignores a file or a folder above it. Our state has its own ignore file.
     fn ignores(&self, path: &str) -> bool {
         let below = path[self.project.len()..].trim_start_matches('/');
         if below.starts_with(".context-graph") {
@@ -105,7 +106,7 @@ impl Untracked {
     }
 }
 
-/// The settings that git keeps and a choice of folders leaves out.
+/// Tracked settings that a sparse checkout would leave out.
 fn left_out(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
     let path = format!("{}/.claude/settings.json", case.ctx.project.trim_end_matches('/'));
     let chooses = matches!(call.word(1), "set" | "init");
@@ -114,12 +115,12 @@ fn left_out(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
     (chooses && !is_named && case.ctx.fs.kind(&path).is_some()).then_some(Ours { path, is_folder: false })
 }
 
-/// The words behind the subcommand.
+/// The words after the subcommand.
 fn named<'c>(call: &'c Invocation<'_>) -> impl Iterator<Item = &'c str> {
     call.words.iter().skip(1).map(|word| word.known()).filter(|word| !word.is_empty())
 }
 
-/// Whether `git ls-files` lists a file that git does not keep.
+/// Whether `git ls-files` lists an untracked file.
 fn lists(call: &Invocation<'_>, folder: &str, ours: &str, ignored: bool) -> bool {
     let passes_over = call.has_any(&["--exclude-standard", "--exclude-per-directory", "--exclude-from"]);
     let is_meant = if named(call).next().is_none() {
@@ -142,7 +143,7 @@ fn git_folder(call: &Invocation<'_>, fs: &dyn FileSystem) -> Text {
     before.fold(call.run.cwd.clone(), |cwd, folder| arrived(folder, &cwd, fs))
 }
 
-/// Where a repository is begun, as far as that is known.
+/// The folder where `git init` creates a repository, if it is known.
 pub(super) fn begun(call: &Invocation<'_>, home: &str, fs: &dyn FileSystem) -> Option<String> {
     if call.word(0) != "init" {
         return None;
@@ -152,10 +153,10 @@ pub(super) fn begun(call: &Invocation<'_>, home: &str, fs: &dyn FileSystem) -> O
     arrived(&Text::lit(named), &git_folder(call, fs), fs).literal().map(str::to_owned)
 }
 
-/// What of ours a project may keep: it is written by people.
+/// Our files that a project may commit, because people write them.
 const SHARED: &[&str] = &["policy.toml", "config.toml", "policies", "signals", "actions", ".gitignore"];
 
-/// Our state, where git is made to keep it past the list of what it passes over: what git keeps it also puts back.
+/// Our state, if git is forced to track it although it is ignored. git could then restore an older state of it.
 fn made_kept(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
     let forced = match call.word(0) {
         "add" | "stage" => call.has("--force") && !call.is_quiet(),
@@ -191,8 +192,8 @@ fn made_kept(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
         .then_some(Ours { path: state, is_folder: true })
 }
 
-/// Whether `git clean` takes a file along that git does not keep: with `-x` all of them, with `-X` those it passes over, else
-/// the others.
+/// Whether `git clean` removes an untracked file: with `-x` every one, with `-X` the ignored ones, otherwise
+/// the rest.
 fn cleans(call: &Invocation<'_>, folder: &str, ours: &str, ignored: bool) -> bool {
     let is_kept = call.values("--exclude").any(|pattern| {
         let pattern = pattern.known().trim_matches('/');
@@ -210,8 +211,7 @@ fn cleans(call: &Invocation<'_>, folder: &str, ours: &str, ignored: bool) -> boo
     call.has("--force") && takes && !call.is_quiet() && !is_kept && is_meant
 }
 
-/// `git stash -u` takes files along that git does not keep, `--all` those too that it passes over. What was added just
-/// before goes along anyway.
+/// `git stash -u` takes untracked files, `--all` also ignored ones. Files added just before are taken anyway.
 fn stashes(case: &Case<'_>, call: &Invocation<'_>, ignored: bool) -> bool {
     let adds = |other: &Invocation<'_>| {
         let all = |word: &&Text| matches!(word.known(), "." | ":/" | "*") || word.known().contains(".claude");

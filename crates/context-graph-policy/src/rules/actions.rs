@@ -6,8 +6,8 @@ use super::{Text, text};
 use crate::PolicyConfig;
 use crate::config::Action;
 
-/// The actions that an event starts, looked up without the rest of the rules. A file that cannot be used starts nothing;
-/// hooks that decide report it. A project's file that the user has not trusted starts nothing either.
+/// The actions that an event starts, looked up without the other rules. An unusable file starts nothing; hooks
+/// that decide report it. A project's file that the user has not trusted starts nothing either.
 pub fn actions_of(
     user: &Text,
     brings_user_file: impl Fn() -> bool,
@@ -15,7 +15,7 @@ pub fn actions_of(
     in_force: impl FnOnce() -> bool,
     event: &Event,
 ) -> Vec<Action> {
-    // Most files have none, and reading TOML takes longer than looking for a word.
+    // Most files have no actions, and searching for a word is faster than parsing TOML.
     let parsed = |text: &Text| match text {
         Ok(Some(text)) if text.contains("actions") => text::parse(text).unwrap_or_default(),
         _ => PolicyConfig::default(),

@@ -1,4 +1,4 @@
-//! What is to happen with an event.
+//! Decides about an event.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use super::{BrokenFile, Rules, said};
 use crate::rego::Timing;
 use crate::{Decision, OnError, Severity, Verdict, legality};
 
-/// How much is told of a file or policy that cannot be used, in bytes.
+/// How many bytes of an error about an unusable file or policy are shown.
 const TROUBLE: usize = 600;
 
-/// What is said instead of the words of files that the user has not trusted.
+/// Shown instead of text from files that the user has not trusted.
 const UNTRUSTED: &str =
     "a policy that came with this project, and that the user has not trusted, cannot be used";
 
-/// A file or policy that cannot be used, as an error.
+/// An unusable file or policy, as an error.
 #[derive(Debug, thiserror::Error)]
 struct Failed(String);
 
@@ -27,40 +27,40 @@ impl fmt::Display for Failed {
     }
 }
 
-/// What the rules said about an event.
+/// What the rules decided about an event.
 #[derive(Debug)]
 pub struct RulesDecision {
-    /// What is to happen.
+    /// The decision.
     pub decision: Decision,
     /// How long each policy took.
     pub timings: Vec<Timing>,
-    /// Files and policies that could not be used: where they are and what is wrong with them.
+    /// Unusable files and policies: where they are and what is wrong.
     pub troubles: Vec<String>,
 }
 
 impl Rules {
-    /// What is to happen with an event. `session` is asked for only where a policy may want to know.
+    /// Decides about an event. `session` is only called if a policy may need it.
     pub fn decide(&self, event: &Event, session: impl FnOnce() -> Value) -> Decision {
         self.decide_in_full(event, session).decision
     }
 
-    /// The same, with how long the policies took and which could not be used.
+    /// The same, with the policies' timings and the unusable files.
     pub fn decide_in_full(&self, event: &Event, session: impl FnOnce() -> Value) -> RulesDecision {
         self.decide_by_policies(self.decide_by_guards(event), event, session)
     }
 
-    /// What the built-in guards say, and files that cannot be used.
+    /// Decides by the built-in guards and the unusable files.
     pub fn decide_by_guards(&self, event: &Event) -> RulesDecision {
         self.with_broken_files(self.policy.decide(event, &self.context()), event)
     }
 
-    /// The same for a call whose input is not known. The built-in guards look at inputs, so they are not asked.
+    /// The same for a call whose input is not known. The built-in guards check inputs, so they do not run.
     pub fn decide_without_input(&self, event: &Event) -> RulesDecision {
         self.with_broken_files(Decision::none(), event)
     }
 
-    /// A broken file does not mean "no guard" or "no gate": what it says is unknown, so its errors are decided on as
-    /// errors, once for an agent that wants to stop.
+    /// A broken file does not mean "no guard" or "no gate". Its content is unknown, so it is handled as an
+    /// error: for every tool call, and at an agent's first attempt to stop.
     fn with_broken_files(&self, mut decision: Decision, event: &Event) -> RulesDecision {
         let mut troubles = Vec::new();
         let concerned = match event {
@@ -68,7 +68,7 @@ impl Rules {
             Event::Stop(stop) => stop.is_first_attempt(),
             _ => false,
         };
-        // Gates that are not trusted do not count.
+        // Gates of an untrusted project do not count.
         let counts = |trouble: &&BrokenFile| {
             trouble.is_the_users || self.standing.is_in_force() || matches!(event, Event::PreToolUse(_))
         };
@@ -80,7 +80,7 @@ impl Rules {
         RulesDecision { decision, timings: Vec::new(), troubles }
     }
 
-    /// Adds what the policies say to what was decided without them.
+    /// Adds the policies' decision to the one made without them.
     pub fn decide_by_policies(
         &self,
         before_policies: RulesDecision,
@@ -101,13 +101,14 @@ impl Rules {
         RulesDecision { decision: legality::settle(event, decision), timings, troubles }
     }
 
-    /// What a file's trouble is called where the model reads along: an error repeats what the file says, so that of a
-    /// file which is not trusted is left out.
+    /// The error text that the model may read. Errors quote the file, so the text of an untrusted file is left
+    /// out.
     fn quoted(&self, trouble: String, is_the_users: bool) -> String {
         if is_the_users || self.standing.is_in_force() { trouble } else { UNTRUSTED.to_owned() }
     }
 
-    /// Decision when a policy file cannot be used. Its gates are unknown, so the agent must mend it before it may stop.
+    /// Decision when a policy file cannot be used. Its gates are unknown, so the agent must fix it before it
+    /// may stop.
     fn on_broken_file(&self, event: &Event, trouble: &Failed) -> Decision {
         match (event, self.policy.config().on_error()) {
             (Event::PreToolUse(_), _) | (_, OnError::Allow) => self.policy.on_error(trouble),
@@ -115,8 +116,8 @@ impl Rules {
         }
     }
 
-    /// Decision when a Rego policy fails to run. For most events the client cannot ask the user, so they go on
-    /// unless errors are to be refused and the event can be.
+    /// Decision when a Rego policy fails to run. For most events the client cannot ask the user. They pass,
+    /// unless errors are denied and the event can be refused.
     fn on_broken_policy(&self, event: &Event, failed: &Failed) -> Decision {
         if matches!(event, Event::PreToolUse(_)) {
             return self.policy.on_error(failed);
@@ -131,7 +132,7 @@ impl Rules {
     }
 }
 
-/// Refusal because a rule could not be asked.
+/// Refusal because a rule could not be evaluated.
 fn unheard(verdict: Verdict, error: &dyn std::error::Error) -> Decision {
     Decision::of(verdict, "policy/error", crate::unheard(error), Severity::High)
 }

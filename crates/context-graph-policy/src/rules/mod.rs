@@ -1,8 +1,8 @@
-//! The rules in force in a project: the built-in guards as the user and the project configure them, policy files that
-//! cannot be used, and Rego policies.
+//! The rules of a project: the built-in guards as the user and the project configure them, unusable policy
+//! files, and Rego policies.
 //!
-//! The caller reads the files ([`Sources`]) and lends what only a process can do ([`Host`]). What the files mean, and what
-//! follows from it for an event, is decided here.
+//! The caller reads the files ([`Sources`]) and provides what only a process can do ([`Host`]). This module
+//! decides what the files mean and what follows for an event.
 
 mod actions;
 mod decide;
@@ -27,51 +27,51 @@ pub use decide::RulesDecision;
 pub const FILE: &str = "policy.toml";
 /// The folder of Rego policies.
 pub const POLICIES: &str = "policies";
-/// How long the policies of an event may take, unless it is a tool call that waits.
+/// How long the policies of an event may take, unless it is a tool call.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A file's text: `None` if there is no file, an error that says why it cannot be read.
+/// A file's text: `None` if there is no file, an error if it cannot be read.
 pub type Text = Result<Option<String>, String>;
 
 /// A policy file as it was read.
 #[derive(Clone, Copy)]
 pub struct PolicyText<'a> {
-    /// Where it is.
+    /// Its path.
     pub path: &'a Path,
-    /// What it says.
+    /// Its text.
     pub text: &'a Text,
 }
 
-/// Where the program runs.
+/// The folders that the program runs in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Folders {
     /// The user's home.
     pub home: String,
     /// The project's root.
     pub project: String,
-    /// The working folder, for events that carry none.
+    /// The working folder, for events without one.
     pub cwd: String,
 }
 
-/// All that rules are made of.
+/// Everything that the rules are built from.
 pub struct Sources<'a> {
     /// The user's own policy file.
     pub user: PolicyText<'a>,
-    /// Whether the project itself brings the user's file. Then it can only tighten.
+    /// Whether the project itself contains the user's file. Then it can only tighten.
     pub brings_user_file: &'a dyn Fn() -> bool,
     /// The project's policy file.
     pub project: PolicyText<'a>,
-    /// The project's Rego policies; `None` if there is no folder of them.
+    /// The project's Rego policies; `None` without a folder for them.
     pub policies: Option<(&'a [PolicyFile], &'a [RegoError])>,
     /// Whether the user has trusted the project's files.
     pub standing: Standing,
-    /// Where the program runs.
+    /// The folders that the program runs in.
     pub folders: Folders,
 }
 
-/// What the rules ask of the process they run in.
+/// What the rules need from the process they run in.
 pub trait Host: Sync {
-    /// Runs a signal's command in `folder` and feeds it the event.
+    /// Runs a signal's command in `folder` and pipes the event to it.
     fn run_signal(&self, signal: &Signal, folder: &Path, event: &[u8]) -> SignalOutcome;
 
     /// How long the policies of an event may take.
@@ -82,7 +82,7 @@ pub trait Host: Sync {
         }
     }
 
-    /// Prepares for policies, which can use up stack and memory, and gives the function that runs them.
+    /// Prepares for policies, which can use up stack and memory, and returns the function that runs them.
     fn prepare(&self) -> fn(&mut dyn FnMut()) {
         |work| work()
     }
@@ -100,11 +100,11 @@ struct BrokenFile {
 /// The rules in force in a project.
 pub struct Rules {
     policy: Policy,
-    /// Until these are mended, every tool call is decided as after an error.
+    /// As long as there are any, every tool call is decided as after an error.
     broken: Vec<BrokenFile>,
     policies: Option<PolicySet>,
     standing: Standing,
-    /// Signals of the project that are not run because it is not trusted.
+    /// Signals of the project that do not run because it is not trusted.
     withheld: Vec<String>,
     folders: Folders,
     fs: RealFileSystem,
@@ -112,8 +112,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Reads the texts and merges what the user and the project say. It always gives rules: a file that cannot be used
-    /// becomes a rule of its own.
+    /// Parses the texts and merges the user's and the project's configuration. This never fails: an unusable
+    /// file becomes a rule of its own.
     pub fn new(sources: Sources<'_>, host: &'static dyn Host) -> Self {
         let Sources { user, brings_user_file, project, policies, standing, folders } = sources;
         let mut broken = Vec::new();
@@ -151,8 +151,8 @@ impl Rules {
         }
     }
 
-    /// The same rules for a call whose input nobody gave, and the policies of the call that are not asked: a policy that
-    /// looks at the input would take a missing field for a harmless one.
+    /// The same rules for a call without known input, and the names of the policies that are skipped. A policy
+    /// that reads the input could mistake a missing field for a harmless one.
     pub fn blind_to_input(mut self, event: &Event) -> (Self, Vec<String>) {
         let Some(policies) = &self.policies else { return (self, Vec::new()) };
         let (blind, mut unasked) = policies.without_those_that_look_at_the_input();
@@ -193,7 +193,7 @@ impl Rules {
         &self.policy
     }
 
-    /// The programs that a call runs, and where it is described what each does.
+    /// The programs that a call runs, and where each is described.
     pub fn programs<'e>(&self, effects: &'e Effects) -> Vec<(&'e str, Vec<&str>)> {
         let mut programs: Vec<(&str, Vec<&str>)> = Vec::new();
         for run in &effects.runs {
@@ -204,7 +204,7 @@ impl Rules {
         programs
     }
 
-    /// What a tool call would do, or did; `None` if the event is not about a tool call.
+    /// What a tool call would do or did; `None` if the event is not about a tool call.
     pub fn effects(&self, event: &Event) -> Option<Effects> {
         let (tool, input) = match event {
             Event::PreToolUse(call) => (&call.tool_name, &call.tool_input),
@@ -227,7 +227,7 @@ impl Rules {
     }
 }
 
-/// An error of a policy, in a line.
+/// An error of a policy, as one line.
 pub fn said(error: &RegoError) -> String {
     match error.line {
         Some(line) => format!("{POLICIES}/{}, line {line}: {}", error.file, error.kind),

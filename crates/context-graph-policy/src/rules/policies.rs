@@ -1,4 +1,4 @@
-//! Asking the Rego policies, and the signals that they ask for.
+//! Evaluates the Rego policies and the signals that they need.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::rego::{self, Input, Outcome, PolicySet, RegoError, RegoErrorKind, Sur
 use crate::trust::untrusted;
 
 impl Rules {
-    /// Runs the Rego policies that the event is routed to, if there are any.
+    /// Runs the Rego policies for the event, if there are any.
     pub(super) fn consult(&self, event: &Event, session: impl FnOnce() -> Value) -> Option<Outcome> {
         let policies = self.policies.as_ref()?;
         let (name, tool) = (event.name(), event.tool_name());
@@ -35,7 +35,7 @@ impl Rules {
         let mut outcome = policies.evaluate_on(name, tool, &input, limits, self.host.prepare());
         if !self.standing.is_in_force() {
             outcome.decision = untrusted::tightened(event.known_name(), &outcome.decision);
-            // Without what it asks for, a policy may let pass what it is there to refuse.
+            // Without its signal, a policy may allow what it should refuse.
             for name in missing.iter().filter(|name| self.withheld.contains(name)) {
                 let what =
                     format!("asks for the signal `{name}`, which is not run before the project is trusted");
@@ -50,8 +50,8 @@ impl Rules {
         Some(outcome)
     }
 
-    /// What an event's policies may wait for besides their own time: the signals that they ask for, which run side by side,
-    /// and a processor.
+    /// How long an event's policies may wait besides their own time: for their signals, which run in parallel,
+    /// and for a processor.
     pub fn longest_wait(&self, event: &Event) -> Duration {
         let Some(policies) = &self.policies else { return Duration::ZERO };
         let (name, tool) = (event.name(), event.tool_name());

@@ -1,4 +1,4 @@
-//! A policy file as text: what it says, or where it is wrong.
+//! The text of a policy file: parsed, or with the place of the error.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::config::toml_text::{parse_toml, place_in_toml};
 use crate::config::{Problem, Step};
 use crate::{PolicyConfig, guards};
 
-/// What counts of the user's own policy file: if the project itself brings it, only what tightens.
+/// What counts of the user's policy file: if the project itself contains it, only what tightens.
 pub(super) fn users(policy: PolicyConfig, is_brought: impl Fn() -> bool) -> PolicyConfig {
     let nothing = PolicyConfig::default();
     if policy != nothing && is_brought() {
@@ -15,7 +15,7 @@ pub(super) fn users(policy: PolicyConfig, is_brought: impl Fn() -> bool) -> Poli
     policy
 }
 
-/// Says of each program that a file teaches where it stands.
+/// Adds the path of the file to each program that it describes.
 pub(super) fn placed(mut policy: PolicyConfig, file: &Path) -> PolicyConfig {
     for row in policy.programs.values_mut() {
         row.source = format!("{}:{}", file.display(), row.source).into();
@@ -23,7 +23,7 @@ pub(super) fn placed(mut policy: PolicyConfig, file: &Path) -> PolicyConfig {
     policy
 }
 
-/// Reads a policy file; the errors say where it is wrong.
+/// Parses a policy file; the errors say where it is wrong.
 pub(super) fn parse(text: &str) -> Result<PolicyConfig, Vec<String>> {
     let mut config: PolicyConfig = parse_toml(text).map_err(|problem| vec![problem])?;
     for (name, row) in &mut config.programs {

@@ -1,10 +1,10 @@
-//! Containers and workloads that may go: those of tests, those that have ended, and a pod that is started again.
+//! Containers and workloads that may be removed: those of tests, finished ones, and a single pod that restarts.
 
 use super::Case;
 use crate::effects::{Run, Text};
 use crate::programs::Invocation;
 
-/// Whether the services are those of a file, or a project, that is there for tests.
+/// Whether the services come from a file or a project for tests.
 pub(in crate::guards) fn is_composed_for_tests(call: &Invocation<'_>) -> bool {
     let for_tests = |name: &Text| {
         let name = name.known();
@@ -15,7 +15,7 @@ pub(in crate::guards) fn is_composed_for_tests(call: &Invocation<'_>) -> bool {
     call.words.iter().any(|word| word.known() == "down") && named.peek().is_some() && named.all(for_tests)
 }
 
-/// Containers that have ended, asked for as such, and images that have lost their name: nothing runs in them any more.
+/// Whether only finished containers or dangling images are removed. Nothing runs in them any more.
 pub(in crate::guards) fn removes_finished(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let plain = call.word(0) == "rm" && !call.has("-v");
     let finished = ["status=exited", "status=dead", "status=created"];
@@ -36,7 +36,7 @@ pub(in crate::guards) fn removes_finished(case: &Case<'_>, call: &Invocation<'_>
         })
 }
 
-/// One pod, which whatever started it starts again.
+/// Whether this removes a single pod, which its controller starts again.
 pub(in crate::guards) fn is_one_pod(call: &Invocation<'_>) -> bool {
     if !matches!(call.run.name.as_str(), "kubectl" | "oc" | "k")
         || call.has_any(&["--all", "--force", "-l", "-A", "-f", "--field-selector"])

@@ -1,10 +1,10 @@
-//! Databases: statements that throw data away, wherever a client, a framework or a pipe takes them from.
+//! Databases: statements that delete data, from a client, a framework or a pipe.
 
 use super::Case;
 use crate::effects::{Run, Text};
 use crate::programs::Invocation;
 
-/// Programs that are given statements.
+/// Programs that take statements.
 const CLIENTS: &[&str] = &[
     "psql",
     "mysql",
@@ -35,13 +35,13 @@ const CLIENTS: &[&str] = &[
     "sql",
 ];
 
-/// Whether a statement that deletes data is given to a database.
+/// Whether a statement that deletes data is sent to a database.
 pub(super) fn drops_database(call: &Invocation<'_>) -> bool {
     let run = call.run;
     let words = || run.args.iter().map(ToString::to_string);
     let fed = || run.stdin.as_deref().is_some_and(deletes_data);
     match run.name.as_str() {
-        // A server's own language, spoken to it directly.
+        // The server's own protocol, sent to it directly.
         "nc" | "ncat" | "netcat" | "telnet" | "socat" => run.stdin.as_deref().is_some_and(|text| {
             let text = text.to_ascii_lowercase();
             text.contains("flushall") || text.contains("flushdb") || text.contains("flush_all")
@@ -54,15 +54,15 @@ pub(super) fn drops_database(call: &Invocation<'_>) -> bool {
         "rails" | "rake" => words().any(|word| matches!(word.as_str(), "dbconsole" | "db")) && fed(),
         "prisma" => words().any(|word| word == "execute") && fed(),
         "manage.py" | "django-admin" => words().any(|word| word == "dbshell") && fed(),
-        // Frameworks whose program is a file of the project's.
+        // Frameworks whose program is a file in the project.
         "python" | "python3" => framework(run, "manage.py"),
         "php" => framework(run, "artisan") || framework(run, "console"),
         _ => false,
     }
 }
 
-/// Whether statements that delete data are put together by one client and run by another: `psql -c "select 'drop table '…" |
-/// psql`. Alone, the first only prints them.
+/// Whether one client builds statements that delete data and another runs them: `psql -c "select 'drop table
+/// '…" | psql`. Alone, the first only prints them.
 pub(super) fn makes_statements(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let is_client = |run: &Run| CLIENTS.contains(&run.name.as_str());
     let words = |run: &Run| run.args.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -82,7 +82,7 @@ pub(super) fn makes_statements(case: &Case<'_>, call: &Invocation<'_>) -> bool {
         && case.runs().any(|other| !std::ptr::eq(other, call.run) && is_client(other) && runs_given(other))
 }
 
-/// `python manage.py flush`, `php artisan migrate:fresh`: what the file is told is what the row of its name describes.
+/// `python manage.py flush`, `php artisan migrate:fresh`: the row named after the file describes its arguments.
 fn framework(run: &Run, file: &str) -> bool {
     let at = run.args.iter().position(|arg| arg.file_name().known() == file);
     let Some(at) = at else { return false };
@@ -91,7 +91,7 @@ fn framework(run: &Run, file: &str) -> bool {
     call.stopped().next().is_some() || drops_database(&call)
 }
 
-/// Whether the database is one that tests make and drop.
+/// Whether the database is one that tests create and drop.
 pub(in crate::guards) fn is_for_tests(call: &Invocation<'_>) -> bool {
     let run = call.run;
     let words: Vec<&str> = run.args.iter().map(Text::known).collect();
@@ -119,16 +119,16 @@ pub(in crate::guards) fn is_for_tests(call: &Invocation<'_>) -> bool {
     });
     let client =
         matches!(run.name.as_str(), "psql" | "mysql" | "mariadb" | "sqlite3" | "mongosh" | "pg_restore");
-    // A client can be told to go to another one.
+    // The client may switch to another database.
     let switches =
         words.iter().any(|word| word.contains("\\c ") || word.to_ascii_uppercase().contains("USE "));
     environment || told || client && !switches && words.iter().any(|word| !word.contains(' ') && named(word))
 }
 
-/// Statements that delete data, in text that a database client is given.
+/// Whether text for a database client contains statements that delete data.
 fn deletes_data(sql: &str) -> bool {
     let upper = without_comments(&sql.to_ascii_uppercase());
-    // What stands in quotes is data, unless it is run as a statement itself.
+    // Text in quotes is data, unless it is run as a statement.
     let upper = if upper.contains("EXECUTE") { upper } else { without_strings(&upper) };
     let flat = upper.split_whitespace().collect::<Vec<_>>().join(" ");
     let flat = without_passing(&flat);
@@ -176,7 +176,7 @@ fn deletes_data(sql: &str) -> bool {
         .any(|words| flat.contains(words))
         || (flat.contains("ALTER USER ") || flat.contains("ALTER ROLE "))
             && (flat.contains(" PASSWORD") || flat.contains(" SUPERUSER"))
-        // The server itself runs a program then.
+        // With these the server runs a program.
         || flat.contains(" TO PROGRAM ")
         || flat.contains(" FROM PROGRAM ")
         || flat.split(';').any(|one| one.contains("PG_TERMINATE_BACKEND(") && !one.contains("WHERE"))
@@ -185,7 +185,8 @@ fn deletes_data(sql: &str) -> bool {
         || flat.contains("DELETEMANY({})")
 }
 
-/// What is left when tables and databases that were made in the same text, or only for a while, are dropped again.
+/// The statements without drops of tables and databases that the same text creates or that are temporary by
+/// name.
 fn without_passing(flat: &str) -> String {
     if !flat.contains("DROP ") {
         return flat.to_owned();
@@ -208,7 +209,7 @@ fn without_passing(flat: &str) -> String {
     kept.collect::<Vec<_>>().join(";")
 }
 
-/// Whether keys are removed that a scan found under a name for what need not last.
+/// Whether the removed keys come from a scan for cache, temporary or test names.
 pub(in crate::guards) fn is_passing_scan(case: &Case<'_>, run: &Run) -> bool {
     let passing = |word: &str| {
         ["cache", "tmp", "test"].iter().any(|lead| word.trim_start_matches('*').starts_with(lead))
@@ -224,19 +225,19 @@ pub(in crate::guards) fn is_passing_scan(case: &Case<'_>, run: &Run) -> bool {
         })
 }
 
-/// `1=1`, `true`, `id = id`: a condition that leaves nothing out.
+/// A condition that is always true: `1=1`, `true`, `id = id`.
 fn always_holds(condition: &str) -> bool {
     let condition = condition.trim().trim_end_matches(['"', '\'', ')', ' ']);
     matches!(condition, "TRUE" | "1")
         || condition.split_once('=').is_some_and(|(left, right)| left.trim() == right.trim())
 }
 
-/// The text without what stands in single quotes.
+/// The text without its strings in single quotes.
 fn without_strings(sql: &str) -> String {
     sql.split('\'').step_by(2).collect::<Vec<_>>().join("''")
 }
 
-/// `/* … */` separates words and hides them.
+/// The text without `/* … */`, which separates and hides words.
 fn without_comments(sql: &str) -> String {
     let mut out = String::new();
     let mut rest = sql;

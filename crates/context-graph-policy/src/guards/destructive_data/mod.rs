@@ -1,5 +1,5 @@
-//! Databases, containers, clouds and package registries: deletions that no undo reaches. What the programs of each do is in
-//! the tables; here is what has to be read (SQL) and what excuses it.
+//! Databases, containers, clouds and package registries: deletions that cannot be undone. The tables describe
+//! the programs. This module reads what they cannot (SQL) and decides what is excused.
 
 mod containers;
 mod databases;
@@ -38,7 +38,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// A request of HTTP by which a server removes something.
+/// Whether an HTTP request deletes something on a server.
 fn deletes_by_request(call: &Invocation<'_>) -> bool {
     if !matches!(call.run.name.as_str(), "curl" | "wget") {
         return false;
@@ -57,12 +57,12 @@ fn deletes_by_request(call: &Invocation<'_>) -> bool {
         return true;
     }
     let deletes = told(&["delete"]);
-    // Everything in a store is more than an item of one's own server.
+    // Deleting a whole store is asked about even on the local machine.
     let all = words.iter().any(|word| word.ends_with("/_all") || word.ends_with("/*"));
     deletes && (all || !is_near())
 }
 
-/// Whether a request that is no deletion by its method is one by its address or by what it carries.
+/// Whether a request without the method `DELETE` deletes something by its address or its body.
 fn asks_to_end(call: &Invocation<'_>, words: &[String]) -> bool {
     let last = |url: &String| {
         let path = url.split(['?', '#']).next().unwrap_or(url).trim_end_matches('/');
@@ -79,7 +79,7 @@ fn asks_to_end(call: &Invocation<'_>, words: &[String]) -> bool {
                 | "batchdelete"
                 | "deleteall"
         );
-        // An archive of one's own things is no more than a folder of them.
+        // An address that ends in `/archive` usually names a folder, not a verb.
         url.contains("://") && is_verb && (name != "archive" || path.contains(".archive"))
     };
     let data = ["--data", "--data-raw", "--data-binary", "--json", "--post-data"];

@@ -1,4 +1,4 @@
-//! Files that stay and lose what they hold.
+//! Files that stay but lose their content.
 
 use context_graph_events::told;
 
@@ -9,7 +9,7 @@ use crate::effects::{FileKind, PathEffect};
 use crate::guards::places::{has_extension, is_passing, is_within};
 use crate::programs::lists;
 
-/// Every file of the project gets other content: `find . -type f -exec cp /dev/null {} \;`.
+/// Reports files that are overwritten or emptied: `find . -type f -exec cp /dev/null {} \;`.
 pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let path = &effect.target.path;
     if let Some(file) = effect.target.literal().filter(|file| is_emptied(case, effect, file)) {
@@ -40,16 +40,16 @@ pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
     }
 }
 
-/// Whether a file is there among what people keep for themselves.
+/// Whether this is an existing personal file.
 fn replaces_kept(case: &Case<'_>, file: &str) -> bool {
     is_personal(case, file) && case.ctx.fs.kind(file) == Some(FileKind::File)
 }
 
-/// Whether a file that people write gets nothing for its content: `cp /dev/null src/main.rs`.
+/// Whether a file written by people is emptied: `cp /dev/null src/main.rs`.
 fn is_emptied(case: &Case<'_>, effect: &PathEffect, file: &str) -> bool {
     let worthless = ["/dev/null", "if=/dev/null", "if=/dev/zero", "if=/dev/random", "if=/dev/urandom"];
     let from_nothing = |run: &crate::effects::Run| {
-        // What `tee` writes another program gives it.
+        // `tee` writes the output of another program.
         run.args.len() < 16
             && (run.name == effect.by || effect.by == "tee" && run.name == "cat")
             && worthless.iter().any(|source| run.has(source))
@@ -61,7 +61,7 @@ fn is_emptied(case: &Case<'_>, effect: &PathEffect, file: &str) -> bool {
             || matches!(effect.by.as_str(), "cp" | "dd" | "ln" | "tee") && case.runs().any(from_nothing))
 }
 
-/// `sed -i d`: every line is taken out.
+/// `sed -i d`: deletes every line.
 pub(super) fn deletes_lines(case: &Case<'_>) -> bool {
     case.runs().any(|run| {
         matches!(run.name.as_str(), "sed" | "gsed")
@@ -87,7 +87,7 @@ pub(super) fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found
     let shrinks = case.runs().any(|run| {
         run.name == "truncate"
             && !run.args.iter().any(|arg| {
-                // A size with a unit makes room; a small number or nothing takes it away.
+                // A size with a unit usually enlarges a file; a small number or zero empties it.
                 let size = arg.to_string();
                 let size =
                     size.trim_start_matches("--size=").trim_start_matches("-s").trim_start_matches('+');

@@ -1,4 +1,4 @@
-//! Removal of what cannot be made again: roots, homes, the project, its history, trees outside of it.
+//! Removal of what cannot be recreated: roots, homes, the project, its history, trees outside it.
 
 mod contents;
 mod permissions;
@@ -38,7 +38,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         match effect.access {
             Access::Delete => {
                 removal(case, effect, found);
-                // What `shred` takes no recovery brings back.
+                // A shredded file cannot be recovered.
                 if effect.by == "shred"
                     && !effect.target.literal().is_some_and(|path| is_passing(path, case.ctx))
                 {

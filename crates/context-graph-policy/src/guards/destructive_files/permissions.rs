@@ -1,4 +1,4 @@
-//! Rights to a whole tree, given to everybody or taken from everybody.
+//! Permissions of whole trees, given to everybody or taken from everybody.
 
 use context_graph_events::told;
 
@@ -14,10 +14,11 @@ const OPEN_MODES: &[&str] = &[
     "ugo+rwx", "+rwx", "a-r", "a-x", "-rwx", "ugo-rwx", "a-rwx", "o+rwx", "go+w", "a=", "ugo=",
 ];
 
-/// Folders that nobody else may look into.
+/// Folders that must stay closed to others.
 const KEPT_CLOSED: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube"];
 
-/// Whether keys, a root, home or the project itself is opened or closed, which counts for all that is in it.
+/// Whether keys, a root, the home folder or the project itself is opened or closed. That affects everything in
+/// it.
 pub(super) fn is_closed(case: &Case<'_>, effect: &PathEffect) -> bool {
     effect.by == "chmod"
         && effect.target.literal().is_some_and(|place| {
@@ -29,7 +30,7 @@ pub(super) fn is_closed(case: &Case<'_>, effect: &PathEffect) -> bool {
         && case.runs().any(|run| run.name == "chmod" && OPEN_MODES.contains(&run.arg(0)))
 }
 
-/// Whether all that lies in a folder is meant, as `find` hands it on.
+/// Whether everything in a folder is meant, as `find` passes it on.
 pub(super) fn is_all_below(effect: &PathEffect) -> bool {
     matches!(effect.target.path.0.last(), Some(Piece::Hole(Origin::Below)))
 }

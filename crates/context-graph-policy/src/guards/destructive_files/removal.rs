@@ -1,4 +1,4 @@
-//! Which removals take what cannot be made again: roots, homes, the project, its history, trees outside of it.
+//! Which removals cannot be undone: roots, homes, the project, its history, trees outside it.
 
 use context_graph_events::told;
 
@@ -42,7 +42,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         }
         return;
     };
-    // Where links lead, the project and home are compared by where they really are, too.
+    // With links, the real paths of the project and the home folder are compared too.
     let real_root = |root: &str| if target.real.is_empty() { None } else { follow(root, ctx.fs) };
     let (real_project, real_home) = (real_root(ctx.project), real_root(ctx.home));
     let own = |root: &str, real: &Option<String>, place: &str| {
@@ -88,7 +88,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     }
 }
 
-/// Whether what stands behind a variable is, without it, the home, the project or a part of the system.
+/// Whether the path would be the home folder, the project or a system folder if its variable were empty.
 fn hangs_on_root(case: &Case<'_>, path: &Text) -> bool {
     let [Piece::Hole(Origin::Variable), Piece::Lit(rest)] = path.0.as_slice() else { return false };
     let place = rest.trim_end_matches('/');
@@ -106,7 +106,7 @@ pub(super) fn is_history(case: &Case<'_>, effect: &PathEffect) -> bool {
         && lists::HISTORY_PARTS.iter().any(|pattern| hits(&effect.target, pattern, case.ctx))
 }
 
-/// Whether a file lies among what people keep for themselves, and not in the folder that is worked in.
+/// Whether a path is in one of the user's personal folders, and not in the project or the working folder.
 pub(super) fn is_personal(case: &Case<'_>, place: &str) -> bool {
     let ctx = case.ctx;
     let Some(below) =
@@ -119,7 +119,7 @@ pub(super) fn is_personal(case: &Case<'_>, place: &str) -> bool {
         && !is_within(place, ctx.cwd)
 }
 
-/// Whether what `find` looks for by name can be the project itself.
+/// Whether what `find` searches by name can be the project itself.
 fn is_found_project(case: &Case<'_>, path: &Text) -> bool {
     let name = case.ctx.project.rsplit('/').next();
     let folder = path.prefix().trim_end_matches('/');
@@ -129,7 +129,7 @@ fn is_found_project(case: &Case<'_>, path: &Text) -> bool {
         && case.ctx.project != folder
 }
 
-/// Whether a pattern picks some of what lies in a folder outside of the project: `~/D*`, `~/Documents/*.pdf`.
+/// Whether a pattern selects files in a folder outside the project: `~/D*`, `~/Documents/*.pdf`.
 fn is_part_of_outside(case: &Case<'_>, effect: &PathEffect) -> bool {
     let path = &effect.target.path;
     if path.has_hole() || !path.has_glob() || effect.by.ends_with("mv") {
@@ -144,7 +144,8 @@ fn is_part_of_outside(case: &Case<'_>, effect: &PathEffect) -> bool {
     effect.recursive || folder == case.ctx.home.trim_end_matches('/') || is_personal(case, folder)
 }
 
-/// Whether `find` goes through home or the folders around the project for what is not made again by itself.
+/// Whether `find` searches the home folder, system folders or those around the project for files that are not
+/// rebuilt.
 fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
     let folder = path.prefix().trim_end_matches('/');
     let around = is_within(case.ctx.project, folder) && folder != case.ctx.project
@@ -158,7 +159,7 @@ fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
         && !lists::REMADE.contains(&path.file_name().to_string().as_str())
 }
 
-/// A removal of a folder, or of everything in it: `x/*` counts as `x`.
+/// The folder that a path removes, and whether only its content is meant: `x/*` counts as `x`.
 pub(super) fn folder_of(path: &Text) -> Option<(String, bool)> {
     if let Some(known) = path.literal() {
         return Some((known.to_owned(), false));
@@ -174,7 +175,7 @@ pub(super) fn folder_of(path: &Text) -> Option<(String, bool)> {
         let folder = known.trim_end_matches('.').trim_end_matches('/');
         return Some((if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, true));
     }
-    // All that lies below a folder, at any depth.
+    // Everything below a folder, at any depth.
     let tail = path.0.get(1..).unwrap_or_default();
     if tail == [Piece::Hole(Origin::Below)]
         || tail.first() == Some(&Piece::Star)
@@ -189,7 +190,7 @@ pub(super) fn folder_of(path: &Text) -> Option<(String, bool)> {
         return Some((if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, true));
     }
     if path.has_hole() {
-        // `find / … -name x -delete`: everything below is within reach, but only what the names allow.
+        // `find / … -name x -delete` can reach everything below, limited only by the names.
         let below = path.0.get(1) == Some(&Piece::Hole(Origin::Below));
         let folder = known.trim_end_matches('/');
         if below && (folder.is_empty() || is_root_like(folder)) {
@@ -197,23 +198,23 @@ pub(super) fn folder_of(path: &Text) -> Option<(String, bool)> {
         }
         return None;
     }
-    // `/u*` or `/home/*/x`: judged by where the glob begins.
+    // `/u*` or `/home/*/x`: judged by the folder where the glob starts.
     let at = known.rfind('/')?;
     let depth = known[..=at].matches('/').count();
     (depth <= 1).then(|| ("/".to_owned(), true))
 }
 
-/// `$x`, `$x/` and `$x/*`: with nothing known before or after, it may be anything.
+/// `$x`, `$x/` and `$x/*`: with nothing known before or after, this may be anything.
 pub(super) fn begins_unknown(path: &Text) -> bool {
     let Some(Piece::Hole(origin)) = path.0.first() else { return false };
-    // Above a place that is not known anything may lie.
+    // The parent of an unknown folder may be anything.
     if path.0[1..].iter().any(|piece| matches!(piece, Piece::Lit(text) if text.contains("/.."))) {
         return true;
     }
     if matches!(origin, Origin::Temporary | Origin::Below) {
         return false;
     }
-    // Where a variable is not set, what follows it hangs on the root: `${OUT}/dist`.
+    // If the variable is not set, the rest starts at the root: `${OUT}/dist`.
     if let (Origin::Variable, [Piece::Lit(rest)]) = (origin, &path.0[1..])
         && rest.starts_with('/')
         && rest.trim_matches('/').split('/').count() <= 2
@@ -226,7 +227,7 @@ pub(super) fn begins_unknown(path: &Text) -> bool {
     })
 }
 
-/// `~/$x` and `/$x`: with an empty or unlucky value, that is the folder itself or anything in it.
+/// `~/$x` and `/$x`: with an empty value this is the folder itself, otherwise anything in it.
 fn is_unknown_child(case: &Case<'_>, path: &Text) -> bool {
     let [Piece::Lit(known), Piece::Hole(origin), rest @ ..] = path.0.as_slice() else { return false };
     let Some(folder) = known.strip_suffix('/') else { return false };
@@ -250,7 +251,7 @@ pub(super) fn is_system(place: &str) -> bool {
         || is_within(place, "/bin")
 }
 
-/// A project that itself lives in a temporary folder may be cleared away from there.
+/// A project in a temporary folder may be cleaned up there.
 fn is_temporary_project(project: &str, place: &str) -> bool {
     is_temporary(project) && place != project && !is_within(project, place)
 }
@@ -264,7 +265,7 @@ fn is_foreign(case: &Case<'_>, place: &str) -> bool {
     if follow(ctx.project, ctx.fs).is_some_and(|real| is_within(place, &real)) {
         return false;
     }
-    // The folder the session works in may be another one than the project's, but not all of home.
+    // The session's working folder may be outside the project, but not the whole home folder.
     if is_within(place, start) && start.matches('/').count() > 2 && start != ctx.home {
         return false;
     }

@@ -1,4 +1,4 @@
-//! What the project is made of: its folders, and all files of a language, removed at once.
+//! Removal of whole source folders, or of all files of a language.
 
 use context_graph_events::told;
 
@@ -6,7 +6,7 @@ use super::removal::folder_of;
 use super::{Case, Found, SOURCES};
 use crate::effects::{Access, NARROWED, Origin, PathEffect, Text};
 
-/// Folders that people write, by the names they usually have.
+/// Usual names of folders that people write.
 const WRITTEN: &[&str] = &[
     "src",
     "crates",
@@ -25,14 +25,14 @@ const WRITTEN: &[&str] = &[
     ".github",
 ];
 
-/// Folders of these names are never made by a build.
+/// Folders with these names are never build output.
 pub(super) const ONLY_WRITTEN: &[&str] =
     &["src", "crates", "migrations", "tests", "packages", "internal", ".github"];
 
-/// Whole folders of what the project is made of, removed at once.
+/// Reports whole source folders that are removed.
 pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
     let project = case.ctx.project.trim_end_matches('/');
-    // What is removed by name, wherever it is: found once, since a call can name many.
+    // Names of removed folders, wherever they are. Collected once, because a call can name many.
     let mut gone: Vec<&str> = Vec::new();
     for effect in
         case.effects.paths.iter().filter(|effect| effect.access == Access::Delete && effect.by == "rm")
@@ -47,7 +47,7 @@ pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
         let (folder, whole) = folder_of(&effect.target.path)?;
         let name = folder.strip_prefix(project)?.strip_prefix('/')?;
         let name = WRITTEN.iter().find(|known| **known == name).copied()?;
-        // Moved or packed away, they are still there, unless they are removed from where they went.
+        // Moved or packed folders still exist, unless they are then removed from their new place.
         let kept = (effect.by.ends_with("mv") || effect.by == "tar") && !gone.contains(&name);
         if kept || !(effect.recursive || whole) {
             return None;
@@ -72,14 +72,14 @@ pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Endings of what people write. What compilers make of it is made again.
+/// Endings of source files. Compiled files can be rebuilt.
 pub(super) const SOURCE_ENDINGS: &[&str] = &[
     "*.rs", "*.ts", "*.tsx", "*.jsx", "*.vue", "*.svelte", "*.py", "*.go", "*.java", "*.kt", "*.scala",
     "*.c", "*.cc", "*.cpp", "*.h", "*.hpp", "*.cs", "*.rb", "*.php", "*.swift", "*.ex", "*.exs", "*.hs",
     "*.ml", "*.lua", "*.sql", "*.tf", "*.md", "*.dart", "*.zig",
 ];
 
-/// Whether all files of one language are meant, in the whole project or in a folder that people write.
+/// Whether all files of a language are meant, in the whole project or in a source folder.
 fn is_every_source(project: &str, path: &Text) -> bool {
     if !path.has_origin(Origin::Below) && !path.has_glob() {
         return false;
@@ -91,13 +91,13 @@ fn is_every_source(project: &str, path: &Text) -> bool {
         return ONLY_WRITTEN.contains(&below) && is_all_of_a_language(path);
     }
     if below.is_empty() && path.file_name().literal() == Some(NARROWED) {
-        // Whatever is old or new enough, of all there is.
+        // Any file of the project, selected only by age or size.
         return true;
     }
     (below.is_empty() || WRITTEN.contains(&below)) && is_all_of_a_language(path)
 }
 
-/// `*.rs` and its kin.
+/// Whether a name is a pattern such as `*.rs`.
 pub(super) fn is_all_of_a_language(path: &Text) -> bool {
     SOURCE_ENDINGS.contains(&path.file_name().to_string().to_ascii_lowercase().as_str())
 }

@@ -1,4 +1,4 @@
-//! Which files hold keys, tokens and a project's secrets.
+//! Which files contain keys, tokens and a project's secrets.
 
 use context_graph_secrets::files::{KEY_FILES, KEY_FOLDERS, SECRET_FILES};
 
@@ -9,7 +9,7 @@ use crate::programs::lists;
 
 pub(in crate::guards) fn is_key(target: &Target, case: &Case<'_>) -> bool {
     let name = target.path.file_name().to_string();
-    // The public half is public.
+    // Public keys and similar files are not secret.
     if has_extension(&name, &["pub"])
         || ["known_hosts", "authorized_keys", "config", "README"].iter().any(|open| name.starts_with(open))
     {
@@ -19,7 +19,7 @@ pub(in crate::guards) fn is_key(target: &Target, case: &Case<'_>) -> bool {
     KEY_FILES.iter().any(|pattern| hits(target, pattern, case.ctx))
 }
 
-/// Whether a file is one of a project's secrets. Templates and test material are not.
+/// Whether a file holds a project's secrets. Templates and test material do not.
 pub(in crate::guards) fn is_secret_file(target: &Target, case: &Case<'_>) -> bool {
     let name = target.path.file_name().to_string().to_ascii_lowercase();
     let quiet = [
@@ -42,7 +42,7 @@ pub(in crate::guards) fn is_secret_file(target: &Target, case: &Case<'_>) -> boo
     }
     if has_extension(&name, &["pem", "key", "crt"]) {
         let path = target.path.to_string().to_ascii_lowercase();
-        // What lies beside a certificate under the name of a key is the secret half of it.
+        // A `.key` file beside a certificate is its private key.
         let certificate =
             !has_extension(&name, &["key"]) && ["cert", "chain"].iter().any(|word| path.contains(word));
         let public = [
@@ -69,7 +69,7 @@ pub(in crate::guards) fn is_secret_file(target: &Target, case: &Case<'_>) -> boo
     SECRET_FILES.iter().any(|pattern| hits(target, pattern, case.ctx))
 }
 
-/// Something unnamed in a folder of keys, as `find` hands it on.
+/// Whether the target is an unknown file in a folder of keys, as `find` passes it on.
 pub(super) fn in_key_folder(target: &Target, case: &Case<'_>) -> bool {
     if target.literal().is_some() || !target.path.has_hole() {
         return false;
@@ -92,7 +92,7 @@ pub(super) fn holds_keys(effect: &PathEffect, case: &Case<'_>) -> bool {
     })
 }
 
-/// Programs that take a file of secrets to use it, not to show it.
+/// Programs that use a file of secrets but do not show it.
 pub(super) fn may_be_handed(by: &str) -> bool {
     lists::USES_SECRETS.contains(&by)
 }

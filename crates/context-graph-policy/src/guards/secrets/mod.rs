@@ -1,4 +1,4 @@
-//! Credentials: key material and token files are not read, environment secrets not shown.
+//! Credentials: keys and token files are not read, secrets in the environment are not shown.
 
 mod files;
 mod options;
@@ -32,7 +32,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         match effect.access {
             Access::Read | Access::Search => {}
             Access::Mention if !may_be_handed(&effect.by) => {}
-            // Told to run it, most programs complain of each line by showing it.
+            // A program that runs such a file usually prints each line in an error message.
             Access::Execute if is_key(target, case) && !target.path.known().contains("/bin/") => {}
             _ => continue,
         }
@@ -68,7 +68,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         found.add(&SHOW, reason);
     }
     for send in &case.effects.sends {
-        // Machines in a cloud get their credentials from there.
+        // Cloud machines get their credentials from these addresses.
         if matches!(send.host.known(), "169.254.169.254" | "metadata.google.internal" | "169.254.170.2") {
             found.add(&SHOW, told!("`{}` would ask the cloud for this machine's credentials.", send.by));
         }
@@ -90,7 +90,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a search of the client's shows what it finds in the home or above, whatever file that is in.
+/// Whether a search of the client shows matches from any file in the home folder or above.
 fn shows_home(effect: &PathEffect, case: &Case<'_>) -> bool {
     let is_all = |place: &str| is_within(case.ctx.home, place) && !is_within(place, case.ctx.project);
     effect.by == "Grep"
@@ -100,7 +100,7 @@ fn shows_home(effect: &PathEffect, case: &Case<'_>) -> bool {
         && effect.target.places().any(is_all)
 }
 
-/// `cat .*`: every dotted file of the project, those with its secrets among them.
+/// `cat .*`: every hidden file, including those with secrets.
 fn shows_all_dotted(effect: &PathEffect, case: &Case<'_>) -> bool {
     let path = &effect.target.path;
     if effect.access != Access::Read || !path.has_glob() {
@@ -115,7 +115,7 @@ fn shows_all_dotted(effect: &PathEffect, case: &Case<'_>) -> bool {
         && (folder == case.ctx.project.trim_end_matches('/') || folder == case.ctx.home.trim_end_matches('/'))
 }
 
-/// `git add -f .`: what is left out on purpose comes along.
+/// `git add -f .`: also adds ignored files.
 fn adds_ignored(call: &Invocation<'_>) -> bool {
     let everything = |word: &&Text| matches!(word.known(), "." | "*" | ":/");
     call.run.name == "git"
@@ -124,7 +124,7 @@ fn adds_ignored(call: &Invocation<'_>) -> bool {
         && (call.has("-A") || call.words.iter().skip(1).any(everything))
 }
 
-/// Whether what a command prints goes straight to the one it is meant for, or only its names are shown.
+/// Whether the output goes directly to its consumer, or only names are shown.
 pub(super) fn is_passed_on(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     if call.words.iter().any(|word| word.known() == "get-login-password") {
         return case.runs().any(|run| run.has("--password-stdin"));
@@ -138,7 +138,7 @@ pub(super) fn is_passed_on(case: &Case<'_>, call: &Invocation<'_>) -> bool {
         })
 }
 
-/// Whether git is told to know no credentials but those in a file that need not last.
+/// Whether git may only use credentials from a temporary file.
 fn asks_own_store(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let settings = git_settings(call);
     let helpers: Vec<&Text> =
@@ -147,7 +147,7 @@ fn asks_own_store(case: &Case<'_>, call: &Invocation<'_>) -> bool {
         file.has_origin(Origin::Temporary) || file.literal().is_some_and(|path| is_passing(path, case.ctx))
     };
     match helpers.split_first() {
-        // An empty one takes all away that are set elsewhere.
+        // An empty helper removes all that are set elsewhere.
         Some((none, own)) if none.is_empty() => {
             own.iter().all(|helper| helper.strip_prefix("store --file=").is_some_and(|file| passes(&file)))
         }
@@ -155,7 +155,7 @@ fn asks_own_store(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     }
 }
 
-/// Words of what credentials are called.
+/// Words that occur in the names of credentials.
 const TELLING: &[&str] = &[
     "private key",
     "akia",
@@ -170,7 +170,7 @@ const TELLING: &[&str] = &[
     "_auth",
 ];
 
-/// Whether what another program says of its settings is searched for credentials.
+/// Whether the settings that another program prints are searched for credentials.
 fn looks_into_settings(run: &Run, case: &Case<'_>) -> bool {
     if !matches!(run.name.as_str(), "grep" | "egrep" | "rg" | "awk" | "sed") {
         return false;
@@ -180,12 +180,12 @@ fn looks_into_settings(run: &Run, case: &Case<'_>) -> bool {
     words.next().is_none()
         && TELLING.iter().any(|word| pattern.contains(word))
         && case.calls.iter().any(|other| {
-            // A cluster names its secrets in what it says of a pod, and keeps their values.
+            // `kubectl` prints the names of secrets, not their values.
             (other.run.name != "kubectl" || !pattern.contains("secret")) && prints_settings(other)
         })
 }
 
-/// Whether a search for what credentials look like goes through home or the system.
+/// Whether the home folder or the system is searched for credentials.
 fn searches_for_credentials(run: &Run, case: &Case<'_>) -> bool {
     if !matches!(run.name.as_str(), "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack") {
         return false;
@@ -193,7 +193,7 @@ fn searches_for_credentials(run: &Run, case: &Case<'_>) -> bool {
     let words: Vec<&Text> = run.args.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
     let Some((pattern, places)) = words.split_first() else { return false };
     let pattern = pattern.known().to_ascii_lowercase();
-    // Past what git leaves out, a search finds the files of secrets.
+    // Without git's ignore rules a search also reads files of secrets.
     let unrestricted = run.name == "rg"
         && run.args.iter().any(|arg| matches!(arg.known(), "-uu" | "-uuu" | "--no-ignore" | "-u"))
         && (pattern.contains("password") || pattern.contains("secret_") || pattern.contains("api_key"));

@@ -1,20 +1,20 @@
-//! Keys in the value of an option that no table describes: `--from-file=~/.ssh/id_ed25519`, `-F body=@key`.
+//! Keys in the value of an option without a description: `--from-file=~/.ssh/id_ed25519`, `-F body=@key`.
 //!
-//! There are more options that read a file than any table holds. What they are called says which of them only use a key
-//! (`--key-file`, `--kubeconfig`, `-i`): those are left alone.
+//! No table holds every option that reads a file. The option's name shows whether it only uses a key
+//! (`--key-file`, `--kubeconfig`, `-i`). Those are allowed.
 
 use crate::effects::path::{Places, Target};
 use crate::effects::{Text, path};
 use crate::guards::Case;
 use crate::programs::{Invocation, Role};
 
-/// Parts of the names of options that use a key and show it to nobody.
+/// Parts of the names of options that use a key without showing it.
 const USES: &[&str] = &[
     "key", "ident", "cred", "cert", "conf", "auth", "netrc", "profile", "login", "pass", "token", "secret",
     "agent", "tls", "ssl", "pem", "home", "dir", "root", "exclude", "ignore", "ssh",
 ];
 
-/// The first key that a program is handed so.
+/// The first key that a program is passed like this.
 pub(super) fn handed_key(case: &Case<'_>, call: &Invocation<'_>) -> Option<String> {
     let places = Places { home: case.ctx.home, fs: case.ctx.fs };
     let undescribed = call.given.iter().filter(|given| {
@@ -24,7 +24,7 @@ pub(super) fn handed_key(case: &Case<'_>, call: &Invocation<'_>) -> Option<Strin
             && !uses(&given.name)
     });
     let values = undescribed.flat_map(|given| given.values.iter().cloned().chain(attached(&given.name)));
-    // `-F body=@key`, `X-Header:@key`: what follows the mark is a file, whoever is handed it.
+    // `-F body=@key`, `X-Header:@key`: the mark is followed by a file, for any program.
     let marked = call.words.iter().filter_map(|word| behind_mark(word));
     for value in values.chain(marked) {
         let file = behind_mark(&value).unwrap_or(value);
@@ -48,12 +48,12 @@ fn uses(option: &str) -> bool {
     name == "i" || name == "c" || USES.iter().any(|part| name.contains(part))
 }
 
-/// The value in the word of an option that no table knows.
+/// The value attached to an undescribed option.
 fn attached(option: &str) -> Option<Text> {
     option.split_once('=').map(|(_, value)| Text::lit(value))
 }
 
-/// The file behind an `@` that begins a value: `@key`, `body=@key`, `X-Key:@key`.
+/// The file after an `@` at the start of a value: `@key`, `body=@key`, `X-Key:@key`.
 fn behind_mark(value: &Text) -> Option<Text> {
     let text = value.literal()?;
     let at = text.find('@').filter(|at| *at == 0 || matches!(text.as_bytes()[at - 1], b'=' | b':'))?;

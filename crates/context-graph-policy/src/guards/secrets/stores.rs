@@ -1,17 +1,17 @@
-//! Programs that print the environment, or a credential out of it, by a language or an option of their own. Those that
-//! print what they store are in the tables.
+//! Programs that print the environment, or a credential from it, by their own language or options. The tables
+//! cover programs that print what they store.
 
 use context_graph_secrets::names_credential;
 
 use crate::effects::Text;
 use crate::programs::Invocation;
 
-/// Whether a program shows the environment, or a credential out of it.
+/// Whether a program shows the environment, or a credential from it.
 pub(super) fn shows_variables(call: &Invocation<'_>) -> bool {
     let words: Vec<&str> = call.run.args.iter().map(Text::known).collect();
     match (call.run.name.as_str(), words.as_slice()) {
         ("ps", [flags, ..]) => {
-            // Behind the dash `e` means every process, without it the environment of each.
+            // `ps -e` means every process; `ps e` shows each environment.
             !flags.starts_with('-')
                 && flags.len() < 8
                 && flags.contains('e')
@@ -57,7 +57,7 @@ pub(super) fn shows_variables(call: &Invocation<'_>) -> bool {
     }
 }
 
-/// Commands that print settings, credentials among them: harmless to look through, unless for those.
+/// Commands that print settings, including credentials. Harmless unless the output is searched for those.
 pub(super) fn prints_settings(call: &Invocation<'_>) -> bool {
     let words: Vec<&str> = call.words.iter().map(|word| word.known()).collect();
     let has = |word: &str| words.contains(&word);
