@@ -1,9 +1,10 @@
-//! What users and projects configure, how the two are merged, what can be wrong with it, and its JSON Schema.
+//! The policy configuration of users and projects: how the two are merged, what can be wrong, and the JSON
+//! Schema.
 //!
-//! Reading files is the caller's. What the user's own file states, a project's file can
-//! tighten but not loosen. What the user's file leaves open is the project's to set, unless the user says
-//! `lock = true`: then the defaults count as stated too. Naming paths states the rules that keep them, and what keeps
-//! the guard itself in place is only ever the user's to loosen.
+//! The caller reads the files. A project's file can tighten what the user's file states, but not loosen it.
+//! What the user's file does not state, the project may set, unless the user says `lock = true`: then the
+//! defaults count as stated too. Naming paths also states the rules that protect them. Only the user can loosen
+//! the rules that protect the guard itself.
 
 mod action;
 mod check;
@@ -29,33 +30,33 @@ pub use schema::schema;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnError {
-    /// Let it pass.
+    /// Let the call pass.
     Allow,
-    /// Put it to the user.
+    /// Ask the user.
     #[default]
     Ask,
-    /// Prevent it.
+    /// Refuse the call.
     Deny,
 }
 
-/// What a built-in rule says when it finds something.
+/// The verdict of a built-in rule that finds something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GuardVerdict {
-    /// Put it to the user.
+    /// Ask the user.
     Ask,
-    /// Prevent it.
+    /// Refuse the call.
     Deny,
 }
 
-/// One guard or one rule of it.
+/// Configuration of a guard, or of one of its rules.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuardConfig {
-    /// On or off; on where nothing is said.
+    /// On or off; on by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// Another verdict than the built-in one.
+    /// A verdict that replaces the built-in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<GuardVerdict>,
     /// Why it was changed, for the record.
@@ -63,19 +64,19 @@ pub struct GuardConfig {
     pub reason: Option<String>,
 }
 
-/// A place where a rule does not apply.
+/// An exception to a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exception {
     /// A rule `guard/rule`, or a whole guard.
     pub rule: String,
-    /// Only for paths like this.
+    /// Only for paths that match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Only for exactly this command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Why. Kept in the record each time the exception is used.
+    /// Why. Recorded each time the exception is used.
     pub reason: String,
 }
 
@@ -83,11 +84,11 @@ pub struct Exception {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopGate {
-    /// What to call it.
+    /// Its name.
     pub name: String,
     /// The shell command, run in the project's root.
     pub command: String,
-    /// Only when the session has changed a file that one of these globs names; always, if there are none.
+    /// Only if the session has changed a file that matches one of these globs; always if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub when_changed: Vec<String>,
     /// How long it may take.
@@ -106,37 +107,37 @@ pub struct PolicyConfig {
     /// What to do when deciding fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_error: Option<OnError>,
-    /// In the user's file: projects loosen nothing, not even defaults.
+    /// In the user's file: projects can loosen nothing, not even defaults.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lock: bool,
     /// Guards and rules by id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub guards: BTreeMap<String, GuardConfig>,
-    /// Where rules do not apply.
+    /// Exceptions to rules.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<Exception>,
-    /// Paths that are not to be changed.
+    /// Paths that must not be changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub read_only: Vec<String>,
-    /// Paths that are not to be read or changed.
+    /// Paths that must not be read or changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub no_read: Vec<String>,
-    /// Branches that are not to be overwritten or deleted.
+    /// Branches that must not be overwritten or deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protected_branches: Option<Vec<String>>,
     /// Commands that must pass before the agent may stop.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop_gates: Vec<StopGate>,
-    /// Commands whose answers policies may ask for.
+    /// Commands whose output policies can use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<Signal>,
-    /// Commands that events start and that nobody waits for.
+    /// Commands that events start without waiting for them.
     #[serde(deserialize_with = "action::named", skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Action>,
-    /// Programs that the guard is taught, by name.
+    /// Programs that the file describes, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: BTreeMap<String, Row>,
-    /// Handed to policies as it is.
+    /// Passed to policies unchanged.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub builtin_config: BTreeMap<String, Value>,
 }
@@ -147,19 +148,19 @@ impl PolicyConfig {
         self.on_error.unwrap_or_default()
     }
 
-    /// Whether a rule is on: its own word counts, else its guard's, else it is.
+    /// Whether a rule is on: as set for it, else as set for its guard, else on.
     pub fn is_enabled(&self, rule: &str) -> bool {
         let said = |id: &str| self.guards.get(id).and_then(|guard| guard.enabled);
         said(rule).or_else(|| said(guard_of(rule))).unwrap_or(true)
     }
 
-    /// The verdict configured for a rule, if any is.
+    /// The verdict configured for a rule, if any.
     pub fn verdict(&self, rule: &str) -> Option<GuardVerdict> {
         let said = |id: &str| self.guards.get(id).and_then(|guard| guard.verdict);
         said(rule).or_else(|| said(guard_of(rule)))
     }
 
-    /// Branches that are not to be overwritten or deleted.
+    /// Whether a branch must not be overwritten or deleted.
     pub fn protects_branch(&self, name: &str) -> bool {
         let name = name.strip_prefix("refs/").unwrap_or(name);
         let name = name.strip_prefix("heads/").unwrap_or(name);
@@ -171,14 +172,14 @@ impl PolicyConfig {
         }
     }
 
-    /// Whether a pattern of branches, as a push takes it, reaches one that is protected.
+    /// Whether a pattern of branches, as `git push` takes it, matches a protected one.
     pub(crate) fn protects_some(&self, pattern: &str) -> bool {
         let rooted = match pattern {
             _ if pattern.starts_with("refs/") => pattern.to_owned(),
             _ if pattern.starts_with("heads/") => format!("refs/{pattern}"),
             _ => format!("refs/heads/{pattern}"),
         };
-        // git's star crosses folders.
+        // git's star also matches slashes.
         let wide = rooted.replace('*', "**");
         let branches = self.protected_branches.clone().unwrap_or_else(default_branches);
         branches.iter().any(|branch| crate::effects::glob::matches(&wide, &format!("refs/heads/{branch}")))
@@ -188,7 +189,7 @@ impl PolicyConfig {
 const DEFAULT_BRANCHES: [&str; 8] =
     ["main", "master", "develop", "trunk", "production", "prod", "release", "release/*"];
 
-/// Whether a branch is protected where nobody has said which are.
+/// Whether a branch is protected by default.
 pub(crate) fn protects_by_default(name: &str) -> bool {
     DEFAULT_BRANCHES.iter().any(|branch| crate::effects::glob::matches(branch, name))
 }

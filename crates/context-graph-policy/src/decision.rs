@@ -1,9 +1,8 @@
-//! Verdicts and how they join.
+//! Verdicts and how they are joined.
 //!
-//! `halt > deny > block > ask > modify > allow`; context joins any of them. Joining two decisions keeps the stricter
-//! verdict and every rule that spoke, so the order in which rules run does not matter and one more rule never
-//! loosens anything. Two rules that want to change the input differently cannot both have their way: that is a
-//! question for the user, so they join to `ask`.
+//! `halt > deny > block > ask > modify > allow`; context goes with any of them. Joining two decisions keeps the
+//! stricter verdict and every finding. So the order of the rules does not matter, and one more rule never
+//! loosens anything. If two rules change the input differently, the user must choose, so they join to `ask`.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +10,7 @@ use context_graph_events::Verb;
 use context_graph_events::words::name;
 use serde_json::{Map, Value};
 
-/// How bad it would be.
+/// How severe a finding is.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize,
 )]
@@ -40,28 +39,28 @@ impl Severity {
     }
 }
 
-/// What is to happen, loosest first.
+/// What happens to the call, loosest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Verdict {
-    /// No rule has an opinion: the client goes on as if nobody had been asked.
+    /// No rule has an opinion: the client continues as if there were no hook.
     #[default]
     None,
-    /// Let it happen without asking.
+    /// It happens without asking.
     Allow,
-    /// Let it happen with this whole input in place of the old one.
+    /// It happens with this whole input instead of the old one.
     Modify(Map<String, Value>),
-    /// Put it to the user.
+    /// The user is asked.
     Ask,
-    /// Refuse to go on as is.
+    /// It does not continue as it is.
     Block,
-    /// Prevent it.
+    /// It is refused.
     Deny,
-    /// Prevent it and end the turn.
+    /// It is refused and the turn ends.
     Halt,
 }
 
 impl Verdict {
-    /// Place in the order, loosest first.
+    /// The position in the order, loosest first.
     pub const fn rank(&self) -> u8 {
         match self {
             Self::None => 0,
@@ -74,7 +73,7 @@ impl Verdict {
         }
     }
 
-    /// The verb that says it, if it says anything.
+    /// The verb for this verdict, if there is one.
     pub const fn verb(&self) -> Option<Verb> {
         Some(match self {
             Self::None => return None,
@@ -87,7 +86,7 @@ impl Verdict {
         })
     }
 
-    /// Whether the call does not simply go on.
+    /// Whether the call does not simply continue.
     pub const fn stops(&self) -> bool {
         self.rank() >= 3
     }
@@ -101,20 +100,20 @@ impl Verdict {
     }
 }
 
-/// One rule that spoke.
+/// The finding of one rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Finding {
-    /// What the rule wanted. Context and changed input are carried by the decision.
+    /// What the rule wanted. Context and changed input are in the decision.
     pub verb: Verb,
     /// The rule, `guard/rule` for a built-in one.
     pub rule: String,
-    /// Why, in words for the user and the model.
+    /// The reason, for the user and the model.
     pub reason: String,
-    /// How bad it would be.
+    /// How severe it is.
     pub severity: Severity,
 }
 
-/// What all rules together decided.
+/// What all rules decided together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Decision {
     verdict: Verdict,
@@ -130,7 +129,7 @@ impl Decision {
         Self::default()
     }
 
-    /// One rule's verdict.
+    /// The verdict of one rule.
     pub fn of(
         verdict: Verdict,
         rule: impl Into<String>,
@@ -161,7 +160,7 @@ impl Decision {
         decision
     }
 
-    /// Both decisions as one. Associative, commutative, idempotent; never looser than either.
+    /// Joins both decisions. Associative, commutative, idempotent; never looser than either.
     #[must_use]
     pub fn join(mut self, other: Self) -> Self {
         self.verdict = self.verdict.join(other.verdict);
@@ -172,14 +171,14 @@ impl Decision {
         self
     }
 
-    /// The same decision with something worth knowing: a rule that was switched off, an exception that was made.
+    /// Adds a note: a rule that was switched off, or an exception that was used.
     #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.insert(note.into());
         self
     }
 
-    /// The same decision where the event cannot carry all of it: what became of the rest.
+    /// Adds something that the event cannot carry, and what became of it.
     pub(crate) fn with_uncarried(mut self, what: String) -> Self {
         self.uncarried.insert(what);
         self
@@ -190,7 +189,7 @@ impl Decision {
         self
     }
 
-    /// The same decision about something that goes on whatever the rules say.
+    /// The decision about something that happens whatever the rules say.
     pub(crate) fn overruled(mut self, verdict: Verdict) -> Self {
         self.uncarried.clear();
         self.without_context().with_verdict(verdict)
@@ -201,12 +200,12 @@ impl Decision {
         self
     }
 
-    /// What is to happen.
+    /// The verdict.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }
 
-    /// Every rule that spoke, in a fixed order.
+    /// Every finding, in a fixed order.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter()
     }
@@ -216,22 +215,22 @@ impl Decision {
         self.context.iter().map(String::as_str)
     }
 
-    /// What is worth knowing besides.
+    /// The notes.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().map(String::as_str)
     }
 
-    /// What the rules wanted and the event cannot carry, each with what became of it. The record has to say so.
+    /// What the rules wanted but the event cannot carry, and what became of it. The record must say so.
     pub fn uncarried(&self) -> impl Iterator<Item = &str> {
         self.uncarried.iter().map(String::as_str)
     }
 
-    /// The gravest finding's severity.
+    /// The highest severity of all findings.
     pub fn severity(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.severity).max()
     }
 
-    /// The reasons of the rules behind the verdict, each with its rule id. Rules that only wanted less are left out.
+    /// The reasons behind the verdict, each with its rule id. Rules that wanted something looser are left out.
     pub fn reason(&self) -> String {
         let strongest = self.findings.iter().map(|finding| finding.verb).min();
         let mut lines: Vec<String> = Vec::new();

@@ -1,8 +1,8 @@
-//! What an event can carry, and what becomes of a verdict that it cannot.
+//! What an event can carry, and what happens to a verdict that it cannot carry.
 //!
-//! The table is the events' own: [`reply_spec`] says which verbs the client honours. A verdict that is not among
-//! them becomes the nearest stricter one that is. Where nothing stricter exists the looser `block` is better than
-//! silence; where the event listens to nothing, the verdict is dropped. Each time the decision says so.
+//! The table comes from the events: [`reply_spec`] says which verbs the client honours. Any other verdict
+//! becomes the nearest stricter one. If nothing stricter exists, the looser `block` is better than nothing. If
+//! the event takes no verdict, it is dropped. The decision records each of these changes.
 
 use context_graph_events::claude_code::reply_spec;
 use context_graph_events::words::tame;
@@ -11,7 +11,7 @@ use context_graph_events::{Event, EventName, Verb};
 use crate::decision::{Decision, Verdict};
 use crate::reply::release;
 
-/// How much is told of a text that the event cannot carry.
+/// How much of a text that the event cannot carry is shown.
 const DROPPED_TEXT: usize = 200;
 
 /// Whether the client honours this verb on this event.
@@ -19,24 +19,23 @@ pub fn is_legal(event: EventName, verb: Verb) -> bool {
     reply_spec(event).verbs.contains(&verb)
 }
 
-/// The verb that stands for this one on this event, if any does.
+/// The verb that replaces this one on this event, if any.
 pub fn nearest(event: EventName, verb: Verb) -> Option<Verb> {
     let verbs = reply_spec(event).verbs;
     if verbs.contains(&verb) {
         return Some(verb);
     }
     if matches!(verb, Verb::AddContext | Verb::Allow) {
-        // Nothing stricter is meant by them, so nothing stands for them.
+        // These ask for nothing stricter, so nothing replaces them.
         return None;
     }
-    // `Verb` is ordered strictest first; `defer` ends a run and is no one's substitute.
+    // `Verb` is ordered strictest first. `defer` ends a run, so it replaces nothing.
     let stricter = verbs.iter().copied().filter(|other| *other < verb && *other != Verb::Defer).max();
     let refusing = |other: &Verb| matches!(other, Verb::Halt | Verb::Deny | Verb::Block);
     stricter.or_else(|| verbs.iter().copied().filter(refusing).filter(|_| verb < Verb::Modify).min())
 }
 
-/// What a decision comes to in the end, once every rule has been asked: as the event can carry it, and an agent that was
-/// held before is let go.
+/// The final decision after all rules: what the event can carry. An agent that was held before is released.
 #[must_use]
 pub fn settle(event: &Event, decision: Decision) -> Decision {
     let fitted = match event.known_name() {
@@ -46,7 +45,7 @@ pub fn settle(event: &Event, decision: Decision) -> Decision {
     release(event, fitted)
 }
 
-/// The decision as this event can carry it.
+/// The decision as far as this event can carry it.
 #[must_use]
 pub fn fit(event: EventName, decision: Decision) -> Decision {
     let decision = fit_context(event, decision);
@@ -63,7 +62,7 @@ pub fn fit(event: EventName, decision: Decision) -> Decision {
     decision.with_verdict(verdict).with_uncarried(what)
 }
 
-/// Takes out the texts for the model where the event has no way to it.
+/// Removes texts for the model if the event cannot carry them.
 fn fit_context(event: EventName, decision: Decision) -> Decision {
     let verb = Verb::AddContext;
     if is_legal(event, verb) || decision.context_parts().next().is_none() {
@@ -82,7 +81,7 @@ fn of_verb(verb: Verb) -> Verdict {
         Verb::Block => Verdict::Block,
         Verb::Ask => Verdict::Ask,
         Verb::Allow => Verdict::Allow,
-        // Neither is ever a substitute.
+        // These are never a replacement.
         Verb::Defer | Verb::Modify | Verb::AddContext => Verdict::None,
     }
 }

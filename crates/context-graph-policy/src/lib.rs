@@ -1,17 +1,18 @@
-//! Rules to decisions.
+//! Turns rules into decisions.
 //!
-//! - [`decision`]: verdicts and how they join.
-//! - [`legality`] and [`mod@reply`]: what an event can carry, and how it is said.
+//! - [`decision`]: verdicts and how they are joined.
+//! - [`legality`] and [`mod@reply`]: what an event can carry, and the reply for it.
 //! - [`effects`]: what a tool call would do, seen through shells, interpreters and links.
-//! - [`programs`]: what programs do, as data, and the one reader of their arguments.
+//! - [`programs`]: descriptions of programs as data, and the parser for their arguments.
 //! - [`guards`]: the built-in rules over effects.
 //! - [`config`]: what users and projects configure, and how the two are merged.
-//! - [`rules`]: the rules in force in a project, made of all of these.
-//! - [`trust`]: what of a project's files counts before the user has trusted them.
+//! - [`rules`]: the rules of a project, built from all of these.
+//! - [`trust`]: what counts of a project's files before the user has trusted them.
 //!
-//! Nothing here reads the environment or the clock or starts a process. The caller hands over the texts of policy files
-//! ([`rules::Sources`]) and lends what only a process can do ([`rules::Host`]). The file system is an argument. It is asked
-//! for names and links, and for a file's content only to see which files a patch or an archive would change.
+//! Nothing here reads the environment or the clock or starts a process. The caller passes the texts of policy
+//! files ([`rules::Sources`]) and provides what only a process can do ([`rules::Host`]). The file system is an
+//! argument. It is asked for names and links, and for a file's content only to see which files a patch or an
+//! archive would change.
 
 pub mod config;
 pub mod decision;
@@ -36,28 +37,28 @@ pub use decision::{Decision, Finding, Severity, Verdict};
 pub use effects::{Effects, FileSystem, ListedFileSystem, RealFileSystem};
 pub use reply::reply;
 
-/// Where a decision is taken.
+/// The surroundings of a decision.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The user's home.
     pub home: &'a str,
     /// The project's root.
     pub project: &'a str,
-    /// The working folder, for events that carry none.
+    /// The working folder, for events without one.
     pub cwd: &'a str,
-    /// Asked for links and names.
+    /// For looking up links and names.
     pub fs: &'a dyn FileSystem,
 }
 
-/// Why no decision could be taken. It becomes one all the same: see [`OnError`].
+/// Why deciding failed. [`OnError`] turns this into a decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecideError {
-    /// The tool's input lacks what the guards need to see.
+    /// The tool's input lacks a field that the guards need.
     #[error(transparent)]
     Input(#[from] effects::InputError),
 }
 
-/// The rules in force.
+/// The built-in guards with their configuration.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Policy {
     config: PolicyConfig,
@@ -69,19 +70,20 @@ impl Policy {
         Self { config }
     }
 
-    /// The configuration in force.
+    /// The configuration.
     pub fn config(&self) -> &PolicyConfig {
         &self.config
     }
 
-    /// Where it is described what a program does: the table that comes along, and the policy file that adds to it.
+    /// Where a program is described: in the built-in table, and in the policy file that adds to it.
     pub fn described(&self, program: &str) -> Vec<&str> {
         let added = programs::Known::with(&self.config.programs).added(program);
         let rows = programs::known(program).into_iter().chain(added);
         rows.map(|row| row.source.as_ref()).filter(|source| !source.is_empty()).collect()
     }
 
-    /// What the built-in guards want to happen with this event. What the event can carry of it, [`legality::settle`] says.
+    /// The built-in guards' decision about this event. [`legality::settle`] fits it to what the event can
+    /// carry.
     pub fn decide(&self, event: &Event, ctx: &Context<'_>) -> Decision {
         let (tool, input) = match event {
             Event::PreToolUse(payload) => (&payload.tool_name, &payload.tool_input),
@@ -96,8 +98,8 @@ impl Policy {
             Err(error) => self.on_error(&error),
         };
         match event {
-            // There it is the user who is being asked already: a second question adds nothing, and turning it into a
-            // refusal would take the answer out of the user's hands.
+            // Here the user is already being asked. A second question adds nothing, and a refusal would take
+            // the answer away from the user.
             Event::PermissionRequest(_) if *decision.verdict() == Verdict::Ask => {
                 Decision::none().with_note(format!("left to the user: {}", decision.reason()))
             }
@@ -108,7 +110,7 @@ impl Policy {
     /// What a tool call would do.
     pub fn effects(&self, tool: &str, input: &Value, ctx: &Context<'_>) -> Result<Effects, DecideError> {
         let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
-        // Rules name places by their roots as written, and a root may be reached through a link.
+        // Rules name paths below the roots as written, and a root may be reached through a link.
         let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
         let cwd = roots.folder(ctx.cwd);
         let cwd = cwd.as_deref().unwrap_or(ctx.cwd);
@@ -140,7 +142,7 @@ impl Policy {
     }
 }
 
-/// What is said of an error while deciding. Its words may be a file's or a tool's.
+/// The message for an error while deciding. The error may quote a file or a tool.
 pub fn unheard(error: &dyn std::error::Error) -> String {
     format!("The guard could not decide: \"{}\".", shown(error))
 }

@@ -1,4 +1,4 @@
-//! From a decision to the reply of its event, through the replies' own constructors.
+//! Turns a decision into the reply for its event, with the constructors of the replies.
 
 use context_graph_events::claude_code::{
     ElicitationReply, ElicitationResultReply, NotificationReply, PermissionRequestReply,
@@ -11,15 +11,15 @@ use serde_json::Map;
 
 use crate::decision::{Decision, Verdict};
 
-/// What the process answers, for a decision that was settled ([`crate::legality::settle`]). Context parts are joined by a
-/// line break, or by a blank line where the event's reader takes paragraphs.
+/// The reply for a settled decision ([`crate::legality::settle`]). Context parts are joined by a line break, or
+/// by a blank line if the event expects paragraphs.
 #[expect(clippy::too_many_lines, reason = "a table: one arm an event")]
 pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
     let reason = decision.reason();
     let context = joined(decision, "\n");
     let verdict = decision.verdict().clone();
 
-    /// Adds context where there is some.
+    /// Adds context, if there is any.
     macro_rules! informed {
         ($reply:expr) => {{
             let reply = $reply;
@@ -94,7 +94,7 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
             PreCompactReply::text(decision.context_parts())
         }
         .into_body(),
-        // The client shows whatever is printed here on the screen.
+        // The client shows any output here on the screen.
         EventName::PostCompact => ReplyBody::PlainText(String::new()),
         EventName::PreModelSwitch => match verdict {
             Verdict::Ask => PreModelSwitchReply::ask(reason),
@@ -132,11 +132,11 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
     }
 }
 
-/// What the record says of an agent that may stop although rules refuse it.
+/// Recorded when an agent may stop although rules refuse it.
 pub const HELD_BEFORE: &str = "the agent was held once already and may stop";
 
-/// An agent that already goes on because of a stop hook may stop: holding it again could loop forever. Words hold it
-/// just as a refusal does, since the client has to call the model to say them.
+/// An agent that already continues because of a stop hook may stop: holding it again could loop forever.
+/// Context holds it just like a refusal, because the client must call the model to pass it on.
 #[must_use]
 pub fn release(event: &Event, decision: Decision) -> Decision {
     let held = match event {

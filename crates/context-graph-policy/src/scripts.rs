@@ -1,7 +1,8 @@
-//! Commands that stand in files: those that a call writes, and those that it runs.
+//! Commands in files: those that a call writes, and those that it runs.
 //!
-//! What is written now and run later would otherwise be decided by nobody. A file says less clearly than a command what will
-//! happen, so only what no ordinary work does counts here, and it is asked about rather than refused.
+//! Otherwise nothing would check what is written now and run later. A file shows less clearly than a command
+//! what will happen. So only what ordinary work never does counts here, and the user is asked instead of a
+//! refusal.
 
 use context_graph_events::told;
 use serde_json::Value;
@@ -9,12 +10,12 @@ use serde_json::Value;
 use crate::effects::{self, Effects, Script};
 use crate::{Context, Decision, Policy, Verdict, guards};
 
-/// Bytes of a file that are read.
+/// How many bytes of a file are read.
 const MAX_SCRIPT: usize = 32 * 1024;
-/// Files of one call that are looked into.
+/// How many files of one call are read.
 const MAX_SCRIPTS: usize = 4;
 
-/// Rules that count in a file, besides those of the guard about itself: what they stop can never be made good.
+/// Rules that count in a file, besides the guard's rules about itself: their damage cannot be repaired.
 const GRAVE: &[&str] = &[
     "destructive-files/root",
     "destructive-files/home",
@@ -26,7 +27,7 @@ const GRAVE: &[&str] = &[
     "secrets/read-key",
 ];
 
-/// What is said of the files that a call runs, and of what it writes into files that will be run.
+/// Decides about the files that a call runs, and about what it writes to files that will be run.
 pub(crate) fn decide(
     policy: &Policy,
     ctx: &Context<'_>,
@@ -45,13 +46,13 @@ pub(crate) fn decide(
     decision
 }
 
-/// What a plain file holds, where that is text.
+/// The content of a regular file, if it is text.
 fn text_of(ctx: &Context<'_>, path: &str) -> Option<String> {
     let bytes = ctx.fs.content(path, MAX_SCRIPT)?;
     String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_SCRIPT && !text.contains('\0'))
 }
 
-/// The texts that a tool puts into a file which something runs.
+/// The texts that a tool writes to a file that will be run.
 fn written<'i>(tool: &str, input: &'i Value) -> Vec<(Script, &'i str)> {
     let text = |value: &'i Value, field: &str| value.get(field).and_then(Value::as_str);
     let (path, texts) = match tool {
@@ -71,7 +72,8 @@ fn written<'i>(tool: &str, input: &'i Value) -> Vec<(Script, &'i str)> {
 
 fn judged(policy: &Policy, ctx: &Context<'_>, script: &Script, text: &str, is_written: bool) -> Decision {
     let mut effects = effects_of(policy, ctx, script, text);
-    // What a script is told from outside cannot be seen in it, and might be anything. What stands there counts.
+    // Values from outside cannot be seen in a script and could be anything. Only paths written in the text
+    // count.
     effects.paths.retain(|effect| {
         !effect.target.path.has_hole() && is_spelled(text, effect.target.path.prefix(), ctx.home)
     });
@@ -100,7 +102,7 @@ fn judged(policy: &Policy, ctx: &Context<'_>, script: &Script, text: &str, is_wr
         .fold(Decision::none(), Decision::join)
 }
 
-/// Whether a path stands in a text, or what it is called there when it begins with the home.
+/// Whether a text contains a path, possibly with another name for the home folder.
 fn is_spelled(text: &str, path: &str, home: &str) -> bool {
     let path = path.trim_end_matches('/');
     let below = path.strip_prefix(home.trim_end_matches('/')).filter(|_| !home.is_empty());
@@ -118,7 +120,7 @@ fn is_spelled(text: &str, path: &str, home: &str) -> bool {
         || path.strip_prefix('/').is_some_and(|path| path.contains("/.") && text.contains(name_of(path)))
 }
 
-/// The last two parts of a path: what a relative one may be called.
+/// The last two parts of a path: a relative path may consist of these.
 fn name_of(path: &str) -> &str {
     path.rmatch_indices('/').nth(1).map_or(path, |(at, _)| &path[at + 1..])
 }

@@ -1,6 +1,6 @@
-//! Patterns in which `*` is any run of characters, slashes too, and `?` is one byte.
+//! Patterns in which `*` stands for any characters, including slashes, and `?` for one byte.
 
-/// Whether a pattern matches a whole text. `fold` makes upper and lower case the same.
+/// Whether a pattern matches a whole text. `fold` ignores case.
 pub(crate) fn fits(pattern: &str, text: &str, fold: bool) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let same = |a: u8, b: u8| a == b || fold && a.eq_ignore_ascii_case(&b);

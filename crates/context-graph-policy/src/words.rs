@@ -1,7 +1,7 @@
 //! Guesses what was meant by an unknown name.
 
-/// A guess at what was meant: the nearest name, or the only one that goes on after an underscore where the wrong one ends.
-/// Empty where there is none.
+/// A guess: the nearest name, or the only one that continues the wrong name after an underscore. Empty if there
+/// is none.
 pub fn meant(wrong: &str, known: &[&str]) -> String {
     let lower = wrong.to_ascii_lowercase();
     let mut longer = known.iter().filter(|name| name.starts_with(&format!("{lower}_")));
@@ -15,7 +15,7 @@ pub fn meant(wrong: &str, known: &[&str]) -> String {
     }
 }
 
-/// How many characters have to be changed, added or left out.
+/// How many characters must be changed, added or removed.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

@@ -1,30 +1,30 @@
-//! Commands that an event starts and that nobody waits for.
+//! Commands that an event starts without waiting for them.
 
 use context_graph_events::Event;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::effects::glob;
 
-/// A command that is started when an event happens. What it does changes nothing about the event.
+/// A command that an event starts. It has no influence on the event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Action {
-    /// What to call it: as the file says, else by its event and a number.
+    /// Its name: from the file, otherwise the event and a number.
     pub name: String,
     /// Whether the file gives it that name.
     #[serde(skip)]
     pub is_named: bool,
     /// The event.
     pub event: String,
-    /// Only for these tools, sources, types, …: names with `|` between them, `*` for any run of characters.
+    /// Only for these tools, sources, types, …: names separated by `|`, with `*` for any characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
-    /// For the shell, in the project's root.
+    /// The shell command, run in the project's root.
     pub command: String,
     /// How long it may take.
     pub timeout_ms: u64,
 }
 
-/// An action as files have it.
+/// An action as written in a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -36,7 +36,7 @@ struct Written {
     timeout_ms: u64,
 }
 
-/// Reads the actions of a file, and gives a name to those that have none.
+/// Reads a file's actions and names those without a name.
 pub(super) fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Action>, D::Error> {
     let written = Vec::<Written>::deserialize(deserializer)?;
     let mut actions: Vec<Action> = Vec::with_capacity(written.len());
@@ -48,7 +48,7 @@ pub(super) fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ac
     Ok(actions)
 }
 
-/// Adds an action. One that its file gives no name is called by its event and the first number that is free.
+/// Adds an action. Without a name it gets its event's name and the first free number.
 pub(super) fn add(actions: &mut Vec<Action>, mut action: Action) {
     if !action.is_named {
         let names = (1..).map(|number: usize| format!("{} ({number})", action.event));
@@ -63,7 +63,7 @@ pub(super) const fn default_action_ms() -> u64 {
 }
 
 impl Action {
-    /// Whether it is started by this event.
+    /// Whether this event starts it.
     pub fn is_for(&self, event: &Event) -> bool {
         let Some(matcher) = &self.matcher else { return self.event == event.name() };
         let is_named = |name: &str| {
@@ -74,7 +74,7 @@ impl Action {
     }
 }
 
-/// What a matcher names.
+/// The alternatives of a matcher.
 pub(super) fn alternatives(matcher: &str) -> impl Iterator<Item = &str> {
     matcher.split('|').map(str::trim)
 }

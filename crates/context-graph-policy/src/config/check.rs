@@ -1,5 +1,5 @@
-//! What a policy file may not say although it reads: ids that nobody has, gates that cannot pass, patterns that match
-//! nothing. Each problem says where it is, so that the caller, who has the text, can name line and column.
+//! Errors in a policy file that parses: unknown ids, gates that cannot pass, patterns that match nothing. Each
+//! problem has its place, so that the caller, who has the text, can name line and column.
 
 use context_graph_events::EventName;
 
@@ -17,10 +17,11 @@ pub(super) const MAX_SIGNAL_MS: u64 = 600_000;
 /// Longest time an action may take, in milliseconds.
 pub(super) const MAX_ACTION_MS: u64 = 600_000;
 
-/// Most entries that a file may have in all its lists and tables: each is compared with each call before the call is made.
+/// How many entries all lists and tables of a file may have together. Each is compared with every call before
+/// it runs.
 pub(super) const MAX_ENTRIES: usize = 2_000;
 
-/// Something a policy file may not say.
+/// An error in a policy file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A guard or rule that does not exist.
@@ -29,13 +30,13 @@ pub enum ConfigError {
     /// An exception without a reason.
     #[error("the exception for `{0}` needs a reason")]
     NoReason(String),
-    /// A gate that could never pass, or that has no name.
+    /// A gate that can never pass or has no name.
     #[error("the stop gate `{0}` needs a name, a command and a timeout of 1 to {MAX_GATE_SECONDS} seconds")]
     BadGate(String),
-    /// A signal that could never answer, or that has no name.
+    /// A signal that can never answer or has no name.
     #[error("the signal `{0}` needs a name, a command and a timeout of 1 to {MAX_SIGNAL_MS} ms")]
     BadSignal(String),
-    /// An action that could never do anything, or whose name is empty.
+    /// An action that can never do anything, or whose name is empty.
     #[error(
         "the action `{0}` needs a name that is not empty, a command and a `timeout_ms` of 1 to {MAX_ACTION_MS}"
     )]
@@ -43,30 +44,30 @@ pub enum ConfigError {
     /// An event that the client does not have.
     #[error("no event is called `{0}`{1}")]
     UnknownEvent(String, String),
-    /// A matcher for an event that has nothing to match, or one that names nothing.
+    /// A matcher for an event that has nothing to match, or a matcher that names nothing.
     #[error("the matcher `{0}` never matches: {1}")]
     BadMatcher(String, String),
-    /// Two of a kind with one name: the second would never count.
+    /// Two entries of a kind with one name: the second would never count.
     #[error("`{0}` is there twice; give each a name of its own")]
     Twice(String),
-    /// A path pattern beyond what is matched.
+    /// A path pattern that is empty or too long.
     #[error("the path pattern `{0}` is empty or longer than {MAX_PATTERN} characters")]
     BadPattern(String),
-    /// More about a program than can be added to what is known of it.
+    /// A description of a program that is already described; only `stops` can be added.
     #[error("`{0}` is described already: only `stops` can be added to it, not `{1}`")]
     Described(String, String),
-    /// What is not to be done unasked, without saying what.
+    /// A stop without a condition.
     #[error("what `{0}` is not to do unasked needs a condition: `when = [\"delete\"]`")]
     NoCondition(String),
-    /// A program without a name, or with a name that none can have.
+    /// A program without a name, or with an impossible one.
     #[error("`{0}` is no name of a program; write it as it is called, without its folder")]
     BadProgram(String),
-    /// More than is looked through before every call.
+    /// More entries than may be checked before every call.
     #[error(
         "`{0}` has {1} entries; a policy file may have {MAX_ENTRIES} in all: name folders instead of files"
     )]
     TooMany(String, usize),
-    /// A choice in braces, which is not read as one.
+    /// Alternatives in braces, which are not supported.
     #[error("`{0}` matches nothing: braces are no choice here; write one pattern for each")]
     Braces(String),
 }
@@ -83,14 +84,14 @@ pub enum Step {
 /// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The way to it from the top of the file.
+    /// The steps to it from the top of the file.
     pub place: Vec<Step>,
     /// What is wrong there.
     pub error: ConfigError,
 }
 
 impl PolicyConfig {
-    /// Whether anything is wrong that reading does not find: the first of [`Self::problems`].
+    /// The first of [`Self::problems`], as an error.
     pub fn check(&self, exists: impl Fn(&str) -> bool) -> Result<(), ConfigError> {
         match self.problems(exists).into_iter().next() {
             Some(problem) => Err(problem.error),
@@ -98,7 +99,7 @@ impl PolicyConfig {
         }
     }
 
-    /// All that is wrong and that reading does not find. `exists` knows the ids of guards and rules.
+    /// Every error that parsing does not find. `exists` knows the ids of guards and rules.
     pub fn problems(&self, exists: impl Fn(&str) -> bool) -> Vec<Problem> {
         let mut found = Found::default();
         let branches = self.protected_branches.as_deref().unwrap_or_default();
@@ -237,7 +238,7 @@ impl Found {
         self.0.push(Problem { place, error });
     }
 
-    /// In an entry of a list.
+    /// Adds an error in an entry of a list.
     fn at(&mut self, list: &str, nth: usize, key: Option<&str>, error: ConfigError) {
         let mut place = vec![Step::Key(list.to_owned()), Step::Nth(nth)];
         place.extend(key.map(|key| Step::Key(key.to_owned())));

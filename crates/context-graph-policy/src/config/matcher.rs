@@ -1,4 +1,4 @@
-//! What an action's matcher may say: something that what it is compared with can be called.
+//! Checks an action's matcher: it must be able to match a name of its event.
 
 use context_graph_events::EventName;
 
@@ -8,7 +8,7 @@ use crate::effects::glob::MAX_PATTERN;
 use crate::rego::lint::{TOOLS, WITH_TOOL};
 use crate::words::meant;
 
-/// What is wrong with the matcher of an action on this event, if anything is.
+/// What is wrong with the matcher of an action on this event, if anything.
 pub(super) fn wrong_with_matcher(action: &Action, event: EventName) -> Option<ConfigError> {
     let matcher = action.matcher.as_ref()?;
     let why = if event.has_matcher() {
@@ -40,13 +40,13 @@ fn wrong_with_name(name: &str, event: EventName) -> Option<String> {
     (!meant.is_empty()).then(|| format!("no tool is called `{name}`{meant}"))
 }
 
-/// Tools and the client's own words are made of these.
+/// Names of tools and of the client's own words consist of these characters.
 fn is_of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// Events whose matcher is compared with a tool or with one of the client's own words. Others are about what users and
-/// servers name.
+/// Whether an event's matcher is compared with a tool or one of the client's own words. For other events it is
+/// compared with names that users and servers choose.
 pub(super) fn has_words(event: EventName) -> bool {
     let is_clients = matches!(
         event,

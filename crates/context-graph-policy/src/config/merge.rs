@@ -1,11 +1,11 @@
-//! The user's file and a project's as one: a project can tighten what the user states, and never loosen it.
+//! Merges the user's file and a project's. A project can tighten what the user states, never loosen it.
 
 use std::collections::BTreeSet;
 
 use super::{GuardConfig, GuardVerdict, OnError, PolicyConfig, action, default_branches, guard_of};
 
 impl PolicyConfig {
-    /// Whether this file says anything about a rule or its guard, one way or the other.
+    /// Whether this file says anything about a rule or its guard.
     fn states(&self, id: &str) -> bool {
         let guard = guard_of(id);
         let keeps_paths = match id {
@@ -22,7 +22,7 @@ impl PolicyConfig {
             || (guard == id && self.guards.keys().any(|key| guard_of(key) == id))
     }
 
-    /// The user's file and a project's as one.
+    /// Merges the user's file and a project's.
     #[must_use]
     pub fn merge(user: &Self, project: &Self) -> Self {
         let mut merged = user.clone();
@@ -64,8 +64,8 @@ impl PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// Takes on the commands that a project's file brings: gates, signals and actions. There is no other way for a command
-    /// of a project to be run.
+    /// Adds the commands of a project's file: gates, signals and actions. A project's commands can run in no
+    /// other way.
     fn take_on_commands(&mut self, project: &Self) {
         for gate in &project.stop_gates {
             if !self.stop_gates.contains(gate) {
@@ -86,8 +86,8 @@ impl PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// Takes on the programs that a project's file teaches. Of one that the user's file describes, only what is not done
-    /// unasked is added.
+    /// Adds the programs that a project's file describes. If the user's file describes a program, only its
+    /// stops are added.
     fn take_on_programs(&mut self, project: &Self) {
         for (name, row) in &project.programs {
             match self.programs.get_mut(name) {
@@ -100,12 +100,12 @@ impl PolicyConfig {
     }
 }
 
-/// The project's wish about something the user has spoken on: only what is stricter is granted.
+/// What a project wants for a rule that the user has configured: only stricter values count.
 fn tightened(user: &PolicyConfig, id: &str, wanted: &GuardConfig) -> GuardConfig {
     let enabled = user.is_enabled(id) || wanted.enabled == Some(true);
     let verdict = match (user.verdict(id), wanted.verdict) {
         (Some(has), Some(wants)) => Some(has.max(wants)),
-        // The built-in verdict may be `deny`, so a mere `ask` could loosen it.
+        // The built-in verdict may be `deny`, so `ask` could loosen it.
         (None, Some(GuardVerdict::Ask)) => None,
         (has, wants) => wants.or(has),
     };
@@ -113,7 +113,7 @@ fn tightened(user: &PolicyConfig, id: &str, wanted: &GuardConfig) -> GuardConfig
 }
 
 fn add(list: &mut Vec<String>, more: &[String]) {
-    // A file may name thousands, and the time it takes to join them is not its to choose.
+    // A file may name thousands, and it must not make joining them slow.
     let mut known: BTreeSet<&str> = list.iter().map(String::as_str).collect();
     let fresh: Vec<String> = more.iter().filter(|item| known.insert(item)).cloned().collect();
     list.extend(fresh);
@@ -220,7 +220,7 @@ mod tests {
         assert!(!holds(&user, "protected-paths/no-read") && !holds(&silent, "protected-paths"));
         let user = read("no_read = [\"customers/**\"]");
         assert!(holds(&user, "protected-paths") && holds(&user, "protected-paths/no-read"));
-        // The user's own word counts.
+        // The user's own setting counts.
         let loosened = PolicyConfig::merge(&project("self-protection"), &silent);
         assert!(!loosened.is_enabled("self-protection/state") && loosened.exceptions.len() == 1);
     }

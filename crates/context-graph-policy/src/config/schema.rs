@@ -1,4 +1,4 @@
-//! A policy file in JSON Schema, for editors.
+//! The JSON Schema of a policy file, for editors.
 
 use context_graph_events::EventName;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::guards::GUARDS;
 use crate::programs::row::TAUGHT;
 use crate::rego::signals::default_timeout;
 
-/// A policy file in JSON Schema.
+/// The JSON Schema of a policy file.
 pub fn schema() -> Value {
     let rules: Vec<&str> = GUARDS
         .iter()

@@ -1,8 +1,8 @@
-//! What the reader of TOML says of a value that does not fit, in the words of those who write settings.
+//! Turns the TOML parser's messages about wrong values into words for people who write settings.
 
 use crate::words::meant;
 
-/// The same in plain words: what is wrong, and what is allowed.
+/// The message in plain words: what is wrong, and what is allowed.
 pub(super) fn in_words(said: &str) -> String {
     let said = said.replace('\n', " ");
     let (what, expected) = said.split_once(", expected ").unwrap_or((&said, ""));
@@ -34,7 +34,7 @@ fn bare(quoted: &str) -> &str {
     quoted.trim_matches('`')
 }
 
-/// What would be right.
+/// What is expected.
 fn wanted(expected: &str) -> &str {
     match expected {
         "a boolean" => "true or false",
@@ -49,7 +49,7 @@ fn wanted(expected: &str) -> &str {
     }
 }
 
-/// What is there instead.
+/// What was found instead.
 fn value(found: &str) -> String {
     match found.split_once(' ') {
         Some(("boolean", value)) => bare(value).to_owned(),

@@ -1,4 +1,4 @@
-//! TOML that people write: reading it, and saying where it is wrong.
+//! Parses TOML written by people, and says where it is wrong.
 
 use super::Step;
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::toml_errors;
 
-/// Reads TOML; the error says where it is wrong.
+/// Parses TOML; the error says where it is wrong.
 pub fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -17,7 +17,7 @@ pub fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     })
 }
 
-/// Line and column of a place in TOML that reads. A table is where its name is, anything else where its value is.
+/// Line and column of a place in valid TOML: for a table its name, for anything else its value.
 pub fn place_in_toml(text: &str, way: &[Step]) -> Option<(usize, usize)> {
     let top = DeTable::parse(text).ok()?;
     let (first, rest) = way.split_first()?;
@@ -48,8 +48,8 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// What the setting is called that begins at a place: `inject.enabled`, or `exceptions[1].reason`. None for a place where
-/// none begins, and in what is no TOML.
+/// The name of the setting at a position: `inject.enabled`, or `exceptions[1].reason`. `None` if no setting
+/// starts there or the text is not TOML.
 fn name_at(text: &str, at: usize) -> Option<String> {
     let top = DeTable::parse(text).ok()?;
     in_table(top.get_ref(), "", at)

@@ -1,8 +1,8 @@
-//! The addresses in an argument: whether they lead where code is usually taken from.
+//! Addresses in an argument: whether they lead to usual sources of code.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Forges, registries and the sites of those whose installers, charts and manifests are used every day.
+/// Forges, registries and sites with commonly used installers, charts and manifests.
 const KNOWN: &[&str] = &[
     "alpinelinux.org",
     "amazonaws.com",
@@ -121,7 +121,7 @@ const KNOWN: &[&str] = &[
     "yarnpkg.com",
 ];
 
-/// How companies call the hosts of their own forges and registries.
+/// Usual names of companies' own forges and registries.
 const OWN: &[&str] = &[
     "artifactory",
     "bitbucket",
@@ -138,15 +138,16 @@ const OWN: &[&str] = &[
     "registry",
 ];
 
-/// Ways to fetch something, behind `git+` and the like too.
+/// Schemes for fetching, also after `git+` and similar.
 const FETCHED: &[&str] = &["http", "https", "git", "ssh", "ftp", "oci", "hg", "svn"];
 
-/// Whether there is an address that anybody on the way can answer for: without encryption, or of a machine without a name.
+/// Whether there is an address without encryption, or of a machine without a name. Others can tamper with its
+/// answer.
 pub(crate) fn has_plain(text: &str) -> bool {
     addresses(text).any(|(scheme, host)| !is_near(host) && (scheme == "http" || is_number(host)))
 }
 
-/// Whether there is an address of a host that is none of the known places for code.
+/// Whether there is an address of a host that is not a known source of code.
 pub(crate) fn has_unknown(text: &str) -> bool {
     addresses(text).any(|(scheme, host)| {
         let below = |known: &&str| {
@@ -179,7 +180,7 @@ fn address<'t>(before: &'t str, behind: &'t str) -> Option<(&'t str, &'t str)> {
     (FETCHED.contains(&scheme) && !host.is_empty()).then_some((scheme, host))
 }
 
-/// This machine, and those of its own network that have names there only.
+/// Whether a host is this machine, or only known in its own network.
 fn is_near(host: &str) -> bool {
     let ends = [".local", ".localhost", ".internal", ".lan", ".home.arpa"];
     host.parse::<Ipv4Addr>()

@@ -1,5 +1,5 @@
-//! What programs are known to do, as data: one row a program in `programs/*.toml`, made static by the build, and the rows
-//! that a policy file adds. One reader takes arguments apart by them.
+//! Descriptions of programs as data: one row per program in `programs/*.toml`, which the build makes static,
+//! plus the rows of a policy file. One parser splits arguments by them.
 
 pub(crate) mod hosts;
 mod read;
@@ -24,23 +24,23 @@ mod built {
 }
 
 pub(crate) mod lists {
-    //! Lists of programs and of words of theirs, from `programs/lists/`.
+    //! Lists of programs and of their words, from `programs/lists/`.
     include!(concat!(env!("OUT_DIR"), "/lists.rs"));
 }
 
-/// All rows that come along.
+/// All built-in rows.
 pub fn rows() -> &'static [Row] {
     built::ROWS
 }
 
-/// The row of a program that comes along.
+/// The built-in row of a program.
 pub fn known(name: &str) -> Option<&'static Row> {
     let name = unversioned(name);
     let at = built::NAMES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
     built::ROWS.get(usize::from(built::NAMES[at].1))
 }
 
-/// Programs of which there are many under one name, each with its own ending.
+/// Families of programs with a common name and different endings.
 const FAMILIES: &[&str] = &[
     "mkfs",
     "newfs",
@@ -57,7 +57,7 @@ const FAMILIES: &[&str] = &[
     "measure-",
 ];
 
-/// `python3.12`, `mkfs.ext4`: the version or kind behind a name is no part of it.
+/// The name without version or kind: `python3.12`, `mkfs.ext4`.
 fn unversioned(name: &str) -> &str {
     let is_known = |name: &str| built::NAMES.binary_search_by(|(known, _)| (*known).cmp(name)).is_ok();
     if is_known(name) {
@@ -69,7 +69,7 @@ fn unversioned(name: &str) -> &str {
 }
 
 impl Row {
-    /// The first key that says something else than what is not to be done unasked.
+    /// The first key that is set besides `stops`.
     pub(crate) fn said_besides_stops(&self) -> Option<&'static str> {
         let said = [
             ("also", !self.also.is_empty()),
@@ -91,24 +91,24 @@ impl Row {
     }
 }
 
-/// The programs that are known: those that come along, and those that a policy file teaches.
+/// The known programs: built-in ones, and those that a policy file describes.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'p> {
     taught: &'p BTreeMap<String, Row>,
 }
 
 impl<'p> Known<'p> {
-    /// With what a policy file adds.
+    /// The built-in rows and those of a policy file.
     pub fn with(taught: &'p BTreeMap<String, Row>) -> Self {
         Self { taught }
     }
 
-    /// The row of a program. What comes along goes before: a policy file adds to it, see [`Self::added`].
+    /// The row of a program. Built-in rows come first; a policy file adds to them, see [`Self::added`].
     pub fn row(&self, name: &str) -> Option<&'p Row> {
         known(name).or_else(|| self.added(name))
     }
 
-    /// The row that a policy file has for a program.
+    /// The row of a policy file for a program.
     pub fn added(&self, name: &str) -> Option<&'p Row> {
         if self.taught.is_empty() {
             return None;
@@ -117,7 +117,7 @@ impl<'p> Known<'p> {
         self.taught.get(name).or_else(other)
     }
 
-    /// A run as its program reads it.
+    /// A run with its arguments parsed.
     pub fn read<'r>(&self, run: &'r Run) -> Invocation<'r>
     where
         'p: 'r,

@@ -1,14 +1,14 @@
-//! The one reader: a program's arguments, as its own parser takes them apart.
+//! Parses a program's arguments as the program itself would.
 
 use super::row::{Dialect, Operand, Opt, Role, Row};
 use crate::effects::{Run, Text};
 
-/// An option as it was given.
+/// An option on the command line.
 #[derive(Debug, Clone)]
 pub struct Given<'t> {
-    /// The option, where the table knows it.
+    /// The option, if the table knows it.
     pub option: Option<&'t Opt>,
-    /// Its name as it was meant: in full, with its dashes.
+    /// Its full name, with dashes.
     pub name: String,
     /// Its values.
     pub values: Vec<Text>,
@@ -24,26 +24,26 @@ impl Given<'_> {
     }
 }
 
-/// A program's arguments, taken apart.
+/// A program's parsed arguments.
 #[derive(Debug, Clone)]
 pub struct Invocation<'t> {
-    /// The run it is of.
+    /// The run itself.
     pub run: &'t Run,
-    /// Its row and those of its subcommands, outermost first; none for a program that nobody described.
+    /// Its row and those of its subcommands, outermost first; empty for an undescribed program.
     pub rows: Vec<&'t Row>,
-    /// The options, in their order.
+    /// The options, in order.
     pub given: Vec<Given<'t>>,
-    /// The words that are no options, subcommands among them.
+    /// The words that are not options, including subcommands.
     pub words: Vec<&'t Text>,
-    /// How many of them stand before `--`.
+    /// How many words are before `--`.
     pub dashes: Option<usize>,
-    /// How many of them are the subcommand.
+    /// How many words form the subcommand.
     pub depth: usize,
-    /// Where a command of its own begins among the arguments.
+    /// Where the arguments contain another command, its position.
     pub rest: Option<usize>,
 }
 
-/// Reads a run by its row.
+/// Parses a run by its row.
 pub fn read<'t>(run: &'t Run, row: Option<&'t Row>) -> Invocation<'t> {
     let call = Invocation {
         run,
@@ -112,18 +112,18 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether what stands behind the last option is a command: `env -S 'rm -rf' /x`.
+    /// Whether a command follows the last option: `env -S 'rm -rf' /x`.
     fn begins_command(&self) -> bool {
         let last = self.call.given.last().and_then(|given| given.option);
         last.is_some_and(|option| option.takes.contains(&Role::Command))
     }
 
-    /// Whether options of this program can begin with a plus, as a shell's do.
+    /// Whether options of this program can start with a plus, as those of a shell.
     fn has_plus(&self) -> bool {
         self.options().any(|option| option.names.iter().any(|name| name.starts_with('+')))
     }
 
-    /// A word that is no option; true where a command of its own begins with it.
+    /// Handles a word that is not an option; true if another command starts with it.
     fn word(&mut self, arg: &'t Text) -> bool {
         let call = &mut self.call;
         let sub = (call.depth == call.words.len()).then(|| call.subcommand(arg)).flatten();
@@ -142,7 +142,7 @@ impl<'t> Reader<'t> {
         }
         call.words.push(arg);
         self.at += 1;
-        // A group of subcommands is no operand, even where the table does not go into it.
+        // A group of subcommands is not an operand, even if the table does not describe them.
         self.ended |= call.rows.last().is_some_and(|row| row.early);
         false
     }
@@ -151,27 +151,27 @@ impl<'t> Reader<'t> {
         self.call.kinds().iter().any(|kind| kind.role == role)
     }
 
-    /// The option of this name: the innermost subcommand's own, or one of its program's.
+    /// The option of this name, from the innermost subcommand or its program.
     fn find(&self, name: &str) -> Option<&'t Opt> {
         let fold = matches!(self.dialect, Dialect::PowerShell | Dialect::Windows);
         let same = |known: &str| if fold { known.eq_ignore_ascii_case(name) } else { known == name };
         self.options().find(|option| option.names.iter().any(|known| same(known)))
     }
 
-    /// The options that can stand here: the innermost subcommand's first.
+    /// The options that are valid here, those of the innermost subcommand first.
     fn options(&self) -> impl Iterator<Item = &'t Opt> + use<'t, '_> {
         let own = self.dialect == Dialect::Git && !self.call.words.is_empty();
         let rows = &self.call.rows[usize::from(own).min(self.call.rows.len())..];
         rows.iter().rev().flat_map(|row| row.options.iter())
     }
 
-    /// The option that a name in full, or a beginning of it, means.
+    /// The option for a full name or a prefix of it.
     fn find_long(&self, name: &str) -> Option<&'t Opt> {
         if let Some(option) = self.find(name) {
             return Some(option);
         }
         match self.dialect {
-            // One dash or two is the same.
+            // One dash or two mean the same.
             Dialect::Go => {
                 let other = match name.strip_prefix("--") {
                     Some(bare) => format!("-{bare}"),
@@ -214,7 +214,7 @@ impl<'t> Reader<'t> {
         let (name, attached) = match text.split_once(mark) {
             Some((name, _)) => (name, arg.strip_prefix(&text[..=name.len()])),
             None if arg.literal().is_some() => (text, None),
-            // What follows is not known: it may well be the value.
+            // The unknown rest may be the value.
             None => (text, arg.strip_prefix(text)),
         };
         let option = self.find_long(name);
@@ -235,7 +235,7 @@ impl<'t> Reader<'t> {
         self.call.given.push(Given { option, name, values });
     }
 
-    /// `-xzf file`: letters up to the first that takes a value.
+    /// `-xzf file`: letters up to the first one that takes a value.
     fn cluster(&mut self, arg: &'t Text, text: &str) {
         let (sign, letters) = text.split_at(1);
         for (at, letter) in letters.char_indices() {
@@ -269,7 +269,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `tar xzf file`: the letters stand without a dash, and their values behind them in order.
+    /// `tar xzf file`: letters without a dash, followed by their values in order.
     fn bundle(&mut self) {
         let Some(first) = self.args().first().and_then(Text::literal) else { return };
         if first.starts_with('-') || first.is_empty() || !first.bytes().all(|c| c.is_ascii_alphanumeric()) {
@@ -285,7 +285,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The next words, as the values of an option.
+    /// Takes the next words as values of an option.
     fn following(&mut self, count: usize) -> Vec<Text> {
         let values: Vec<Text> = self.args().iter().skip(self.at).take(count).cloned().collect();
         self.at += values.len();
@@ -293,7 +293,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The name that an option goes by in reasons: its longest.
+/// The name of an option in reasons: its longest.
 fn longest<'o>(option: &'o Opt, given: &'o str) -> &'o str {
     option.names.iter().map(AsRef::as_ref).max_by_key(|name: &&str| name.len()).unwrap_or(given)
 }
@@ -311,7 +311,7 @@ impl<'t> Invocation<'t> {
         self.row()?.sub.iter().find(|sub| same(&sub.name) || sub.also.iter().any(|name| same(name)))
     }
 
-    /// The kinds of operands, by the first form that holds.
+    /// The kinds of operands, from the first form that applies.
     pub fn kinds(&self) -> &'t [Operand] {
         let Some(row) = self.row() else { return &[] };
         let form = row.forms.iter().find(|form| form.when.iter().any(|terms| self.holds(terms)));
@@ -321,17 +321,17 @@ impl<'t> Invocation<'t> {
         }
     }
 
-    /// The words behind the subcommand.
+    /// The words after the subcommand.
     pub fn operands(&self) -> &[&'t Text] {
         &self.words[self.depth..]
     }
 
-    /// An operand as far as it is known.
+    /// An operand, or an empty string if it is not known.
     pub fn operand(&self, index: usize) -> &'t str {
         self.operands().get(index).map_or("", |word| word.known())
     }
 
-    /// A word, subcommands among them, as far as it is known.
+    /// A word, possibly a subcommand, or an empty string if it is not known.
     pub fn word(&self, index: usize) -> &'t str {
         self.words.get(index).map_or("", |word| word.known())
     }
@@ -341,7 +341,7 @@ impl<'t> Invocation<'t> {
         self.given.iter().any(|given| given.is(name))
     }
 
-    /// Whether one of these is given.
+    /// Whether one of these options is given.
     pub fn has_any(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.has(name))
     }
@@ -351,7 +351,7 @@ impl<'t> Invocation<'t> {
         self.given.iter().filter(move |given| given.is(name)).flat_map(|given| &given.values)
     }
 
-    /// The value of an option; of several the last counts.
+    /// The value of an option. If it is given several times, the last one.
     pub fn value(&self, name: &str) -> Option<&Text> {
         self.given.iter().rev().find(|given| given.is(name))?.values.last()
     }
@@ -361,9 +361,10 @@ impl<'t> Invocation<'t> {
         self.rest.and_then(|at| self.run.args.get(at..)).unwrap_or_default()
     }
 
-    /// Whether the program is only asked what it is or how it is used. Nothing is done then, whatever else is said.
+    /// Whether the program only prints help or its version. Then it does nothing else, whatever the other
+    /// arguments are.
     pub fn only_informs(&self) -> bool {
-        // `kill` has no options of that kind, and told to keep to the letter, no program looks for them behind its operands.
+        // `kill` has no such options. With `POSIXLY_CORRECT` no program looks for them after its operands.
         if self.run.name == "kill" || self.run.assigns.iter().any(|(name, _)| name == "POSIXLY_CORRECT") {
             return false;
         }
@@ -372,8 +373,8 @@ impl<'t> Invocation<'t> {
         if let [only] = args.as_slice() {
             return asks(only.known()) || only.known() == "-V";
         }
-        // A value of an option, as in `git commit -m --help`, is no question, and neither is what a command of its own is
-        // asked, nor what an interpreter is given for its script.
+        // An option's value, as in `git commit -m --help`, is not a request for help. Neither is an argument of
+        // an inner command or of an interpreter's script.
         let plain = |word: &&Text| word.literal().is_some_and(|word| !word.contains(char::is_whitespace));
         let described = self.rows.first().is_some_and(|row| !row.early || !row.sub.is_empty());
         described
@@ -383,7 +384,7 @@ impl<'t> Invocation<'t> {
             && self.given.last().is_some_and(|given| asks(&given.name) && given.values.is_empty())
     }
 
-    /// Whether it says that nothing is to be changed.
+    /// Whether it is told to change nothing.
     pub fn is_quiet(&self) -> bool {
         self.rows.iter().any(|row| row.quiet.iter().any(|terms| self.holds(terms)))
             && !self.run.has("--no-dry-run")

@@ -1,48 +1,48 @@
-//! The form in which programs are described: one for the tables that come along, which the build makes static, and for
-//! those of a policy file.
+//! The form of a program's description, both for the built-in tables, which the build makes static, and for
+//! policy files.
 //!
-//! Options, operands and conditions are short texts; [`super::spelling`] reads them.
+//! Options, operands and conditions are short texts; [`super::spelling`] parses them.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// Text of a table: part of the program, or read from a policy file.
+/// Text of a table: static, or read from a policy file.
 pub type Str = Cow<'static, str>;
 /// A list of a table.
 pub type List<T> = Cow<'static, [T]>;
 
-/// How a program's own parser takes its arguments apart.
+/// How a program parses its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
-    /// `getopt_long` and argparse: letters in clusters, any beginning of a long name that is clear.
+    /// `getopt_long` and argparse: clustered letters, unambiguous prefixes of long names.
     #[default]
     Getopt,
-    /// The same, but options before a subcommand are other ones than those behind it.
+    /// The same, but the options before a subcommand differ from those after it.
     Git,
-    /// clap, cobra, yargs and their like: letters in clusters, long names in full.
+    /// clap, cobra, yargs and similar: clustered letters, full long names.
     Clap,
-    /// Go's `flag` and `openssl`: one dash or two, names in full, no clusters.
+    /// Go's `flag` and `openssl`: one dash or two, full names, no clusters.
     Go,
-    /// One dash, any beginning, any case.
+    /// One dash, any prefix, any case.
     PowerShell,
     /// A slash, any case.
     Windows,
 }
 
-/// What an operand, or the value of an option, is to the program.
+/// What an operand, or an option's value, means to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Nothing that touches anything.
+    /// Nothing that has an effect.
     Value,
-    /// Digits, which end where they end: in `-0777pe` the letters go on.
+    /// Digits only: in `-0777pe` the letters that follow are options.
     Number,
     /// A file that is read and shown.
     Read,
-    /// A file, or a folder with all that is in it, that is read.
+    /// A file or a whole folder that is read.
     Gather,
-    /// The same, and it goes to another machine.
+    /// The same, and it is sent to another machine.
     Send,
     /// A file that is created or changed.
     Write,
@@ -50,25 +50,25 @@ pub enum Role {
     Within,
     /// A file that is removed.
     Delete,
-    /// A file, or a folder with all that is in it, that is removed.
+    /// A file or a whole folder that is removed.
     Tree,
     /// A file whose mode, owner or times change.
     Permissions,
     /// A file that is run.
     Execute,
-    /// A file that is handed over; it cannot be seen what becomes of it.
+    /// A file that is passed on; what happens to it is not known.
     Mention,
-    /// A line for the shell.
+    /// A shell line.
     Shell,
     /// Code in the program's own language.
     Code,
     /// `name=value`, where the value may be a command.
     Setting,
-    /// The folder that the program goes to first.
+    /// The folder that the program changes to first.
     Folder,
-    /// From here on, the words are a command.
+    /// The words from here on are a command.
     Command,
-    /// Behind `--`, the words are a command.
+    /// The words after `--` are a command.
     After,
 }
 
@@ -77,11 +77,11 @@ pub enum Role {
 pub struct Operand {
     /// What it is.
     pub role: Role,
-    /// Any number of them.
+    /// Whether it can be repeated.
     pub many: bool,
 }
 
-/// The operands in their order, at most one kind of which is repeated: `value read*`, `read* write`.
+/// The operands in order. At most one kind is repeated: `value read*`, `read* write`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Operands(pub List<Operand>);
@@ -92,62 +92,62 @@ pub struct Operands(pub List<Operand>);
 pub struct Opt {
     /// `-o`, `--output`.
     pub names: List<Str>,
-    /// What its values are; none for a flag.
+    /// The roles of its values; empty for a flag.
     pub takes: List<Role>,
-    /// The value may be missing, and then stands in the same word.
+    /// The value may be missing; if given, it is in the same word.
     pub optional: bool,
 }
 
-/// What a condition looks at.
+/// What a condition checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Want {
-    /// The next word that is no option.
+    /// The next word that is not an option.
     Word(Str),
-    /// Any of the words behind those.
+    /// Any of the words after those.
     Any(Str),
-    /// There are no more of them.
+    /// No more words.
     End,
     /// An option.
     Given(Str),
     /// An option with a value like this.
     With(Str, Str),
-    /// Any argument as it stands.
+    /// Any argument, exactly.
     Argument(Str),
     /// A variable that is set for the program.
     Variable(Str, Str),
-    /// Text in what the program is fed.
+    /// Text in the program's standard input.
     Fed(Str),
 }
 
 /// One part of a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
-    /// It must not be so.
+    /// Whether it is negated.
     pub not: bool,
-    /// What is looked at.
+    /// What is checked.
     pub want: Want,
 }
 
-/// A condition: all its parts hold. `state rm`, `apply --prune`, `rm ..s3://* -r`.
+/// A condition: all its parts must hold. `state rm`, `apply --prune`, `rm ..s3://* -r`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Terms(pub List<Term>);
 
-/// Other operands than the usual ones, under a condition.
+/// Different operands under a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Form {
-    /// When they hold. The first form that does counts.
+    /// When they apply. The first form that applies counts.
     pub when: List<Terms>,
-    /// Which they are.
+    /// The operands.
     pub operands: Operands,
 }
 
-/// What is not done unasked.
+/// Something that must be asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// The rule that it goes by.
+    /// The rule that reports it.
     #[serde(default = "taught", skip_serializing_if = "is_taught")]
     pub rule: Str,
     /// Any of these.
@@ -155,12 +155,12 @@ pub struct Stop {
     /// None of these.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub unless: List<Terms>,
-    /// What comes of it: `would …`.
+    /// The consequence: `would …`.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub says: Str,
 }
 
-/// The rule of what a policy file teaches.
+/// The rule for stops from a policy file.
 pub const TAUGHT: &str = "programs/taught";
 
 fn taught() -> Str {
@@ -175,13 +175,13 @@ fn is_empty<T: Clone>(list: &List<T>) -> bool {
     list.is_empty()
 }
 
-/// Where what a program removes can be.
+/// Where the things are that a program removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
-    /// On this machine only, and made again without trouble.
+    /// Only on this machine, and easily recreated.
     Local,
-    /// With others: verbs that destroy ask.
+    /// Shared with others: destructive verbs are asked about.
     Outside,
 }
 
@@ -196,19 +196,19 @@ pub struct Row {
     /// Where it is described, as `file:line`.
     #[serde(skip)]
     pub source: Str,
-    /// Other names of it.
+    /// Its other names.
     #[serde(skip_serializing_if = "is_empty")]
     pub also: List<Str>,
-    /// How it takes its arguments apart; a subcommand has its program's.
+    /// How it parses its arguments; a subcommand inherits this from its program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
-    /// Its options. Those of a program hold for its subcommands too.
+    /// Its options. A program's options are also valid for its subcommands.
     #[serde(skip_serializing_if = "is_empty")]
     pub options: List<Opt>,
     /// Its operands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operands: Option<Operands>,
-    /// Other operands under a condition.
+    /// Different operands under a condition.
     #[serde(skip_serializing_if = "is_empty")]
     pub forms: List<Form>,
     /// Options end at the first operand.
@@ -217,25 +217,25 @@ pub struct Row {
     /// The first word is a cluster of letters without a dash: `tar xzf x`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bundle: bool,
-    /// What it is fed goes to another machine.
+    /// Its standard input is sent to another machine.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sends: bool,
-    /// Upper and lower case are the same.
+    /// Case is ignored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fold: bool,
-    /// When folders go with all they hold.
+    /// When it works on whole folders.
     #[serde(skip_serializing_if = "is_empty")]
     pub recursive: List<Terms>,
-    /// When nothing is changed: `--dry-run`.
+    /// When it changes nothing: `--dry-run`.
     #[serde(skip_serializing_if = "is_empty")]
     pub quiet: List<Terms>,
-    /// Variables that hold options of it.
+    /// Variables that hold options for it.
     #[serde(skip_serializing_if = "is_empty")]
     pub variables: List<Str>,
-    /// Where what it removes can be.
+    /// Where the things are that it removes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
-    /// What is not done unasked.
+    /// What must be asked about.
     #[serde(skip_serializing_if = "is_empty")]
     pub stops: List<Stop>,
     /// Subcommands, by their words.

@@ -1,10 +1,10 @@
-//! How options, operands and conditions are written, and what is wrong with those that cannot be read.
+//! The syntax of options, operands and conditions, and the errors in it.
 
 use std::borrow::Cow;
 
 use super::row::{List, Operand, Operands, Opt, Role, Term, Terms, Want};
 
-/// The roles by their names in a table.
+/// The roles by their names in the tables.
 const ROLES: &[(&str, Role)] = &[
     ("value", Role::Value),
     ("number", Role::Number),

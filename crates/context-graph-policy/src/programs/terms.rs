@@ -1,4 +1,4 @@
-//! Whether a condition of a table holds for what was typed.
+//! Whether a condition of a table holds for a call.
 
 use super::hosts;
 use super::read::Invocation;
@@ -43,25 +43,25 @@ impl Invocation<'_> {
         }
     }
 
-    /// What of this its own rows say is not done unasked.
+    /// The stops of its own rows that apply.
     pub fn stopped(&self) -> impl Iterator<Item = &Stop> {
         self.rows.iter().flat_map(|row| self.stopped_by(&row.stops))
     }
 
-    /// Which of these hold.
+    /// Which of these stops apply.
     pub fn stopped_by<'s>(&self, stops: &'s [Stop]) -> impl Iterator<Item = &'s Stop> {
         let any = |list: &[Terms]| list.iter().any(|terms| self.holds(terms));
         stops.iter().filter(move |stop| any(&stop.when) && !any(&stop.unless) && !self.is_quiet())
     }
 
-    /// The program and the words that say what it does, for a reason.
+    /// The program and its first words, for a reason.
     pub fn shown(&self) -> String {
         let words = self.words.iter().take(3.max(self.depth)).map(|word| Text::to_string(word));
         std::iter::once(self.run.name.clone()).chain(words).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// Whether a text fits one of the patterns between which `|` stands.
+/// Whether a text matches one of the patterns, which are separated by `|`.
 fn fits_any(pattern: &str, text: &str, fold: bool) -> bool {
     if !pattern.contains(['|', '*', '?', '@']) {
         return pattern == text || fold && pattern.eq_ignore_ascii_case(text);

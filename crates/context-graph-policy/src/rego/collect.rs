@@ -1,8 +1,8 @@
-//! From decision sets to one decision.
+//! Turns decision sets into one decision.
 //!
-//! A decision is an object with `rule_id`, `reason` and `severity`; a bare text is a reason, and a set that is simply
-//! `true` is a decision without one. A change of the input is laid over the call's own input, because the client
-//! replaces what it is given; several changes are merged by their `priority`.
+//! A decision is an object with `rule_id`, `reason` and `severity`. A plain text is a reason, and a set that is
+//! just `true` is a decision without one. A changed input is merged into the call's own input, because the
+//! client replaces the whole. Several changes are merged by `priority`.
 
 use context_graph_events::words::tame;
 use serde_json::{Map, Value};
@@ -11,12 +11,12 @@ use super::error::{RegoError, RegoErrorKind};
 use super::input::Input;
 use crate::decision::{Decision, Severity, Verdict};
 
-/// How many characters are kept of a rule's id, of a reason, and of text for the model.
+/// The length limits of a rule's id, of a reason, and of text for the model.
 const RULE: usize = 120;
 const REASON: usize = 2_000;
 const CONTEXT: usize = 8_000;
 
-/// What one package said with one verb.
+/// What one package decided with one verb.
 pub(super) struct Said {
     pub(super) file: String,
     pub(super) verb: &'static str,
@@ -31,7 +31,7 @@ struct Change {
     updated: Map<String, Value>,
 }
 
-/// Joins all that was said.
+/// Joins all decisions.
 pub(super) fn collect(said: Vec<Said>, input: &Input) -> (Decision, Vec<RegoError>) {
     let mut decision = Decision::none();
     let mut errors = Vec::new();
@@ -70,7 +70,7 @@ fn one(said: &Said, item: &Value, changes: &mut Vec<Change>) -> Result<Decision,
         }
     };
     let word = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    // A policy's words have often a path or a prompt in them.
+    // A policy's text often contains a path or a prompt.
     let rule = tame(word("rule_id").unwrap_or(default_rule), RULE);
     if said.verb == "add_context" {
         let text = text
@@ -116,7 +116,8 @@ fn severity(word: &str) -> Severity {
     }
 }
 
-/// All changes as one input. Where two rules of one priority disagree each keeps its own, and joining them asks.
+/// Merges all changes into one input. If two rules of the same priority disagree, each keeps its own change,
+/// and joining them asks the user.
 fn merged(mut changes: Vec<Change>, input: &Input) -> Decision {
     changes.sort_by(|a, b| b.priority.cmp(&a.priority).then_with(|| a.rule.cmp(&b.rule)));
     let mut whole: Map<String, Value> = Map::new();
@@ -144,7 +145,7 @@ fn merged(mut changes: Vec<Change>, input: &Input) -> Decision {
     decision
 }
 
-/// Adds what is not there yet, inside objects as well.
+/// Adds missing keys, also inside objects.
 fn fill(into: &mut Map<String, Value>, from: &Map<String, Value>) {
     for (key, value) in from {
         match (into.get_mut(key), value) {

@@ -1,9 +1,9 @@
-//! Policy files from a folder.
+//! Reads policy files from a folder.
 //!
-//! `**/*.rego` in a fixed order. A link that leads out of the folder is refused, so that the folder's owner decides
-//! what is in it, and so is a folder that is itself a link. What is too large, too deep, too many or no text is refused
-//! as well. Each refusal is an error value beside
-//! the files that could be read: one bad file does not switch the others off. How a file is read is the caller's.
+//! `**/*.rego` in a fixed order. A link that leads out of the folder is refused, so that the folder's owner
+//! decides what is in it; so is a folder that is itself a link. Files that are too large, too deep, too many or
+//! not text are refused as well. Each refusal is an error value beside the files that could be read: one bad
+//! file does not disable the others. The caller decides how a file is read.
 
 use std::fs;
 use std::io;
@@ -11,31 +11,31 @@ use std::path::{Path, PathBuf};
 
 use super::error::{RegoError, RegoErrorKind};
 
-/// Largest policy file, in bytes.
+/// The largest policy file, in bytes.
 pub const MAX_FILE: u64 = 256 * 1024;
-/// Most files in a folder.
+/// How many files a folder may have.
 pub const MAX_FILES: usize = 512;
-/// Most names in a folder and below that are looked at.
+/// How many names in a folder and below are checked.
 pub const MAX_ENTRIES: usize = 8192;
-/// Deepest nesting of folders.
+/// How deep folders may be nested.
 pub const MAX_DEPTH: usize = 16;
 
-/// Folders at the top that hold the policies of other agents.
+/// Top-level folders with policies for other agents.
 pub const OTHER_AGENTS: [&str; 4] = ["codex", "cursor", "factory", "opencode"];
 
 /// A policy file's name and text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyFile {
-    /// Relative to the policies folder, with `/` between names.
+    /// Relative to the policies folder, separated by `/`.
     pub path: String,
     /// The whole text.
     pub text: String,
 }
 
-/// Reads a file of at most so many bytes.
+/// Reads a file of at most this many bytes.
 pub type Reader = fn(&Path, u64) -> io::Result<Vec<u8>>;
 
-/// All policies in a folder and below, sorted by path. A folder that does not exist holds none.
+/// All policies in a folder and below, sorted by path. A missing folder has none.
 pub fn read_folder(folder: &Path, reader: Reader) -> (Vec<PolicyFile>, Vec<RegoError>) {
     let mut walk = Walk { files: Vec::new(), errors: Vec::new(), root: PathBuf::new(), seen: 0, reader };
     match folder.symlink_metadata() {
@@ -52,7 +52,7 @@ pub fn read_folder(folder: &Path, reader: Reader) -> (Vec<PolicyFile>, Vec<RegoE
 
 struct Walk {
     root: PathBuf,
-    /// How many names were looked at.
+    /// How many names were checked.
     seen: usize,
     reader: Reader,
     files: Vec<PolicyFile>,
@@ -112,7 +112,7 @@ impl Walk {
         }
     }
 
-    /// What a link names inside the folder is met there by its own name; what is outside is refused.
+    /// A link's target inside the folder is read under its own name; a target outside is refused.
     fn link(&mut self, link: &Path, path: &str, is_policy: bool) {
         match link.canonicalize() {
             Ok(target) if target.starts_with(&self.root) => {}

@@ -1,8 +1,8 @@
-//! The engine loaded with files, and one package's decision sets asked of it.
+//! Loads files into the engine and evaluates a package's decision sets.
 //!
-//! The engine's interpreter is used. Its virtual machine would be faster, and its programs could be kept from one
-//! process to the next, but it goes on where Rego stops: an assignment of something undefined succeeds, an `else`
-//! is not taken, two definitions that disagree are nothing. A guard may not guess.
+//! This uses the engine's interpreter. Its virtual machine would be faster, and its programs could be kept
+//! between processes, but it differs from Rego: assigning an undefined value succeeds, an `else` is not taken,
+//! and two conflicting definitions are no error. A guard must not guess.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::set::Source;
 use super::time::ThreadTime;
 use super::{imports, patterns, recursion};
 
-/// Steps between two looks at the clock.
+/// How many steps run between two checks of the clock.
 const CHECK_INTERVAL: std::num::NonZeroU32 = std::num::NonZeroU32::MIN.saturating_add(63);
 
 /// A decision set of a package.
@@ -29,12 +29,12 @@ pub(super) struct DecisionSet {
     pub(super) line: u32,
 }
 
-/// Some files, parsed.
+/// A set of parsed files.
 pub(super) struct Loaded {
     engine: Engine,
-    /// Files that do not parse, or use what is not there.
+    /// Files that do not parse, or use something that does not exist.
     pub(super) broken: Vec<RegoError>,
-    /// A function that calls itself; then nothing may be run.
+    /// A function that calls itself; then nothing may run.
     pub(super) recursion: Option<RegoError>,
 }
 
@@ -44,7 +44,7 @@ impl Loaded {
         let mut engine = Engine::new();
         // What a policy prints is dropped: standard error is for the hook's own messages.
         engine.set_gather_prints(true);
-        // A built-in that fails is undefined, as it is in OPA.
+        // A built-in function that fails is undefined, as in OPA.
         engine.set_strict_builtin_errors(false);
         patterns::install(&mut engine);
         let mut broken = Vec::new();
@@ -60,7 +60,7 @@ impl Loaded {
         Self { engine, broken, recursion }
     }
 
-    /// What a package decides: the sets it defines and what is in them.
+    /// The decisions of a package: its sets and their content.
     pub(super) fn decisions(
         &mut self,
         package: &str,
@@ -127,7 +127,7 @@ impl Loaded {
         rules.filter_map(|rule| name(rule)).collect()
     }
 
-    /// Sets of a package that are none of the decision sets: name, file and line of each.
+    /// Sets of a package that are not decision sets: name, file and line of each.
     pub(super) fn other_sets(&mut self, package: &str) -> Vec<(String, String, u32)> {
         let mut found: Vec<(String, String, u32)> = Vec::new();
         for module in self.engine.get_modules() {
@@ -146,7 +146,7 @@ impl Loaded {
     }
 }
 
-/// The name of a rule without what it is indexed by.
+/// The name of a rule without its index.
 pub(super) fn name_of(refr: &Expr) -> &str {
     let text = refr.span().text();
     text.split(['[', '.', ' ']).next().unwrap_or(text)

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct RegoError {
     /// The file, relative to its policies folder.
     pub file: String,
-    /// The line, where one is known.
+    /// The line, if it is known.
     pub line: Option<u32>,
     /// What went wrong.
     pub kind: RegoErrorKind,
@@ -16,19 +16,19 @@ pub struct RegoError {
 /// What went wrong with a policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegoErrorKind {
-    /// The file cannot be read, or may not be.
+    /// The file cannot be read, or must not be.
     #[error("{0}")]
     Read(String),
-    /// The routing header is not understood.
+    /// The routing header cannot be parsed.
     #[error("the routing header is not understood: {0}")]
     Header(String),
-    /// The text is not Rego, or names what does not exist.
+    /// The text is not Rego, or uses a name that does not exist.
     #[error("the policy does not compile: {0}")]
     Compile(String),
     /// A rule fails while it runs.
     #[error("the policy failed: {0}")]
     Evaluate(String),
-    /// A decision set holds something that is no decision.
+    /// A decision set contains something that is not a decision.
     #[error("`{verb}` {what}")]
     Shape {
         /// The decision set.
@@ -39,7 +39,7 @@ pub enum RegoErrorKind {
     /// The policy ran too long.
     #[error("the policy was stopped after {0} ms")]
     TimeLimit(u64),
-    /// Earlier policies used up the time.
+    /// Earlier policies used up all the time.
     #[error("no time was left to run the policy")]
     NotReached,
 }
@@ -49,8 +49,8 @@ impl RegoError {
         Self { file: file.to_owned(), line, kind }
     }
 
-    /// Takes place and message out of the engine's own error text, whose last line says what is wrong and whose
-    /// last arrow says where.
+    /// Extracts place and message from the engine's error text. Its last line says what is wrong, its last
+    /// arrow says where.
     pub(super) fn from_engine(default_file: &str, text: &str, kind: fn(String) -> RegoErrorKind) -> Self {
         let place = text.lines().rev().find_map(|line| {
             let (file, position) = line

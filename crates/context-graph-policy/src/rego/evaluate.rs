@@ -1,14 +1,14 @@
-//! Runs the packages an event is routed to, in limited time.
+//! Runs the packages for an event, in limited time.
 //!
-//! All packages share one engine, so that common helpers are parsed once. One that fails in company is tried again by
-//! itself: a mistake in one package must not take the others with it.
+//! All packages share one engine, so that common helpers are parsed once. A package that fails there is tried
+//! again alone: an error in one package must not affect the others.
 //!
-//! One thread does the work, and never the caller's own. More than one gain little on an idle machine and lose much on
-//! a busy one, where the slowest to get a processor is waited for. A rule that loops is stopped by the engine's clock, which
-//! does not know whether the thread was let run: where it was not, the package is run again. What the engine does not look at
-//! while it works (a parse that explodes, one huge built-in call) is left behind when the time is over,
-//! and its thread ends with the process. Its stack is large because the engine recurses with the text of a policy;
-//! only what is used of it is ever touched.
+//! One thread does the work, never the caller's. More threads gain little on an idle machine and lose much on a
+//! busy one, because the slowest to get a processor is waited for. The engine's clock stops a rule that loops.
+//! That clock does not know whether the thread was allowed to run; if it was not, the package runs again. Work
+//! that the engine cannot interrupt (a parse that explodes, one huge built-in call) is abandoned when the time
+//! is over, and its thread ends with the process. The stack is large because the engine recurses with a
+//! policy's text; only the used part takes memory.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -30,13 +30,13 @@ pub const THREAD: &str = "rego";
 
 const STACK: usize = 64 << 20;
 
-/// Does the work that it is given, with whatever has to be done before and after.
+/// Runs the given work, with whatever must happen before and after.
 pub type Around = fn(&mut dyn FnMut());
 
-/// How far the policies of one event may go.
+/// The limits for the policies of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time for all of them, parsing included. Time in which a busy machine does not let them run does not count.
+    /// Time for all of them, including parsing. Time in which a busy machine does not run them does not count.
     pub time: Duration,
 }
 
@@ -46,25 +46,25 @@ impl Default for Limits {
     }
 }
 
-/// What one package took.
+/// How long one package took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
     /// The package.
     pub package: String,
-    /// The file that stands for it.
+    /// The file that represents it.
     pub file: String,
-    /// Time for running it. What packages share is in the first one's.
+    /// How long it ran. Work that packages share counts for the first.
     pub took: Duration,
 }
 
-/// What the policies said.
+/// The result of the policies.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// The decision of all that could be run.
+    /// The decision of all policies that ran.
     pub decision: Decision,
-    /// What could not: bad files and headers, policies that failed or were stopped.
+    /// The others: bad files and headers, and policies that failed or were stopped.
     pub errors: Vec<RegoError>,
-    /// What each package took, by name.
+    /// How long each package took, by name.
     pub timings: Vec<Timing>,
 }
 
@@ -81,13 +81,13 @@ struct Answer {
 }
 
 impl PolicySet {
-    /// Runs what an event is routed to.
+    /// Runs the packages for an event.
     pub fn evaluate(&self, event: &str, tool: Option<&str>, input: &Input, limits: Limits) -> Outcome {
         self.evaluate_on(event, tool, input, limits, |work| work())
     }
 
-    /// The same, with something done around it on the thread that does the work. A chain of rules can be longer than any
-    /// stack, and what then becomes of the process is the caller's to prepare for.
+    /// The same, with `around` called on the worker thread. A chain of rules can overflow any stack, and the
+    /// caller must be prepared for that.
     pub fn evaluate_on(
         &self,
         event: &str,
@@ -114,7 +114,7 @@ impl PolicySet {
         let value = if jobs.iter().any(reads_params) { input.with_params() } else { input.value().clone() };
         let time = Arc::new(ThreadTime::new(limits.time));
         let answers = run_apart(jobs, value, Arc::clone(&time), around);
-        // The engine stops itself first, so that it can say where.
+        // The engine should stop first, because it can say where.
         let slack = limits.time / 8 + Duration::from_millis(5);
         let mut said = Vec::new();
         let end = loop {
@@ -151,7 +151,7 @@ impl PolicySet {
     }
 }
 
-/// Runs the jobs one after the other on a thread of their own. The channel ends when all are done.
+/// Runs the jobs in order on a separate thread. The channel closes when all are done.
 fn run_apart(jobs: Vec<Job>, input: Value, time: Arc<ThreadTime>, around: Around) -> mpsc::Receiver<Answer> {
     let (sender, receiver) = mpsc::channel();
     let run_all = move || {
@@ -166,18 +166,18 @@ fn run_apart(jobs: Vec<Job>, input: Value, time: Arc<ThreadTime>, around: Around
             }
             started = Instant::now();
         }
-        // Nobody has to wait until what was parsed is given back.
+        // Nobody needs to wait for the parsed data to be freed.
         drop(sender);
     };
-    // Taken out, so that what the work owns goes with it.
+    // Taken out of the option, so that everything it owns is dropped with it.
     let mut run_all = Some(run_all);
     let run = move || around(&mut || run_all.take().into_iter().for_each(|run_all| run_all()));
-    // A thread that is not there, or gone, has dropped its end of the channel; the caller notices.
+    // If the thread did not start or ended early, its sender is dropped and the caller notices.
     let _ = thread::Builder::new().name(THREAD.to_owned()).stack_size(STACK).spawn(run);
     receiver
 }
 
-/// Every file once.
+/// Each file once.
 fn distinct(jobs: &[Job]) -> Vec<&Source> {
     let mut files: Vec<&Source> = jobs.iter().flat_map(|job| &job.files).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -202,7 +202,8 @@ fn run(
         }
     }
     loop {
-        // An engine that was stopped in a rule takes the next call of that rule for one by itself, so each try has a new one.
+        // An engine that was stopped inside a rule treats the next call of that rule as recursion, so each try
+        // gets a new one.
         let mut alone = Loaded::new(&job.files, input);
         if let Some(error) = alone.recursion.take() {
             return Err(error);
@@ -214,7 +215,7 @@ fn run(
     }
 }
 
-/// Whether a policy was stopped because the machine did not let it run.
+/// Whether a policy was stopped because the machine did not run it.
 fn is_unjust(error: &RegoError, time: &ThreadTime) -> bool {
     matches!(error.kind, RegoErrorKind::TimeLimit(_)) && time.was_withheld()
 }

@@ -1,4 +1,4 @@
-//! The routing header of a policy, read line by line without the engine.
+//! The routing header of a policy, parsed line by line without the engine.
 //!
 //! ```rego
 //! # METADATA
@@ -11,8 +11,8 @@
 //! package cupcake.policies.example
 //! ```
 //!
-//! A file that decides but has no route is run for every event: a rule that somebody wrote is better run too often
-//! than never. A misspelt `required_…` key is an error for the same reason.
+//! A file that decides but has no route runs for every event: better too often than never. A misspelt
+//! `required_…` key is an error for the same reason.
 
 use super::yaml::{self, Flow};
 use crate::effects::glob;
@@ -26,14 +26,14 @@ pub const DECISION_SETS: [&str; 7] =
 pub struct Route {
     /// Events.
     pub events: Vec<String>,
-    /// Tools; `*` is any run of characters.
+    /// Tools; `*` stands for any characters.
     pub tools: Vec<String>,
-    /// Signals that must be there.
+    /// Signals that the policy needs.
     pub signals: Vec<String>,
 }
 
 impl Route {
-    /// Whether an event goes here.
+    /// Whether the route includes an event.
     pub fn matches(&self, event: &str, tool: Option<&str>) -> bool {
         let named = |list: &[String], name: &str| {
             list.iter().any(|known| known == name || (known.contains('*') && glob::matches(known, name)))
@@ -47,7 +47,7 @@ impl Route {
     }
 }
 
-/// What can be known of a file without compiling it.
+/// What is known of a file without compiling it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The package.
@@ -60,7 +60,7 @@ pub struct Header {
     pub decides: bool,
 }
 
-/// A header that is not understood.
+/// A header that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderError {
     /// The line, from 1.
@@ -69,7 +69,7 @@ pub struct HeaderError {
     pub what: String,
 }
 
-/// Reads the header of a policy's text.
+/// Parses the header of a policy's text.
 pub fn read(text: &str) -> Result<Header, HeaderError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut package = None;
@@ -115,7 +115,7 @@ fn defines_a_set(line: &str) -> bool {
         .any(|rest| rest.starts_with([' ', '\t', '[', ':', '=']))
 }
 
-/// Ends a metadata block. The first block that states a route counts.
+/// Ends a metadata block. The first block with a route counts.
 fn finish(block: &mut Option<Vec<Line<'_>>>, route: &mut Option<(Route, u32)>) -> Result<(), HeaderError> {
     if let Some(lines) = block.take()
         && route.is_none()
@@ -145,7 +145,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A key's own line, what follows on it, and the lines below that belong to it.
+/// A key's line, the rest of that line, and the lines below that belong to it.
 struct Section<'a, 'b> {
     line: Line<'a>,
     key: &'a str,
@@ -246,7 +246,7 @@ fn names(line: &Line<'_>, key: &str, value: Flow) -> Result<Vec<String>, HeaderE
 }
 
 impl Section<'_, '_> {
-    /// The value on the key's line, with the lines below where a bracket is still open.
+    /// The value on the key's line, with the following lines while a bracket is open.
     fn flow(&self) -> Result<Flow, HeaderError> {
         let mut text = self.rest.to_owned();
         for line in self.below {

@@ -1,8 +1,8 @@
-//! Names of other packages that lead nowhere.
+//! References to other packages that do not exist.
 //!
-//! What is not there is undefined in Rego, and a rule that needs it never decides: a guard that lost its helper would be
-//! open without a word. Nothing but the files of the folder is ever below `data`, so what is used of it has to be in them.
-//! An import that is not used does no harm.
+//! In Rego a missing name is undefined, and a rule that needs it never decides: a guard without its helper
+//! would silently stay open. Only the folder's files are below `data`, so everything that is used of it must be
+//! in them. An unused import does no harm.
 
 use regorus::Engine;
 use regorus::unstable::{Import, Module, Rule, RuleHead};
@@ -12,7 +12,7 @@ use super::error::{RegoError, RegoErrorKind};
 use super::set::within;
 use super::words::{Word, words};
 
-/// Files that use something of another package that is not loaded: the first such name of each.
+/// Files that use something of a package that is not loaded: the first such name of each.
 pub(super) fn unresolved(engine: &mut Engine) -> Vec<RegoError> {
     let modules = engine.get_modules();
     let leads_somewhere = |name: &str| modules.iter().any(|module| leads_to(name, module));
@@ -20,7 +20,7 @@ pub(super) fn unresolved(engine: &mut Engine) -> Vec<RegoError> {
     for module in modules {
         let source = &module.package.span.source;
         let names = Names { imports: &module.imports };
-        // Reading a text word by word costs more than looking for the names in it, and is seldom needed.
+        // Searching for the names is faster than splitting a text into words, which is seldom needed.
         if !names.roughly(source.contents()).any(|name| !leads_somewhere(&name)) {
             continue;
         }
@@ -32,13 +32,13 @@ pub(super) fn unresolved(engine: &mut Engine) -> Vec<RegoError> {
     found
 }
 
-/// How a file calls what is below `data`.
+/// The names by which a file refers to what is below `data`.
 struct Names<'a> {
     imports: &'a [Import],
 }
 
 impl<'a> Names<'a> {
-    /// What stands for what: `data` itself, and each import.
+    /// Each alias and its meaning: `data` itself, and each import.
     fn aliases(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let imported = self.imports.iter().filter_map(|import| {
             let name = import.refr.span().text().strip_prefix("data.")?;
@@ -51,7 +51,7 @@ impl<'a> Names<'a> {
         [("data", "")].into_iter().chain(imported)
     }
 
-    /// Every name that a text seems to use, be it in a comment.
+    /// Every name that a text seems to use, possibly in a comment.
     fn roughly(&self, text: &'a str) -> impl Iterator<Item = String> {
         self.aliases().flat_map(move |(alias, name)| {
             let found = text.match_indices(alias).filter_map(move |(at, _)| {
@@ -80,7 +80,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A name below `data`; none for `data` itself, of which anything may be computed.
+/// A name below `data`; `None` for `data` itself, because its members can be computed.
 fn full(name: &str, rest: &str) -> Option<String> {
     match (name, rest) {
         ("", "") => None,
@@ -89,7 +89,7 @@ fn full(name: &str, rest: &str) -> Option<String> {
     }
 }
 
-/// Whether a name means a module, a tree that holds it, or a rule of it.
+/// Whether a name means a module, a tree that contains it, or one of its rules.
 fn leads_to(name: &str, module: &Module) -> bool {
     let package = module.package.refr.span().text();
     if within(package, name) {

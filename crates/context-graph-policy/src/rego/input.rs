@@ -1,11 +1,11 @@
 //! What a policy sees as `input`.
 //!
-//! The event as the client sent it, with what Cupcake's users rely on: `tool_input.command` of `Bash` has its
-//! whitespace normalised outside quotes (the text as typed is `original_command`), `Write` has its content as
-//! `tool_input.new_string` too, and a file tool has `resolved_file_path`, `original_file_path` and `is_symlink`,
-//! `MultiEdit` in each edit that names a file. Policies that read `params`, as the tool's input was once called, find it
-//! there. Besides: `affected_parent_directories`, `signals`, `builtin_config`,
-//! `effects`, `session`.
+//! The event as the client sent it, with the fields that users of Cupcake expect. `tool_input.command` of
+//! `Bash` has its whitespace normalised outside quotes (the typed text is `original_command`). `Write` also has
+//! its content as `tool_input.new_string`. A file tool has `resolved_file_path`, `original_file_path` and
+//! `is_symlink`; `MultiEdit` has them in each edit that names a file. Policies that use `params`, an older name
+//! of the tool's input, find it there. Further fields: `affected_parent_directories`, `signals`,
+//! `builtin_config`, `effects`, `session`.
 
 use serde_json::{Map, Value, json};
 
@@ -13,32 +13,32 @@ use crate::Context;
 use crate::effects::path::{Places, Target};
 use crate::effects::{FileKind, Text};
 
-/// What the event itself does not say.
+/// What the event itself does not contain.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Surroundings {
     /// What the call would do, as [`super::effects_view`] shows it.
     pub effects: Value,
     /// The session: identity continuity, level, looping, counts.
     pub session: Value,
-    /// What signals answered, by name.
+    /// Answers of signals, by name.
     pub signals: Map<String, Value>,
     /// Configuration of policies, by name.
     pub builtin_config: Map<String, Value>,
-    /// Paths the call changes or removes with all below, as [`super::affected_directories`] finds them.
+    /// Paths that the call changes or removes with everything below, from [`super::affected_directories`].
     pub affected_directories: Vec<String>,
 }
 
-/// A policy's input, and what of it a policy can change, as the client sent it.
+/// A policy's input, and the part that a policy can change, as the client sent it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     value: Value,
-    /// The field that can be changed: the tool's input, or the result of a call that was made already.
+    /// The field that can be changed: the tool's input, or the result of a finished call.
     changeable: &'static str,
     original: Map<String, Value>,
 }
 
 impl Input {
-    /// Enriches an event's JSON object.
+    /// Adds fields to an event's JSON object.
     pub fn new(event: &Map<String, Value>, surroundings: Surroundings, ctx: &Context<'_>) -> Self {
         let mut whole = event.clone();
         let object = |name: &str| event.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -87,7 +87,8 @@ impl Input {
         &self.value
     }
 
-    /// The whole input with the tool's under its old name as well, unless the event has something of that name.
+    /// The whole input with the tool's input also under its old name, unless the event has a field of that
+    /// name.
     pub(super) fn with_params(&self) -> Value {
         let mut value = self.value.clone();
         if let (Value::Object(whole), Some(params)) = (&mut value, self.value.get("tool_input")) {
@@ -96,8 +97,8 @@ impl Input {
         value
     }
 
-    /// The tool's own input, or its result, with a policy's changes. What the policy merely copied from its enriched input is not a
-    /// change, so the client gets back what it sent.
+    /// The tool's input, or its result, with a policy's changes. What the policy only copied from its enriched
+    /// input is not a change, so the client gets back what it sent.
     pub(super) fn with_changes(&self, changes: &Map<String, Value>) -> Map<String, Value> {
         let enriched = self.value.get(self.changeable).and_then(Value::as_object);
         let mut whole = self.original.clone();
@@ -120,7 +121,7 @@ fn resolve(into: &mut Map<String, Value>, path: &str, cwd: &str, ctx: &Context<'
     into.insert("original_file_path".to_owned(), json!(path));
 }
 
-/// The command with every run of whitespace outside quotes as one space, and none at its ends.
+/// The command with every whitespace sequence outside quotes as one space, trimmed.
 pub fn normalized(command: &str) -> String {
     let mut tidy = String::with_capacity(command.len());
     let mut quote = None;

@@ -1,5 +1,5 @@
-//! Policies that run but do not do what they were written for: rules that no event can reach, decisions that no event can
-//! carry, facts that nobody provides.
+//! Checks for policies that run but cannot work as intended: rules that no event reaches, decisions that no
+//! event can carry, facts that nothing provides.
 
 mod names;
 
@@ -19,24 +19,24 @@ use names::{events_named, events_of, instead, listed, verb_of};
 
 const NO_FUNCTION: &str = "there is no function";
 
-/// Words that may stand before a parenthesis without calling anything.
+/// Words that may be followed by a parenthesis without being a call.
 const KEYWORDS: [&str; 9] = ["as", "else", "every", "if", "in", "not", "some", "with", "contains"];
 
-/// Something about a policy that its author should know.
+/// A remark about a policy for its author.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Remark {
     /// The file, relative to its policies folder.
     pub file: String,
-    /// The line, where one is known.
+    /// The line, if it is known.
     pub line: Option<u32>,
-    /// Whether a rule cannot do what it says. Else it merely may not.
+    /// Whether a rule cannot work. Otherwise it only may not.
     pub is_error: bool,
-    /// What there is to know.
+    /// The remark itself.
     pub what: String,
 }
 
 impl Remark {
-    /// Whether it is that a function is called which there is not: then the rule fails whenever it gets there.
+    /// Whether a missing function is called: the rule fails whenever it gets there.
     pub fn is_missing_function(&self) -> bool {
         self.what.starts_with(NO_FUNCTION)
     }
@@ -52,8 +52,8 @@ pub struct Provided {
 }
 
 impl PolicySet {
-    /// What there is to remark on these policies. Files that do not compile are to be left out, by `is_broken`: they have
-    /// an error already, and parsing them may never end.
+    /// All remarks on these policies. Files for which `is_broken` is true are left out: they already have an
+    /// error, and parsing them may never end.
     pub fn remarks(&self, provided: &Provided, is_broken: impl Fn(&str) -> bool) -> Vec<Remark> {
         let mut lint = Lint { set: self, provided, found: BTreeSet::new() };
         let mut ids: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
@@ -84,8 +84,8 @@ impl PolicySet {
         lint.found.into_iter().collect()
     }
 
-    /// Files that no event ever reaches, each with a name that none has: packages that are routed only to events which
-    /// there are not, as templates are. One that seems to be misspelt is not among them, nor is one that others use.
+    /// Files that no event reaches, each with the unknown event it names: packages that are routed only to
+    /// events that do not exist, such as templates. Misspelt events and packages that others use are left out.
     pub fn idle_files(&self) -> Vec<(String, String)> {
         let known = EventName::ALL.map(EventName::as_str);
         let is_no_event = |event: &&String| events_named(event).is_empty() && meant(event, &known).is_empty();
@@ -104,8 +104,8 @@ impl PolicySet {
         idle
     }
 
-    /// The rule ids that a package writes out, in the order of its files. One that is put together while it runs is not
-    /// among them.
+    /// The rule ids that a package contains literally, in file order. Ids that are computed at run time are
+    /// left out.
     pub fn rule_ids(&self, package: &str) -> Vec<String> {
         let mut ids: Vec<String> = Vec::new();
         for source in self.sources().iter().filter(|source| source.package == package) {
@@ -119,7 +119,7 @@ impl PolicySet {
     }
 }
 
-/// The line of a file that names something, looked for from where its route is stated; else that one.
+/// The line of a file that contains a name, searched from its route on; otherwise the line of the route.
 fn line_that_names(set: &PolicySet, file: &str, routed_at: Option<u32>, name: &str) -> Option<u32> {
     let from = routed_at?;
     let source = set.sources().iter().find(|source| *source.path == *file)?;
@@ -139,7 +139,7 @@ impl Lint<'_> {
         self.found.insert(Remark { file: file.to_owned(), line, is_error, what });
     }
 
-    /// Events and tools that do not exist.
+    /// Checks for events and tools that do not exist.
     fn routes(&mut self, unit: &Unit) {
         for (route, (file, line)) in unit.routes.iter().zip(&unit.stated) {
             let line_of = |name: &str| line_that_names(self.set, file, *line, name);
@@ -174,7 +174,7 @@ impl Lint<'_> {
         }
     }
 
-    /// Decision sets: that there are some, under their right names, and that an event can carry them.
+    /// Checks the decision sets: there must be some, with correct names, that an event can carry.
     fn decisions(&mut self, unit: &Unit) {
         let files = self.set.files_of(&unit.package);
         let mut loaded = Loaded::new(&files, &regorus::Value::Undefined);
@@ -219,7 +219,7 @@ impl Lint<'_> {
         }
     }
 
-    /// Calls of functions that there are not.
+    /// Checks for calls of missing functions.
     fn calls(&mut self, file: &str, words: &[(u32, Word<'_>)], functions: &BTreeSet<String>) {
         for window in words.windows(2) {
             let [(line, Word::Name(path)), (_, Word::Sign(b'('))] = window else { continue };
@@ -231,7 +231,7 @@ impl Lint<'_> {
         }
     }
 
-    /// Whether a name stands anywhere but in the heads that define it.
+    /// Whether a name is used anywhere except in its definitions.
     fn is_used(&self, name: &str) -> bool {
         let mut heads = 0;
         let mut uses = 0;
@@ -252,7 +252,7 @@ impl Lint<'_> {
         uses > heads
     }
 
-    /// Signals and configuration that are read and not provided.
+    /// Checks for signals and configuration that are read but not provided.
     fn facts(&mut self, unit: &Unit, file: &str, words: &[(u32, Word<'_>)]) {
         let required: BTreeSet<&String> = unit.routes.iter().flat_map(|route| &route.signals).collect();
         for (line, name) in members(words, "input.signals") {
@@ -273,7 +273,7 @@ impl Lint<'_> {
     }
 }
 
-/// What is read of an object, by `object.name` or `object["name"]`.
+/// The members of an object that are read, by `object.name` or `object["name"]`.
 fn members<'a>(words: &[(u32, Word<'a>)], object: &str) -> Vec<(u32, &'a str)> {
     let mut found = Vec::new();
     for (at, (line, word)) in words.iter().enumerate() {
@@ -290,7 +290,7 @@ fn members<'a>(words: &[(u32, Word<'a>)], object: &str) -> Vec<(u32, &'a str)> {
     found
 }
 
-/// Rule ids that are written out.
+/// Rule ids that are written literally.
 fn rule_ids<'a>(words: &[(u32, Word<'a>)]) -> Vec<(u32, &'a str)> {
     let id = |window: &[(u32, Word<'a>)]| match window {
         [(_, Word::Text("rule_id")), (_, Word::Sign(b':')), (line, Word::Text(id))] => Some((*line, *id)),

@@ -1,16 +1,16 @@
 //! User policies in Rego.
 //!
 //! - [`discover`]: policy files from a folder.
-//! - [`header`]: the routing header of a file, read without the engine.
-//! - [`set`]: files grouped into packages, and which of them an event is routed to.
+//! - [`header`]: the routing header of a file, parsed without the engine.
+//! - [`set`]: files grouped into packages, and the packages for an event.
 //! - [`mod@input`] and [`view`]: what a policy sees as `input`.
 //! - [`signals`]: facts that commands provide.
-//! - [`evaluate`]: runs the routed packages in limited time.
-//! - [`lint`]: what is wrong with policies that run.
+//! - [`evaluate`]: runs the packages for an event in limited time.
+//! - [`lint`]: checks policies that run but cannot work as intended.
 //!
-//! The header and the decision sets are those that users of Cupcake write, so their files run unchanged. Only what
-//! an event is routed to is parsed and run. Whatever goes wrong is a [`RegoError`] that names file and line; what it is
-//! worth is the caller's to decide. Only [`discover`] reads files, and nothing here starts a process.
+//! Headers and decision sets have the form that users of Cupcake write, so their files run unchanged. Only the
+//! packages for an event are parsed and run. Every failure is a [`RegoError`] with file and line; the caller
+//! decides what it means. Only [`discover`] reads files, and nothing here starts a process.
 
 mod collect;
 pub mod discover;

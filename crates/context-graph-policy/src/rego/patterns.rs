@@ -1,8 +1,9 @@
-//! `regex.match` that compiles a pattern only where it can match.
+//! A `regex.match` that compiles a pattern only if it can match.
 //!
-//! Compiling patterns was the largest part of what policies cost, and nearly all of them look for words that an ordinary
-//! call does not contain. So a pattern is first only read, for the words without which it cannot match; where the text
-//! lacks them the answer is no. Otherwise the engine's own kind of expression decides, under the engine's own limit.
+//! Compiling patterns was the largest cost of policies, and nearly all of them search for words that an
+//! ordinary call does not contain. So a pattern is first only parsed, for words that every match must contain.
+//! If the text lacks them, it does not match. Otherwise the pattern is compiled with the engine's own library
+//! and limit.
 
 use std::collections::HashMap;
 
@@ -11,10 +12,10 @@ use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind};
 use regorus::{Engine, Value};
 
-/// Largest compiled pattern, in bytes; the engine's own figure.
+/// The largest compiled pattern, in bytes; the same as in the engine.
 const MAX_COMPILED: usize = 100 * 1024;
 
-/// Puts it in place of the engine's own.
+/// Replaces the engine's own function.
 pub(super) fn install(engine: &mut Engine) {
     let mut known: HashMap<String, Pattern> = HashMap::new();
     let regex_match = move |arguments: Vec<Value>| {
@@ -28,22 +29,22 @@ pub(super) fn install(engine: &mut Engine) {
         match found {
             Some(Ok(Some(is_match))) => Ok(Value::from(is_match)),
             Some(Err(error)) => Err(error.into()),
-            // A pattern that is none makes the call undefined, as it does in OPA.
+            // An invalid pattern makes the call undefined, as in OPA.
             Some(Ok(None)) | None => Ok(Value::Undefined),
         }
     };
-    // Fails only where the name is taken, and the engine is new.
+    // This only fails if the name is taken, and the engine is new.
     let _ = engine.add_extension("regex.match".to_owned(), 2, Box::new(regex_match));
 }
 
-/// A pattern, as far as it had to be looked into.
+/// A pattern, parsed as far as needed.
 #[derive(Debug, Clone)]
 enum Pattern {
-    /// It is no regular expression.
+    /// Not a regular expression.
     Bad,
-    /// A text that matches holds at least one word of each of these groups.
+    /// A matching text contains at least one word of each of these groups.
     Read(Vec<Vec<Vec<u8>>>),
-    /// It came to the test.
+    /// Compiled, because a text contained its words.
     Compiled(Regex),
 }
 
@@ -82,8 +83,8 @@ impl Pattern {
     }
 }
 
-/// What must stand somewhere in a text that matches: for each part of a sequence the words it can begin with, where these
-/// are few and known.
+/// What a matching text must contain: for each part of a sequence the words it can start with, if these are few
+/// and known.
 fn needed_words(expression: &Hir) -> Vec<Vec<Vec<u8>>> {
     let parts = match expression.kind() {
         HirKind::Concat(parts) => parts.as_slice(),
@@ -118,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// What an engine says, with or without our own `regex.match`; an error of any kind is one.
+    /// The engine's answer, with or without our own `regex.match`. All errors count as the same.
     fn ask(pattern: &str, text: &str, is_ours: bool) -> Result<String, ()> {
         let mut engine = Engine::new();
         engine.set_strict_builtin_errors(false);
@@ -199,7 +200,8 @@ mod tests {
         ];
         for pattern in PATTERNS {
             for text in texts {
-                // Where the engine gives up on the size of a pattern, a text that lacks its words may still be told.
+                // The engine refuses a pattern that is too large. Ours can still say that a text lacks its
+                // words.
                 if ask(pattern, text, false).is_ok() {
                     same(pattern, text);
                 }

@@ -1,7 +1,7 @@
-//! Functions that call themselves, found before anything runs.
+//! Finds functions that call themselves before anything runs.
 //!
-//! Rego has no recursion. The interpreter notices rules that depend on themselves but follows a function into itself
-//! until the stack is full, which would end the whole process; so such a package is refused.
+//! Rego has no recursion. The interpreter notices rules that depend on themselves, but follows a recursive
+//! function until the stack overflows, which would end the whole process. So such a package is refused.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ struct Function<'a> {
     calls: Vec<&'a str>,
 }
 
-/// The first function found on a circle of calls.
+/// The first function on a cycle of calls.
 pub(super) fn find(engine: &mut Engine) -> Option<RegoError> {
     let modules = engine.get_modules();
     let mut functions = Vec::new();
@@ -90,14 +90,14 @@ fn reaches(callees: &[Vec<usize>], from: usize, to: usize) -> bool {
 fn is_call_of(call: &str, package: &str, callee: &Function<'_>) -> bool {
     match call.rsplit_once('.') {
         None => call == callee.name && package == callee.package,
-        // Under which name a package was imported is not looked up: any other package will do.
+        // Import names are not resolved: any other package counts.
         Some((path, name)) => {
             name == callee.name && (package != callee.package || path.strip_prefix("data.") == Some(package))
         }
     }
 }
 
-/// Dotted names before an opening parenthesis, outside texts and comments.
+/// Dotted names before an opening parenthesis, outside strings and comments.
 fn calls(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
-//! Policy files grouped into packages, and which packages an event is routed to.
+//! Policy files grouped into packages, and the packages for an event.
 //!
-//! A package is run as a whole, with the files it refers to: helpers are loaded because somebody names them, not
-//! because they lie in the folder. A module that Cupcake's users may count on is there without a file.
+//! A package runs as a whole, with the files it refers to: helpers are loaded because they are named, not
+//! because they are in the folder. One module that users of Cupcake rely on is built in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use super::discover::PolicyFile;
 use super::error::{RegoError, RegoErrorKind};
 use super::header::{self, Route};
 
-/// Modules that are there where no file defines their package: package, name in messages, text.
+/// Built-in modules, used if no file defines their package: package, name in messages, text.
 const PROVIDED: [(&str, &str, &str); 1] =
     [("cupcake.system.commands", "built-in/commands.rego", include_str!("modules/commands.rego"))];
 
-/// A file whose header was understood.
+/// A file with a valid header.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     pub(super) path: Arc<str>,
@@ -26,10 +26,10 @@ pub(super) struct Source {
 #[derive(Debug, Clone)]
 pub(super) struct Unit {
     pub(super) package: String,
-    /// The file that stands for the package in errors and default rule ids.
+    /// The file that represents the package in errors and default rule ids.
     pub(super) file: Arc<str>,
     pub(super) routes: Vec<Route>,
-    /// The file and line in which each route is stated.
+    /// The file and line of each route.
     pub(super) stated: Vec<(Arc<str>, Option<u32>)>,
 }
 
@@ -42,8 +42,8 @@ pub struct PolicySet {
 }
 
 impl PolicySet {
-    /// Reads the headers of these files. What is wrong with a header is kept as an error of every event: without a
-    /// route nobody knows which event the policy was meant for.
+    /// Parses the headers of these files. An invalid header is an error for every event: without a route it is
+    /// not known which event the policy is for.
     pub fn new(files: Vec<PolicyFile>, read_errors: Vec<RegoError>) -> Self {
         let mut set = Self { sources: Vec::new(), units: Vec::new(), errors: read_errors };
         let mut units: BTreeMap<String, Unit> = BTreeMap::new();
@@ -73,32 +73,32 @@ impl PolicySet {
         set
     }
 
-    /// What was wrong with files and headers.
+    /// Errors in files and headers.
     pub fn errors(&self) -> &[RegoError] {
         &self.errors
     }
 
-    /// Whether there is nothing to run and nothing to complain about.
+    /// Whether there are neither policies nor errors.
     pub fn is_empty(&self) -> bool {
         self.units.is_empty() && self.errors.is_empty()
     }
 
-    /// Every package that decides, with the file that stands for it and its routes.
+    /// Every package that decides, with the file that represents it and its routes.
     pub fn packages(&self) -> impl Iterator<Item = (&str, &str, &[Route])> {
         self.units.iter().map(|unit| (unit.package.as_str(), &*unit.file, unit.routes.as_slice()))
     }
 
-    /// The packages an event is routed to.
+    /// The packages for an event.
     pub fn routed(&self, event: &str, tool: Option<&str>) -> Vec<&str> {
         self.units_for(event, tool).map(|unit| unit.package.as_str()).collect()
     }
 
-    /// The files that stand for the packages an event is routed to.
+    /// The files that represent the packages for an event.
     pub fn files_for(&self, event: &str, tool: Option<&str>) -> impl Iterator<Item = &str> {
         self.units_for(event, tool).map(|unit| &*unit.file)
     }
 
-    /// The same policies but for those that look at a tool's input, they or their helpers; and the files of those.
+    /// The policies that do not use a tool's input, not even through helpers, and the files of the others.
     pub fn without_those_that_look_at_the_input(&self) -> (Self, Vec<String>) {
         let looks =
             |unit: &Unit| self.files_of(&unit.package).iter().any(|source| looks_at_the_input(&source.text));
@@ -107,7 +107,7 @@ impl PolicySet {
         (Self { units, ..self.clone() }, files)
     }
 
-    /// The signals that the policies of an event ask for.
+    /// The signals that the policies of an event need.
     pub fn signals(&self, event: &str, tool: Option<&str>) -> BTreeSet<&str> {
         self.units
             .iter()
@@ -159,7 +159,7 @@ impl PolicySet {
         self.sources.iter().filter(move |source| source.package == package)
     }
 
-    /// The modules of ours that a reference can mean, save those whose package a file defines.
+    /// The built-in modules that a reference can mean, unless a file defines their package.
     fn provided(&self, reference: &str) -> impl Iterator<Item = Source> {
         let module = |(package, path, text): (&str, &str, &str)| Source {
             path: path.into(),
@@ -172,7 +172,7 @@ impl PolicySet {
     }
 }
 
-/// A file with a route, or one that decides without saying when. Cupcake's own collecting package is neither.
+/// The route of a file that has one, or that decides without one. Cupcake's own collecting package has none.
 fn route_of(header: &header::Header) -> Option<Route> {
     let is_system = ["cupcake.system", "cupcake.global.system"].iter().any(|system| {
         header.package.strip_prefix(system).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -187,7 +187,7 @@ fn route_of(header: &header::Header) -> Option<Route> {
     }
 }
 
-/// What stands after `data.` in a text. An empty reference means anything: `data[…]` is computed.
+/// The references after `data.` in a text. An empty reference means anything: `data[…]` is computed.
 fn references(text: &str) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     for (at, _) in text.match_indices("data") {
@@ -207,18 +207,20 @@ fn references(text: &str) -> BTreeSet<&str> {
     found
 }
 
-/// Whether a reference can mean something in a file: its package, a tree that holds it, or a rule that it may define.
+/// Whether a reference can mean something in a file: its package, a tree that contains it, or a rule that it
+/// may define.
 fn is_meant(reference: &str, source: &Source) -> bool {
     if reference.is_empty() || within(&source.package, reference) {
         return true;
     }
-    // Nothing else is needed of the package around a module: Cupcake's entry point refers to every policy there is.
+    // A parent package counts only if its file contains the name: Cupcake's entry point refers to every policy
+    // and would load them all.
     let member =
         reference.strip_prefix(source.package.as_str()).and_then(|rest| rest.strip_prefix(['.', '[']));
     member.and_then(|rest| rest.split('.').next()).is_some_and(|name| source.text.contains(name))
 }
 
-/// What of `input` is a tool's input or is made of it.
+/// Fields of `input` that are a tool's input or derived from it.
 const OF_THE_INPUT: [&str; 7] = [
     "tool_input",
     "params",
@@ -229,13 +231,13 @@ const OF_THE_INPUT: [&str; 7] = [
     "affected_parent_directories",
 ];
 
-/// Whether a policy names anything of a tool's input, other than in a comment.
+/// Whether a policy names a tool's input, outside comments.
 fn looks_at_the_input(text: &str) -> bool {
     let code = text.lines().map(|line| line.split_once('#').map_or(line, |(code, _)| code));
     code.into_iter().any(|line| OF_THE_INPUT.iter().any(|name| line.contains(name)))
 }
 
-/// Whether a dotted name is another one, or something in it.
+/// Whether a dotted name is another one or inside it.
 pub(super) fn within(inner: &str, outer: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }

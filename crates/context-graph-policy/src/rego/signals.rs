@@ -1,17 +1,17 @@
-//! Facts that configured commands provide. How a command is run is the caller's.
+//! Facts from configured commands. The caller runs the commands.
 
 use std::collections::BTreeMap;
 use std::thread;
 
 use serde_json::{Map, Value, json};
 
-/// A command whose answer policies may ask for.
+/// A command whose output policies can use.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signal {
     /// The name in `input.signals`.
     pub name: String,
-    /// For the shell.
+    /// The shell command.
     pub command: String,
     /// How long it may take.
     #[serde(default = "default_timeout")]
@@ -25,18 +25,18 @@ pub(crate) const fn default_timeout() -> u64 {
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignalOutcome {
-    /// By itself.
+    /// It ended by itself.
     Ended {
         /// Its exit code; `None` if a signal ended it.
         code: Option<i32>,
-        /// What it printed.
+        /// Its standard output.
         stdout: String,
-        /// What it complained about.
+        /// Its standard error.
         stderr: String,
     },
-    /// It was killed when its time was over.
+    /// It was killed after its time limit.
     TimedOut {
-        /// What it had printed.
+        /// Its output until then.
         stdout: String,
     },
     /// It could not be started.
@@ -44,7 +44,7 @@ pub enum SignalOutcome {
 }
 
 impl SignalOutcome {
-    /// What a policy sees: JSON or text of a success, an object with `success: false` of everything else.
+    /// What a policy sees: on success JSON or text, otherwise an object with `success: false`.
     pub fn into_value(self, signal: &Signal) -> Value {
         match self {
             Self::Ended { code: Some(0), stdout, .. } => {
@@ -65,16 +65,16 @@ impl SignalOutcome {
     }
 }
 
-/// What the signals said.
+/// The answers of the signals.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Signalled {
     /// Answers by name, for `input.signals`.
     pub values: Map<String, Value>,
-    /// Names that no configured signal has.
+    /// Requested names without a configured signal.
     pub missing: Vec<String>,
 }
 
-/// Runs the wanted signals side by side, each fed the event's JSON.
+/// Runs the wanted signals in parallel. Each gets the event's JSON on standard input.
 pub fn run<'a>(
     configured: &[Signal],
     wanted: impl IntoIterator<Item = &'a str>,

@@ -5,48 +5,48 @@ use std::io::{Read as _, Seek as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// For how long a thread that gets no processor is waited for beyond its time.
+/// How long to wait beyond its time for a thread that gets no processor.
 pub(crate) const WITHHELD: Duration = Duration::from_millis(1500);
 
-/// The time of the thread that runs policies. While a busy machine does not let it run, its time stands still, up to
-/// [`WITHHELD`]: else a policy that takes two milliseconds would ask about a call because a compiler runs as well. Where the
-/// system does not say how long that was, all time counts.
+/// The time of the thread that runs policies. While a busy machine does not run it, its time stands still, up
+/// to [`WITHHELD`]. Otherwise a policy that takes two milliseconds would ask about a call because a compiler
+/// runs too. If the system does not report the waiting time, all time counts.
 #[derive(Debug)]
 pub(super) struct ThreadTime {
     started: Instant,
     time: Duration,
-    /// What Linux tells of the thread's scheduling.
+    /// Linux's scheduling statistics of the thread.
     told: Mutex<Option<File>>,
 }
 
 impl ThreadTime {
-    /// So much, from now on.
+    /// This much time, from now on.
     pub(super) fn new(time: Duration) -> Self {
         Self { started: Instant::now(), time, told: Mutex::new(None) }
     }
 
-    /// All of it.
+    /// The whole time.
     pub(super) fn whole(&self) -> Duration {
         self.time
     }
 
-    /// Has the time be that of the calling thread.
+    /// Measures the calling thread from now on.
     pub(super) fn is_of_this_thread(&self) {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) =
             File::open("/proc/thread-self/schedstat").ok();
     }
 
-    /// What is left of it.
+    /// The time that is left.
     pub(super) fn left(&self) -> Duration {
         (self.time + self.withheld().min(WITHHELD)).saturating_sub(self.started.elapsed())
     }
 
-    /// Whether the thread did not get enough of its time to be judged by what it did in it.
+    /// Whether the thread got too little of its time to be judged by it.
     pub(super) fn was_withheld(&self) -> bool {
         self.left() > self.time / 2
     }
 
-    /// How long the thread was ready to run and got no processor: the second number of three, in nanoseconds.
+    /// How long the thread was ready but got no processor: the second of three numbers, in nanoseconds.
     fn withheld(&self) -> Duration {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let read = told.as_mut().and_then(|file| {

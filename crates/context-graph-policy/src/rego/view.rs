@@ -1,4 +1,4 @@
-//! The effects of a call as JSON for policies: small words that a rule can compare, and only what is known.
+//! The effects of a call as JSON for policies: short words that a rule can compare, and only what is known.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use crate::effects::{Access, Cargo, Disclosure, Effects, PathEffect, Piece, Priv
 
 /// The effects as `input.effects`.
 ///
-/// Paths have `access`, `path` (with `*` for what is not known), `places` (absolute, links followed), `recursive` and
-/// `by`; the rest likewise. `unknown` lists the kinds of what could not be seen.
+/// Paths have `access`, `path` (with `*` for unknown parts), `places` (absolute, links followed), `recursive`
+/// and `by`; the rest likewise. `unknown` lists the kinds of what could not be seen.
 pub fn effects_view(effects: &Effects) -> Value {
     json!({
         "paths": effects.paths.iter().map(path_view).collect::<Vec<_>>(),
@@ -26,7 +26,7 @@ pub fn effects_view(effects: &Effects) -> Value {
     })
 }
 
-/// The paths that a call changes or removes, each with all that is below it. A glob stands for its folder.
+/// The paths that a call changes or removes with everything below. A glob stands for its folder.
 pub fn affected_directories(effects: &Effects) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let changed = effects
@@ -59,7 +59,7 @@ fn path_view(effect: &PathEffect) -> Value {
     })
 }
 
-/// Known characters, and `*` for the rest.
+/// The known characters, with `*` for the rest.
 fn shown(text: &Text) -> String {
     text.0
         .iter()

@@ -1,13 +1,13 @@
-//! The words of a policy's text with their lines: names, texts and signs, comments left out.
+//! Splits a policy's text into words with their lines: names, strings and signs, without comments.
 
-/// What stands at a place.
+/// A word of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word<'a> {
     /// A dotted name: `input.signals.branch`.
     Name(&'a str),
-    /// What is between quotes, escapes as they are written.
+    /// The text between quotes, still escaped.
     Text(&'a str),
-    /// Anything else that is not white space.
+    /// Any other character that is not white space.
     Sign(u8),
 }
 
@@ -49,7 +49,7 @@ fn until(bytes: &[u8], is_end: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|byte| is_end(*byte)).unwrap_or(bytes.len())
 }
 
-/// How much there is before the closing quote.
+/// The length up to the closing quote.
 fn quoted(bytes: &[u8], quote: u8) -> usize {
     let mut at = 0;
     while at < bytes.len() && bytes[at] != quote {

@@ -1,7 +1,7 @@
-//! The little YAML that a routing header needs: flow lists and maps, quotes, comments.
+//! The subset of YAML that a routing header needs: flow lists and maps, quotes, comments.
 //!
-//! Everything else in a metadata block is skipped by its indentation, so a free text elsewhere in the block cannot
-//! make a route unreadable.
+//! Everything else in a metadata block is skipped by its indentation, so free text elsewhere in the block
+//! cannot break a route.
 
 /// A value in flow style.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Flow {
 
 const MAX_DEPTH: usize = 8;
 
-/// The line without a comment at its end.
+/// The line without a trailing comment.
 pub(super) fn without_comment(line: &str) -> &str {
     let mut quote = None;
     let mut before = ' ';
@@ -45,7 +45,7 @@ pub(super) fn is_closed(text: &str) -> bool {
     open <= 0
 }
 
-/// Reads one value that takes up the whole text.
+/// Parses one value that fills the whole text.
 pub(super) fn flow(text: &str) -> Result<Flow, String> {
     let mut reader = Reader { rest: text.trim() };
     let value = reader.value(0)?;
@@ -104,7 +104,7 @@ impl Reader<'_> {
         self.scalar(depth > 0).map(Flow::Scalar)
     }
 
-    /// A comma, or the bracket that ends the list (which stays).
+    /// A comma, or the bracket that ends the list, which is not consumed.
     fn separator(&mut self, end: char) -> Result<(), String> {
         self.skip();
         if self.take(',') || self.rest.starts_with(end) {

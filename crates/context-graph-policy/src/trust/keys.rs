@@ -1,5 +1,5 @@
-//! What each key of a project's files does before the user has trusted them. A new key is decided here; a key
-//! without a row fails the tests, and one that [`super::untrusted`] does not name fails to compile.
+//! What each key of a project's files does before the user has trusted them. Every new key needs a row here:
+//! without one the tests fail, and a key that [`super::untrusted`] does not name does not compile.
 
 /// The files of a project that have keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,27 +10,27 @@ pub enum File {
     Config,
 }
 
-/// What a key does once it is trusted: what the user should look at before.
+/// What a key does once trusted, so that the user knows what to check before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Power {
     /// Runs commands.
     Runs,
-    /// Changes what the rules say, so it can loosen them.
+    /// Changes the rules, so it can loosen them.
     Loosens,
     /// Decides what the model is told.
     Tells,
-    /// Writes to places outside of the project, or removes what was recorded.
+    /// Writes outside the project, or removes records.
     Writes,
-    /// Makes something stricter, or nothing looser.
+    /// Makes something stricter, and nothing looser.
     Tightens,
 }
 
 /// What a key does before that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// The same.
+    /// The same as after.
     Counts,
-    /// What is stricter than the user's own rules and the defaults.
+    /// Only what is stricter than the user's rules and the defaults.
     StricterOnly,
     /// Nothing.
     Ignored,
@@ -39,11 +39,11 @@ pub enum Before {
 /// A key, and what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
-    /// The file it stands in.
+    /// The file it is in.
     pub file: File,
     /// Its name, with dots between tables.
     pub name: &'static str,
-    /// What it does once it is trusted.
+    /// What it does once trusted.
     pub power: Power,
     /// What it does before that.
     pub before: Before,
@@ -60,18 +60,18 @@ const fn config(name: &'static str, power: Power, before: Before) -> Key {
 /// Every key of a project's files.
 pub const KEYS: &[Key] = &[
     policy("on_error", Power::Loosens, Before::StricterOnly),
-    // Means something in the user's own file alone.
+    // Only has a meaning in the user's own file.
     policy("lock", Power::Tightens, Before::Ignored),
     policy("guards", Power::Loosens, Before::StricterOnly),
     policy("exceptions", Power::Loosens, Before::Ignored),
     policy("read_only", Power::Tightens, Before::Counts),
     policy("no_read", Power::Tightens, Before::Counts),
-    // In place of the default branches once trusted; beside them before.
+    // Replaces the default branches once trusted; adds to them before.
     policy("protected_branches", Power::Loosens, Before::StricterOnly),
     policy("stop_gates", Power::Runs, Before::Ignored),
     policy("signals", Power::Runs, Before::Ignored),
     policy("actions", Power::Runs, Before::Ignored),
-    // Before, only what is not to be done unasked counts.
+    // Before, only its stops count.
     policy("programs", Power::Loosens, Before::StricterOnly),
     // Only the project's own policies see it, and they can only tighten.
     policy("builtin_config", Power::Tightens, Before::Counts),

@@ -1,34 +1,34 @@
-//! Whatever comes with a checkout is an attacker's until the user has trusted it.
+//! Everything that comes with a checkout may be hostile until the user has trusted it.
 //!
 //! - [`keys`]: what each key of a project's files may do before that, in one table.
-//! - [`untrusted`]: the same as rules: what is left of a policy file and of a decision.
+//! - [`untrusted`]: applies it: what remains of a policy file and of a decision.
 //!
-//! What is trusted is a [`Digest`]: the names and contents of a project's files, at one place on this machine. Which
-//! digests are trusted, and where that is written down, is the caller's.
+//! The user trusts a [`Digest`]: the names and contents of a project's files, at one place on this machine. The
+//! caller knows which digests are trusted and where that is stored.
 
 pub mod keys;
 pub mod untrusted;
 
 use std::fmt;
 
-/// Names this way of making digests, so that another one never gives the same.
+/// Identifies this kind of digest, so that no other kind gives the same.
 const KIND: &str = "context-graph 2026-11-16 files of a trusted project";
 
-/// How a project's files stand with the user.
+/// Whether the user has trusted a project's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
-    /// There are none: nothing to trust.
+    /// There are no files, so nothing to trust.
     Nothing,
-    /// They are what the user has trusted.
+    /// The files are those the user has trusted.
     Trusted,
     /// The user has never trusted files at this place.
     Untrusted,
-    /// They are no longer what the user has trusted.
+    /// The files have changed since the user trusted them.
     Changed,
 }
 
 impl Standing {
-    /// How a project's files stand, by what they are and what was trusted at their place.
+    /// The standing of a project's files, from their digest and the one trusted at their place.
     pub fn of(files: Option<Digest>, trusted: Option<Digest>) -> Self {
         match (files, trusted) {
             (_, None) => Self::Untrusted,
@@ -37,12 +37,12 @@ impl Standing {
         }
     }
 
-    /// Whether all that the files say counts.
+    /// Whether everything in the files counts.
     pub fn is_in_force(self) -> bool {
         matches!(self, Self::Nothing | Self::Trusted)
     }
 
-    /// The standing in a word, for programs.
+    /// The standing as a word, for programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -53,15 +53,15 @@ impl Standing {
     }
 }
 
-/// A project's files as one number.
+/// A hash over a project's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of these files, by name, in a project at this place. The order of the files counts.
+    /// The digest of these files, by name, in a project at this place. The order of the files matters.
     pub fn of<'a>(place: &[u8], files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(KIND);
-        // With its length before it, nothing can pass for the end of one part and the beginning of the next.
+        // Each part follows its length, so no other division into parts gives the same digest.
         let mut add = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
@@ -74,7 +74,7 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
-    /// Reads what [`fmt::Display`] writes.
+    /// Parses the output of [`fmt::Display`].
     pub fn parse(text: &str) -> Option<Self> {
         blake3::Hash::from_hex(text).ok().map(|hash| Self(hash.into()))
     }

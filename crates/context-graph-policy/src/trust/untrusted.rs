@@ -1,4 +1,4 @@
-//! What is left of a project's rules that the user has not trusted: they tighten, and nothing else. No text of theirs
+//! What remains of a project's rules that the user has not trusted: they can only tighten. None of their text
 //! reaches the model, not even as the reason of a refusal.
 
 use std::collections::BTreeMap;
@@ -10,18 +10,18 @@ use crate::decision::{Decision, Verdict};
 use crate::programs::Row;
 use crate::programs::row::{Stop, Str};
 
-/// The rule that a refusal of untrusted policies goes by.
+/// The rule id for refusals by untrusted policies.
 pub const RULE: &str = "project/untrusted";
 
-/// The reason of such a refusal. The policy's own words are left out: they come from whoever wrote the repository.
+/// The reason of such a refusal. It leaves out the policy's own text, which comes from the repository's author.
 const REASON: &str =
     "A policy that came with this project refuses this. The user has not trusted the project's policies.";
 
 impl PolicyConfig {
-    /// The user's file and that of a project which is not trusted.
+    /// Merges the user's file with that of an untrusted project.
     #[must_use]
     pub fn merge_untrusted(user: &Self, project: &Self) -> Self {
-        // Under a lock a project loosens nothing, not even defaults.
+        // Under a lock a project can loosen nothing, not even defaults.
         let locked = Self { lock: true, ..user.clone() };
         let mut merged = Self::merge(&locked, &tightening(project));
         merged.lock = user.lock;
@@ -29,7 +29,7 @@ impl PolicyConfig {
     }
 }
 
-/// The keys that may make something stricter. Each is named, so that a new one has to be thought about: see
+/// The keys that may make something stricter. Each is named, so that every new key must be considered: see
 /// [`super::keys::KEYS`].
 fn tightening(project: &PolicyConfig) -> PolicyConfig {
     let PolicyConfig {
@@ -46,7 +46,8 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
         programs,
         builtin_config,
     } = project.clone();
-    // What a program is said to leave alone would loosen; what it is not to do unasked does not. The words are ours.
+    // A description of what a program leaves alone would loosen; stops do not. Their texts are replaced by our
+    // own.
     let programs = programs.into_iter().map(|(name, row)| {
         let stops = row.stops.iter().map(|stop| Stop { says: Str::default(), ..stop.clone() }).collect();
         (
@@ -82,8 +83,8 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
     }
 }
 
-/// What is left of the decision that untrusted policies took about an event: a refusal or a question, in our own words.
-/// On an attempt to stop nothing is left, because a refusal there would have the agent work on.
+/// What remains of an untrusted policies' decision about an event: a refusal or a question, in our own words.
+/// For an attempt to stop nothing remains, because a refusal would keep the agent working.
 #[must_use]
 pub fn tightened(event: Option<EventName>, decision: &Decision) -> Decision {
     let verdict = decision.verdict();
@@ -112,7 +113,7 @@ mod tests {
         toml::from_str(text).unwrap()
     }
 
-    /// A project's file that says something with every key.
+    /// A project's file that sets every key.
     const HOSTILE: &str = r#"
         on_error = "allow"
         lock = true

@@ -1,11 +1,11 @@
-//! Names that policies use: events, tools and verbs, what they mean, and what may have been meant.
+//! Names that policies use: events, tools and verbs, what they mean, and what a misspelt one may mean.
 
 use context_graph_events::{EventName, Verb};
 
 use super::super::header::Route;
 use crate::effects::glob;
 
-/// Tools that a client of today has. Others may come, and MCP servers bring their own.
+/// Tools of current clients. There may be more, and MCP servers have their own.
 pub(crate) const TOOLS: [&str; 32] = [
     "Agent",
     "AskUserQuestion",
@@ -72,7 +72,7 @@ pub(super) fn events_named(name: &str) -> Vec<EventName> {
     EventName::ALL.into_iter().filter(is_meant).collect()
 }
 
-/// The events a route leads from; all, where it names none.
+/// The events of a route; all if it names none.
 pub(super) fn events_of(route: &Route) -> Vec<EventName> {
     if route.events.is_empty() {
         return EventName::ALL.to_vec();
@@ -80,12 +80,12 @@ pub(super) fn events_of(route: &Route) -> Vec<EventName> {
     route.events.iter().flat_map(|name| events_named(name)).collect()
 }
 
-/// Events in a row.
+/// Events as a list.
 pub(super) fn listed(events: &[EventName]) -> String {
     events.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// What becomes of a verb that these events cannot carry.
+/// What happens to a verb that these events cannot carry.
 pub(super) fn instead(events: &[EventName], verb: Verb) -> String {
     match events {
         [event] => match crate::legality::nearest(*event, verb) {
