@@ -1,8 +1,8 @@
-//! Who gets in: this user, by this machine's loopback, from our own pages.
+//! Access control: only this user, through this machine's loopback, from our own pages.
 //!
-//! The first address has a random token in it, which becomes a cookie that other sites' pages cannot send and scripts
-//! cannot read. `Host` and `Origin` are checked, so that no name of somebody else's leads here. Nothing may be
-//! framed, loaded from elsewhere or kept by the browser.
+//! The first address contains a random token. It becomes a cookie that pages of other sites cannot send and
+//! scripts cannot read. `Host` and `Origin` are checked, so that no other name can lead here. Nothing may be
+//! framed, loaded from elsewhere or cached by the browser.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The door of one dashboard.
+/// The access control of one dashboard.
 #[derive(Debug)]
 pub(crate) struct Door {
     token: String,
@@ -26,17 +26,17 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// A door with secrets of its own.
+    /// Creates one with its own secrets.
     pub(crate) fn new(port: u16) -> std::io::Result<Self> {
         Ok(Self { token: secret()?, cookie: secret()?, port, last_visit: Mutex::new(Instant::now()) })
     }
 
-    /// The address that lets in.
+    /// The address that grants access.
     pub(crate) fn address(&self) -> String {
         format!("http://127.0.0.1:{}/?token={}", self.port, self.token)
     }
 
-    /// When somebody was last let in.
+    /// The time of the last permitted request.
     pub(crate) fn last_visit(&self) -> Instant {
         self.last_visit.lock().map_or_else(|broken| *broken.into_inner(), |last| *last)
     }
@@ -53,7 +53,7 @@ impl Door {
         })
     }
 
-    /// Cookies are shared by all ports of a host, so each dashboard has a name of its own.
+    /// All ports of a host share their cookies, so each dashboard uses its own name.
     fn cookie_name(&self) -> String {
         format!("context-graph-{}", self.port)
     }
@@ -75,7 +75,7 @@ impl Door {
             .map(|(_, value)| value)
     }
 
-    /// What to answer instead of a page; none where a page is to be shown.
+    /// The answer instead of a page; `None` if the page may be shown.
     fn refusal(&self, request: &Request) -> Option<Response> {
         let headers = request.headers();
         let mut hosts = headers.get_all(header::HOST).iter();
@@ -107,8 +107,8 @@ impl Door {
         })
     }
 
-    /// Gives the cookie and goes on to the first page. A redirection would still count as the other site's doing where a
-    /// link of another program led here, and the browser would hold the cookie back.
+    /// Sets the cookie and continues to the first page. After a redirect the browser would still count the
+    /// request as cross-site, if a link in another program led here, and would not send the cookie.
     fn welcome(&self) -> Response {
         let cookie = format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name(), self.cookie);
         let words = "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=/\">\
@@ -122,7 +122,7 @@ fn refuse(status: StatusCode, words: &'static str) -> Response {
     (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], words).into_response()
 }
 
-/// Lets a request in or refuses it, and says what the browser may do with the answer.
+/// Accepts or refuses a request, and tells the browser what it may do with the answer.
 pub(crate) async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     let mut response = match door.refusal(&request) {
         Some(refusal) => refusal,
@@ -155,7 +155,7 @@ fn secret() -> std::io::Result<String> {
     Ok(text)
 }
 
-/// Whether two secrets are the same, without telling by the time it takes how far they are.
+/// Compares two secrets in constant time.
 fn same(given: &str, own: &str) -> bool {
     let differ = given.bytes().zip(own.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
     given.len() == own.len() && differ == 0

@@ -1,10 +1,10 @@
-//! The frame around every page, and the small parts that pages share.
+//! The frame around every page, and small parts that pages share.
 
 use context_graph_core::audit::Outcome;
 use context_graph_core::gwt::ic_monitor::ICLevel;
 use maud::{DOCTYPE, Markup, html};
 
-/// The pages that the navigation names.
+/// The pages in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tab {
     Now,
@@ -40,7 +40,7 @@ impl Tab {
         }
     }
 
-    /// The key that leads there, after `g`.
+    /// The key for this page, after `g`.
     const fn key(self) -> char {
         match self {
             Self::Now => 'n',
@@ -52,7 +52,7 @@ impl Tab {
         }
     }
 
-    /// A drawing of 16 by 16.
+    /// The icon, 16 by 16.
     const fn icon(self) -> &'static str {
         match self {
             Self::Now => "M1.5 8.5h3l2-5 3 9 2-4h3",
@@ -69,7 +69,7 @@ impl Tab {
     }
 }
 
-/// What every page says of itself first.
+/// The metadata of every page.
 pub(crate) fn meta() -> Markup {
     html! {
         meta charset="utf-8";
@@ -78,7 +78,7 @@ pub(crate) fn meta() -> Markup {
     }
 }
 
-/// A page in its frame. `title` names it; `body` is what it shows.
+/// A page in its frame, with its title and body.
 pub(crate) fn page(tab: Tab, title: &str, body: Markup) -> Markup {
     html! {
         (DOCTYPE)
@@ -130,7 +130,7 @@ pub(crate) fn page(tab: Tab, title: &str, body: Markup) -> Markup {
     }
 }
 
-/// The mark of the program: three calls and what holds them together.
+/// The program's logo: three calls and what connects them.
 pub(crate) fn logo() -> Markup {
     html! {
         svg.logo viewBox="0 0 24 24" aria-hidden="true" {
@@ -142,22 +142,22 @@ pub(crate) fn logo() -> Markup {
     }
 }
 
-/// The heading of a page, with what stands beside it.
+/// The heading of a page, with something beside it.
 pub(crate) fn heading(title: Markup, beside: Markup) -> Markup {
     html! { div.heading { h1 { (title) } div.beside { (beside) } } }
 }
 
-/// What is said where there is nothing.
+/// What is shown if there is nothing.
 pub(crate) fn empty(title: &str, what_to_do: Markup) -> Markup {
     html! { div.empty { (logo()) h2 { (title) } p { (what_to_do) } } }
 }
 
-/// A number with a name.
+/// A number with its name.
 pub(crate) fn figure(value: Markup, name: &str) -> Markup {
     html! { div.figure { b { (value) } span { (name) } } }
 }
 
-/// A whole number with spaces between its thousands.
+/// A whole number with spaces between thousands.
 pub(crate) fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -170,7 +170,7 @@ pub(crate) fn number(value: u64) -> String {
     out
 }
 
-/// A number and the name of what is counted.
+/// A number and the name of what it counts.
 pub(crate) fn counted(value: u64, one: &str, more: &str) -> String {
     format!("{} {}", number(value), if value == 1 { one } else { more })
 }
@@ -184,7 +184,7 @@ pub(crate) fn continuity(value: f32, level: ICLevel) -> Markup {
     }
 }
 
-/// What became of a call, as a dot with a name for those who do not see colours.
+/// The outcome of a call: a dot, with a name for those who do not see colours.
 pub(crate) fn outcome(outcome: Outcome) -> Markup {
     html! { span class={ "outcome " (outcome.as_str()) } title=(outcome.as_str()) { span { (outcome.as_str()) } } }
 }
@@ -200,13 +200,13 @@ pub(crate) fn verdict(verdict: &str) -> Markup {
     html! { span class=(class) { (verdict) } }
 }
 
-/// The last parts of a path, which tell most.
+/// The last parts of a path, which say the most.
 pub(crate) fn tail(path: &str, parts: usize) -> &str {
     let mut cuts = path.trim_end_matches('/').rmatch_indices('/').map(|(at, _)| at + 1);
     cuts.nth(parts - 1).map_or(path, |at| &path[at..])
 }
 
-/// Text to copy, with a button that does it where there is JavaScript.
+/// Text with a copy button, which needs JavaScript.
 pub(crate) fn copyable(label: &str, text: Markup) -> Markup {
     html! {
         div.copy {

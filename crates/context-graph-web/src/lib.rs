@@ -1,8 +1,8 @@
 //! The dashboard: pages about sessions, over one query interface ([`Records`]) that any store can answer.
 //!
-//! What lives here: HTML, the drawings in it, and the loopback server with its door. What may not: a store of our own, and
-//! who may see what in a team. Every page has an address that can be reloaded, reads without JavaScript, and shows
-//! text of others only as [`Said`].
+//! This crate has the HTML, its drawings, and the loopback server with its access control. It has no store of
+//! its own, and no rules on who may see what in a team. Every page has an address that can be reloaded, works
+//! without JavaScript, and shows text of others only as [`Said`].
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,

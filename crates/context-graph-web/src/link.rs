@@ -1,8 +1,8 @@
-//! Addresses within the dashboard.
+//! Addresses in the dashboard.
 
 use std::fmt::Write as _;
 
-/// Letters and digits as they are, everything else by its number: fits any part of an address.
+/// Percent-encodes everything except letters and digits, so that the text fits any part of an address.
 pub(crate) fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -16,17 +16,17 @@ pub(crate) fn encode(text: &str) -> String {
     out
 }
 
-/// A session's page.
+/// The address of a session's page.
 pub(crate) fn session(id: &str) -> String {
     format!("/sessions/{}", encode(id))
 }
 
-/// A call's or an event's page.
+/// The address of a call's or an event's page.
 pub(crate) fn entry(id: &str, seq: u64) -> String {
     format!("/sessions/{}/{seq}", encode(id))
 }
 
-/// An address with what is asked for; what is empty is left out.
+/// An address with a query; empty values are left out.
 pub(crate) fn with<'a>(path: &str, asked: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut out = path.to_owned();
     let mut mark = '?';

@@ -1,4 +1,4 @@
-//! What happens, as it happens: pages are told that there is something new, and ask for themselves again.
+//! Live updates: pages are told that there is something new and reload themselves.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tokio::sync::watch;
 use crate::records::Records;
 use crate::site::Site;
 
-/// How often is looked whether something is new, while somebody watches.
+/// How often to check for something new while somebody watches.
 const PAUSE: Duration = Duration::from_millis(700);
 
-/// Tells all who watch that something is new.
+/// Tells all watchers that something is new.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     sender: watch::Sender<u64>,
@@ -29,12 +29,12 @@ impl Default for Pulse {
 }
 
 impl Pulse {
-    /// Whether somebody watches.
+    /// Whether somebody is watching.
     pub(crate) fn is_watched(&self) -> bool {
         self.sender.receiver_count() > 0
     }
 
-    /// Looks for what is new for as long as the program runs; only while somebody watches.
+    /// Checks for new records as long as the program runs, but only while somebody watches.
     pub(crate) async fn look(self: Arc<Self>, records: Arc<dyn Records>) {
         loop {
             tokio::time::sleep(PAUSE).await;
@@ -49,7 +49,7 @@ impl Pulse {
     }
 }
 
-/// A stream of one word each time something is new.
+/// A stream that sends one event whenever something is new.
 pub(crate) async fn stream(State(site): State<Site>) -> impl IntoResponse {
     let receiver = site.pulse.sender.subscribe();
     let events = stream::unfold(receiver, |mut receiver| async move {

@@ -10,12 +10,12 @@ use axum::middleware::from_fn_with_state;
 use crate::door::{Door, guard};
 use crate::site::Site;
 
-/// How often is looked whether anybody still visits.
+/// How often to check whether anybody still visits.
 const LOOK: Duration = Duration::from_secs(5);
-/// Threads that may wait for the store at the same time.
+/// How many threads may wait for the store at the same time.
 const THREADS: usize = 4;
 
-/// A dashboard that listens on the loopback and has not begun to answer yet.
+/// A dashboard that listens on the loopback but does not answer yet.
 #[derive(Debug)]
 pub struct Loopback {
     listener: TcpListener,
@@ -23,7 +23,7 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Listens on this port of the loopback; on a free one where it is 0.
+    /// Listens on this loopback port, or on a free one if it is 0.
     pub fn bind(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
@@ -31,12 +31,12 @@ impl Loopback {
         Ok(Self { listener, door })
     }
 
-    /// The address that lets a browser in. It is a secret while the dashboard runs.
+    /// The address that gives a browser access. It is secret while the dashboard runs.
     pub fn address(&self) -> String {
         self.door.address()
     }
 
-    /// Answers until nobody has visited for so long.
+    /// Answers until nobody has visited for `idle`.
     pub fn run(self, site: &Site, idle: Duration) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -57,7 +57,7 @@ impl Loopback {
             looking.abort();
             outcome
         });
-        // A question that takes long must not keep the program from ending.
+        // A slow query must not keep the program from ending.
         runtime.shutdown_background();
         outcome
     }

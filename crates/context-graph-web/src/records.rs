@@ -1,7 +1,7 @@
-//! What the pages ask. Whoever has a store of sessions answers it: the local one, or that of a team.
+//! The queries of the pages. Any store of sessions can answer them: the local one, or a team's.
 //!
-//! The questions block: the pages ask them on threads that may wait. All text that came from an agent, a repository or a
-//! person is [`Said`], which can only be shown harmless.
+//! The queries block, so the pages run them on threads that may wait. All text from an agent, a repository or a
+//! person is [`Said`], which can only be shown safely.
 
 use context_graph_core::audit::{Entry, Evidence, Outcome};
 use context_graph_core::gwt::ic_monitor::ICLevel;
@@ -9,13 +9,13 @@ use context_graph_core::session::Curve;
 
 use crate::said::Said;
 
-/// Why there is no answer.
+/// Why a query failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
-    /// What was asked about is not there.
+    /// The thing that was asked for does not exist.
     #[error("{0}")]
     NotThere(String),
-    /// What was asked for makes no sense.
+    /// The query makes no sense.
     #[error("{0}")]
     Asked(String),
     /// The store could not answer.
@@ -35,19 +35,19 @@ pub struct SessionLine {
     pub title: Said,
     /// The project's root.
     pub project: Said,
-    /// The branch it worked on, where that is known.
+    /// The branch it worked on, if known.
     pub branch: Option<Said>,
-    /// The model, where the client said so.
+    /// The model, if the client named it.
     pub model: Option<Said>,
-    /// Where it stands, in a word.
+    /// Its state, as one word.
     pub state: String,
-    /// Whether it goes on.
+    /// Whether it is still running.
     pub is_running: bool,
     /// How it ended.
     pub ended: Option<Said>,
-    /// When its first event came.
+    /// The time of its first event.
     pub started_ms: i64,
-    /// When its newest event came.
+    /// The time of its newest event.
     pub updated_ms: i64,
     /// How long it lasted.
     pub duration_ms: u64,
@@ -59,11 +59,11 @@ pub struct SessionLine {
     pub failures: u64,
     /// Calls that were stopped.
     pub stops: u64,
-    /// Files that were named.
+    /// Files that its calls named.
     pub files: u64,
     /// Continuity now.
     pub continuity: f32,
-    /// What that means.
+    /// The level of that continuity.
     pub level: ICLevel,
     /// The session that it continues.
     pub previous: Option<String>,
@@ -71,7 +71,7 @@ pub struct SessionLine {
     pub records: u64,
 }
 
-/// Which sessions to list; what is empty fits all.
+/// Which sessions to list; empty fields match all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionsAsked {
     /// Of this project.
@@ -82,9 +82,9 @@ pub struct SessionsAsked {
     pub agent: String,
     /// In this state: `running`, `ended`, `low` for those whose continuity is low.
     pub state: String,
-    /// Not older than this.
+    /// Not before this time.
     pub since_ms: Option<i64>,
-    /// Older than this one: the last of the page before.
+    /// Before this session, the last of the previous page.
     pub before: Option<(i64, String)>,
     /// At most this many.
     pub limit: usize,
@@ -93,23 +93,24 @@ pub struct SessionsAsked {
 /// A page of a list.
 #[derive(Debug, Clone)]
 pub struct Page<T> {
-    /// What is on it.
+    /// Its items.
     pub items: Vec<T>,
-    /// Whether there is more behind it.
+    /// Whether more follow.
     pub has_more: bool,
 }
 
-/// What the filters can be set to.
+/// The values that filters can have.
 #[derive(Debug, Clone, Default)]
 pub struct Choices {
     /// Projects.
     pub projects: Vec<String>,
 }
 
-/// Which entries to list; of several values of one kind any will do. The names are those of `audit log`'s options.
+/// Which entries to list. Of several values of one kind, any may match. The names are those of `audit log`'s
+/// options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Sessions, by their ids or the beginning of one.
+    /// Sessions, by their ids or prefixes of them.
     pub session: Vec<String>,
     /// Tools.
     pub tool: Vec<String>,
@@ -125,17 +126,17 @@ pub struct Asked {
     pub rule: Vec<String>,
     /// Parts of paths.
     pub path: Vec<String>,
-    /// Words.
+    /// Words in the text.
     pub text: Vec<String>,
-    /// From when, as a person wrote it.
+    /// The start, as a person wrote it.
     pub since: String,
-    /// Until when.
+    /// The end, as a person wrote it.
     pub until: String,
-    /// Not older than this, where a page says so and not a person.
+    /// Not before this time, set by a page instead of a person.
     pub since_ms: Option<i64>,
-    /// Tool calls alone.
+    /// Only tool calls.
     pub calls_only: bool,
-    /// Older than this: the time of the last that was shown, and how many of that time were.
+    /// Before this: the time of the last shown entry, and how many entries of that time were shown.
     pub before: Option<(i64, usize)>,
 }
 
@@ -146,45 +147,45 @@ pub struct EntryLine {
     pub session_id: String,
     /// The number of its first record.
     pub seq: u64,
-    /// When it began.
+    /// Its start.
     pub at_ms: i64,
     /// Whether it is a tool call.
     pub is_call: bool,
     /// The tool, or the event's name.
     pub name: Said,
-    /// The kind or id of the subagent that acted; none on the main thread.
+    /// The type or id of the subagent; `None` for the main thread.
     pub agent: Option<Said>,
-    /// What was decided.
+    /// The decision about it.
     pub verdict: Option<String>,
-    /// The rules behind that.
+    /// The rules behind the decision.
     pub rules: Vec<String>,
-    /// What became of a call.
+    /// The outcome of a call.
     pub outcome: Option<Outcome>,
-    /// How that is known.
+    /// How the outcome is known.
     pub evidence: Option<Evidence>,
     /// How long it took.
     pub took_ms: Option<u64>,
-    /// What it was about, in a line.
+    /// Its subject, as one line.
     pub subject: Said,
 }
 
-/// A call or another event, whole.
+/// All details of a call or another event.
 #[derive(Debug, Clone)]
 pub struct EntryDetail {
-    /// Everything that is on record about it.
+    /// Everything recorded about it.
     pub entry: Entry,
-    /// Whether the session's hash chain holds up to its records: none while they wait in a journal.
+    /// Whether the session's hash chain is valid. Records in a journal are not chained yet.
     pub chain: ChainState,
 }
 
-/// Whether records are as they were written.
+/// Whether records are unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChainState {
-    /// The chain holds from the first record to the end.
+    /// The chain is valid from the first record to the end.
     Holds,
-    /// It does not; where.
+    /// The chain is broken, and where.
     Broken(String),
-    /// The records wait in a journal, to be chained when the turn ends.
+    /// The records are in a journal and will be chained when the turn ends.
     Waiting,
 }
 
@@ -193,47 +194,47 @@ pub enum ChainState {
 pub struct AxisCall {
     /// The number of its first record.
     pub seq: u64,
-    /// When it began.
+    /// Its start.
     pub at_ms: i64,
-    /// When its answer came.
+    /// The time of its result.
     pub ended_ms: Option<i64>,
     /// The tool.
     pub tool: Said,
-    /// Its lane: the subagent, or none for the main thread.
+    /// Its lane: the subagent, or `None` for the main thread.
     pub agent: Option<(String, Said)>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// What was decided before it could run.
+    /// The decision before it ran.
     pub verdict: Option<String>,
-    /// What it was about.
+    /// Its subject.
     pub subject: Said,
 }
 
-/// A moment on the time axis.
+/// An event on the time axis.
 #[derive(Debug, Clone)]
 pub struct AxisEvent {
     /// The number of its record.
     pub seq: u64,
-    /// When.
+    /// Its time.
     pub at_ms: i64,
     /// The event's name.
     pub event: Said,
-    /// What was decided about it.
+    /// The decision about it.
     pub verdict: Option<String>,
-    /// What it was about.
+    /// Its subject.
     pub subject: Said,
 }
 
-/// A prompt, until the agent stopped.
+/// A turn: from a prompt until the agent stopped.
 #[derive(Debug, Clone)]
 pub struct AxisTurn {
     /// The number of the prompt's record.
     pub seq: u64,
-    /// When it was asked.
+    /// The time of the prompt.
     pub at_ms: i64,
-    /// When it was over.
+    /// Its end.
     pub ended_ms: Option<i64>,
-    /// The prompt, in a line.
+    /// The prompt, as one line.
     pub prompt: Said,
 }
 
@@ -242,26 +243,26 @@ pub struct AxisTurn {
 pub struct Axis {
     /// Its calls.
     pub calls: Vec<AxisCall>,
-    /// Everything else.
+    /// Its other events.
     pub events: Vec<AxisEvent>,
     /// Its turns.
     pub turns: Vec<AxisTurn>,
 }
 
-/// A session that goes on.
+/// A running session.
 #[derive(Debug, Clone)]
 pub struct Running {
     /// The session.
     pub line: SessionLine,
     /// Its newest call.
     pub last: Option<EntryLine>,
-    /// What it waits for, in a few words.
+    /// What it is waiting for, in a few words.
     pub waits_for: Option<Said>,
-    /// What repeats, and how often.
+    /// What it repeats, and how often.
     pub looping: Option<(Said, u32)>,
 }
 
-/// What was done in a stretch of time.
+/// The work in an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bin {
     /// Calls.
@@ -272,33 +273,33 @@ pub struct Bin {
     pub stops: u64,
 }
 
-/// What was done, stretch by stretch.
+/// The work, interval by interval.
 #[derive(Debug, Clone, Default)]
 pub struct Activity {
-    /// From when.
+    /// The start.
     pub since_ms: i64,
-    /// How long a stretch is.
+    /// The length of an interval.
     pub step_ms: i64,
-    /// The stretches, oldest first.
+    /// The intervals, oldest first.
     pub bins: Vec<Bin>,
 }
 
-/// Something that was put before the model or a tool.
+/// Text that was added for the model or to a tool's input.
 #[derive(Debug, Clone)]
 pub struct Injection {
     /// The session.
     pub session_id: String,
     /// The number of the record.
     pub seq: u64,
-    /// When.
+    /// Its time.
     pub at_ms: i64,
-    /// What it was for.
+    /// Its purpose.
     pub kind: &'static str,
-    /// The words.
+    /// Its text.
     pub text: Said,
 }
 
-/// How often a rule stopped something.
+/// How often a rule stopped calls.
 #[derive(Debug, Clone)]
 pub struct RuleLine {
     /// The rule.
@@ -309,57 +310,57 @@ pub struct RuleLine {
     pub count: u64,
     /// In how many sessions.
     pub sessions: u64,
-    /// When last.
+    /// The last time.
     pub last_ms: i64,
 }
 
-/// Why a call was stopped, as the rules see it now.
+/// Why a call was stopped, by the current rules.
 #[derive(Debug, Clone, Default)]
 pub struct Explanation {
     /// What the call would do.
     pub effects: Vec<Said>,
     /// What the rules say: verdict, rule, reason.
     pub findings: Vec<(String, String, Said)>,
-    /// The lines of policy that would let this very call pass, and the file they belong into.
+    /// The policy lines that would allow exactly this call, and their file.
     pub allow: Option<(String, Said)>,
-    /// The command that writes them.
+    /// The command that adds these lines.
     pub command: String,
-    /// Why no such lines are offered.
+    /// Why no lines are offered.
     pub no_allow: Option<String>,
 }
 
 /// How often a file was touched.
 #[derive(Debug, Clone)]
 pub struct FileLine {
-    /// Its path, below the project's root where it is there.
+    /// Its path, relative to the project's root if it is there.
     pub path: Said,
-    /// How often.
+    /// How many calls.
     pub calls: u64,
-    /// How often to change it.
+    /// How many of them changed it.
     pub edits: u64,
-    /// By how many sessions.
+    /// In how many sessions.
     pub sessions: u64,
-    /// When last.
+    /// The last time.
     pub last_ms: i64,
 }
 
-/// How a thing is.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grade {
-    /// As it should be.
+    /// Everything is fine.
     Ok,
-    /// It works, and there is something to know.
+    /// It works, but there is something to know.
     Warning,
-    /// It does not do what it is there for.
+    /// It does not work.
     Broken,
 }
 
-/// Something that was looked at.
+/// One check of the installation.
 #[derive(Debug, Clone)]
 pub struct HealthFinding {
-    /// How it is.
+    /// Its result.
     pub grade: Grade,
-    /// What was looked at.
+    /// What was checked.
     pub check: String,
     /// What was found.
     pub what: Said,
@@ -367,25 +368,25 @@ pub struct HealthFinding {
     pub fix: Option<Said>,
 }
 
-/// What our hook took at an event, in microseconds.
+/// How long our hook took for an event, in microseconds.
 #[derive(Debug, Clone)]
 pub struct HookCost {
     /// The event.
     pub event: Said,
     /// How often it ran.
     pub runs: u64,
-    /// Half of them took no longer.
+    /// The median.
     pub p50_us: u64,
-    /// All but one in twenty took no longer.
+    /// The 95th percentile.
     pub p95_us: u64,
-    /// The longest.
+    /// The maximum.
     pub max_us: u64,
 }
 
 /// How much is stored.
 #[derive(Debug, Clone, Default)]
 pub struct StoreSize {
-    /// Where.
+    /// Where it is.
     pub place: Said,
     /// Sessions.
     pub sessions: u64,
@@ -393,42 +394,43 @@ pub struct StoreSize {
     pub records: u64,
     /// Bytes on disk.
     pub bytes: u64,
-    /// What retention says, in words.
+    /// The retention setting, in words.
     pub retention: String,
 }
 
-/// How far the verification of the record has come.
+/// The progress of the verification of the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verification {
-    /// Nobody has asked for it.
+    /// It was not requested.
     NotStarted,
-    /// So many records of so many are followed.
+    /// Records checked so far, and all records.
     Going(u64, u64),
-    /// It holds: so many records of so many sessions, at this time.
+    /// All records are valid.
     Holds {
-        /// Records that were followed.
+        /// Checked records.
         records: u64,
-        /// Sessions.
+        /// Checked sessions.
         sessions: u64,
-        /// When it was done.
+        /// When it finished.
         at_ms: i64,
     },
-    /// It does not hold, or could not be looked at.
+    /// It failed, or could not run.
     Fails(String),
 }
 
-/// What the pages ask.
+/// The queries of the pages.
 pub trait Records: Send + Sync + 'static {
-    /// A number that is another one whenever something new is on record. Cheap: it is asked every second.
+    /// A number that changes whenever something new is recorded. Must be cheap: it is queried about once a
+    /// second.
     fn pulse(&self) -> u64;
 
-    /// What the filters can be set to.
+    /// The values that filters can have.
     fn choices(&self) -> Answer<Choices>;
 
     /// Sessions, newest first.
     fn sessions(&self, asked: &SessionsAsked) -> Answer<Page<SessionLine>>;
 
-    /// One session, by its id or the beginning of one.
+    /// One session, by its id or a prefix of it.
     fn session(&self, id: &str) -> Answer<SessionLine>;
 
     /// A session on a time axis.
@@ -437,7 +439,7 @@ pub trait Records: Send + Sync + 'static {
     /// A session's continuity.
     fn curve(&self, id: &str) -> Answer<Curve>;
 
-    /// The same for a page that must not wait: none while it is being drawn.
+    /// The same for a page that must not wait: `None` while it is being computed.
     fn curve_soon(&self, id: &str) -> Answer<Option<Curve>> {
         self.curve(id).map(Some)
     }
@@ -445,39 +447,39 @@ pub trait Records: Send + Sync + 'static {
     /// A session's entries whose first record has a number from `first` to `last`, oldest first.
     fn story(&self, id: &str, first: u64, last: u64) -> Answer<Vec<EntryLine>>;
 
-    /// Entries that fit, newest first.
+    /// Entries that match, newest first.
     fn entries(&self, asked: &Asked, limit: usize) -> Answer<Page<EntryLine>>;
 
     /// The entry that a record belongs to.
     fn entry(&self, session_id: &str, seq: u64) -> Answer<EntryDetail>;
 
-    /// The sessions that go on.
+    /// The running sessions.
     fn running(&self) -> Answer<Vec<Running>>;
 
-    /// What was done from a moment on, in so many stretches of this length.
+    /// The work since a time, in `bins` intervals of `step_ms`.
     fn activity(&self, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity>;
 
-    /// What was put before models of late, newest first.
+    /// The latest text added for models, newest first.
     fn injections(&self, limit: usize) -> Answer<Vec<Injection>>;
 
-    /// The rules that stopped something since a moment, the most frequent first.
+    /// The rules that stopped something since this time, the most frequent first.
     fn rules(&self, since_ms: i64) -> Answer<Vec<RuleLine>>;
 
-    /// Why a call was stopped, and what would let it pass.
+    /// Why a call was stopped, and what would allow it.
     fn explain(&self, session_id: &str, seq: u64) -> Answer<Explanation>;
 
-    /// Files that were touched since a moment, the most frequent first.
+    /// Files touched since this time, the most frequent first.
     fn files(&self, since_ms: i64) -> Answer<Vec<FileLine>>;
 
-    /// What is to be known of the installation; none while it is being found out.
+    /// The checks of the installation; `None` while they run.
     fn findings(&self) -> Answer<Option<Vec<HealthFinding>>>;
 
-    /// What our hooks cost of late, by event, the most frequent first.
+    /// The recent costs of our hooks, by event, the most frequent first.
     fn hook_costs(&self) -> Answer<Vec<HookCost>>;
 
     /// How much is stored.
     fn sizes(&self) -> Answer<Vec<StoreSize>>;
 
-    /// How far the verification has come; begins it where that is asked for.
+    /// The progress of the verification. Starts it if `begin` is true.
     fn verification(&self, begin: bool) -> Answer<Verification>;
 }

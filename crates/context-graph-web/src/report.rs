@@ -1,4 +1,4 @@
-//! A session's page as one file: nothing is loaded, nothing runs.
+//! A session's page as one file. It loads and runs nothing.
 
 use maud::{DOCTYPE, html};
 
@@ -8,10 +8,10 @@ use crate::records::{Answer, Records};
 use crate::said::Said;
 use crate::{plot, time};
 
-/// One file holds no more entries than this; what is left out is counted.
+/// The largest number of entries in one file; the rest is only counted.
 const MOST: usize = 5000;
 
-/// The page of a session, to be kept or sent.
+/// The page of a session, to keep or send.
 pub fn report(records: &dyn Records, id: &str, now_ms: i64) -> Answer<String> {
     let line = records.session(id)?;
     let axis = records.axis(&line.id)?;

@@ -1,31 +1,31 @@
-//! Text of others on a page: escaped for HTML, and with nothing in it that reorders, hides or drives anything.
+//! Text of others on a page: escaped for HTML, and without characters that reorder, hide or control anything.
 
 use std::fmt::Write as _;
 
 use context_graph_events::words::is_invisible;
 use maud::{Markup, PreEscaped, Render};
 
-/// Text that an agent, a repository or a person said. It has no way to a page but the harmless one.
+/// Text from an agent, a repository or a person. It can reach a page only in its safe form.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Said(String);
 
 impl Said {
-    /// What was said.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// As it was said: to compare with, to ask with, never to show.
+    /// The original text: to compare or to query with, never to show.
     pub fn raw(&self) -> &str {
         &self.0
     }
 
-    /// Whether nothing was said.
+    /// Whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// At most so many characters of it, on one line.
+    /// At most `max` characters, on one line.
     pub fn short(&self, max: usize) -> Markup {
         let mut out = String::with_capacity(self.0.len().min(max) + 16);
         let mut chars = self.0.chars().map(|c| if matches!(c, '\n' | '\t') { ' ' } else { c });
@@ -49,8 +49,7 @@ impl From<&str> for Said {
     }
 }
 
-/// No page shows more of a text than this, in characters. The record has bounds of its own; this one holds whatever store
-/// is behind the pages.
+/// No page shows more characters of a text. Records have limits of their own; this one holds for any store.
 const MOST: usize = 64 * 1024;
 
 impl Render for Said {
@@ -64,7 +63,7 @@ impl Render for Said {
     }
 }
 
-/// One character. What cannot be seen, moves what can or is a control character is spelled out.
+/// Writes one character. Characters that are invisible, reorder text or control something are spelled out.
 fn show(c: char, out: &mut String) {
     match c {
         '&' => out.push_str("&amp;"),
@@ -72,7 +71,7 @@ fn show(c: char, out: &mut String) {
         '>' => out.push_str("&gt;"),
         '"' => out.push_str("&quot;"),
         '\'' => out.push_str("&#39;"),
-        // The last says that the character before is to be drawn as a picture, as many lines of tools do.
+        // The last one makes the previous character an emoji, which many tools print.
         '\n' | '\t' | '\u{fe0f}' => out.push(c),
         c if c.is_control() || is_invisible(c) => {
             let _ = write!(out, "{}", c.escape_unicode());

@@ -1,4 +1,4 @@
-//! The addresses, and what answers them. Every route only reads.
+//! The routes. Each of them only reads.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::pages::asked::{Pairs, seen};
 use crate::plot;
 use crate::records::{Answer, Records, Trouble};
 
-/// The pages over some records.
+/// The pages for a set of records.
 #[derive(Clone)]
 pub struct Site {
     records: Arc<dyn Records>,
@@ -31,17 +31,17 @@ impl std::fmt::Debug for Site {
 }
 
 impl Site {
-    /// Pages over these records; `now_ms` is the clock.
+    /// Pages for these records; `now_ms` is the clock.
     pub fn new(records: Arc<dyn Records>, now_ms: fn() -> i64) -> Self {
         Self { records, now_ms, pulse: Arc::new(Pulse::default()) }
     }
 
-    /// The records behind it.
+    /// Its records.
     pub(crate) fn records(&self) -> Arc<dyn Records> {
         Arc::clone(&self.records)
     }
 
-    /// Its addresses. Who may see them is for the caller to settle.
+    /// Its routes. The caller decides who may see them.
     pub fn router(&self) -> Router {
         Router::new()
             .route("/", get(now))
@@ -78,7 +78,7 @@ impl Site {
             .with_state(self.clone())
     }
 
-    /// Makes a page on a thread that may wait for the store.
+    /// Builds a page on a thread that may wait for the store.
     async fn page(
         self,
         tab: Tab,

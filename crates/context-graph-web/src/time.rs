@@ -1,4 +1,4 @@
-//! Times and durations as people read them: local, short, with the exact one on hover.
+//! Times and durations for people: local, short, with the exact time on hover.
 
 use chrono::{DateTime, Datelike as _, Local, SecondsFormat, TimeZone as _, Utc};
 use maud::{Markup, html};
@@ -14,7 +14,7 @@ pub(crate) fn exact(ms: i64) -> String {
     moment(ms).format("%Y-%m-%d %H:%M:%S%.3f %:z").to_string()
 }
 
-/// When the local day of a moment began.
+/// The start of a time's local day.
 pub(crate) fn midnight(ms: i64) -> i64 {
     let day = moment(ms).date_naive().and_hms_opt(0, 0, 0);
     let start = day.and_then(|naive| Local.from_local_datetime(&naive).earliest());
@@ -31,12 +31,12 @@ pub(crate) fn minute(ms: i64) -> String {
     moment(ms).format("%H:%M").to_string()
 }
 
-/// A day and the minute of it.
+/// The day and the time to the minute.
 pub(crate) fn day_and_minute(ms: i64) -> String {
     moment(ms).format("%-d %b %H:%M").to_string()
 }
 
-/// Short words for a moment: the time of day of today's, the date of others.
+/// A short form: the time of day for today, otherwise the date.
 fn short(ms: i64, now_ms: i64) -> String {
     let (then, now) = (moment(ms), moment(now_ms));
     let format = if then.date_naive() == now.date_naive() {
@@ -49,22 +49,22 @@ fn short(ms: i64, now_ms: i64) -> String {
     then.format(format).to_string()
 }
 
-/// A moment on a page.
+/// A time on a page.
 pub(crate) fn at(ms: i64, now_ms: i64) -> Markup {
     shown(ms, &short(ms, now_ms))
 }
 
-/// A moment on a page that is about it.
+/// A time in full, for a page that is about it.
 pub(crate) fn full(ms: i64) -> Markup {
     shown(ms, &moment(ms).format("%-d %B %Y, %H:%M:%S").to_string())
 }
 
-/// The time of day of a moment on a page.
+/// A time of day on a page.
 pub(crate) fn at_clock(ms: i64) -> Markup {
     shown(ms, &clock(ms))
 }
 
-/// How long ago a moment was.
+/// How long ago a time was.
 pub(crate) fn ago(ms: i64, now_ms: i64) -> Markup {
     let span = u64::try_from(now_ms - ms).unwrap_or(0);
     shown(ms, &if span < 2000 { "just now".to_owned() } else { format!("{} ago", coarse(span)) })
@@ -75,7 +75,7 @@ fn shown(ms: i64, text: &str) -> Markup {
     html! { time datetime=(utc.to_rfc3339_opts(SecondsFormat::Millis, true)) title=(exact(ms)) { (text) } }
 }
 
-/// A span of time in its largest unit.
+/// A duration in its largest unit.
 pub(crate) fn coarse(ms: u64) -> String {
     match ms / 1000 {
         0..60 => format!("{} s", ms / 1000),
@@ -87,7 +87,7 @@ pub(crate) fn coarse(ms: u64) -> String {
 
 pub(crate) use context_graph_core::audit::duration;
 
-/// Microseconds in milliseconds, to a hundredth.
+/// Microseconds as milliseconds with two decimals.
 pub(crate) fn micros(us: u64) -> String {
     if us < 100_000 { format!("{}.{:02} ms", us / 1000, us % 1000 / 10) } else { duration(us / 1000) }
 }

@@ -1,31 +1,31 @@
-//! What is asked for in an address.
+//! Parses the query of an address.
 
 use context_graph_events::words::is_invisible;
 
 use crate::records::{Asked, SessionsAsked};
 
-/// The pairs of an address, in their order.
+/// The query's pairs, in order.
 pub(crate) type Pairs = Vec<(String, String)>;
 
-/// What can be seen of an address: characters that hide or drive something are nothing to ask for.
+/// The query without control and invisible characters, which nobody needs to ask for.
 pub(crate) fn seen(pairs: Pairs) -> Pairs {
     let visible = |text: String| text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect();
     pairs.into_iter().map(|(name, value)| (name, visible(value))).collect()
 }
 
-/// The first value of this name, without spaces around it.
+/// The first value of this name, trimmed.
 pub(crate) fn one<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {
     pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.trim())
 }
 
-/// All values of this name, those with commas taken apart.
+/// All values of this name, optionally split at commas.
 fn all(pairs: &[(String, String)], name: &str, by_commas: bool) -> Vec<String> {
     let own = pairs.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str());
     let parts = own.flat_map(|value| if by_commas { value.split(',').collect() } else { vec![value] });
     parts.map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Which entries an address asks for.
+/// The entries that a query asks for.
 pub(crate) fn entries(pairs: &[(String, String)]) -> Asked {
     let before = one(pairs, "before").split_once('.');
     let before = before.and_then(|(at, skip)| Some((at.parse().ok()?, skip.parse().ok()?)));
@@ -47,7 +47,7 @@ pub(crate) fn entries(pairs: &[(String, String)]) -> Asked {
     }
 }
 
-/// The parts of a question, by the names of `audit log`'s options.
+/// The parts of a query, named like the options of `audit log`.
 pub(crate) fn parts(asked: &Asked) -> [(&'static str, String); 11] {
     [
         ("session", asked.session.join(",")),
@@ -64,7 +64,7 @@ pub(crate) fn parts(asked: &Asked) -> [(&'static str, String); 11] {
     ]
 }
 
-/// The command line that gives the same answer.
+/// The command line with the same result.
 pub(crate) fn command_line(asked: &Asked) -> String {
     let mut line = "context-graph audit log".to_owned();
     let several = [("path", &asked.path), ("text", &asked.text)];
@@ -88,7 +88,7 @@ fn push(line: &mut String, name: &str, value: &str) {
     line.push_str(&quoted(value));
 }
 
-/// A word for a shell.
+/// A word, quoted for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:/@%+=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -98,7 +98,7 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// Which sessions an address asks for.
+/// The sessions that a query asks for.
 pub(crate) fn sessions(pairs: &[(String, String)], now_ms: i64, limit: usize) -> SessionsAsked {
     let before = one(pairs, "before").split_once('.');
     let before = before.and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())));

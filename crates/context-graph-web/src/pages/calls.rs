@@ -1,4 +1,4 @@
-//! Calls and other events of all sessions, by what is asked for.
+//! Calls and other events of all sessions, filtered by the query.
 
 use context_graph_core::audit::Outcome;
 use maud::{Markup, html};
@@ -10,14 +10,14 @@ use crate::link;
 use crate::records::{Answer, Asked, EntryLine, Records};
 use crate::said::Said;
 
-/// So many on a page.
+/// Entries per page.
 const PAGE: usize = 100;
 const VERDICTS: [&str; 6] = ["deny", "ask", "block", "halt", "modify", "allow"];
 
 /// The page.
 pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> Answer<Markup> {
     let mut asked = entries(pairs);
-    // Without a word about events, calls are meant.
+    // Without an event in the query, only calls are shown.
     asked.calls_only = asked.event.is_empty() && one(pairs, "calls") != "0";
     let found = records.entries(&asked, PAGE)?;
     let next = found
@@ -47,7 +47,7 @@ pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i6
     Ok(page(Tab::Calls, "Calls", body))
 }
 
-/// The address of what comes behind a page: the time of its last entry, and how many of that time were shown.
+/// The address of the next page: the time of the last entry, and how many entries of that time were shown.
 fn older(pairs: &[(String, String)], asked: &Asked, shown: &[EntryLine], last_ms: i64) -> String {
     let same = shown.iter().filter(|line| line.at_ms == last_ms).count();
     let earlier = asked.before.filter(|(at, _)| *at == last_ms).map_or(0, |(_, skip)| skip);

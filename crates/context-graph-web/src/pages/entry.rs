@@ -1,4 +1,4 @@
-//! A call or another event, whole.
+//! All details of a call or another event.
 
 use context_graph_core::audit::{Agent, Call, Entry, EventRuling, Evidence, Happening, Outcome};
 use maud::{Markup, html};
@@ -91,7 +91,7 @@ fn of_call(call: &Call, chain: &ChainState) -> Markup {
     }
 }
 
-/// The call's records, each with its distance from the first.
+/// The call's records, each with its time after the first.
 fn parts(call: &Call) -> Markup {
     html! {
         section {

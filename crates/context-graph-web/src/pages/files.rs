@@ -1,4 +1,4 @@
-//! Which files agents touched, as a tree with heat.
+//! The files that agents touched, as a heat map on a tree.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use crate::records::{Answer, FileLine, Records};
 use crate::said::Said;
 use crate::time;
 
-/// Looked back so many days where nothing else is asked for.
+/// How many days to look back by default.
 const DAYS: i64 = 30;
-/// Folders below the first levels are closed; so many files of a folder are shown.
+/// How many levels of folders are open, and how many files of a folder are shown.
 const OPEN_LEVELS: usize = 2;
 const FILES: usize = 100;
-/// So many files are shown in all, the most touched.
+/// How many files are shown in total, the most touched first.
 const MOST: usize = 600;
 
-/// A folder with what is in it.
+/// A folder and its content.
 #[derive(Default)]
 struct Folder<'a> {
     folders: BTreeMap<&'a str, Folder<'a>>,
@@ -40,7 +40,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// The folder, or the first one below it that holds more than one other, with the way there.
+    /// The folder itself, or the first one below with more than one entry, and its path.
     fn first_choice(&self, name: &str) -> (String, &Self) {
         let (mut way, mut folder) = (format!("{name}/"), self);
         while let (Some((name, inner)), 1, true) =
@@ -107,7 +107,7 @@ fn children(folder: &Folder<'_>, level: usize, most: u64, now_ms: i64) -> Markup
 }
 
 fn file(name: &str, line: &FileLine, most: u64, now_ms: i64) -> Markup {
-    // Five steps of heat; by logarithm, since a few files are touched far more often than all others.
+    // Five steps, on a logarithmic scale, because a few files are touched far more often than the rest.
     let share = (line.calls as f64).ln_1p() / (most as f64).ln_1p();
     let heat = (share * 5.0).ceil().clamp(1.0, 5.0) as u8;
     html! {

@@ -1,4 +1,4 @@
-//! What was stopped and asked about, by rule; and for one call why, and what would let it pass.
+//! What was stopped and asked about, by rule. For one call: why, and what would allow it.
 
 use maud::{Markup, html};
 
@@ -12,7 +12,7 @@ use crate::time;
 
 const EXAMPLES: usize = 50;
 const VERDICTS: [&str; 4] = ["deny", "ask", "block", "halt"];
-/// Looked back so many days where nothing else is asked for.
+/// How many days to look back by default.
 const DAYS: i64 = 30;
 
 /// The page.
@@ -99,7 +99,7 @@ fn examples(entries: &[EntryLine], now_ms: i64) -> Markup {
     }
 }
 
-/// The page of one call that was stopped.
+/// The page of one stopped call.
 pub(crate) fn explain(records: &dyn Records, id: &str, seq: u64) -> Answer<Markup> {
     let session = records.session(id)?;
     let detail = records.entry(&session.id, seq)?;

@@ -1,4 +1,4 @@
-//! Whether everything works, what it costs, how much there is, and whether the record is as it was written.
+//! Whether everything works, what it costs, how much is stored, and whether the records are unchanged.
 
 use maud::{Markup, html};
 

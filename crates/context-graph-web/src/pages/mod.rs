@@ -1,4 +1,4 @@
-//! The pages, one file each: what was asked for in the address, what the records say, and the HTML for it.
+//! The pages, one file each: parses the query, asks the records, and builds the HTML.
 
 pub(crate) mod asked;
 pub(crate) mod calls;
@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use crate::layout::{Tab, empty, page};
 use crate::records::Trouble;
 
-/// What is shown instead of a page that cannot be made.
+/// Shown instead of a page that cannot be made.
 pub(crate) fn trouble(tab: Tab, trouble: &Trouble) -> Markup {
     let (title, next) = match trouble {
         Trouble::NotThere(_) => ("Not there", "It may have been removed, or the address is not whole."),

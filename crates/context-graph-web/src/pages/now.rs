@@ -1,4 +1,4 @@
-//! What goes on now: running sessions, the day's work, what was stopped, what models were told.
+//! What happens now: running sessions, the day's work, what was stopped, what models were told.
 
 use maud::{Markup, html};
 
@@ -12,7 +12,7 @@ use crate::{link, plot, time};
 
 const STOPS: usize = 8;
 const INJECTIONS: usize = 5;
-/// The work of a day, by half hours.
+/// A day in half hours.
 const BINS: usize = 48;
 const BIN_MS: i64 = 30 * 60_000;
 

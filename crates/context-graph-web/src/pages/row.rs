@@ -1,4 +1,4 @@
-//! An entry in a list.
+//! One entry in a list.
 
 use context_graph_core::audit::{Evidence, Outcome};
 use maud::{Markup, html};
@@ -11,15 +11,15 @@ use crate::time;
 /// Which columns a list shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Among entries of all sessions.
+    /// In a list of entries of all sessions.
     Anywhere,
-    /// In its own session.
+    /// In its own session's list.
     InSession,
-    /// In a file by itself, where nothing can be opened.
+    /// In a stand-alone file without links.
     InReport,
 }
 
-/// A row, which leads to the entry's own page.
+/// A row with a link to the entry's own page.
 pub(crate) fn row(line: &EntryLine, place: Place, now_ms: i64) -> Markup {
     let prompt = line.name.raw() == "UserPromptSubmit";
     let class = if prompt {
@@ -56,7 +56,7 @@ fn ending(line: &EntryLine, ended: Outcome) -> Markup {
     outcome(ended)
 }
 
-/// Events have names of the client's; those that people know by another one get it.
+/// The event's name, replaced by a common word if there is one.
 fn name(line: &EntryLine) -> Markup {
     match line.name.raw() {
         "UserPromptSubmit" => html! { "prompt" },
@@ -68,7 +68,7 @@ fn name(line: &EntryLine) -> Markup {
     }
 }
 
-/// As much of an id as people read.
+/// The first characters of an id, enough for people.
 pub(crate) fn beginning(id: &str) -> Markup {
     crate::said::Said::new(id.chars().take(8).collect::<String>()).short(8)
 }

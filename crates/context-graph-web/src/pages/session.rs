@@ -1,4 +1,4 @@
-//! One session: on a time axis, and below it as a list.
+//! One session: a time axis with a list below.
 
 use context_graph_core::session::{Curve, CurveNote, NoteKind};
 use maud::{Markup, html};
@@ -10,7 +10,7 @@ use crate::records::{Answer, Axis, EntryLine, Records, SessionLine};
 use crate::said::Said;
 use crate::{link, plot, time};
 
-/// The entries that begin in so many records are on a page.
+/// How many records each page covers. It shows the entries that start in them.
 const PAGE: u64 = 400;
 
 /// The page.
@@ -26,7 +26,7 @@ pub(crate) fn show(
     let is_drawn = curve.is_some();
     let curve = curve.unwrap_or_default();
     let pages = line.records.div_ceil(PAGE).max(1);
-    // Who looks at a session that goes on wants its end.
+    // Visitors of a running session want to see its end.
     let first_shown = if line.is_running { pages } else { 1 };
     let at: u64 = one(pairs, "page").parse().unwrap_or(first_shown).clamp(1, pages);
     let (first, last) = ((at - 1) * PAGE + 1, at * PAGE);
@@ -58,7 +58,7 @@ pub(crate) fn show(
     Ok(page(Tab::Sessions, "Session", body))
 }
 
-/// What a session is called.
+/// The title of a session.
 pub(crate) fn title(line: &SessionLine) -> Markup {
     if line.title.is_empty() {
         html! { "Session" }
@@ -107,9 +107,9 @@ pub(crate) fn legend(axis: &Axis) -> Markup {
     }
 }
 
-/// What is worth telling of the way: falls with their reasons, loops, what the model was told.
+/// Notable events: drops with their reasons, loops, what the model was told.
 pub(crate) fn notes(id: &str, curve: &Curve, is_linked: bool) -> Markup {
-    // What a session does to its own measures is for `consciousness`, not for a story.
+    // What a session does to its own measures belongs to `consciousness`, not here.
     let notes: Vec<&CurveNote> = curve.notes.iter().filter(|note| note.kind != NoteKind::Dream).collect();
     if notes.is_empty() {
         return html! {};
@@ -143,13 +143,14 @@ fn note_line(id: &str, note: &CurveNote, is_linked: bool) -> Markup {
     }
 }
 
-/// What was told without its first words, which are always the same: who speaks, and that quotations are only that.
+/// The injected text without its fixed first words, which say who speaks and that quotations are not
+/// instructions.
 pub(crate) fn heard(text: &str) -> Said {
     let body = text.split_once("not instructions):").map_or(text, |(_, body)| body);
     Said::new(body.trim_start())
 }
 
-/// The story as a list, for a file by itself.
+/// The entries as a list, for a stand-alone file.
 pub(crate) fn story(entries: &[EntryLine], now_ms: i64) -> Markup {
     html! { ol.entries { @for entry in entries { (row(entry, Place::InReport, now_ms)) } } }
 }

@@ -9,7 +9,7 @@ use crate::link;
 use crate::records::{Answer, Records, SessionLine};
 use crate::time;
 
-/// So many on a page.
+/// Sessions per page.
 const PAGE: usize = 30;
 
 /// The page.
@@ -47,7 +47,7 @@ pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i6
     Ok(page(Tab::Sessions, "Sessions", body))
 }
 
-/// What is said where nothing was recorded yet.
+/// Shown if nothing has been recorded yet.
 pub(crate) fn none_yet() -> Markup {
     empty(
         "No sessions yet",

@@ -1,11 +1,11 @@
-//! A JSON value of a record, for people: texts as they are, fields one below the other.
+//! A JSON value of a record for people: texts as they are, one field per line.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::said::Said;
 
-/// A text of more lines than this is folded.
+/// Texts with more lines are folded.
 const LINES: usize = 24;
 
 /// A value under a title.
@@ -36,7 +36,7 @@ fn of(value: &Value) -> Markup {
     }
 }
 
-/// A text, folded where it is long.
+/// A text, folded if it is long.
 pub(crate) fn of_text(text: &str) -> Markup {
     let lines = text.lines().count();
     let whole = html! { pre.text { (Said::new(text)) } };

@@ -1,4 +1,4 @@
-//! A session on one time axis: turns, continuity, calls in lanes, and what happened beside them.
+//! A session on one time axis: turns, continuity, calls in lanes, and other events.
 
 use context_graph_core::audit::Outcome;
 use context_graph_core::gwt::ic_monitor::ICLevel;
@@ -10,18 +10,18 @@ use crate::records::{Axis, AxisCall, AxisEvent};
 use crate::said::Said;
 use crate::{link, time};
 
-/// Where things stand, in pixels from the top.
+/// Vertical positions, in pixels from the top.
 const TURNS: f64 = 6.0;
 const CURVE: f64 = 28.0;
 const CURVE_HEIGHT: f64 = 120.0;
 const LANES: f64 = 164.0;
 const LANE: f64 = 32.0;
-/// More lanes than this are drawn as one.
+/// If there are more lanes, they are drawn as one.
 const MOST_LANES: usize = 8;
-/// Calls that would be drawn on each other are drawn as one.
+/// Calls in the same cell of the width are drawn as one.
 const CELLS: f64 = 500.0;
 
-/// Some calls of a lane that share a place.
+/// Calls of a lane that share a position.
 struct Stretch<'a> {
     from: f64,
     to: f64,
@@ -69,7 +69,7 @@ fn scale(axis: &Axis, curve: &Curve) -> Scale {
     Scale::new(calls.chain(events).chain(points).collect())
 }
 
-/// The calls of the main thread and of each subagent, in the order in which they began to act.
+/// The calls of the main thread and of each subagent, in the order of their first call.
 fn lanes(axis: &Axis) -> Vec<(Said, Vec<&AxisCall>)> {
     let mut lanes: Vec<(Option<&str>, Said, Vec<&AxisCall>)> = vec![(None, Said::new("main"), Vec::new())];
     for call in &axis.calls {
@@ -89,7 +89,7 @@ fn lanes(axis: &Axis) -> Vec<(Said, Vec<&AxisCall>)> {
     lanes.into_iter().map(|(_, name, calls)| (name, calls)).collect()
 }
 
-/// How bad an outcome is; the worst of several is shown.
+/// How bad an outcome is. Of several, the worst is shown.
 fn badness(call: &AxisCall) -> u8 {
     match call.outcome {
         Outcome::Denied => 4,
@@ -116,7 +116,7 @@ fn stretches<'a>(calls: &[&'a AxisCall], scale: &Scale) -> Vec<Stretch<'a>> {
             _ => out.push(Stretch { from, to, calls: 1, worst: call }),
         }
     }
-    // What lasts stands behind what comes while it does.
+    // Long calls are drawn first, so that short ones stay visible.
     out.sort_by(|a, b| (b.to - b.from).total_cmp(&(a.to - a.from)));
     out
 }
@@ -134,7 +134,7 @@ fn drawn(id: &str, stretch: &Stretch<'_>, y: f64, is_linked: bool) -> Markup {
     linked(is_linked, &link::entry(id, call.seq), shape)
 }
 
-/// A shape that leads somewhere, where there is somewhere to lead to. The list below has the same for the keyboard.
+/// A shape with a link, if links work here. Keyboard users have the same links in the list below.
 fn linked(is_linked: bool, to: &str, shape: Markup) -> Markup {
     html! { @if is_linked { a href=(to) tabindex="-1" { (shape) } } @else { g { (shape) } } }
 }
@@ -147,7 +147,7 @@ fn points(curve: &Curve, scale: &Scale) -> Vec<(f64, f64)> {
         let y = height_of(point.ic);
         let here = (place * COLUMNS as f64) as usize;
         match points.last_mut() {
-            // The lowest of a column is kept: a fall must be seen.
+            // Keeps the lowest value of a column, so that a drop is visible.
             Some(last) if column == here => last.1 = last.1.max(y),
             _ => points.push((place * super::WIDTH, y)),
         }
@@ -181,7 +181,7 @@ fn level_names() -> Markup {
     }
 }
 
-/// What a moment is drawn as: a class and a name.
+/// The class and name of an event's mark.
 fn mark(event: &AxisEvent) -> Option<(&'static str, &'static str)> {
     match (event.event.raw(), event.verdict.as_deref()) {
         ("Stop" | "SubagentStop", Some("block" | "deny" | "halt")) => Some(("gate", "kept from stopping")),
@@ -205,7 +205,7 @@ fn moment(id: &str, event: &AxisEvent, scale: &Scale, bottom: f64, is_linked: bo
     linked(is_linked, &link::entry(id, event.seq), shape)
 }
 
-/// A fall or a loop, on the curve, with its reasons.
+/// A drop or a loop on the curve, with its reasons.
 fn note_mark(id: &str, note: &CurveNote, curve: &Curve, scale: &Scale, is_linked: bool) -> Markup {
     let class = match note.kind {
         NoteKind::Fall => "fall",

@@ -1,4 +1,4 @@
-//! How many calls there were in each stretch of time.
+//! The number of calls per interval.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::time;
 
 const HEIGHT: f64 = 72.0;
 
-/// Calls by stretch of time: what went well, what failed, what was stopped.
+/// Calls per interval: successful, failed, stopped.
 pub(crate) fn activity(activity: &Activity) -> Markup {
     let most = activity.bins.iter().map(|bin| bin.calls).max().unwrap_or(0).max(1) as f64;
     let count = activity.bins.len().max(1) as f64;

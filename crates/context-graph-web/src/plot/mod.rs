@@ -1,4 +1,4 @@
-//! Drawings as SVG. Widths are percentages, so that one drawing fits every screen while its letters keep their size.
+//! Drawings as SVG. Widths are percentages, so that a drawing fits every screen while its text keeps its size.
 
 mod axis;
 mod bars;
@@ -16,14 +16,14 @@ use scale::Scale;
 
 /// A curve has no more points than a screen has columns.
 const COLUMNS: usize = 600;
-/// The inner width and height of a curve; it is stretched to its place.
+/// The inner width and height of a curve. It is stretched to fit.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 100.0;
 
-/// A colour that can be seen in light and in dark: a drawing by itself knows of neither.
+/// A colour that is visible on light and dark: a stand-alone drawing does not know the theme.
 const COLOUR: &str = "#6d75f0";
 
-/// The continuity of a session in few pixels, for a list.
+/// The continuity of a session as a small curve, for a list.
 pub(crate) fn sparkline(curve: &Curve) -> String {
     let values: Vec<f32> = curve.points.iter().map(|point| point.ic).collect();
     let mut svg = String::from(
@@ -56,13 +56,13 @@ pub(crate) fn sparkline(curve: &Curve) -> String {
     svg
 }
 
-/// The lowest of each column: a fall must not be lost where many calls share a pixel.
+/// The lowest value of each column, so that a drop is not lost where many calls share a pixel.
 fn lowest_by_column(values: &[f32], columns: usize) -> Vec<f32> {
     let per_column = values.len().div_ceil(columns).max(1);
     values.chunks(per_column).map(|chunk| chunk.iter().copied().fold(1.0_f32, f32::min)).collect()
 }
 
-/// A curve by call, not by time, with its levels: for a card.
+/// A curve by call, not by time, with its levels.
 pub(crate) fn by_call(curve: &Curve, label: &str) -> Markup {
     let values: Vec<f32> = curve.points.iter().map(|point| point.ic).collect();
     let values = lowest_by_column(&values, COLUMNS);
@@ -77,15 +77,15 @@ pub(crate) fn by_call(curve: &Curve, label: &str) -> Markup {
     }
 }
 
-/// What is lower than this stands at the bottom: it is bad enough, and most of the room is for where sessions are.
+/// Lower values are drawn at the bottom. They are bad anyway, and most sessions need the space above.
 const FLOOR: f64 = 0.3;
 
-/// Where an IC stands in a curve.
+/// The height of a continuity value in a curve.
 fn height_of(ic: f32) -> f64 {
     ((1.0 - f64::from(ic)) / (1.0 - FLOOR)).clamp(0.0, 1.0) * HEIGHT
 }
 
-/// The levels below which a session is watched, and below which it is in a crisis, behind a curve.
+/// The warning and crisis levels behind a curve.
 fn levels() -> Markup {
     let (warning, critical) = (height_of(IC_WARNING_THRESHOLD), height_of(IC_CRITICAL_THRESHOLD));
     html! {
@@ -110,12 +110,12 @@ fn line(points: &[(f64, f64)]) -> Markup {
     PreEscaped(format!("<path class=\"area\" d=\"{area}\"/><path class=\"line\" d=\"{path}\"/>"))
 }
 
-/// A number for an attribute.
+/// A number as an attribute.
 fn number(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// A share of the width for an attribute.
+/// A share of the width as an attribute.
 fn percent(share: f64) -> String {
     format!("{:.3}%", share * 100.0)
 }

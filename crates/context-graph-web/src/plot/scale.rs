@@ -1,8 +1,8 @@
-//! From moments to places. People leave and come back: a pause takes little room, so that the work has the rest.
+//! Maps times to positions. People leave and come back, so pauses get little space and the work gets the rest.
 
-/// A pause is longer than this.
+/// Longer gaps are pauses.
 const PAUSE_MS: i64 = 3 * 60_000;
-/// All pauses together take at most this share of the width, each at most the other.
+/// The largest share of the width for all pauses together, and for each.
 const ALL_PAUSES: f64 = 0.18;
 const ONE_PAUSE: f64 = 0.03;
 
@@ -14,16 +14,16 @@ pub(super) struct Pause {
     pub(super) ms: i64,
 }
 
-/// Places of moments, as shares of the width.
+/// Positions of times, as shares of the width.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
-    /// Moments and their places, both rising.
+    /// Times and their positions, both ascending.
     knots: Vec<(i64, f64)>,
     pub(super) pauses: Vec<Pause>,
 }
 
 impl Scale {
-    /// A scale for these moments, in any order.
+    /// A scale for these times, in any order.
     pub(super) fn new(mut moments: Vec<i64>) -> Self {
         moments.sort_unstable();
         moments.dedup();
@@ -50,7 +50,7 @@ impl Scale {
         scale
     }
 
-    /// The place of a moment.
+    /// The position of a time.
     pub(super) fn place(&self, ms: i64) -> f64 {
         let after = self.knots.partition_point(|(moment, _)| *moment <= ms);
         let (Some(before), Some(next)) =
@@ -62,7 +62,7 @@ impl Scale {
         before.1 + share * (next.1 - before.1)
     }
 
-    /// The moment at a place.
+    /// The time at a position.
     pub(super) fn moment(&self, place: f64) -> i64 {
         let after = self.knots.partition_point(|(_, at)| *at <= place);
         let (Some(before), Some(next)) =
