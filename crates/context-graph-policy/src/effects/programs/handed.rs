@@ -171,9 +171,7 @@ impl Shell<'_> {
         if let Some(skipped) = command_in(prefix) {
             let mut command = text.strip_prefix(&prefix[..skipped]).unwrap_or_default();
             if let Some(Piece::Lit(last)) = command.0.last_mut() {
-                // Sent keys end with a literal `
-                //
-                // `, and macros with the closing quote or bracket.
+                // Sent keys end with a literal `\n`, and macros with the closing quote or bracket.
                 let closed =
                     if prefix[..skipped].contains('(') { last.trim_end_matches(')') } else { last.as_str() };
                 let closed = match prefix[..skipped].trim_end().chars().last() {

@@ -61,8 +61,8 @@ pub(super) fn drops_database(call: &Invocation<'_>) -> bool {
     }
 }
 
-/// Whether one client builds statements that delete data and another runs them: `psql -c "select 'drop table
-/// '…" | psql`. Alone, the first only prints them.
+/// Whether one client builds statements that delete data and another runs them:
+/// `psql -c "select 'drop table '…" | psql`. Alone, the first only prints them.
 pub(super) fn makes_statements(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let is_client = |run: &Run| CLIENTS.contains(&run.name.as_str());
     let words = |run: &Run| run.args.iter().map(ToString::to_string).collect::<Vec<_>>();
