@@ -40,7 +40,7 @@ pub(super) fn changes_what_is_found(case: &Case<'_>) -> bool {
     })
 }
 
-/// Our existing files: the state, the settings that call us, and the user's own folder.
+/// Our existing files: the state, the user's own folder, the settings that call us, and our program.
 fn ours(case: &Case<'_>) -> Vec<Ours> {
     let fs = case.ctx.fs;
     let (project, home) = (case.ctx.project.trim_end_matches('/'), case.ctx.home.trim_end_matches('/'));

@@ -111,7 +111,7 @@ pub enum Want {
     Given(Str),
     /// An option with a value like this.
     With(Str, Str),
-    /// Any argument, exactly.
+    /// Any argument as typed, options included.
     Argument(Str),
     /// A variable that is set for the program.
     Variable(Str, Str),

@@ -2,7 +2,7 @@
 //!
 //! This uses the engine's interpreter. Its virtual machine would be faster, and its programs could be kept
 //! between processes, but it differs from Rego: assigning an undefined value succeeds, an `else` is not taken,
-//! and two conflicting definitions are no error. A guard must not guess.
+//! and two conflicting definitions give no value instead of an error. A guard must not guess.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -172,7 +172,7 @@ impl PolicySet {
     }
 }
 
-/// The route of a file that has one, or that decides without one. Cupcake's own collecting package has none.
+/// A file's route. One that decides without a route gets every event. Cupcake's own collecting package has none.
 fn route_of(header: &header::Header) -> Option<Route> {
     let is_system = ["cupcake.system", "cupcake.global.system"].iter().any(|system| {
         header.package.strip_prefix(system).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -1,7 +1,7 @@
 //! Everything that comes with a checkout may be hostile until the user has trusted it.
 //!
 //! - [`keys`]: what each key of a project's files may do before that, in one table.
-//! - [`untrusted`]: applies it: what remains of a policy file and of a decision.
+//! - [`untrusted`]: applies that table to policy files and decisions.
 //!
 //! The user trusts a [`Digest`]: the names and contents of a project's files, at one place on this machine. The
 //! caller knows which digests are trusted and where that is stored.

@@ -29,7 +29,7 @@ fn prints(low: &str) -> bool {
     ruby || SHOWS.iter().any(|word| low.contains(word))
 }
 
-/// Whether a settings file is loaded only to be printed.
+/// Whether a statement loads a settings file and prints it.
 pub(super) fn shows_settings_file(statement: &str, low: &str) -> bool {
     let text = statement.to_ascii_lowercase();
     text.contains("dotenv")

@@ -81,8 +81,7 @@ impl Shell<'_> {
         self.written.contains_key(file) || self.copies.iter().any(copied)
     }
 
-    /// What an earlier part of this command put into the archive: the source folder, and the name in the
-    /// archive.
+    /// What an earlier part of this command put into the archive: the source path, and the name in the archive.
     fn packed_before(&self, archive: &Text) -> Vec<(Text, Text)> {
         let Some(archive) = self.folder_of(archive) else { return Vec::new() };
         let is_it = |file: &Text, run: &Run| absolute(file, &run.cwd).literal() == Some(archive.as_str());
