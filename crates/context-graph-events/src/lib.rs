@@ -15,6 +15,10 @@
 //!
 #![doc = include_str!("../VERBS.md")]
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[macro_use]
 mod macros;
 

@@ -4,6 +4,8 @@
 //! then lets the tool run. So a reply can only be built with constructors that cannot produce these. Its
 //! [`ReplySpec`] is the single source for the published schema, the verb table and the tests.
 
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
 use crate::claude_code::EventName;
@@ -108,6 +110,16 @@ pub enum ReplyBody {
     Fields(Map<String, Value>),
     /// Plain text as the whole of stdout. Only compaction reads it this way.
     PlainText(String),
+}
+
+/// What a hook prints.
+impl fmt::Display for ReplyBody {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fields(fields) => out.write_str(&serde_json::to_string(fields).map_err(|_| fmt::Error)?),
+            Self::PlainText(text) => out.write_str(text),
+        }
+    }
 }
 
 /// A reply to one event.

@@ -167,19 +167,30 @@ pub struct McpInput {
 
 /// A tool's input, typed where we know the tool.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "each variant is documented on its input")]
 pub enum ToolInput {
+    /// See [`BashInput`].
     Bash(BashInput),
+    /// See [`ReadInput`].
     Read(ReadInput),
+    /// See [`WriteInput`].
     Write(WriteInput),
+    /// See [`EditInput`].
     Edit(EditInput),
+    /// See [`MultiEditInput`].
     MultiEdit(MultiEditInput),
+    /// See [`NotebookEditInput`].
     NotebookEdit(NotebookEditInput),
+    /// See [`GlobInput`].
     Glob(GlobInput),
+    /// See [`GrepInput`].
     Grep(GrepInput),
+    /// See [`WebFetchInput`].
     WebFetch(WebFetchInput),
+    /// See [`WebSearchInput`].
     WebSearch(WebSearchInput),
+    /// See [`AgentInput`].
     Agent(AgentInput),
+    /// See [`McpInput`].
     Mcp(McpInput),
     /// A tool this version does not know.
     Other(Value),

@@ -60,9 +60,8 @@ macro_rules! events {
 
         /// The 33 events of the client, in its own order.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[expect(missing_docs, reason = "each variant is documented on its payload")]
         pub enum EventName {
-            $( $event, )*
+            $( #[doc = concat!("See [`", stringify!($payload), "`].")] $event, )*
         }
 
         impl EventName {
@@ -82,9 +81,8 @@ macro_rules! events {
 
         /// One event, typed.
         #[derive(Debug, Clone, PartialEq)]
-        #[expect(missing_docs, reason = "each variant is documented on its payload")]
         pub enum Event {
-            $( $event($payload), )*
+            $( #[doc = concat!("See [`", stringify!($payload), "`].")] $event($payload), )*
             /// An event this version does not know.
             Unknown(UnknownEvent),
         }
