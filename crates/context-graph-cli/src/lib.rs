@@ -39,6 +39,8 @@ mod upkeep;
 mod visible_json;
 mod watchdog;
 
+#[doc(hidden)]
+pub use commands::is_understood;
 pub use config::schema as config_schema;
 pub use context_graph_policy::config::schema as policy_schema;
 pub use environment::Environment;

@@ -6,6 +6,9 @@
     reason = "a test fails by panicking and may be told to write"
 )]
 
+#[path = "reference/pages.rs"]
+mod pages;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +52,15 @@ fn the_published_schemas_are_current() {
 #[test]
 fn the_verb_table_is_current() {
     check("crates/context-graph-events/VERBS.md", &theirs::verb_table());
+}
+
+#[test]
+fn the_generated_pages_of_the_manual_are_current() {
+    check("docs/reference/commands.md", &pages::commands());
+    check("docs/reference/configuration.md", &pages::configuration());
+    check("docs/reference/rules.md", &pages::rules());
+    check("docs/reference/programs.md", &pages::programs(&root()));
+    check("docs/reference/events.md", &pages::events());
 }
 
 #[test]

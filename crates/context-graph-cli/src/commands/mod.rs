@@ -203,6 +203,22 @@ fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatu
     ExitStatus::Error
 }
 
+/// Whether every verb and option of a command line is known, for the tests of the manual. Files and values need not be there.
+pub fn is_understood(words: &[String]) -> Result<(), String> {
+    use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, InvalidSubcommand, UnknownArgument};
+    match Cli::try_parse_from(words) {
+        Err(error)
+            if matches!(
+                error.kind(),
+                InvalidSubcommand | UnknownArgument | DisplayHelpOnMissingArgumentOrSubcommand
+            ) =>
+        {
+            Err(error.to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What somebody may have meant who guessed a verb that there is not.
 fn meant(args: &[OsString]) -> Option<String> {
     let words: Vec<&str> = args.iter().skip(1).filter_map(|arg| arg.to_str()).collect();

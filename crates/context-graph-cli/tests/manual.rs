@@ -1,0 +1,203 @@
+//! The manual holds: every link leads somewhere, every page is in the table of contents, every command is one that there is,
+//! and the policy in the guide is one that counts.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use common::Place;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn pages_below(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            pages_below(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            into.push(path);
+        }
+    }
+}
+
+/// The pages of the manual.
+fn manual() -> Vec<PathBuf> {
+    let mut pages = Vec::new();
+    pages_below(&root().join("docs"), &mut pages);
+    pages.sort();
+    pages
+}
+
+/// The manual, and what stands beside it.
+fn all() -> Vec<PathBuf> {
+    let beside = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
+    beside.iter().map(|name| root().join(name)).chain(manual()).collect()
+}
+
+/// A page without what stands in fences, where brackets are no links.
+fn prose(text: &str) -> String {
+    let mut is_fenced = false;
+    let mut kept = String::new();
+    for line in text.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        if !is_fenced && !is_fence {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+/// Where the links of a page lead.
+fn links(text: &str) -> Vec<String> {
+    let text = prose(text);
+    let behind = text.split("](").skip(1);
+    behind.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect()
+}
+
+/// The anchors of a page: its headings, as they are made into addresses.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let text = prose(text);
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| {
+            let title = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+            kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
+    let mut wrong = Vec::new();
+    for page in all() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for link in
+            links(&text).into_iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:"))
+        {
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let is_there = target.exists()
+                && (anchor.is_empty()
+                    || anchors(&std::fs::read_to_string(&target).unwrap()).contains(anchor));
+            // A site holds what is in `docs` and nothing else.
+            let docs = root().join("docs");
+            let stays =
+                !page.starts_with(&docs) || target.canonicalize().is_ok_and(|it| it.starts_with(&docs));
+            if !is_there || !stays {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_page_is_in_the_table_of_contents_and_has_one_title() {
+    let docs = root().join("docs");
+    let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    let listed: BTreeSet<PathBuf> = links(&summary).iter().map(|link| docs.join(link)).collect();
+    let pages = manual().into_iter().filter(|page| *page != docs.join("SUMMARY.md")).collect();
+    assert_eq!(listed, pages);
+    for page in pages {
+        let titles = prose(&std::fs::read_to_string(&page).unwrap());
+        assert_eq!(titles.lines().filter(|line| line.starts_with("# ")).count(), 1, "{}", page.display());
+    }
+}
+
+/// The command lines of ours on a page, in blocks and in the running text, without what is said about them.
+fn commands(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut is_fenced = false;
+    for line in text.lines() {
+        is_fenced ^= line.trim_start().starts_with("```");
+        let code = line.trim_start().trim_start_matches("$ ");
+        let inline = line.split('`').skip(1).step_by(2);
+        for code in inline.chain((is_fenced || line.starts_with("    ")).then_some(code)) {
+            let parts = code.split(" && ").flat_map(|part| part.split(" | ")).map(str::trim);
+            for part in parts.filter(|part| part.starts_with("context-graph ")) {
+                let part = part.split("  ").next().unwrap().split(" #").next().unwrap();
+                found.push(
+                    part.split(['<', '>'])
+                        .next()
+                        .unwrap()
+                        .trim_end_matches([' ', '|'])
+                        .split('\\')
+                        .next()
+                        .unwrap()
+                        .to_owned(),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// The words of a command line: quotes are taken off, what may be left out is left out, of alternatives one is taken.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut quote = None;
+    let mut word = String::new();
+    let mut depth = 0;
+    for c in line.chars().chain([' ']) {
+        match c {
+            '[' if quote.is_none() => depth += 1,
+            ']' if quote.is_none() => depth -= 1,
+            _ if depth > 0 => {}
+            '\'' | '"' if quote.is_none() || quote == Some(c) => {
+                quote = if quote.is_some() { None } else { Some(c) }
+            }
+            ' ' if quote.is_none() => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            c => word.push(c),
+        }
+    }
+    words.iter().map(|word| word.split('|').next().unwrap().to_owned()).filter(|word| word != "…").collect()
+}
+
+#[test]
+fn every_command_in_the_manual_is_one_that_there_is() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    // The changelog also tells of what was.
+    for page in all().into_iter().filter(|page| !page.ends_with("CHANGELOG.md")) {
+        for line in commands(&std::fs::read_to_string(&page).unwrap()) {
+            seen += 1;
+            let ends_open = line.ends_with('…');
+            if let Err(error) = context_graph_cli::is_understood(&words(&line))
+                && !ends_open
+            {
+                wrong.push(format!(
+                    "{}: {line}: {}",
+                    page.display(),
+                    error.lines().next().unwrap_or_default()
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(seen > 100, "only {seen} commands were found");
+}
+
+#[test]
+fn the_policy_of_the_guide_does_what_the_guide_says() {
+    let guide = std::fs::read_to_string(root().join("docs/guides/stop.md")).unwrap();
+    let policy = guide.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let place = Place::new();
+    place.trusted_file("policy.toml", policy);
+    for (command, verdict) in
+        [("shipit production", "ask"), ("git push --force origin main", "deny"), ("cat customers/a", "deny")]
+    {
+        let said = place.run(&["policy", "explain", "--command", command, "--json"]).stdout;
+        assert!(said.contains(&format!("\"verdict\": \"{verdict}\"")), "{command}: {said}");
+    }
+}
