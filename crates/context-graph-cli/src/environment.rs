@@ -121,20 +121,48 @@ impl Environment {
         !refused && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
     }
 
-    /// The program that shows long texts a page at a time: the user's own, else `less`; none where it is refused or missing.
+    /// Whether programs can draw where they want on the terminal.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the place; a hook has no need to know, so it does not ask"
     )]
-    pub(crate) fn pager() -> Option<std::process::Command> {
+    pub(crate) fn moves_the_cursor() -> bool {
+        std::env::var_os("TERM").is_none_or(|terminal| !terminal.is_empty() && terminal != "dumb")
+    }
+
+    /// Whether letters beyond ASCII can be read where we print: the language says so, or nothing says otherwise.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub(crate) fn reads_unicode() -> bool {
+        let named = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
+        let locale = named.into_iter().find(|value| !value.is_empty()).unwrap_or_default().to_lowercase();
+        let letters =
+            locale.split('@').next().and_then(|named| named.split_once('.')).map(|(_, letters)| letters);
+        let is_plain = match letters {
+            Some(letters) => !matches!(letters, "utf-8" | "utf8"),
+            None => matches!(&*locale, "c" | "posix"),
+        };
+        !is_plain && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+    }
+
+    /// The program that shows long texts a page at a time: the user's own, else `less`; none where it is refused or missing. One that `stays` waits
+    /// for the reader even where everything fits.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the place; a hook has no need to know, so it does not ask"
+    )]
+    pub(crate) fn pager(stays: bool) -> Option<std::process::Command> {
         let own = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
         let mut words: Vec<String> =
             own.map(|pager| pager.split_whitespace().map(str::to_owned).collect()).unwrap_or_default();
         if words.is_empty() {
-            words = ["less", "-FRX"].map(str::to_owned).to_vec();
-        } else if words[0].ends_with("less") {
+            words.push("less".to_owned());
+        }
+        if words[0].ends_with("less") {
             // Without it, colours are shown as letters.
-            words.push("-FRX".to_owned());
+            words.push(if stays { "-R" } else { "-FRX" }.to_owned());
         }
         let is_there = words[0].contains('/')
             || Self::search_path().iter().any(|folder| folder.join(&words[0]).is_file());

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::Environment;
+
 /// Work that is done sooner is not worth a line.
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -39,7 +41,8 @@ impl Progress {
             let style =
                 ProgressStyle::with_template("{msg} {wide_bar} {human_pos} of {human_len}, {eta} left");
             let bar = ProgressBar::new(of).with_message(self.doing);
-            style.map_or(bar.clone(), |style| bar.with_style(style))
+            let signs = if Environment::reads_unicode() { "█░" } else { "#." };
+            style.map_or(bar.clone(), |style| bar.with_style(style.progress_chars(signs)))
         });
         bar.set_length(of);
         bar.set_position(done);

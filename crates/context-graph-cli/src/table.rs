@@ -58,26 +58,38 @@ pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> 
         text.push_str(&terminal::plain(line.as_ref(), false));
         text.push('\n');
     }
-    written(terminal::print(text.as_bytes()))
+    print_text(&text)
 }
 
 /// Text of our own, as it is: what comes from elsewhere has been made safe for a terminal.
 pub(crate) fn print_text(text: &str) -> Outcome {
-    written(terminal::print(text.as_bytes()))
+    written(terminal::print(terminal::shown(text).as_bytes()))
 }
 
 /// Text of our own, through a pager where it is longer than the terminal.
 pub(crate) fn page(text: &str) -> Outcome {
-    if terminal::is_longer_than_the_screen(text)
-        && let Some(mut pager) = Environment::pager()
-        && let Ok(mut child) = pager.stdin(Stdio::piped()).spawn()
-    {
-        // One who leaves early has seen enough.
-        let _ = child.stdin.take().map(|mut pipe| pipe.write_all(text.as_bytes()));
-        let _ = child.wait();
+    if terminal::is_longer_than_the_screen(text) && through_pager(text, false) {
         return Ok(());
     }
     print_text(text)
+}
+
+/// Text of our own, shown until the reader has seen enough.
+pub(crate) fn read_at_leisure(text: &str) -> Outcome {
+    if through_pager(text, true) {
+        return Ok(());
+    }
+    print_text(text)?;
+    terminal::asked("Enter goes back");
+    Ok(())
+}
+
+fn through_pager(text: &str, stays: bool) -> bool {
+    let Some(mut pager) = Environment::pager(stays) else { return false };
+    let Ok(mut child) = pager.stdin(Stdio::piped()).spawn() else { return false };
+    // One who leaves early has seen enough.
+    let _ = child.stdin.take().map(|mut pipe| pipe.write_all(terminal::shown(text).as_bytes()));
+    child.wait().is_ok()
 }
 
 /// One JSON value.

@@ -1,5 +1,6 @@
 //! Text for people. What an agent or a file said must not drive the terminal it is shown on.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 
@@ -18,6 +19,52 @@ pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
                 let _ = write!(out, "{}", c.escape_unicode());
             }
             c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text for people as their terminal can show it.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || Environment::reads_unicode() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(ascii(text))
+}
+
+/// The text in ASCII. Our own signs become others of one column, so that tables stay tables.
+pub(crate) fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii() => out.push(c),
+            '…' => out.push('~'),
+            '·' | '–' | '—' | '─' | '━' | '╌' => out.push('-'),
+            '●' => out.push('*'),
+            '◐' => out.push('+'),
+            '○' => out.push('o'),
+            '↳' | '→' | '▶' => out.push('>'),
+            '│' | '┃' | '┆' => out.push('|'),
+            '├' | '┤' | '└' | '┘' | '┌' | '┐' | '╰' | '╭' | '┴' | '┬' | '┼' => {
+                out.push('+')
+            }
+            '▁' => out.push('_'),
+            '▂' | '▃' => out.push('.'),
+            '▄' | '▅' => out.push('-'),
+            '▆' | '▇' => out.push('='),
+            '█' => out.push('#'),
+            '░' | '▒' | '▓' => out.push(':'),
+            '\u{201c}' | '\u{201d}' => out.push('"'),
+            '\u{2018}' | '\u{2019}' => out.push('\''),
+            '×' => out.push('x'),
+            'µ' => out.push('u'),
+            '✓' => out.push('+'),
+            '✗' => out.push('x'),
+            '\u{a0}' => out.push(' '),
+            c => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "{}", c.escape_unicode());
+            }
         }
     }
     out
@@ -109,12 +156,12 @@ pub(crate) fn print(bytes: &[u8]) -> bool {
 
 /// One line for people on stderr.
 pub(crate) fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "context-graph: {}", plain(text, false));
+    let _ = writeln!(std::io::stderr().lock(), "context-graph: {}", shown(&plain(text, false)));
 }
 
 /// Lines of our own for people on stderr, as they are.
 pub(crate) fn note(lines: &str) {
-    let _ = std::io::stderr().lock().write_all(lines.as_bytes());
+    let _ = std::io::stderr().lock().write_all(shown(lines).as_bytes());
 }
 
 /// Whether the user says yes. Without a terminal the answer is no.
@@ -133,7 +180,7 @@ pub(crate) fn asked(question: &str) -> Option<String> {
         return None;
     }
     let mut stderr = std::io::stderr().lock();
-    let _ = write!(stderr, "{} ", plain(question, false)).and_then(|()| stderr.flush());
+    let _ = write!(stderr, "{} ", shown(&plain(question, false))).and_then(|()| stderr.flush());
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).ok()?;
     Some(answer.trim().to_lowercase())
@@ -148,6 +195,14 @@ mod tests {
         assert_eq!(plain("a\x1b[31mb\u{202e}c\r\n", false), "a\\u{1b}[31mb\\u{202e}c\\u{d}\\u{a}");
         assert_eq!(plain("a\nb", true), "a\nb");
         assert_eq!(plain("grüße 日本", false), "grüße 日本");
+    }
+
+    #[test]
+    fn signs_of_ours_have_one_of_ascii_each() {
+        let signs = "…·–—─━╌●◐○↳→▶│┃┆├┤└┘┌┐╰╭┴┬┼▁▂▃▄▅▆▇█░▒▓“”‘’×µ✓✗";
+        let shown = ascii(signs);
+        assert!(shown.is_ascii() && shown.len() == signs.chars().count(), "{shown}");
+        assert_eq!(ascii("grüße"), "gr\\u{fc}\\u{df}e");
     }
 
     #[test]

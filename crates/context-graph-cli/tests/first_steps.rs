@@ -52,7 +52,7 @@ fn init_and_uninstall_answer_programs_even_with_nothing_to_do() {
     assert!(again["changed"] == false && again["changes"] == json!([]) && again["diff"] == "", "{again}");
     assert_eq!(answer(&["uninstall", "--json", "--yes"])["changed"], true);
     let refused = Place::new().run(&["init", "--json"]);
-    assert!(refused.code == 1 && refused.json()["success"] == false, "one answer: {refused:?}");
+    assert!(refused.code == 1 && refused.json()["error_code"] == "usage", "one answer: {refused:?}");
 }
 
 #[test]

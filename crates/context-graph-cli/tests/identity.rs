@@ -178,7 +178,7 @@ fn a_snapshot_that_makes_no_sense_is_refused_by_its_field() {
         let answer = run.json();
         assert_eq!((run.code, &answer["error_code"]), (1, &json!(code)), "{run:?}");
         assert!(
-            answer["error"]
+            answer["message"]
                 .as_str()
                 .unwrap()
                 .to_lowercase()
@@ -190,7 +190,7 @@ fn a_snapshot_that_makes_no_sense_is_refused_by_its_field() {
     let mut cut = good;
     cut.as_object_mut().unwrap().remove("coupling");
     let run = place.send(&["session", "save", "--json"], cut.to_string());
-    assert!(run.json()["error"].as_str().unwrap().contains("coupling"), "{run:?}");
+    assert!(run.json()["message"].as_str().unwrap().contains("coupling"), "{run:?}");
 }
 
 #[test]
@@ -203,5 +203,5 @@ fn a_script_can_stop_at_a_crisis() {
     let run = place.run(&["session", "status", "s", "--fail-in-crisis", "--json"]);
     let answer = run.json();
     assert_eq!((run.code, &answer["error_code"]), (1, &json!("crisis")), "{run:?}");
-    assert_eq!(answer["error"], "Crisis threshold breached: IC=0.25");
+    assert_eq!(answer["message"], "Crisis threshold breached: IC=0.25");
 }

@@ -9,6 +9,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use common::terminal::OnTerminal;
 use common::{Place, Run};
 use serde_json::{Value, json};
 
@@ -35,6 +36,20 @@ impl<'p> Told<'p> {
         let stdin = stdin.to_string();
         let run = self.place.send(args, &stdin);
         self.tell(args, Some(&stdin), &run)
+    }
+
+    /// Runs on a terminal of so many columns, with these variables.
+    fn run_on_terminal(&mut self, args: &[&str], columns: u16, variables: &[(&str, &str)]) -> &mut Self {
+        let mut command = self.place.command(args);
+        command.env("TERM", "xterm-256color").env("PAGER", "cat").envs(variables.iter().copied());
+        let run = OnTerminal::start(command, columns).end();
+        // So that a reader sees what is coloured, and how.
+        let run = Run { stdout: run.stdout.replace('\x1b', "ESC"), ..run };
+        let told = variables
+            .iter()
+            .fold(format!("[{columns} columns]"), |told, (name, value)| format!("{told} {name}={value}"));
+        self.text += &format!("{told}\n");
+        self.tell(args, None, &run)
     }
 
     fn tell(&mut self, args: &[&str], stdin: Option<&str>, run: &Run) -> &mut Self {
@@ -225,4 +240,144 @@ fn doctor_finds_what_is_wrong() {
     let mut told = Told::new(&place);
     told.run(&["doctor"]).run(&["init", "--yes"]).run(&["uninstall", "--yes"]);
     told.check("doctor");
+}
+
+#[test]
+fn the_first_use() {
+    let place = Place::new();
+    let mut told = Told::new(&place);
+    told.run(&["session", "list"]).run(&["audit", "log"]).run(&["init", "--dry-run"]).run(&["init", "--yes"]);
+    worked_in(&mut Told::new(&place));
+    told.run(&["session", "list"]).run(&["audit", "log"]).run(&[
+        "policy",
+        "explain",
+        "--command",
+        "git push --force",
+    ]);
+    told.check("first-use");
+}
+
+#[test]
+fn without_a_store() {
+    let place = Place::new();
+    let mut told = Told::new(&place);
+    for args in [
+        &["session", "list"][..],
+        &["session", "show"],
+        &["session", "status"],
+        &["consciousness", "brief"],
+        &["consciousness", "status"],
+        &["consciousness", "explain"],
+        &["audit", "log"],
+        &["audit", "trace"],
+        &["audit", "stats"],
+        &["audit", "sql", "SELECT 1"],
+        &["audit", "verify"],
+        &["audit", "export"],
+        &["maintain"],
+    ] {
+        told.run(args);
+    }
+    told.run(&["session", "list", "--json"])
+        .run(&["session", "status", "--json"])
+        .run(&["session", "show", "3f2a"]);
+    told.check("no-store");
+}
+
+#[test]
+fn wrong_flags() {
+    let place = Place::new();
+    let mut told = Told::new(&place);
+    for args in [
+        &["audit", "log", "--outcom", "failure"][..],
+        &["audit", "log", "--outcome", "bad"],
+        &["audit", "log", "--limit", "many"],
+        &["audit", "search", "parser"],
+        &["audit"],
+        &["policy", "explain", "ls"],
+        &["session", "list", "--project", "/no/such/folder"],
+        &["init", "--shared", "--user"],
+        &["browse"],
+        &["audit", "log", "--outcom", "failure", "--json"],
+    ] {
+        told.run(args);
+    }
+    told.check("wrong-flags");
+}
+
+/// What is looked at most.
+const LOOKED_AT: [&[&str]; 5] = [
+    &["session", "list"],
+    &["session", "status", "s1"],
+    &["audit", "log"],
+    &["audit", "trace", "s1"],
+    &["policy", "list"],
+];
+
+#[test]
+fn narrow_and_wide_terminals_with_and_without_colour() {
+    let place = Place::without_upkeep();
+    worked_in(&mut Told::new(&place));
+    for (columns, variables, name) in [
+        (60, &[][..], "terminal-60"),
+        (120, &[][..], "terminal-120"),
+        (60, &[("NO_COLOR", "1")][..], "terminal-60-no-colour"),
+        (120, &[("NO_COLOR", "1")][..], "terminal-120-no-colour"),
+    ] {
+        let mut told = Told::new(&place);
+        for args in LOOKED_AT {
+            told.run_on_terminal(args, columns, variables);
+        }
+        let is_coloured = told.text.contains("ESC[");
+        assert_eq!(is_coloured, variables.is_empty(), "{}", told.text);
+        for args in [&["session", "list"][..], &["policy", "list"], &["audit", "log"]] {
+            let mut table = Told::new(&place);
+            table.run_on_terminal(args, columns, &[("NO_COLOR", "1")]);
+            let is_too_wide =
+                |line: &&str| line.chars().count() > usize::from(columns) && !line.starts_with('[');
+            // Rules are told whole.
+            let wide: Vec<&str> =
+                table.text.lines().filter(is_too_wide).filter(|line| !line.contains(" [deny")).collect();
+            assert!(wide.is_empty(), "{wide:#?}");
+        }
+        told.check(name);
+    }
+}
+
+#[test]
+fn a_terminal_without_unicode_is_shown_ascii() {
+    let place = Place::without_upkeep();
+    worked_in(&mut Told::new(&place));
+    let verbs = LOOKED_AT.into_iter().chain([
+        &["audit", "stats"][..],
+        &["session", "show", "s1"],
+        &["audit", "show", "t3"],
+        &["consciousness", "status"],
+        &["audit", "verify"],
+        &["doctor"],
+        &["--help"],
+        &["statusline", "--help"],
+        &["init", "--dry-run"],
+        &["audit", "log", "--outcome", "bad"],
+    ]);
+    for args in verbs {
+        for (name, value) in
+            [("LC_ALL", "C"), ("LC_ALL", "POSIX"), ("LANG", "de_DE.ISO-8859-1"), ("TERM", "dumb")]
+        {
+            let output = place.command(args).env(name, value).output().unwrap();
+            for shown in [&output.stdout, &output.stderr] {
+                assert!(shown.is_ascii(), "{args:?} with {name}={value}: {}", String::from_utf8_lossy(shown));
+            }
+        }
+    }
+    let mut told = Told::new(&place);
+    for args in LOOKED_AT {
+        told.run_on_terminal(args, 60, &[("LC_ALL", "C"), ("TERM", "dumb")]);
+    }
+    // What the test puts in place of measured times is none of ours.
+    assert!(told.text.replace('…', "").is_ascii(), "{}", told.text);
+    told.check("terminal-ascii");
+    let unicode =
+        place.command(&["session", "show", "s1", "--events", "1"]).env("LC_ALL", "C.UTF-8").output().unwrap();
+    assert!(String::from_utf8(unicode.stdout).unwrap().contains('…'));
 }

@@ -65,7 +65,9 @@ fn the_generated_pages_of_the_manual_are_current() {
 
 #[test]
 fn the_published_schemas_are_valid_schemas() {
-    let files = [context_graph_cli::config_schema(), context_graph_cli::policy_schema()];
+    let answers = fs::read_to_string(root().join("docs/reference/answers.schema.json")).unwrap();
+    let answers: Value = serde_json::from_str(&answers).unwrap();
+    let files = [context_graph_cli::config_schema(), context_graph_cli::policy_schema(), answers];
     let messages = [theirs::payloads(), theirs::replies(), ours::hook_output(), ours::hook_input()];
     for schema in messages.iter().chain(&files) {
         jsonschema::meta::validate(schema).unwrap();

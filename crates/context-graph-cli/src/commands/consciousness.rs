@@ -7,6 +7,7 @@ use context_graph_core::session::Session;
 use serde_json::json;
 
 use super::failure::{Failure, Outcome};
+use super::hooks::error::ErrorCode;
 use super::session::{PlaceArgs, Shelf, look_up};
 use crate::config::Config;
 use crate::trust::ProjectFiles;
@@ -64,6 +65,8 @@ fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
             Some(id) => Err(Failure::session_not_found(id).with_next_step(
                 "only sessions that have not ended are in the cache; `consciousness status` looks further",
             )),
+            None if args.place.json => Err(Failure::new(ErrorCode::SessionNotFound, "no session is open")
+                .with_next_step("`consciousness status` tells of the newest one")),
             None => table::print_lines(["no session is open"]),
         };
     };

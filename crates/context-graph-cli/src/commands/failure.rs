@@ -3,7 +3,7 @@
 use std::fmt;
 
 use context_graph_storage::StorageError;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::hooks::error::{ErrorCode, HookError};
 use super::session::NONE_YET;
@@ -85,6 +85,15 @@ impl Failure {
         self
     }
 
+    /// The one form that failures of every verb but the hooks have for programs.
+    fn as_json(&self) -> Value {
+        let mut object = json!({"error_code": self.code, "message": self.message});
+        if let Some(hint) = &self.next_step {
+            object["hint"] = hint.as_str().into();
+        }
+        object
+    }
+
     /// Says it, and how the process ends.
     pub(crate) fn report(&self, as_json: bool) -> ExitStatus {
         if self.nothing_there && !as_json {
@@ -95,8 +104,7 @@ impl Failure {
             terminal::complain(&self.to_string());
         }
         if as_json && !self.answered {
-            let object = json!({"success": false, "error": self.message, "error_code": self.code});
-            terminal::print(visible(&format!("{object}\n")).as_bytes());
+            terminal::print(visible(&format!("{}\n", self.as_json())).as_bytes());
         }
         match self.code {
             ErrorCode::Corruption => ExitStatus::Corruption,

@@ -17,6 +17,7 @@ use crate::paths::without_verbatim_prefix;
 use crate::{Environment, ExitStatus, installed, terminal};
 
 mod audit;
+mod browse;
 mod config;
 mod consciousness;
 mod dashboard;
@@ -93,10 +94,11 @@ pub(crate) enum Command {
     },
     /// The audit log: every tool call, with what was decided and how it ended
     Audit {
-        /// What to show
+        /// What to show; on a terminal `browse` where nothing is said
         #[command(subcommand)]
-        command: audit::AuditCommands,
+        command: Option<audit::AuditCommands>,
     },
+    Browse(browse::BrowseArgs),
     Dashboard(dashboard::DashboardArgs),
     Replay(replay::ReplayArgs),
     Import(import::ImportArgs),
@@ -164,7 +166,9 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Doctor(args) => doctor::run(&args, &environment),
         Command::Session { command } => session::run(command, &environment),
         Command::Consciousness { command } => consciousness::run(&command, &environment),
-        Command::Audit { command } => audit::run(&command, &environment),
+        Command::Audit { command: Some(command) } => audit::run(&command, &environment),
+        Command::Audit { command: None } => browse::run(&browse::BrowseArgs::default(), &environment),
+        Command::Browse(args) => browse::run(&args, &environment),
         Command::Dashboard(args) => dashboard::run(&args, &environment),
         Command::Replay(args) => replay::run(&args),
         Command::Import(args) => import::run(&args, &environment),
@@ -178,8 +182,13 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
     };
     match outcome {
         Ok(()) => ExitStatus::Success,
-        Err(failure) => failure.report(args.iter().any(|arg| arg == "--json")),
+        Err(failure) => failure.report(asks_for_json(args)),
     }
+}
+
+/// Whether the answer is for a program, mistakes included.
+fn asks_for_json(args: &[OsString]) -> bool {
+    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 
 fn run_hooks(command: HookCommand, started: Instant) -> ExitStatus {
@@ -190,14 +199,28 @@ fn run_hooks(command: HookCommand, started: Instant) -> ExitStatus {
 /// Help and version are answers; the rest is a mistake, and exits 1 because the client takes 2 for a refusal.
 fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatus {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        terminal::print(error.render().to_string().as_bytes());
+        terminal::print(terminal::shown(&error.render().to_string()).as_bytes());
         return ExitStatus::Success;
     }
-    let _ = error.print();
-    if let Some(meant) = meant(args) {
+    let is_hook = args.get(1).is_some_and(|arg| arg == "hooks");
+    let meant = meant(args);
+    if asks_for_json(args) && !is_hook {
+        let said = error.render().to_string();
+        let words = said.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let tip = || said.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+        let next = meant.or_else(|| tip().map(str::to_owned));
+        let next = next.unwrap_or_else(|| "--help says what there is".to_owned());
+        return Failure::usage(words).with_next_step(next).report(true);
+    }
+    if Environment::reads_unicode() {
+        let _ = error.print();
+    } else {
+        terminal::note(&error.render().to_string());
+    }
+    if let Some(meant) = meant {
         terminal::complain(&meant);
     }
-    if args.get(1).is_some_and(|arg| arg == "hooks") {
+    if is_hook {
         hooks::usage_failure(error, args.get(2).is_some_and(|arg| arg == "pre-tool"), started);
     }
     ExitStatus::Error
@@ -299,25 +322,64 @@ pub(crate) fn read_file_or_stdin(path: &Path) -> Result<Vec<u8>, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use clap::CommandFactory as _;
     use context_graph_policy::guards::own_verbs::use_of;
 
     use super::Cli;
 
-    fn leaves(command: &clap::Command, words: &[&str], into: &mut Vec<String>) {
+    /// Every verb by its words, with whether it takes `--json`.
+    fn leaves<'c>(command: &'c clap::Command, words: &[&'c str], into: &mut Vec<(Vec<&'c str>, bool)>) {
         let mut verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help").peekable();
-        if verbs.peek().is_none() && use_of(words).is_none() {
-            into.push(words.join(" "));
+        if verbs.peek().is_none() {
+            let has_json = command.get_arguments().any(|arg| arg.get_long() == Some("json"));
+            into.push((words.to_vec(), has_json));
         }
         for verb in verbs {
             leaves(verb, &[words, &[verb.get_name()]].concat(), into);
         }
     }
 
+    /// Verbs that print no data, or not for programs, with the reason.
+    const WITHOUT_JSON: &[(&str, &str)] = &[
+        ("browse", "a screen to look at; `session list` and `audit log` answer programs"),
+        ("completions", "a script for a shell"),
+        ("config edit", "opens an editor"),
+        ("demo", "a story to look at"),
+        ("hooks event", "a hook answers in JSON anyway, as its protocol says"),
+        ("hooks post-tool", "as above"),
+        ("hooks pre-tool", "as above"),
+        ("hooks prompt-submit", "as above"),
+        ("hooks session-end", "as above"),
+        ("hooks session-start", "as above"),
+        ("man", "writes manual pages"),
+        ("run-actions", "started by hooks, prints nothing"),
+        ("statusline", "one line, as the client's protocol says"),
+    ];
+
+    #[test]
+    fn every_verb_that_prints_data_answers_programs_and_is_described() {
+        let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/answers.schema.json");
+        let schema: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+        let described = schema["properties"].as_object().unwrap();
+        let (command, mut verbs) = (Cli::command(), Vec::new());
+        leaves(&command, &[], &mut verbs);
+        for (words, has_json) in &verbs {
+            let verb = words.join(" ");
+            let is_excused = WITHOUT_JSON.iter().any(|(excused, _)| *excused == verb);
+            assert_eq!(*has_json, !is_excused, "`{verb}` needs --json, or a reason in WITHOUT_JSON");
+            assert_eq!(*has_json, described.contains_key(&verb), "`{verb}` in answers.schema.json");
+        }
+        assert_eq!(verbs.iter().filter(|(_, has_json)| *has_json).count() + 1, described.len());
+    }
+
     #[test]
     fn the_guard_knows_of_every_verb_whether_an_agent_may_use_it() {
-        let mut unknown = Vec::new();
-        leaves(&Cli::command(), &[], &mut unknown);
+        let (command, mut verbs) = (Cli::command(), Vec::new());
+        leaves(&command, &[], &mut verbs);
+        let unknown: Vec<_> = verbs.iter().filter(|(words, _)| use_of(words).is_none()).collect();
         assert!(unknown.is_empty(), "not in the guard's table of verbs (own_verbs.rs): {unknown:?}");
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn run(environment: &Environment) -> ExitStatus {
         input::read_stdin(Some(true), |_, _| ()).ok().flatten().and_then(|bytes| decode::object(&bytes).ok());
     let line = said.map(|said| line(&said, environment)).unwrap_or_default();
     watchdog::disarm();
-    terminal::print(format!("{line}\n").as_bytes());
+    terminal::print(terminal::shown(&format!("{line}\n")).as_bytes());
     ExitStatus::Success
 }
 

@@ -5,6 +5,7 @@
     reason = "a module of several test programs, each of which uses its own part"
 )]
 
+pub mod answers;
 #[cfg(unix)]
 pub mod terminal;
 
@@ -97,12 +98,16 @@ impl Place {
 
     /// Runs with nothing on stdin.
     pub fn run(&self, args: &[&str]) -> Run {
-        finish(self.command(args).output().unwrap())
+        let run = finish(self.command(args).output().unwrap());
+        answers::check(args, &run);
+        run
     }
 
     /// Runs with this on stdin.
     pub fn send(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Run {
-        send(self.command(args), stdin.as_ref())
+        let run = send(self.command(args), stdin.as_ref());
+        answers::check(args, &run);
+        run
     }
 }
 
@@ -143,10 +148,11 @@ impl Run {
     pub fn failed(&self, code: &str) -> String {
         assert_eq!(self.code, 1, "{self:?}");
         let json = self.json();
-        assert_eq!(json["success"], false, "{self:?}");
         assert_eq!(json["error_code"], code, "{self:?}");
         assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
-        json["error"].as_str().unwrap().to_owned()
+        // Hooks answer in the form of their protocol.
+        let words = if json["success"] == false { &json["error"] } else { &json["message"] };
+        words.as_str().unwrap().to_owned()
     }
 }
 

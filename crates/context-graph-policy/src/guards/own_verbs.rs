@@ -27,6 +27,7 @@ const VERBS: &[(&str, Use)] = &[
     ("audit stats", Use::Question),
     ("audit trace", Use::Question),
     ("audit verify", Use::QuestionUnless("--acknowledge")),
+    ("browse", Use::Question),
     ("completions", Use::Question),
     ("config edit", Use::Change),
     ("config path", Use::Question),

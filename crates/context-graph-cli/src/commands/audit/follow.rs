@@ -107,7 +107,7 @@ fn print(lines: &[Line], as_json: bool) -> bool {
         if as_json {
             write_line(&mut stdout, &line.to_json())
         } else {
-            writeln!(stdout, "{}", line.to_text(width, now_ms))
+            writeln!(stdout, "{}", terminal::shown(&line.to_text(width, now_ms)))
         }
     };
     lines.iter().try_for_each(&mut write).is_ok() && stdout.flush().is_ok()

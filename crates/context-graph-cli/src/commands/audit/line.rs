@@ -96,7 +96,11 @@ impl Line {
         let paint = |text: &str| terminal::painted(&terminal::fit(text, width), self.colour());
         // Rules are told whole, below a line that has no room for them.
         if is_too_wide && !ruling.is_empty() {
-            return format!("{}\n{}", paint(&text), paint(&format!("   {ruling}")));
+            return format!(
+                "{}\n{}",
+                paint(&text),
+                terminal::painted(&format!("   {ruling}"), self.colour())
+            );
         }
         paint(&whole)
     }

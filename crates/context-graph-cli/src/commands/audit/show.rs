@@ -4,6 +4,7 @@ pub(crate) mod find;
 mod page;
 
 use clap::Args;
+use context_graph_core::audit::Entry;
 use serde_json::json;
 
 use crate::commands::failure::{Failure, Outcome};
@@ -36,6 +37,15 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
             entries => table::print_json(&json!(entries)),
         };
     }
-    let pages: Vec<Vec<String>> = entries.iter().map(|entry| page::of(entry, args.full)).collect();
-    table::print_lines(pages.join(&String::new()))
+    table::print_lines(told(&entries, args.full))
+}
+
+/// The entries of this name, for people.
+pub(crate) fn pages(shelf: &Shelf, id: &str, full: bool) -> Result<Vec<String>, Failure> {
+    Ok(told(&find::find(shelf, id)?, full))
+}
+
+fn told(entries: &[Entry], full: bool) -> Vec<String> {
+    let pages: Vec<Vec<String>> = entries.iter().map(|entry| page::of(entry, full)).collect();
+    pages.join(&String::new())
 }

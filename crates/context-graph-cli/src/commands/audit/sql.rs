@@ -61,9 +61,9 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
     if format != Format::Table {
         let mut out = BufWriter::new(io::stdout().lock());
         let mut columns = Vec::new();
-        let mut written = if format == Format::Json { out.write_all(b"[") } else { Ok(()) };
+        let mut written = Ok(());
         let mut rows = 0_u64;
-        store.ask(&args.query, at_most, &mut |answer| {
+        let asked = store.ask(&args.query, at_most, &mut |answer| {
             written = match answer {
                 Answer::Columns(names) => {
                     columns = names;
@@ -79,8 +79,18 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
                 }
             };
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        let end = if format == Format::Json { &b"\n]\n"[..] } else { b"" };
+        });
+        if let Err(error) = asked {
+            // Half an answer is not followed by a second one.
+            let _ = out.flush();
+            let failure = Failure::from(error);
+            return Err(if rows > 0 { failure.answered() } else { failure });
+        }
+        let end = match format {
+            Format::Json if rows == 0 => &b"[]\n"[..],
+            Format::Json => b"\n]\n",
+            _ => b"",
+        };
         return match written.and_then(|()| out.write_all(end)).and_then(|()| out.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(Failure::usage(format!("the answer could not be written: {error}")).answered())
@@ -139,6 +149,6 @@ fn json(number: u64, columns: &[String], cells: Vec<Cell>, out: &mut dyn Write) 
         Cell::Bytes(_) => text(&cell).into(),
     };
     let row: Map<String, Value> = columns.iter().cloned().zip(cells.into_iter().map(value)).collect();
-    let separator = if number > 1 { ",\n  " } else { "\n  " };
+    let separator = if number > 1 { ",\n  " } else { "[\n  " };
     write!(out, "{separator}{}", visible(&Value::Object(row).to_string()))
 }

@@ -75,7 +75,8 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
         None => Ok(()),
         Some(found) => {
             Err(Failure::new(ErrorCode::Corruption, format!("the record does not hold: {}", line(&found)))
-                .with_next_step(next_step(&findings.losses)))
+                .with_next_step(next_step(&findings.losses))
+                .answered())
         }
     }
 }

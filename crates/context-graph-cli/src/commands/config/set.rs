@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_storage::safe_open::{self, Folder};
+use serde_json::json;
 use toml_edit::{DocumentMut, Item, Value};
 
 use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
@@ -41,6 +42,10 @@ pub(crate) struct SetArgs {
 
     /// Its value
     value: String,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Open `config.toml` in your editor, and check it afterwards
@@ -79,6 +84,11 @@ pub(super) fn set(args: &SetArgs, environment: &Environment) -> Outcome {
     let before = ProjectFiles::of(&environment).standing();
     write(&path, &text)?;
     let kept = if args.file.user { None } else { trust::keep(before, &environment) };
+    if args.json {
+        return table::print_json(
+            &json!({"key": args.key, "value": args.value, "file": path, "notes": kept.into_iter().collect::<Vec<_>>()}),
+        );
+    }
     table::print_lines(
         [format!("{} = {} in {}", args.key, args.value, path.display())].into_iter().chain(kept),
     )

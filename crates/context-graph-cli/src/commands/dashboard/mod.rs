@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use clap::Args;
 use context_graph_web::{Loopback, Site, Trouble};
+use serde_json::json;
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
@@ -56,6 +57,10 @@ pub(crate) struct DashboardArgs {
     /// Print the address and do not open a browser
     #[arg(long)]
     no_open: bool,
+
+    /// Print the address in JSON, on one line
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &DashboardArgs, environment: &Environment) -> Outcome {
@@ -73,7 +78,11 @@ pub(crate) fn run(args: &DashboardArgs, environment: &Environment) -> Outcome {
         .with_next_step("without --port a free one is taken")
     })?;
     let address = loopback.address();
-    table::print_lines([address.as_str(), "Ctrl-C ends it; so does an hour without a visitor."])?;
+    if args.json {
+        table::print_json_lines(&format!("{}\n", json!({"address": address})))?;
+    } else {
+        table::print_lines([address.as_str(), "Ctrl-C ends it; so does an hour without a visitor."])?;
+    }
     let opened = if args.no_open { None } else { open::in_browser(&address, environment) };
     let served = loopback.run(&site, IDLE);
     if let Some(file) = opened {

@@ -10,6 +10,8 @@ use context_graph_events::envelope::HookEventType;
 use context_graph_settings::{AgentClient, Change, HookEntry, Missing, OnFailure, Plan, PlannedHook};
 use context_graph_storage::safe_open::{self, Share};
 
+use serde_json::json;
+
 use super::budget;
 use super::error::ErrorCode;
 use crate::commands::doctor;
@@ -76,6 +78,10 @@ pub struct GenerateConfigArgs {
     /// Do not ask; without a terminal nobody is asked
     #[arg(long, short)]
     pub yes: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The hooks that have a script.
@@ -222,7 +228,7 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     }
     let named = |path: &Path| if args.absolute { None } else { from_project(path, root) };
     let plan = plan(&scripts, args.shell, named);
-    if !args.yes && terminal::is_asked() {
+    if !args.yes && !args.json && terminal::is_asked() {
         ask(&scripts, &plan, environment)?;
     }
     let from = writing_from(root, &folder).map_err(|error| failed(&folder, &error))?;
@@ -233,6 +239,11 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
             .map_err(|error| failed(path, &error))?;
     }
     let (file, edited) = install_unasked(environment, Scope::Project, &plan)?;
+    if args.json {
+        let scripts: Vec<&Path> = scripts.iter().map(|(_, path)| path.as_path()).collect();
+        let changes: Vec<String> = edited.changes.iter().map(ToString::to_string).collect();
+        return table::print_json(&json!({"scripts": scripts, "file": file, "changes": changes}));
+    }
     let mut told = String::new();
     for (_, path) in &scripts {
         // Writing to a String cannot fail.

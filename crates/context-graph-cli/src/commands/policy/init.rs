@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use clap::Args;
 use context_graph_storage::safe_open::{Access, Folder};
+use serde_json::json;
 
 use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
@@ -76,5 +77,8 @@ pub(super) fn run(args: &InitArgs, environment: &Environment) -> Outcome {
         .and_then(|mut file| file.write_all(STARTER.as_bytes()))
         .map_err(failed)?;
     let kept = if args.user { None } else { trust::keep(before, &environment) };
+    if args.place.json {
+        return table::print_json(&json!({"file": path, "notes": kept.into_iter().collect::<Vec<_>>()}));
+    }
     table::print_lines([format!("wrote {}", path.display())].into_iter().chain(kept))
 }

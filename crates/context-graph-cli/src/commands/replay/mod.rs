@@ -33,6 +33,10 @@ pub(crate) struct ReplayArgs {
     /// How to answer
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: ReplayFormat,
+
+    /// Short for `--format jsonl`
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -53,7 +57,7 @@ pub fn tell_transcript(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn run(args: &ReplayArgs) -> Outcome {
-    let mut player = Player::new(args.format == ReplayFormat::Jsonl);
+    let mut player = Player::new(args.json || args.format == ReplayFormat::Jsonl);
     if let Some(file) = &args.events {
         events::play(file, &mut player)?;
     } else {
@@ -64,7 +68,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
         return Err(Failure::new(
             super::hooks::error::ErrorCode::Parse,
             format!("{} could not be understood", crate::summary::counted(bad, "line", "lines")),
-        ));
+        )
+        .answered());
     }
     Ok(())
 }

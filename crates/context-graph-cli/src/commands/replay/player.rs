@@ -49,7 +49,7 @@ impl Player {
             let _ = out.flush();
             return self.bad;
         }
-        terminal::print(self.told().as_bytes());
+        terminal::print(terminal::shown(&self.told()).as_bytes());
         self.bad
     }
 

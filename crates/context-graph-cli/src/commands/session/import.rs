@@ -7,6 +7,7 @@ use context_graph_core::session::{EventRecord, Session};
 use context_graph_storage::sessions::{encode_record, encode_session};
 use context_graph_storage::store::{About, FoldBatch, LogRecord, Why};
 use serde::Deserialize;
+use serde_json::json;
 
 use super::export::FORMAT;
 use super::{PlaceArgs, Shelf};
@@ -104,6 +105,9 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         about: Some(About::of(&session)),
         ..FoldBatch::of(session.snapshot.clone())
     })?;
+    if args.place.json {
+        return table::print_json(&json!({"session_id": id, "records": count}));
+    }
     table::print_lines([format!("imported {id}: {}", counted(count, "record", "records"))])
 }
 

@@ -105,6 +105,11 @@ pub(crate) fn look_up(
     }
 }
 
+/// A session for people, with its newest events; 0 for all.
+pub(crate) fn story_of(shelf: &Shelf, id: &str, events: usize) -> Result<Vec<String>, Failure> {
+    show::told(shelf, id, events, false)
+}
+
 /// The sessions of a project, opened for looking.
 pub(crate) struct Shelf {
     pub(crate) sessions: Sessions,

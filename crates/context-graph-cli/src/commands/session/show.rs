@@ -4,8 +4,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::story::{self, Line};
-use super::{PlaceArgs, look_up, to_json};
-use crate::commands::failure::Outcome;
+use super::{PlaceArgs, Shelf, look_up, to_json};
+use crate::commands::failure::{Failure, Outcome};
 use crate::summary::counted;
 use crate::{Environment, explain, summary, table, time};
 
@@ -30,33 +30,46 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
     let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };
-    let session = shelf.view(&id)?.session;
-    let calls = shelf.calls_of(&id)?;
-    let likeness = shelf.likeness(&session)?;
-    let records = shelf.sessions.records(shelf.store.as_ref(), &id)?;
-    let skipped = if args.events == 0 { 0 } else { records.len().saturating_sub(args.events) };
-    let lines: Vec<Line> =
-        records.iter().skip(skipped).map(|(seq, record)| story::line(*seq, record)).collect();
-    if args.place.json {
-        let events: Vec<Value> = lines.iter().map(Line::to_json).collect();
-        let mut object = to_json(&session, calls);
-        object["events"] = json!(events);
-        object["likeness"] = json!(likeness);
-        object["events_left_out"] = json!(skipped);
-        if args.explain {
-            object["explanation"] = explain::to_json(&session);
-        }
-        return table::print_json(&object);
+    if !args.place.json {
+        return table::print_lines(told(&shelf, &id, args.events, args.explain)?);
     }
+    let session = shelf.view(&id)?.session;
+    let (lines, skipped) = story(&shelf, &id, args.events)?;
+    let mut object = to_json(&session, shelf.calls_of(&id)?);
+    object["events"] = lines.iter().map(Line::to_json).collect::<Vec<Value>>().into();
+    object["likeness"] = json!(shelf.likeness(&session)?);
+    object["events_left_out"] = json!(skipped);
+    if args.explain {
+        object["explanation"] = explain::to_json(&session);
+    }
+    table::print_json(&object)
+}
+
+/// The newest events of a session, at most `limit` unless that is 0, and how many more there are.
+fn story(shelf: &Shelf, id: &str, limit: usize) -> Result<(Vec<Line>, usize), Failure> {
+    let records = shelf.sessions.records(shelf.store.as_ref(), id)?;
+    let skipped = if limit == 0 { 0 } else { records.len().saturating_sub(limit) };
+    Ok((records.iter().skip(skipped).map(|(seq, record)| story::line(*seq, record)).collect(), skipped))
+}
+
+/// A session for people.
+pub(super) fn told(
+    shelf: &Shelf,
+    id: &str,
+    events: usize,
+    with_explanation: bool,
+) -> Result<Vec<String>, Failure> {
+    let session = shelf.view(id)?.session;
+    let (lines, skipped) = story(shelf, id, events)?;
     let mut text = vec![
         format!("session {} ({})", session.snapshot.session_id, session.state.lifecycle),
         session.title(),
         format!("started {} in {}", time::local(session.state.started_ms), session.state.project),
     ];
     text.retain(|line| !line.is_empty());
-    text.extend(summary::of(&session, calls).lines().map(str::to_owned));
-    text.extend(likeness.map(summary::likeness));
-    if args.explain {
+    text.extend(summary::of(&session, shelf.calls_of(id)?).lines().map(str::to_owned));
+    text.extend(shelf.likeness(&session)?.map(summary::likeness));
+    if with_explanation {
         text.push(String::new());
         text.extend(explain::lines(&session));
     }
@@ -68,5 +81,5 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
         ));
     }
     text.extend(lines.iter().map(Line::to_text));
-    table::print_lines(text)
+    Ok(text)
 }

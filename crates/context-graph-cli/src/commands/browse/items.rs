@@ -1,0 +1,118 @@
+//! What there is to look at.
+
+use context_graph_storage::sessions::Trail;
+use context_graph_storage::store::{EntryRow, Filter, SessionQuery};
+
+use crate::commands::audit::show;
+use crate::commands::failure::Failure;
+use crate::commands::session::{self, PlaceArgs, Shelf};
+use crate::{Environment, clock, summary, terminal, time};
+
+/// More than anybody scrolls through; `audit log` has the rest.
+const MOST_SESSIONS: usize = 500;
+const MOST_CALLS: usize = 5000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Session,
+    Call,
+}
+
+/// One line of the list. All text in it is safe for a terminal.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) kind: Kind,
+    /// By which other verbs find it.
+    pub(super) id: String,
+    pub(super) at_ms: i64,
+    pub(super) when: String,
+    /// How a call ended; of a session, how many calls it has.
+    pub(super) note: String,
+    pub(super) title: String,
+    pub(super) is_bad: bool,
+}
+
+impl Item {
+    /// What a filter looks at.
+    pub(super) fn text(&self) -> String {
+        format!("{} {} {}", self.title, self.note, self.id)
+    }
+}
+
+/// Where items and their texts come from.
+pub(super) trait Source {
+    /// The text of an item, safe for a terminal; all of it, or as much as a preview has room for.
+    fn text(&self, item: &Item, is_full: bool) -> Vec<String>;
+}
+
+/// The record of a project.
+pub(super) struct Records<'e> {
+    place: PlaceArgs,
+    environment: &'e Environment,
+}
+
+impl<'e> Records<'e> {
+    pub(super) fn new(place: PlaceArgs, environment: &'e Environment) -> Self {
+        Self { place, environment }
+    }
+
+    /// Sessions and calls, newest first.
+    pub(super) fn items(&self) -> Result<Vec<Item>, Failure> {
+        let shelf = Shelf::open(&self.place, self.environment)?;
+        let now_ms = clock::now_ms();
+        let query = SessionQuery { limit: Some(MOST_SESSIONS), ..SessionQuery::default() };
+        let mut items = Vec::new();
+        for entry in shelf.sessions.list(shelf.store.as_ref(), &query)? {
+            let session = shelf.view(&entry.session_id)?.session;
+            let at_ms = session.state.started_ms;
+            items.push(Item {
+                kind: Kind::Session,
+                id: terminal::plain(&entry.session_id, false),
+                at_ms,
+                when: time::local_short(at_ms, now_ms),
+                note: summary::counted(session.state.counters.calls(), "call", "calls"),
+                title: terminal::plain(&session.title(), false),
+                is_bad: session.classification().crisis_triggered,
+            });
+        }
+        let calls = Filter { tools: vec!["*".to_owned()], ..Filter::default() };
+        let calls = Trail::open(&shelf.sessions, shelf.store.as_ref())?.entries(&calls, MOST_CALLS)?;
+        items.extend(calls.iter().map(|row| call(row, now_ms)));
+        items.sort_by_key(|item| std::cmp::Reverse(item.at_ms));
+        Ok(items)
+    }
+
+    fn lines(&self, item: &Item, is_full: bool) -> Result<Vec<String>, Failure> {
+        let shelf = Shelf::open(&self.place, self.environment)?;
+        match item.kind {
+            Kind::Session => session::story_of(&shelf, &item.id, if is_full { 0 } else { 20 }),
+            Kind::Call => show::pages(&shelf, &item.id, is_full),
+        }
+    }
+}
+
+impl Source for Records<'_> {
+    fn text(&self, item: &Item, is_full: bool) -> Vec<String> {
+        let lines = self.lines(item, is_full).unwrap_or_else(|failure| vec![failure.to_string()]);
+        lines.iter().map(|line| terminal::plain(line, false)).collect()
+    }
+}
+
+fn call(row: &EntryRow, now_ms: i64) -> Item {
+    use context_graph_core::audit::Outcome;
+    let took = row.duration_ms.or(row.between_ms);
+    let note = match (row.outcome, took) {
+        (Some(Outcome::Success), Some(ms)) => summary::duration(ms),
+        (Some(outcome), _) => outcome.as_str().to_owned(),
+        (None, _) => String::new(),
+    };
+    Item {
+        kind: Kind::Call,
+        id: terminal::plain(&format!("{}:{}", row.session_id, row.seq), false),
+        at_ms: row.at_ms,
+        when: time::local_short(row.at_ms, now_ms),
+        note,
+        title: terminal::plain(&format!("{} {}", row.name, row.subject), false),
+        is_bad: matches!(row.outcome, Some(Outcome::Failure | Outcome::Denied | Outcome::Interrupted)),
+    }
+}

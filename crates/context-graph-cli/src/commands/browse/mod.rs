@@ -1,0 +1,60 @@
+//! `context-graph browse`: sessions and calls on the terminal, to be searched through and looked at.
+//!
+//! `state.rs` is what is shown and what keys do to it, `draw.rs` how it looks, `screen.rs` the terminal. The store is opened
+//! for each question and closed again, so that hooks never wait for somebody who reads.
+
+mod draw;
+mod items;
+mod screen;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::failure::{Failure, Outcome};
+use super::session::{NONE_YET, PlaceArgs};
+use super::{DB_PATH_HELP, project_folder};
+use crate::{Environment, table};
+use items::Records;
+use state::Browser;
+
+/// Search through sessions and calls on the terminal, with a preview
+#[derive(Debug, Default, Args)]
+#[command(
+    after_help = "Keys:\n  /       filter: letters in their order, not necessarily side by side; Enter keeps it, Esc drops it\n  \
+                  Enter   the whole text, in your pager\n  \
+                  y       copy the id\n  \
+                  Tab     sessions and calls, sessions, calls\n  \
+                  ?       all keys\n\nExample:\n  context-graph browse"
+)]
+pub(crate) struct BrowseArgs {
+    /// The project's folder [default: the one around the current folder]
+    #[arg(long, value_name = "DIR", value_parser = project_folder())]
+    project: Option<PathBuf>,
+
+    #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
+    db_path: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &BrowseArgs, environment: &Environment) -> Outcome {
+    let can_move = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if !can_move || !Environment::moves_the_cursor() {
+        return Err(Failure::usage("browsing needs a terminal")
+            .with_next_step("`context-graph session list` and `context-graph audit log` print the same"));
+    }
+    let place =
+        PlaceArgs { project: args.project.clone(), db_path: args.db_path.clone(), ..PlaceArgs::default() };
+    let records = Records::new(place, environment);
+    let items = match records.items() {
+        Err(failure) if failure.is_nothing_there() => Vec::new(),
+        items => items?,
+    };
+    if items.is_empty() {
+        return table::print_lines([NONE_YET]);
+    }
+    screen::run(Browser::new(items), &records)
+}
