@@ -32,36 +32,35 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(ascii(text))
 }
 
-/// The text in ASCII. Our own signs become others of one column, so that tables stay tables.
+/// Signs that we print, and what stands for them in ASCII: of one column too, so that tables stay tables.
+const SIGNS: [(&str, char); 15] = [
+    ("…", '~'),
+    ("·–—─━╌▄▅", '-'),
+    ("●", '*'),
+    ("◐├┤└┘┌┐╰╭┴┬┼✓", '+'),
+    ("○", 'o'),
+    ("↳→▶", '>'),
+    ("│┃┆", '|'),
+    ("▁", '_'),
+    ("▂▃", '.'),
+    ("▆▇", '='),
+    ("█", '#'),
+    ("░▒▓", ':'),
+    ("“”", '"'),
+    ("‘’", '\''),
+    ("×✗", 'x'),
+];
+
+/// The text in ASCII.
 pub(crate) fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        match c {
-            c if c.is_ascii() => out.push(c),
-            '…' => out.push('~'),
-            '·' | '–' | '—' | '─' | '━' | '╌' => out.push('-'),
-            '●' => out.push('*'),
-            '◐' => out.push('+'),
-            '○' => out.push('o'),
-            '↳' | '→' | '▶' => out.push('>'),
-            '│' | '┃' | '┆' => out.push('|'),
-            '├' | '┤' | '└' | '┘' | '┌' | '┐' | '╰' | '╭' | '┴' | '┬' | '┼' => {
-                out.push('+')
-            }
-            '▁' => out.push('_'),
-            '▂' | '▃' => out.push('.'),
-            '▄' | '▅' => out.push('-'),
-            '▆' | '▇' => out.push('='),
-            '█' => out.push('#'),
-            '░' | '▒' | '▓' => out.push(':'),
-            '\u{201c}' | '\u{201d}' => out.push('"'),
-            '\u{2018}' | '\u{2019}' => out.push('\''),
-            '×' => out.push('x'),
-            'µ' => out.push('u'),
-            '✓' => out.push('+'),
-            '✗' => out.push('x'),
-            '\u{a0}' => out.push(' '),
-            c => {
+        let sign = SIGNS.iter().find(|(signs, _)| signs.contains(c)).map(|(_, sign)| *sign);
+        match sign {
+            _ if c.is_ascii() => out.push(c),
+            Some(sign) => out.push(sign),
+            None if c == 'µ' => out.push('u'),
+            None => {
                 // Writing to a String cannot fail.
                 let _ = write!(out, "{}", c.escape_unicode());
             }

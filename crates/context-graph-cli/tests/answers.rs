@@ -164,7 +164,7 @@ fn keys_are_written_in_one_style() {
         }
         match schema {
             Value::Object(map) => {
-                map.iter().filter(|(key, _)| *key != "properties").for_each(|(_, inner)| look(inner, found))
+                map.iter().filter(|(key, _)| *key != "properties").for_each(|(_, inner)| look(inner, found));
             }
             Value::Array(items) => items.iter().for_each(|inner| look(inner, found)),
             _ => {}

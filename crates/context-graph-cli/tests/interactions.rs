@@ -48,7 +48,7 @@ impl<'p> Told<'p> {
         let told = variables
             .iter()
             .fold(format!("[{columns} columns]"), |told, (name, value)| format!("{told} {name}={value}"));
-        self.text += &format!("{told}\n");
+        self.text += &[&told, "\n"].concat();
         self.tell(args, None, &run)
     }
 
@@ -311,7 +311,7 @@ const LOOKED_AT: [&[&str]; 5] = [
     &["session", "status", "s1"],
     &["audit", "log"],
     &["audit", "trace", "s1"],
-    &["policy", "list"],
+    &["session", "show", "s1"],
 ];
 
 #[test]
@@ -350,7 +350,7 @@ fn a_terminal_without_unicode_is_shown_ascii() {
     worked_in(&mut Told::new(&place));
     let verbs = LOOKED_AT.into_iter().chain([
         &["audit", "stats"][..],
-        &["session", "show", "s1"],
+        &["policy", "list"],
         &["audit", "show", "t3"],
         &["consciousness", "status"],
         &["audit", "verify"],

@@ -96,11 +96,11 @@ impl Line {
         let paint = |text: &str| terminal::painted(&terminal::fit(text, width), self.colour());
         // Rules are told whole, below a line that has no room for them.
         if is_too_wide && !ruling.is_empty() {
-            return format!(
-                "{}\n{}",
-                paint(&text),
-                terminal::painted(&format!("   {ruling}"), self.colour())
-            );
+            // One rule a line where they do not fit side by side.
+            let is_narrow = width.is_some_and(|width| ruling.width() + 3 > width);
+            let ruling = if is_narrow { ruling.replace(", ", ",\n  ") } else { ruling };
+            let rules: Vec<String> = ruling.lines().map(|line| paint(&format!("   {line}"))).collect();
+            return format!("{}\n{}", paint(&text), rules.join("\n"));
         }
         paint(&whole)
     }

@@ -58,12 +58,12 @@ impl<'e> Records<'e> {
 
     /// Sessions and calls, newest first.
     pub(super) fn items(&self) -> Result<Vec<Item>, Failure> {
-        let shelf = Shelf::open(&self.place, self.environment)?;
+        let opened = Shelf::open(&self.place, self.environment)?;
         let now_ms = clock::now_ms();
         let query = SessionQuery { limit: Some(MOST_SESSIONS), ..SessionQuery::default() };
         let mut items = Vec::new();
-        for entry in shelf.sessions.list(shelf.store.as_ref(), &query)? {
-            let session = shelf.view(&entry.session_id)?.session;
+        for entry in opened.sessions.list(opened.store.as_ref(), &query)? {
+            let session = opened.view(&entry.session_id)?.session;
             let at_ms = session.state.started_ms;
             items.push(Item {
                 kind: Kind::Session,
@@ -76,17 +76,17 @@ impl<'e> Records<'e> {
             });
         }
         let calls = Filter { tools: vec!["*".to_owned()], ..Filter::default() };
-        let calls = Trail::open(&shelf.sessions, shelf.store.as_ref())?.entries(&calls, MOST_CALLS)?;
+        let calls = Trail::open(&opened.sessions, opened.store.as_ref())?.entries(&calls, MOST_CALLS)?;
         items.extend(calls.iter().map(|row| call(row, now_ms)));
         items.sort_by_key(|item| std::cmp::Reverse(item.at_ms));
         Ok(items)
     }
 
     fn lines(&self, item: &Item, is_full: bool) -> Result<Vec<String>, Failure> {
-        let shelf = Shelf::open(&self.place, self.environment)?;
+        let opened = Shelf::open(&self.place, self.environment)?;
         match item.kind {
-            Kind::Session => session::story_of(&shelf, &item.id, if is_full { 0 } else { 20 }),
-            Kind::Call => show::pages(&shelf, &item.id, is_full),
+            Kind::Session => session::story_of(&opened, &item.id, if is_full { 0 } else { 20 }),
+            Kind::Call => show::pages(&opened, &item.id, is_full),
         }
     }
 }

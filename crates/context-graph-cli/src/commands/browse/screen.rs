@@ -76,5 +76,5 @@ fn look(
 
 /// The whole text, until the reader has seen enough.
 fn show(lines: &[String]) {
-    let _ = table::read_at_leisure(&lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    let _ = table::read_at_leisure(&(lines.join("\n") + "\n"));
 }
