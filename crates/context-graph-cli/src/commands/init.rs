@@ -84,13 +84,13 @@ pub(crate) struct WhereArgs {
 #[command(
     after_help = "Every other key, hook and byte of the settings stays as it is, and a copy is kept. Events that the client \
                   does not know are left out, and those that a hook would only slow down; the output says which.\n\nExamples:\n  \
-                  context-graph init --dry-run            show every line that would change, and change nothing\n  \
-                  context-graph init                      only for you: say what would change, ask, and write\n  \
-                  context-graph init --diff               the same, and show every line before asking\n  \
-                  context-graph init --user --yes         for every project of yours, without asking\n  \
-                  context-graph init --shared             for everybody in the repository; harmless where the program is missing\n  \
-                  context-graph init --shared --require   for everybody, and tool calls are blocked where it is missing\n  \
-                  context-graph init --agent codex,gemini only for you, in every project, behind the hooks of Codex and Gemini CLI"
+                  context-graph init --dry-run             show every line that would change, and change nothing\n  \
+                  context-graph init                       only for you: say what would change, ask, and write\n  \
+                  context-graph init --diff                the same, and show every line before asking\n  \
+                  context-graph init --user --yes          for every project of yours, without asking\n  \
+                  context-graph init --shared              for everybody in the repository; harmless where the program is missing\n  \
+                  context-graph init --shared --require    for everybody, and tool calls are blocked where it is missing\n  \
+                  context-graph init --agent codex,gemini  only for you, in every project, behind the hooks of Codex and Gemini CLI"
 )]
 pub(crate) struct InitArgs {
     #[command(flatten)]
