@@ -176,3 +176,24 @@ fn without_sessions_every_question_has_the_same_answer() {
         assert!(run.code == 1 && run.stderr.contains("no sessions yet"), "{args:?}: {run:?}");
     }
 }
+
+#[test]
+fn a_session_that_continues_another_names_it_by_its_title() {
+    let place = worked_in();
+    let made = place.run(&["session", "load", "next", "--create", "--previous-session-id", SESSION]);
+    assert_eq!(made.code, 0, "{made:?}");
+    for verb in ["status", "show"] {
+        let run = place.run(&["session", verb, "next"]);
+        assert!(
+            run.stdout.contains(&format!("continues {SESSION} \u{201c}rename the parser module")),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
+fn a_rebuild_without_a_store_answers_programs_too() {
+    let place = Place::without_upkeep();
+    let run = place.run(&["maintain", "--rebuild", "--json"]);
+    assert_eq!((run.code, run.json()["records"].as_u64()), (0, Some(0)), "{run:?}");
+}

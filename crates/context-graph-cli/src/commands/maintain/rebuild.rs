@@ -1,18 +1,28 @@
 //! `maintain --rebuild`: rows, views and indexes made anew from the records.
 
+use context_graph_storage::store::Rebuilt;
 use serde_json::json;
 
 use super::MaintainArgs;
 use crate::commands::failure::Outcome;
+use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal};
 
 pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     let sessions = environment.sessions(args.db_path.as_deref())?;
-    if !sessions.has_store() {
+    if !sessions.has_store() && !args.json {
         return table::print_lines(["nothing to do: there is no store yet"]);
     }
-    let rebuilt = sessions.folder().rebuild_store(clock::now_ms(), &mut |_| {})?;
+    let rebuilt = if sessions.has_store() {
+        let mut progress = Progress::new("reading records again");
+        let store = sessions.store(clock::now_ms()).ok().flatten();
+        // A store that is damaged may not say how many there are; then the bar is full.
+        let of = store.and_then(|store| store.stats().ok()).map_or(0, |stats| stats.records);
+        sessions.folder().rebuild_store(clock::now_ms(), &mut |done| progress.tell(done, of.max(done)))?
+    } else {
+        Rebuilt::default()
+    };
     if args.json {
         return table::print_json(&json!({
             "sessions": rebuilt.sessions,

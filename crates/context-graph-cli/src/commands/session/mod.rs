@@ -24,7 +24,7 @@ use super::failure::{Failure, Outcome, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
 use crate::summary::Calls;
-use crate::{Environment, clock, table};
+use crate::{Environment, clock, summary, table};
 
 /// List, inspect, export and delete sessions
 #[derive(Debug, Subcommand)]
@@ -103,6 +103,17 @@ pub(crate) fn look_up(
         Err(failure) if wanted.is_some() => Err(failure.of_what_was_named()),
         found => found.map(Some),
     }
+}
+
+/// What a session came to, in lines; the one that it continues by its title.
+fn summed_up(shelf: &Shelf, session: &Session, calls: Calls) -> Vec<String> {
+    let lines = summary::of(session, calls);
+    let previous = session.snapshot.previous_session_id.as_deref();
+    let told = |line: &str| match previous {
+        Some(id) if line.starts_with("continues ") => format!("continues {}", shelf.told(id)),
+        _ => line.to_owned(),
+    };
+    lines.lines().map(told).collect()
 }
 
 /// A session for people, with its newest events; 0 for all.

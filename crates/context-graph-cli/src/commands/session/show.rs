@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::story::{self, Line};
-use super::{PlaceArgs, Shelf, look_up, to_json};
+use super::{PlaceArgs, Shelf, look_up, summed_up, to_json};
 use crate::commands::failure::{Failure, Outcome};
 use crate::summary::counted;
 use crate::{Environment, explain, summary, table, time};
@@ -67,7 +67,7 @@ pub(super) fn told(
         format!("started {} in {}", time::local(session.state.started_ms), session.state.project),
     ];
     text.retain(|line| !line.is_empty());
-    text.extend(summary::of(&session, shelf.calls_of(id)?).lines().map(str::to_owned));
+    text.extend(summed_up(shelf, &session, shelf.calls_of(id)?));
     text.extend(shelf.likeness(&session)?.map(summary::likeness));
     if with_explanation {
         text.push(String::new());

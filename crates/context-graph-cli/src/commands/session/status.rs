@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use super::{PlaceArgs, look_up, to_json};
+use super::{PlaceArgs, look_up, summed_up, to_json};
 use crate::commands::failure::Outcome;
 use crate::commands::hooks::error::HookError;
-use crate::{Environment, summary, table, time};
+use crate::{Environment, table, time};
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
@@ -43,6 +43,6 @@ pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
     if let Some(ended) = session.state.ended_ms {
         lines.push(format!("ended       {}", time::local(ended)));
     }
-    lines.extend(summary::of(&session, calls).lines().map(str::to_owned));
+    lines.extend(summed_up(&shelf, &session, calls));
     table::print_lines(lines)
 }

@@ -108,14 +108,9 @@ fn ruled(subject: String, record: &EventRecord) -> String {
     }
 }
 
+/// How many vectors it kept is for `consciousness`.
 fn told(dream: Dream) -> String {
-    format!(
-        "{} at {:.2}; kept {} vectors of its trajectory, dropped {}",
-        dream.cause.words(),
-        dream.ic,
-        dream.kept,
-        dream.dropped
-    )
+    format!("{} at {:.2}", dream.cause.words(), dream.ic)
 }
 
 fn call(tool: &str, command: Option<String>, path: Option<String>) -> String {
