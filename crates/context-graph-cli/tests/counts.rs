@@ -67,7 +67,13 @@ fn value(place: &Place, args: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error} in {run:?}"))
 }
 
-/// Every verb, the status line, the tables and the exports.
+/// The text of a page, with one blank between its parts.
+fn words_of(page: &str) -> String {
+    let parts = page.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text);
+    parts.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+/// Every verb, the status line, the tables, the exports and the dashboard's pages.
 fn all_tell_the_truth(place: &Place, moment: &str) {
     let calls = &TRUTH[..4];
     let status = value(place, &["session", "status", "--json"]);
@@ -96,6 +102,12 @@ fn all_tell_the_truth(place: &Place, moment: &str) {
     let said = json!({"session_id": "counted-session", "workspace": {"project_dir": place.project()}});
     let line = place.send(&["statusline"], said.to_string()).stdout;
     assert!(line.contains("7 calls · 2 failed · 3 denied"), "the status line, {moment}: {line}");
+    // The page is made from what the dashboard asks.
+    value(place, &["audit", "report", "--html", "page.html", "--force", "--json"]);
+    let page = std::fs::read_to_string(place.project().join("page.html")).unwrap();
+    let words = words_of(&page);
+    assert!(words.contains("7 calls 2 failed 3 stopped"), "the dashboard, {moment}: {words}");
+    assert!(words.contains("2 prompts"), "the dashboard, {moment}: {words}");
     let export = place.run(&["audit", "export", "--format", "jsonl"]);
     let exported = export.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let denied = exported.filter(|entry| entry["outcome"] == "denied").count();
