@@ -97,3 +97,25 @@ fn breaking_it_off_leaves_nothing() {
         assert_eq!(std::fs::read_dir(place.project()).unwrap().count(), 0);
     }
 }
+
+#[test]
+fn the_picture_in_the_readme_says_what_the_demo_says() {
+    let picture =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/picture/demo.svg")).unwrap();
+    // The words between the tags.
+    let words: String = picture.split('<').filter_map(|part| Some(part.split_once('>')?.1)).collect();
+    let words =
+        words.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#x27;", "'");
+    let squeezed = |text: &str| text.replace("&amp;", "&").split_whitespace().collect::<String>();
+    let words = squeezed(&words);
+    let place = Place::new();
+    let run = demo(&place, &["--fast"]);
+    // The last lines have times and the program's path.
+    let told: Vec<&str> = run.stdout.lines().take_while(|line| !line.contains("ms each")).collect();
+    assert!(told.len() > 40, "{run:?}");
+    for line in told {
+        // The measure depends a little on the folder's name.
+        let line = line.split('■').next().unwrap();
+        assert!(words.contains(&squeezed(line)), "docs/picture/record draws it again: {line}");
+    }
+}
