@@ -277,6 +277,7 @@ fn init_asks_for_whom_and_takes_nothing_for_only_me() {
         init.expect("Write this?").press("y\n");
         let run = init.end();
         assert_eq!(run.code, 0, "{run:?}");
+        assert!(run.stdout.contains("context-graph completions --help"), "{run:?}");
         let written: Vec<_> = std::fs::read_dir(place.project().join(".claude")).unwrap().collect();
         assert!(written.len() == 1 && place.project().join(file).is_file(), "{answer:?}: {run:?}");
         // Installed already: nobody is asked again for whom.

@@ -215,7 +215,14 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> Outcome {
             "installed in {path}; new sessions use it, `context-graph doctor{dir}` says whether it works, \
              `context-graph uninstall{flag}{dir}` takes it out again"
         ),
-    )
+    )?;
+    if terminal::width().is_some() {
+        done(
+            &args.place,
+            "to complete its words with Tab: `context-graph completions --help` says how, for your shell",
+        )?;
+    }
+    Ok(())
 }
 
 /// Asks for whom, where somebody is there to answer. Settings that a team commits are changed only for who says so.
