@@ -3,10 +3,17 @@
 
 use std::borrow::Cow;
 
+use context_graph_events::agents::Reply;
+
 /// Has `answer` written to stdout, `complaint` to stderr, and the process ended with status 1, if it crashes.
 /// Arming again replaces what was prepared.
 pub(crate) fn arm(answer: impl Into<Cow<'static, [u8]>>, complaint: &str) {
-    imp::arm(answer.into(), complaint);
+    imp::arm(answer.into(), format!("context-graph: {complaint}\n").into_bytes(), 1);
+}
+
+/// The same for another agent than Claude Code.
+pub(crate) fn arm_reply(reply: Reply) {
+    imp::arm(reply.stdout.into_bytes().into(), reply.stderr.into_bytes(), reply.exit);
 }
 
 /// Makes resource limits (file size, stack, processor time) end in an answer instead of a
@@ -42,6 +49,7 @@ mod imp {
     struct Prepared {
         answer: Cow<'static, [u8]>,
         complaint: Vec<u8>,
+        status: u8,
     }
 
     static PREPARED: AtomicPtr<Prepared> = AtomicPtr::new(std::ptr::null_mut());
@@ -75,8 +83,8 @@ mod imp {
         }
         // SAFETY: it is null or points to what was leaked and is never changed.
         match unsafe { PREPARED.load(Ordering::Acquire).as_ref() } {
-            Some(prepared) => signals::end_with(&prepared.answer, &prepared.complaint),
-            None => signals::end_with(&[], &[]),
+            Some(prepared) => signals::end_with(&prepared.answer, &prepared.complaint, prepared.status),
+            None => signals::end_with(&[], &[], 1),
         }
     }
 
@@ -130,9 +138,8 @@ mod imp {
         work();
     }
 
-    pub(super) fn arm(answer: Cow<'static, [u8]>, complaint: &str) {
-        let complaint = format!("context-graph: {complaint}\n").into_bytes();
-        let prepared = Box::leak(Box::new(Prepared { answer, complaint }));
+    pub(super) fn arm(answer: Cow<'static, [u8]>, complaint: Vec<u8>, status: u8) {
+        let prepared = Box::leak(Box::new(Prepared { answer, complaint, status }));
         PREPARED.store(prepared, Ordering::Release);
         for signal in [libc::SIGSEGV, libc::SIGABRT, libc::SIGXCPU] {
             handle(signal, on_crash);
@@ -146,7 +153,7 @@ mod imp {
 
     pub(super) fn survive_limits() {}
 
-    pub(super) fn arm(_answer: Cow<'static, [u8]>, _complaint: &str) {}
+    pub(super) fn arm(_answer: Cow<'static, [u8]>, _complaint: Vec<u8>, _status: u8) {}
 
     pub(super) fn leave_behind() {}
 

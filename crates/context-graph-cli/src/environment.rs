@@ -92,6 +92,11 @@ impl Environment {
         std::env::var_os("CLAUDE_CODE_SESSION_ID")?.into_string().ok().filter(|id| !id.is_empty())
     }
 
+    /// What tells which agent has started this process. Nothing is looked up before it is asked for.
+    pub(crate) fn around() -> context_graph_events::agents::Surroundings<'static> {
+        context_graph_events::agents::Surroundings { variable: &variable, machine: &machine }
+    }
+
     /// Whether the client says that its agent runs this command: it marks the shells that it starts.
     #[expect(
         clippy::disallowed_methods,
@@ -294,6 +299,20 @@ impl Environment {
             std::thread::sleep(std::time::Duration::from_mins(1));
         }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the place")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
+}
+
+/// What tells this machine from others, without naming it.
+fn machine() -> String {
+    #[cfg(unix)]
+    let name = rustix::system::uname().nodename().to_bytes().to_vec();
+    #[cfg(not(unix))]
+    let name = variable("COMPUTERNAME").unwrap_or_default().into_bytes();
+    blake3::hash(&name).to_hex()[..8].to_owned()
 }
 
 /// What the client marks the shells of its agent with.

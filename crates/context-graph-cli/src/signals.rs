@@ -16,11 +16,11 @@ pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int)
     }
 }
 
-/// Writes an answer to stdout and a complaint to stderr, and ends the process with status 1. For handlers: nothing here
+/// Writes an answer to stdout and a complaint to stderr, and ends the process with this status. For handlers: nothing here
 /// allocates or locks. A short write is not repaired: the reader is not reading.
-pub(crate) fn end_with(answer: &[u8], complaint: &[u8]) -> ! {
+pub(crate) fn end_with(answer: &[u8], complaint: &[u8], status: u8) -> ! {
     let _ = rustix::io::write(rustix::stdio::stdout(), answer);
     let _ = rustix::io::write(rustix::stdio::stderr(), complaint);
     // SAFETY: it takes a number, ends the process and is async-signal-safe.
-    unsafe { libc::_exit(1) }
+    unsafe { libc::_exit(c_int::from(status)) }
 }

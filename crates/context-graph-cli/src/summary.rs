@@ -2,6 +2,7 @@
 
 use context_graph_core::audit::Outcome;
 use context_graph_core::session::{Counters, Session};
+use context_graph_events::agents::Agent;
 pub(crate) use context_graph_events::words::counted;
 use context_graph_events::words::{name, tame};
 use context_graph_storage::store::Counts;
@@ -117,9 +118,13 @@ pub(crate) fn thousands(number: u64) -> String {
     told
 }
 
-/// A session's id as people type it: its beginning is enough.
+/// A session's id as people type it: its beginning is enough. Those of other agents begin with their name.
 pub(crate) fn short_id(id: &str) -> String {
-    id.chars().take(8).collect()
+    let name = match Agent::of_session(id) {
+        Agent::ClaudeCode => 0,
+        agent => agent.name().len() + 1,
+    };
+    id.chars().take(name + 8).collect()
 }
 
 pub(crate) use context_graph_core::audit::duration;

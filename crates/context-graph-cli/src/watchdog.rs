@@ -9,8 +9,13 @@
 
 use std::time::Duration;
 
+use context_graph_events::agents::Reply;
+
 /// How long a process that gets no processor is waited for beyond its budget. The client's own timeout is later.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// For people.
+const LATE: &[u8] = b"context-graph: the hook's time was over before it had an answer\n";
 
 /// What is written when the time is over.
 #[derive(Debug)]
@@ -26,6 +31,8 @@ pub(crate) enum Late {
     },
     /// Whole, because it depends on what was decided.
     Made(Vec<u8>),
+    /// Whole, for another agent than Claude Code.
+    Rendered(Reply),
 }
 
 /// A piece of an answer that is put together late.
@@ -48,6 +55,7 @@ impl Late {
         let (parts, budget_ms, end_ms) = match self {
             Self::Told { parts, budget_ms, end_ms } => (*parts, *budget_ms, *end_ms),
             Self::Made(bytes) => return bytes,
+            Self::Rendered(reply) => return reply.stdout.as_bytes(),
         };
         let mut length = 0;
         for part in parts {
@@ -63,6 +71,15 @@ impl Late {
             }
         }
         &buffer[..length]
+    }
+
+    /// What goes to stderr, and how the process ends.
+    fn end(&self) -> (&[u8], u8) {
+        match self {
+            Self::Rendered(reply) if !reply.stderr.is_empty() => (reply.stderr.as_bytes(), reply.exit),
+            Self::Rendered(reply) => (LATE, reply.exit),
+            _ => (LATE, 1),
+        }
     }
 
     /// The same where there is time.
@@ -86,7 +103,7 @@ fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
     }
 }
 
-/// Has `late` written to stdout and the process ended with status 1 once `after` has passed, unless [`disarm`]
+/// Has `late` written to stdout and the process ended once `after` has passed, unless [`disarm`]
 /// is called before. Arming again replaces time and answer.
 pub(crate) fn arm(after: Duration, late: Late) {
     imp::arm(after.max(Duration::from_millis(1)), late);
@@ -109,8 +126,6 @@ mod imp {
     use super::{GRACE, LONGEST, Late};
     use crate::signals;
 
-    /// For people.
-    const LATE: &[u8] = b"context-graph: the hook's time was over before it had an answer\n";
     /// Grace that is left, in microseconds.
     static GRACE_LEFT: AtomicU64 = AtomicU64::new(0);
     /// How long the process has waited for a processor, in nanoseconds, as far as that was made up for.
@@ -129,7 +144,8 @@ mod imp {
             errno::set_errno(error);
             return;
         }
-        signals::end_with(late.write(&mut [0; LONGEST]), LATE);
+        let (complaint, status) = late.end();
+        signals::end_with(late.write(&mut [0; LONGEST]), complaint, status);
     }
 
     /// Sets the timer again for as long as the process was kept from running. Called from the signal handler: nothing
@@ -221,7 +237,9 @@ mod imp {
             std::thread::sleep(after);
             if GENERATION.load(Ordering::Acquire) == mine {
                 crate::terminal::print(&late.to_vec());
-                std::process::exit(1);
+                let (complaint, status) = late.end();
+                let _ = std::io::Write::write_all(&mut std::io::stderr(), complaint);
+                std::process::exit(i32::from(status));
             }
         });
     }

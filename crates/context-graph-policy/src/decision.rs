@@ -121,6 +121,16 @@ pub struct Decision {
     context: BTreeSet<String>,
     notes: BTreeSet<String>,
     uncarried: BTreeSet<String>,
+    raised: Option<Raised>,
+}
+
+/// Why a decision is stricter than its rules wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Raised {
+    /// The agent cannot ask its user.
+    Question,
+    /// The agent cannot give a call other input.
+    Change,
 }
 
 impl Decision {
@@ -168,6 +178,12 @@ impl Decision {
         self.context.extend(other.context);
         self.notes.extend(other.notes);
         self.uncarried.extend(other.uncarried);
+        self.raised = self.raised.max(other.raised);
+        self
+    }
+
+    pub(crate) fn raised_for(mut self, why: Raised) -> Self {
+        self.raised = Some(why);
         self
     }
 
@@ -244,7 +260,14 @@ impl Decision {
         if self.verdict == Verdict::Ask && strongest == Some(Verb::Modify) {
             lines.insert(0, "Two rules change the input differently.".to_owned());
         }
-        lines.join("\n")
+        let reasons = lines.join("\n");
+        match self.raised {
+            None => reasons,
+            Some(Raised::Question) => format!("needs your consent: {reasons} (allow it in the policy)"),
+            Some(Raised::Change) => {
+                format!("may only run with other input, which this agent cannot be given: {reasons}")
+            }
+        }
     }
 }
 

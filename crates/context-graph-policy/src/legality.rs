@@ -4,11 +4,12 @@
 //! becomes the nearest stricter one. If nothing stricter exists, the looser `block` is better than nothing. If
 //! the event takes no verdict, it is dropped. The decision records each of these changes.
 
+use context_graph_events::agents::{Agent, Caller};
 use context_graph_events::claude_code::reply_spec;
 use context_graph_events::words::tame;
 use context_graph_events::{Event, EventName, Verb};
 
-use crate::decision::{Decision, Verdict};
+use crate::decision::{Decision, Raised, Verdict};
 use crate::reply::release;
 
 /// How much of a text that the event cannot carry is shown.
@@ -21,7 +22,11 @@ pub fn is_legal(event: EventName, verb: Verb) -> bool {
 
 /// The verb that replaces this one on this event, if any.
 pub fn nearest(event: EventName, verb: Verb) -> Option<Verb> {
-    let verbs = reply_spec(event).verbs;
+    nearest_of(reply_spec(event).verbs, verb)
+}
+
+/// The same among the verbs that somebody honours.
+fn nearest_of(verbs: &[Verb], verb: Verb) -> Option<Verb> {
     if verbs.contains(&verb) {
         return Some(verb);
     }
@@ -38,11 +43,47 @@ pub fn nearest(event: EventName, verb: Verb) -> Option<Verb> {
 /// The final decision after all rules: what the event can carry. An agent that was held before is released.
 #[must_use]
 pub fn settle(event: &Event, decision: Decision) -> Decision {
+    settle_for(None, event, decision)
+}
+
+/// The same for another agent than Claude Code.
+#[must_use]
+pub fn settle_for(caller: Option<&Caller>, event: &Event, decision: Decision) -> Decision {
     let fitted = match event.known_name() {
         Some(name) => fit(name, decision),
         None => decision,
     };
-    release(event, fitted)
+    let released = release(event, fitted);
+    match (caller, event.known_name()) {
+        (Some(caller), Some(name)) => fit_to(caller, name, released),
+        _ => released,
+    }
+}
+
+/// The decision as this agent can carry it. Where it would run, hang or has nobody to ask, a question is a refusal, and so
+/// is other input where it takes none. Context is left: what the agent cannot take now may wait for its next event.
+fn fit_to(caller: &Caller, event: EventName, decision: Decision) -> Decision {
+    let Some(wanted) = decision.verdict().verb() else { return decision };
+    let fitted = nearest_of(caller.verbs(), wanted);
+    if fitted == Some(wanted) {
+        return decision;
+    }
+    let who = caller.agent.map_or("this agent", Agent::title);
+    let (verdict, became) = match fitted {
+        Some(verb) => (of_verb(verb), format!("`{}` instead", verb.as_str())),
+        None => (Verdict::None, "dropped".to_owned()),
+    };
+    let what = format!("{who} cannot carry `{}` on {event}: {became}", wanted.as_str());
+    let decision = match (wanted, verdict.stops()) {
+        (Verb::Ask, true) => decision.raised_for(Raised::Question),
+        (Verb::Modify, true) => decision.raised_for(Raised::Change),
+        _ => decision,
+    };
+    // Every refusal is one word to agents that know one.
+    if wanted < Verb::Ask && verdict.stops() {
+        return decision.with_verdict(verdict);
+    }
+    decision.with_verdict(verdict).with_uncarried(what)
 }
 
 /// The decision as far as this event can carry it.

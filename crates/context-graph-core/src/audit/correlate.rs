@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use context_graph_events::Event;
+use context_graph_events::agents::is_derived;
 use context_graph_events::claude_code::{PermissionRequestPayload, PostToolBatchToolCall};
 use serde_json::Value;
 
@@ -79,7 +80,11 @@ impl<'a> Gathering<'a> {
     /// The call that an event belongs to; created if this is its first event.
     fn draft_of(&mut self, seq: u64, event: &Event) -> usize {
         let id = event.tool_use_id().unwrap_or("");
-        let known = if id.is_empty() { self.draft_without_id(event) } else { self.draft_with_id(id, seq) };
+        let known = match id {
+            "" => self.draft_without_id(event),
+            id if is_derived(id) => self.draft_with_derived_id(id, event),
+            id => self.draft_with_id(id, seq),
+        };
         known.unwrap_or_else(|| {
             let at = self.drafts.len();
             self.drafts.push(Draft::new(id));
@@ -97,6 +102,14 @@ impl<'a> Gathering<'a> {
         let is_over =
             self.drafts[at].answered.is_some_and(|(answer, _)| self.turns.ended_between(answer, seq));
         (!is_over).then_some(at)
+    }
+
+    /// The newest call with an id that we derived, of agents that give calls none. Equal calls have equal ids: what is
+    /// asked for after an answer is another call.
+    fn draft_with_derived_id(&self, id: &str, event: &Event) -> Option<usize> {
+        let at = *self.by_id.get(id)?.last()?;
+        let asks_again = matches!(event, Event::PreToolUse(_)) && self.drafts[at].answered.is_some();
+        (!asks_again).then_some(at)
     }
 
     /// The call with this id that a batch reports: the newest one that had begun by then, else the first one

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use context_graph_events::agents::is_derived;
 use context_graph_events::claude_code::PostToolBatchToolCall;
 use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
@@ -59,7 +60,11 @@ impl RecentCalls {
     pub(super) fn note(&mut self, event: &Event, refuses: bool) -> Known {
         let Some(id) = event.tool_use_id().filter(|id| !id.is_empty()) else { return Known::default() };
         let key = hash(id);
-        let at = self.0.iter().rposition(|(own, _)| *own == key);
+        // Equal calls have equal derived ids: what is asked for after an answer is another call.
+        let asks_again = |known: &Known| {
+            matches!(event, Event::PreToolUse(_)) && known.outcome.is_some() && is_derived(id)
+        };
+        let at = self.0.iter().rposition(|(own, _)| *own == key).filter(|at| !asks_again(&self.0[*at].1));
         let before = at.map_or_else(Known::default, |at| self.0[at].1);
         let now = Known {
             is_asked: before.is_asked || matches!(event, Event::PreToolUse(_)),

@@ -1,7 +1,39 @@
-//! The coding agents whose hooks reach us. One folder each, with what it says and what it may be told; what they say
-//! becomes one of Claude Code's events, because there is one model of a session.
+//! The coding agents whose hooks reach us.
+//!
+//! There is one model of a session, so what an agent says becomes one of Claude Code's events ([`parse`]) and what that
+//! event is answered becomes a reply in the agent's own dialect ([`render`]). Each agent has a folder with a [`Sheet`]:
+//! data about its events, fields and capabilities, and the two functions that data cannot be. Who calls is told from the
+//! payload and the environment ([`detect`]), never from the registration that started us: Cursor and Copilot run Claude's.
+
+mod bridge;
+mod call_id;
+mod cline;
+mod codex;
+mod copilot;
+mod cursor;
+mod detect;
+mod droid;
+mod gemini;
+mod goose;
+mod qwen;
+mod read;
+mod render;
+mod sheet;
+mod tools;
 
 use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::claude_code::{Event, EventName};
+use crate::decode::DecodeError;
+use crate::reply::{ReplyBody, Verb};
+
+pub use call_id::is_derived;
+pub use detect::detect;
+pub use read::OWN_WORDS;
+pub use render::Reply;
+pub use sheet::Sheet;
 
 macro_rules! agents {
     ($( $(#[$meta:meta])* $agent:ident = $name:literal, $title:literal; )*) => {
@@ -65,6 +97,113 @@ agents! {
     Windsurf = "windsurf", "Windsurf";
     /// The editor's own agent. Known by its documents alone.
     VsCode = "vscode", "VS Code";
+}
+
+impl Agent {
+    /// The agent that a session belongs to: the ids of all others begin with their name.
+    pub fn of_session(session_id: &str) -> Self {
+        let named =
+            |agent: &Self| session_id.strip_prefix(agent.name()).is_some_and(|rest| rest.starts_with('-'));
+        Self::ALL.into_iter().find(|agent| *agent != Self::ClaudeCode && named(agent)).unwrap_or_default()
+    }
+
+    /// Data about the agent; `None` for those that have none: Claude Code, and clients known by their documents alone.
+    pub fn sheet(self) -> Option<&'static Sheet> {
+        Some(match self {
+            Self::Codex => &codex::SHEET,
+            Self::Copilot | Self::VsCode => &copilot::SHEET,
+            Self::Gemini => &gemini::SHEET,
+            Self::Qwen => &qwen::SHEET,
+            Self::Cursor => &cursor::SHEET,
+            Self::Droid => &droid::SHEET,
+            Self::Goose => &goose::SHEET,
+            Self::Opencode | Self::Pi | Self::Amp => &bridge::SHEET,
+            Self::Cline => &cline::SHEET,
+            Self::ClaudeCode | Self::Kiro | Self::Windsurf => return None,
+        })
+    }
+
+    /// What the agent honours in a reply to this event.
+    pub fn verbs(self, event: EventName) -> &'static [Verb] {
+        match self {
+            Self::ClaudeCode => crate::claude_code::reply_spec(event).verbs,
+            _ => self.sheet().map_or(&[], |sheet| sheet.verbs(event)),
+        }
+    }
+}
+
+/// What surrounds the process. Nothing here looks at it by itself.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// An environment variable.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// What tells this machine from others, for session ids that are unique on one alone.
+    pub machine: &'a dyn Fn() -> String,
+}
+
+impl fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Surroundings")
+    }
+}
+
+/// Who sent a payload, if not Claude Code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The agent; `None` if it is none that we know.
+    pub agent: Option<Agent>,
+    /// The event as the agent calls it; empty until it is read.
+    pub native_event: String,
+    /// The event as we call it, where it is one of ours.
+    pub event: Option<EventName>,
+    /// Fields of the tool's input that were renamed: ours, then the agent's.
+    pub(crate) renamed: Vec<(&'static str, &'static str)>,
+}
+
+impl Caller {
+    pub(crate) fn new(agent: Agent) -> Self {
+        Self { agent: Some(agent), ..Self::unknown() }
+    }
+
+    /// A caller that we do not know and that seems to ask about a tool call.
+    pub fn unknown() -> Self {
+        Self { agent: None, native_event: String::new(), event: None, renamed: Vec::new() }
+    }
+
+    /// The caller as `policy explain` imagines it: this agent, asking about this event.
+    pub fn asking(agent: Agent, event: EventName) -> Self {
+        let native = agent.sheet().and_then(|sheet| sheet.native_name(event)).unwrap_or(event.as_str());
+        Self { native_event: native.to_owned(), event: Some(event), ..Self::new(agent) }
+    }
+
+    /// What it honours in a reply to its event.
+    pub fn verbs(&self) -> &'static [Verb] {
+        let (Some(agent), Some(event)) = (self.agent, self.event) else { return &[] };
+        match agent {
+            // Only one of its steps before a call takes other input.
+            Agent::Cursor if event == EventName::PreToolUse && self.native_event != "preToolUse" => {
+                cursor::STEP
+            }
+            agent => agent.verbs(event),
+        }
+    }
+}
+
+/// Reads a payload of a caller that was detected, and notes in `caller` what the answer will need.
+pub fn parse(
+    object: Map<String, Value>,
+    caller: &mut Caller,
+    around: Surroundings<'_>,
+) -> Result<Event, DecodeError> {
+    match caller.agent.and_then(|agent| Some((agent, agent.sheet()?))) {
+        Some((agent, sheet)) => read::event(object, agent, sheet, caller, around),
+        None => Err(DecodeError::NotAnEvent { found: "no event of an agent that is known" }),
+    }
+}
+
+/// What the process answers in the caller's dialect, for a reply that was made for Claude Code.
+pub fn render(caller: &Caller, body: &ReplyBody) -> Reply {
+    render::render(caller, body)
 }
 
 impl fmt::Display for Agent {

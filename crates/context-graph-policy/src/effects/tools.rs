@@ -58,6 +58,7 @@ pub(crate) fn of_tool_call<'a>(
             shell.touch(Access::Read, &literal(text(field)?), tool);
         }
         "Write" | "Edit" | "MultiEdit" => shell.touch(Access::Write, &literal(text("file_path")?), tool),
+        "apply_patch" => shell.patch_text(text("command")?, tool),
         "NotebookEdit" => shell.touch(Access::Write, &literal(text("notebook_path")?), tool),
         "Grep" => grep(&mut shell, input),
         "WebFetch" => {
@@ -103,7 +104,7 @@ fn runs_commands(tool: &str) -> bool {
 /// The required field of a tool of the client.
 fn needed(tool: &str) -> Option<&'static str> {
     Some(match tool {
-        "Bash" | "bash" | "Monitor" | "PowerShell" | "powershell" => "command",
+        "Bash" | "bash" | "Monitor" | "PowerShell" | "powershell" | "apply_patch" => "command",
         "Read" | "Write" | "Edit" | "MultiEdit" => "file_path",
         "NotebookRead" | "NotebookEdit" => "notebook_path",
         "WebFetch" => "url",

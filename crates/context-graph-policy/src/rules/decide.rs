@@ -98,7 +98,11 @@ impl Rules {
             troubles.dedup();
             timings = outcome.timings;
         }
-        RulesDecision { decision: legality::settle(event, decision), timings, troubles }
+        RulesDecision {
+            decision: legality::settle_for(self.caller.as_ref(), event, decision),
+            timings,
+            troubles,
+        }
     }
 
     /// The error text that the model may read. Errors quote the file, so the text of an untrusted file is left

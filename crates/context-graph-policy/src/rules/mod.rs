@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use context_graph_events::Event;
+use context_graph_events::agents::Caller;
 
 use crate::config::Action;
 use crate::rego::signals::{Signal, SignalOutcome};
@@ -109,6 +110,8 @@ pub struct Rules {
     folders: Folders,
     fs: RealFileSystem,
     host: &'static dyn Host,
+    /// The agent that is answered, if it is not Claude Code.
+    caller: Option<Caller>,
 }
 
 impl Rules {
@@ -148,7 +151,15 @@ impl Rules {
             folders,
             fs: RealFileSystem::new(),
             host,
+            caller: None,
         }
+    }
+
+    /// The same rules for an answer to another agent than Claude Code: what it cannot carry is decided on the stricter
+    /// side.
+    #[must_use]
+    pub fn answering(self, caller: Option<&Caller>) -> Self {
+        Self { caller: caller.cloned(), ..self }
     }
 
     /// The same rules for a call without known input, and the names of the policies that are skipped. A policy

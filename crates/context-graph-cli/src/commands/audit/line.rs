@@ -1,6 +1,7 @@
 //! An entry in a line, for people and for programs.
 
 use context_graph_core::audit::{Evidence, Outcome};
+use context_graph_events::agents::Agent;
 use context_graph_storage::store::EntryRow;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
@@ -34,6 +35,7 @@ impl Line {
             "kind": if self.0.is_call { "call" } else { "event" },
             "at_ms": self.0.at_ms,
             "session_id": self.0.session_id,
+            "client": Agent::of_session(&self.0.session_id).name(),
             "seq": self.0.seq,
             "seqs": self.0.seqs,
             if self.0.is_call { "tool" } else { "event" }: self.0.name,
@@ -118,8 +120,7 @@ impl Line {
 
 /// By which `audit show` finds an entry: the beginning of its session's id, and the number of its first record.
 pub(super) fn handle(session_id: &str, seq: u64) -> String {
-    let beginning: String = session_id.chars().take(8).collect();
-    format!("{beginning}:{seq}")
+    format!("{}:{seq}", summary::short_id(session_id))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::time::Instant;
 use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICMonitor;
 use context_graph_core::session::Ruling;
+use context_graph_events::agents::{self, Caller, Reply};
 use context_graph_events::claude_code::PreToolUseReply;
 use context_graph_events::words::tame;
 use context_graph_events::{HookReply, ReplyBody};
@@ -242,7 +243,20 @@ struct OneObject<'a> {
 }
 
 /// Stamps the answer with the time taken and writes it: JSON for the caller and, for a failure, a line for people.
-pub(super) fn give(mut answer: Answer, format: OutputFormat, started: Instant) -> ExitStatus {
+pub(super) fn give(
+    mut answer: Answer,
+    caller: Option<&Caller>,
+    format: OutputFormat,
+    started: Instant,
+) -> ExitStatus {
+    if let Some(caller) = caller {
+        let reply = agents::render(caller, &answer.reply);
+        // Where nothing is refused, what went wrong is for people.
+        if let (Some(error), true) = (&answer.output.error, reply.stderr.is_empty()) {
+            terminal::complain(error);
+        }
+        return give_theirs(&reply);
+    }
     answer.output.execution_time_ms = elapsed_ms(started);
     for notice in &mut answer.output.notices {
         *notice = tame(notice, NOTICE);
@@ -255,6 +269,17 @@ pub(super) fn give(mut answer: Answer, format: OutputFormat, started: Instant) -
         }
     }
     if written { answer.status } else { ExitStatus::Error }
+}
+
+/// Writes a reply to another agent than Claude Code.
+pub(super) fn give_theirs(reply: &Reply) -> ExitStatus {
+    terminal::print(reply.stdout.as_bytes());
+    terminal::note(&reply.stderr);
+    match reply.exit {
+        0 => ExitStatus::Success,
+        2 => ExitStatus::Corruption,
+        _ => ExitStatus::Error,
+    }
 }
 
 pub(super) fn elapsed_ms(started: Instant) -> u64 {

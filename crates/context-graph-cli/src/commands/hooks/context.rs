@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use context_graph_events::Event;
+use context_graph_events::agents::{self, Caller, Reply};
+use context_graph_events::{Event, EventName};
 use context_graph_policy::rego::evaluate::THREAD;
 use context_graph_policy::rules::Rules;
 use context_graph_storage::sessions::Sessions;
@@ -20,6 +21,15 @@ use crate::timings::Timings;
 use crate::trust::ProjectFiles;
 use crate::watchdog::{self, Late};
 use crate::{Environment, ExitStatus, actions, crash, terminal, upkeep};
+
+/// A refusal, as it is written.
+#[derive(Debug)]
+enum Refusal {
+    /// To Claude Code.
+    Ours(Vec<u8>),
+    /// To another agent.
+    Theirs(Reply),
+}
 
 /// The project, its files and its state, how much time there is, and what is still to be done after the answer.
 #[derive(Debug)]
@@ -40,7 +50,9 @@ pub(crate) struct HookContext<'a> {
     /// looks at it, too.
     undecided: Arc<AtomicBool>,
     /// The refusal that stands, rendered, once there is one: a panic gives it.
-    refusal: Arc<Mutex<Option<Vec<u8>>>>,
+    refusal: Arc<Mutex<Option<Refusal>>>,
+    /// The agent that is answered, if it is not Claude Code.
+    caller: Arc<Mutex<Option<Caller>>>,
     /// The event that actions are started with, once it is answered.
     handed_on: RefCell<Option<File>>,
     /// Whether a session has ended.
@@ -60,6 +72,7 @@ impl<'a> HookContext<'a> {
             sessions: OnceCell::new(),
             undecided: Arc::default(),
             refusal: Arc::default(),
+            caller: Arc::default(),
             handed_on: RefCell::default(),
             ended: Cell::default(),
         }
@@ -101,8 +114,44 @@ impl<'a> HookContext<'a> {
     /// Says whether a tool call waits to be decided about, and prepares for limits that leave no room for an answer.
     pub(super) fn set_undecided(&self, undecided: bool) {
         self.undecided.store(undecided, Ordering::Relaxed);
+        if let Some(caller) = self.caller() {
+            let answer = answer::failed(&HookError::OutOfResources, undecided);
+            return crash::arm_reply(agents::render(&caller, &answer.reply));
+        }
         let answer = if undecided { answer::STARVED_CALL } else { answer::STARVED };
         crash::arm(answer, error::OUT_OF_RESOURCES);
+    }
+
+    /// The agent that is answered, if it is not Claude Code.
+    pub(super) fn caller(&self) -> Option<Caller> {
+        self.caller.lock().ok()?.clone()
+    }
+
+    /// From here on everything is answered in the dialect of this caller. What is about a tool call fails closed.
+    #[cold]
+    pub(super) fn meet(&self, caller: &Caller) {
+        if let Ok(mut known) = self.caller.lock() {
+            *known = Some(caller.clone());
+        }
+        let is_read = !caller.native_event.is_empty();
+        let is_call = caller.agent.is_none() || caller.event == Some(EventName::PreToolUse);
+        self.set_undecided(is_call || !is_read && self.is_undecided());
+        self.watch(caller.event.map_or(budget::DEFAULT_MS, budget::of));
+    }
+
+    /// What looked like another agent's call was none.
+    pub(super) fn forget_caller(&self) {
+        if let Ok(mut known) = self.caller.lock() {
+            *known = None;
+        }
+    }
+
+    /// Has a crash give this answer.
+    pub(super) fn arm_crash(&self, answer: &Answer, complaint: &str) {
+        match self.caller() {
+            Some(caller) => crash::arm_reply(agents::render(&caller, &answer.reply)),
+            None => crash::arm(answer.render(OutputFormat::JsonCompact, false), complaint),
+        }
     }
 
     /// Whether a tool call waits to be decided about.
@@ -118,7 +167,10 @@ impl<'a> HookContext<'a> {
     /// From here on a panic gives this answer.
     pub(super) fn stand_on(&self, refusal: &Answer) {
         if let Ok(mut stands) = self.refusal.lock() {
-            *stands = Some(refusal.render(OutputFormat::JsonCompact, false));
+            *stands = Some(match self.caller() {
+                Some(caller) => Refusal::Theirs(agents::render(&caller, &refusal.reply)),
+                None => Refusal::Ours(refusal.render(OutputFormat::JsonCompact, false)),
+            });
         }
     }
 
@@ -126,6 +178,7 @@ impl<'a> HookContext<'a> {
     /// it stays refused.
     pub(super) fn announce_panics(&self) {
         let (undecided, refusal) = (Arc::clone(&self.undecided), Arc::clone(&self.refusal));
+        let caller = Arc::clone(&self.caller);
         std::panic::set_hook(Box::new(move |panic| {
             // A policy that makes its engine panic counts as one that does not end: its thread is parked here, and the main
             // thread goes on without it when its time is over.
@@ -136,20 +189,31 @@ impl<'a> HookContext<'a> {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             let error = HookError::Internal(format!("panic at {place}"));
             if let Some(refusal) = refusal.lock().ok().and_then(|mut stands| stands.take()) {
-                terminal::complain(&error.to_string());
-                terminal::print(&refusal);
-                leave(ExitStatus::Error);
+                match refusal {
+                    Refusal::Ours(bytes) => {
+                        terminal::complain(&error.to_string());
+                        terminal::print(&bytes);
+                        leave(ExitStatus::Error);
+                    }
+                    Refusal::Theirs(reply) => leave(answer::give_theirs(&reply)),
+                }
             }
             let answer = answer::failed(&error, undecided.load(Ordering::Relaxed));
-            leave(answer::give(answer, OutputFormat::JsonCompact, Instant::now()));
+            // Whoever panics may hold it: then nobody is waited for.
+            let caller = caller.try_lock().ok().and_then(|caller| caller.clone());
+            leave(answer::give(answer, caller.as_ref(), OutputFormat::JsonCompact, Instant::now()));
         }));
     }
 
     /// Has a timeout answered before `budget_ms` is spent, counted from the start of the process. The last tenth is left for
     /// the answer to arrive in.
     pub(super) fn watch(&self, budget_ms: u64) {
-        let parts = if self.is_undecided() { answer::LATE_CALL } else { answer::LATE };
         let end = patient(Duration::from_millis(budget_ms - budget_ms / 10));
+        if let Some(caller) = self.caller() {
+            let answer = answer::failed(&HookError::Timeout(budget_ms), self.is_undecided());
+            return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
+        }
+        let parts = if self.is_undecided() { answer::LATE_CALL } else { answer::LATE };
         self.arm(end, Late::Told { parts, budget_ms, end_ms: millis(end) });
     }
 
@@ -157,6 +221,9 @@ impl<'a> HookContext<'a> {
     pub(super) fn watch_until(&self, end: Duration, answer: impl FnOnce(&HookError) -> Answer) {
         let mut answer = answer(&HookError::Timeout(millis(end)));
         let end = patient(end);
+        if let Some(caller) = self.caller() {
+            return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
+        }
         answer.output.execution_time_ms = millis(end);
         self.arm(end, Late::Made(answer.render(OutputFormat::JsonCompact, false)));
     }

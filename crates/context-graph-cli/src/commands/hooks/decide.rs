@@ -19,7 +19,6 @@ use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{Patience, StorageError};
 
 use super::answer::{self, Answer};
-use super::args::OutputFormat;
 use super::context::{HookContext, time_for};
 use super::error::{self, ErrorCode, HookError};
 use super::input::Incoming;
@@ -65,10 +64,10 @@ impl HookDecision {
             let has_action = !rules::actions_of(context.environment, &context.files, event).is_empty();
             return Self { has_action, ..Self::new(event, Decision::none(), Vec::new()) };
         }
-        let rules = rules::of(context.environment, &context.files);
+        let rules = rules::of(context.environment, &context.files).answering(incoming.caller.as_ref());
         let (rules, unasked) =
             if incoming.input_unseen { rules.blind_to_input(event) } else { (rules, Vec::new()) };
-        expect_collapse(&rules, is_call);
+        expect_collapse(context, &rules, is_call);
         context.wait_for_policies(&rules, event);
         let before_policies = if incoming.input_unseen {
             rules.decide_without_input(event)
@@ -117,7 +116,7 @@ impl HookDecision {
         context.watch_until(end, |error| self.answer_failing(error));
         context.stand_on(&self.answer_failing(&HookError::Internal("panic after the decision".to_owned())));
         let answer = self.answer_failing(&HookError::OutOfResources);
-        crash::arm(answer.render(OutputFormat::JsonCompact, false), error::OUT_OF_RESOURCES);
+        context.arm_crash(&answer, error::OUT_OF_RESOURCES);
     }
 
     /// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.
@@ -319,11 +318,11 @@ fn changes(
 /// Prepares for a policy that brings the process down: one call of a built-in function can ask for more memory than there
 /// is, and a chain of rules can be longer than the stack. Its thread is left behind then, and what was decided without it
 /// stands; the answer is for systems where that cannot be done.
-fn expect_collapse(rules: &Rules, is_call: bool) {
+fn expect_collapse(context: &HookContext<'_>, rules: &Rules, is_call: bool) {
     if rules.policies().is_some() {
         let error = HookError::Policy;
         let answer = answer::failed(&error, is_call);
         crash::leave_behind();
-        crash::arm(answer.render(OutputFormat::JsonCompact, false), &error.to_string());
+        context.arm_crash(&answer, &error.to_string());
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal};
 
 use context_graph_core::session::{Bounds, bound, is_own_entry};
+use context_graph_events::agents::{self, Caller};
 use context_graph_events::claude_code::{Event, UserPromptSubmitPayload};
 use context_graph_events::decode::{self, DecodeError, MAX_INPUT_BYTES};
 use context_graph_events::envelope::{ConversationMessage, HookEventType, HookInput, HookPayload};
@@ -10,7 +11,7 @@ use context_graph_events::fields::FieldType;
 use serde_json::{Map, Value};
 
 use super::error::HookError;
-use crate::clock;
+use crate::{Environment, clock};
 
 /// An event and what only the envelope or the flags can say about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,8 @@ pub struct Incoming {
     pub previous_session_id: Option<String>,
     /// Whether a call was described by flags, which cannot give its input.
     pub input_unseen: bool,
+    /// The agent that sent it, if it is not Claude Code.
+    pub caller: Option<Caller>,
 }
 
 /// How much is read at once: at first as much as most events have, then as much as a pipe holds.
@@ -76,9 +79,19 @@ fn read_some(into: &mut Vec<u8>) -> io::Result<usize> {
     Ok(read)
 }
 
-/// Understands either form.
+/// Understands either form, and what other agents send.
 pub fn decode(bytes: &[u8]) -> Result<Incoming, HookError> {
+    decode_and_meet(bytes, |_| ())
+}
+
+/// The same. `meet` is shown a caller before its payload is read: what fails
+/// from then on is answered in its dialect.
+pub(super) fn decode_and_meet(bytes: &[u8], meet: impl Fn(&Caller)) -> Result<Incoming, HookError> {
     let object = decode::object(bytes)?;
+    if let Some(caller) = agents::detect(&object, Environment::around()) {
+        meet(&caller);
+        return foreign(object, caller, meet);
+    }
     match (object.contains_key("hook_event_name"), object.contains_key("hook_type")) {
         (true, false) => native(object),
         (false, true) => envelope(HookInput::from_object(object)?),
@@ -91,8 +104,23 @@ fn no_event(found: &'static str) -> HookError {
     DecodeError::NotAnEvent { found }.into()
 }
 
+/// Another agent's event. By itself: a hook of Claude Code need not touch this code.
+#[inline(never)]
+fn foreign(
+    object: Map<String, Value>,
+    mut caller: Caller,
+    meet: impl Fn(&Caller),
+) -> Result<Incoming, HookError> {
+    let event = agents::parse(object, &mut caller, Environment::around());
+    meet(&caller);
+    Ok(Incoming { caller: Some(caller), ..checked(event?)? })
+}
+
 fn native(object: Map<String, Value>) -> Result<Incoming, HookError> {
-    let mut event = Event::from_object(object)?;
+    checked(Event::from_object(object)?)
+}
+
+fn checked(mut event: Event) -> Result<Incoming, HookError> {
     if let Event::UserPromptSubmit(prompt) = &mut event {
         check_conversation(prompt)?;
     }
@@ -106,7 +134,7 @@ fn native(object: Map<String, Value>) -> Result<Incoming, HookError> {
     if event.session_id().is_empty() && event.known_name().is_some() {
         return Err(HookError::InvalidInput("session_id cannot be empty".into()));
     }
-    Ok(Incoming { event, timestamp_ms: None, previous_session_id: None, input_unseen: false })
+    Ok(Incoming { event, timestamp_ms: None, previous_session_id: None, input_unseen: false, caller: None })
 }
 
 /// Validates an envelope and makes an event of it.
@@ -125,7 +153,7 @@ pub fn envelope(input: HookInput) -> Result<Incoming, HookError> {
     if let Event::UserPromptSubmit(prompt) = &mut event {
         keep_newest(prompt);
     }
-    Ok(Incoming { timestamp_ms, previous_session_id, event, input_unseen: false })
+    Ok(Incoming { timestamp_ms, previous_session_id, event, input_unseen: false, caller: None })
 }
 
 /// How much of the conversation before a prompt is kept: so many messages, the newest, and so many bytes of each. The
@@ -166,7 +194,8 @@ impl Incoming {
     /// not carry its id either: the client gives every hook both.
     #[must_use]
     pub fn marked(mut self, client_session: impl FnOnce() -> Option<String>) -> Self {
-        if let Event::UserPromptSubmit(prompt) = &mut self.event {
+        // Other agents do not name the session to the processes that they start, or name it in a variable of their own.
+        if let (Event::UserPromptSubmit(prompt), None) = (&mut self.event, &self.caller) {
             let id = prompt.common.session_id.as_str();
             let fits = |client: String| client == id || prompt.common.transcript_path.contains(id);
             let is_foreign = client_session().is_some_and(|client| !fits(client));
@@ -177,7 +206,8 @@ impl Incoming {
 
     /// Refuses an event that belongs to another subcommand.
     pub fn expect(&self, expected: HookEventType) -> Result<(), HookError> {
-        if self.event.known_name() == Some(expected.event_name()) {
+        // Other agents run Claude Code's registrations, and have events of their own for them.
+        if self.event.known_name() == Some(expected.event_name()) || self.caller.is_some() {
             return Ok(());
         }
         let sent = self.event.known_name();

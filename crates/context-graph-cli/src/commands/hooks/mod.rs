@@ -57,7 +57,8 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
 
     watchdog::disarm();
     let answer = answered.unwrap_or_else(|error| context.failed(&error));
-    let status = answer::give(answer, context.args.format, started);
+    let caller = context.caller();
+    let status = answer::give(answer, caller.as_ref(), context.args.format, started);
     context.timings.passed("write");
     if let Some(told) = context.timings.told() {
         terminal::note(&told);

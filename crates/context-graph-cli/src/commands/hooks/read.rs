@@ -59,7 +59,7 @@ pub(super) fn incoming(
     let bytes = input::read_stdin(context.args.stdin, |_, _| ())?;
     context.timings.passed("read");
     let incoming = match bytes {
-        Some(bytes) => input::decode(&bytes),
+        Some(bytes) => input::decode_and_meet(&bytes, |caller| context.meet(caller)),
         None => input::envelope(from_flags()?),
     };
     context.timings.passed("decode");

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use context_graph_events::agents::{self, Agent, Caller, Reply};
 use context_graph_events::claude_code::{CommonEventData, PreToolUsePayload};
-use context_graph_events::{Event, decode};
+use context_graph_events::{DecodeError, Event, decode};
 use context_graph_policy::effects::{Access, Cargo, Disclosure, Privilege, Unknown};
 use context_graph_policy::rules::RulesDecision;
 use context_graph_policy::{Decision, Effects};
@@ -20,7 +21,8 @@ use crate::{Environment, table};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     context-graph policy explain --command 'rm -rf build'\n  \
-    context-graph policy explain --event payload.json --json")]
+    context-graph policy explain --event payload.json --json\n  \
+    context-graph policy explain --command 'rm -rf build' --agent codex")]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     place: PlaceArgs,
@@ -32,26 +34,47 @@ pub(crate) struct ExplainArgs {
     /// A shell command instead
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
+
+    /// Show what this agent would be answered; a payload of its own says so by itself
+    #[arg(long, value_name = "NAME", value_parser = agent)]
+    agent: Option<Agent>,
+}
+
+fn agent(name: &str) -> Result<Agent, String> {
+    Agent::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        format!("no such agent; there are {}", names.join(", "))
+    })
 }
 
 pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
-    let event = match (&args.command, &args.event) {
-        (Some(command), _) => bash(command, &environment),
+    let (event, sender) = match (&args.command, &args.event) {
+        (Some(command), _) => (bash(command, &environment), None),
         (None, Some(file)) => read(file)?,
         (None, None) => {
             return Err(Failure::usage("what is to be explained?")
                 .with_next_step("--command 'rm -rf x' names a shell command, --event FILE a hook payload"));
         }
     };
-    let rules = args.place.rules(&environment);
+    let named = args.agent.filter(|agent| *agent != Agent::ClaudeCode);
+    let caller = sender.or_else(|| Some(Caller::asking(named?, event.known_name()?)));
+    let rules = args.place.rules(&environment).answering(caller.as_ref());
     let started = Instant::now();
     let RulesDecision { decision, timings, .. } = rules.decide_in_full(&event, || Value::Null);
     let took = started.elapsed();
     let effects = rules.effects(&event);
+    let reply = caller
+        .as_ref()
+        .zip(event.known_name())
+        .map(|(caller, name)| agents::render(caller, &context_graph_policy::reply(name, &decision)));
     if args.place.json {
         let mut object = describe(&decision);
         object["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        if let (Some(reply), Some(caller)) = (&reply, &caller) {
+            object["agent"] = json!(caller.agent.map(Agent::name));
+            object["reply"] = json!({"stdout": reply.stdout, "stderr": reply.stderr, "exit": reply.exit});
+        }
         object["trust"] = json!(rules.standing().as_str());
         object["effects"] = json!(effects.as_ref().map(seen).unwrap_or_default());
         let programs = effects.as_ref().map(|effects| rules.programs(effects)).unwrap_or_default();
@@ -85,10 +108,25 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     lines.extend(
         timings.iter().map(|timing| format!("  {} took {} µs", timing.file, timing.took.as_micros())),
     );
-    let none = "not blocked; Claude Code's own permissions apply";
-    let verdict = decision.verdict().verb().map_or(none, |verb| verb.as_str());
+    let title = caller.as_ref().and_then(|caller| caller.agent).map_or("Claude Code", Agent::title);
+    let none = format!("not blocked; {title}'s own permissions apply");
+    let verdict = decision.verdict().verb().map_or(none.as_str(), |verb| verb.as_str());
     lines.push(format!("verdict: {verdict} (decided in {} µs)", took.as_micros()));
+    if let (Some(reply), Some(caller)) = (&reply, &caller) {
+        lines.extend(answered(caller, reply));
+    }
     table::print_lines(lines)
+}
+
+/// What reaches an agent, in lines.
+fn answered(caller: &Caller, reply: &Reply) -> Vec<String> {
+    let who = caller.agent.map_or("an agent that is not known", Agent::title);
+    let mut lines = vec![format!("what reaches {who}:"), format!("  exit code {}", reply.exit)];
+    for (name, text) in [("stdout", &reply.stdout), ("stderr", &reply.stderr)] {
+        let text = if text.is_empty() { "nothing" } else { text.trim_end() };
+        lines.extend(text.lines().map(|line| format!("  {name}: {line}")));
+    }
+    lines
 }
 
 fn noted(decision: &Decision) -> impl Iterator<Item = &str> {
@@ -111,11 +149,16 @@ fn bash(command: &str, environment: &Environment) -> Event {
     })
 }
 
-fn read(file: &Path) -> Result<Event, Failure> {
+/// The event in a file, and its sender if it is not Claude Code.
+fn read(file: &Path) -> Result<(Event, Option<Caller>), Failure> {
     let bytes = read_file_or_stdin(file)?;
-    decode::object(&bytes)
-        .and_then(Event::from_object)
-        .map_err(|error| Failure::new(ErrorCode::Parse, error.to_string()))
+    let unreadable = |error: DecodeError| Failure::new(ErrorCode::Parse, error.to_string());
+    let object = decode::object(&bytes).map_err(unreadable)?;
+    let Some(mut caller) = agents::detect(&object, Environment::around()) else {
+        return Ok((Event::from_object(object).map_err(unreadable)?, None));
+    };
+    let event = agents::parse(object, &mut caller, Environment::around()).map_err(unreadable)?;
+    Ok((event, Some(caller)))
 }
 
 /// Each effect in a line.

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use context_graph_core::session::Session;
+use context_graph_events::agents::Agent;
 use context_graph_storage::Store;
 use context_graph_storage::sessions::{SessionView, Sessions, Trail};
 use context_graph_storage::store::SessionQuery;
@@ -179,6 +180,12 @@ impl Shelf {
         if let Some(store) = &self.store {
             matching.extend(store.ids_beginning(wanted)?);
         }
+        if matching.is_empty() && Agent::of_session(wanted) == Agent::ClaudeCode {
+            // The id as another agent shows it, without the agent's name that ours begin with.
+            let others = Agent::ALL.into_iter().filter(|agent| *agent != Agent::ClaudeCode);
+            let named = others.map(|agent| self.find(Some(&format!("{agent}-{wanted}"))));
+            matching.extend(named.filter_map(Result::ok));
+        }
         matching.sort();
         matching.dedup();
         match matching.as_slice() {
@@ -211,6 +218,7 @@ pub(crate) fn to_json(session: &Session, calls: Calls) -> Value {
     let state = &session.state;
     let mut object = json!({
         "session_id": snapshot.session_id,
+        "client": Agent::of_session(&snapshot.session_id).name(),
         "title": session.title(),
         "state": state.lifecycle,
         "project": state.project,

@@ -1,6 +1,7 @@
 //! `session show`
 
 use clap::Args;
+use context_graph_events::agents::Agent;
 use serde_json::{Value, json};
 
 use super::story::{self, Line};
@@ -24,6 +25,14 @@ pub(crate) struct ShowArgs {
     /// Say why continuity is what it is
     #[arg(long)]
     explain: bool,
+}
+
+/// Whose session it is, if it is another agent's than Claude Code's.
+fn of_agent(id: &str) -> String {
+    match Agent::of_session(id) {
+        Agent::ClaudeCode => String::new(),
+        agent => format!(" of {}", agent.title()),
+    }
 }
 
 pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
@@ -62,7 +71,7 @@ pub(super) fn told(
     let session = shelf.view(id)?.session;
     let (lines, skipped) = story(shelf, id, events)?;
     let mut text = vec![
-        format!("session {} ({})", session.snapshot.session_id, session.state.lifecycle),
+        format!("session {} ({}){}", session.snapshot.session_id, session.state.lifecycle, of_agent(&id)),
         session.title(),
         format!("started {} in {}", time::local(session.state.started_ms), session.state.project),
     ];

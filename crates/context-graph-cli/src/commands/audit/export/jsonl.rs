@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use context_graph_core::audit::{Call, Entry, EventRuling, Evidence, Happening, Outcome, Part};
+use context_graph_events::agents::Agent;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,6 +30,7 @@ impl Sink for JsonLines<'_> {
             let line = Line {
                 kind: if matches!(entry, Entry::Call(_)) { "call" } else { "event" },
                 session_id,
+                client: Agent::of_session(session_id).name(),
                 project,
                 seq: entry.first_seq(),
                 at: time::utc(at_ms),
@@ -55,6 +57,7 @@ impl Sink for JsonLines<'_> {
 struct Line<'a> {
     kind: &'static str,
     session_id: &'a str,
+    client: &'static str,
     project: &'a str,
     seq: u64,
     at: String,

@@ -1,0 +1,66 @@
+//! Cline CLI 3.0: it cannot refuse one call. `cancel` ends the run, which is the stricter of what it can do.
+
+use serde_json::{Map, Value};
+
+use super::render::{Reply, Said};
+use super::{Caller, Sheet};
+use crate::claude_code::EventName::{
+    PostToolUse, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit,
+};
+use crate::reply::Verb::{AddContext, Halt};
+
+pub(super) static SHEET: Sheet = Sheet {
+    events: &[
+        ("tool_call", PreToolUse),
+        ("PreToolUse", PreToolUse),
+        ("tool_result", PostToolUse),
+        ("PostToolUse", PostToolUse),
+        ("agent_start", SessionStart),
+        ("agent_end", Stop),
+        ("session_shutdown", SessionEnd),
+        ("UserPromptSubmit", UserPromptSubmit),
+        ("PreCompact", PreCompact),
+    ],
+    fields: &[("taskId", "session_id")],
+    capabilities: &[(PreToolUse, &[Halt, AddContext]), (PostToolUse, &[AddContext])],
+    prepare,
+    render,
+};
+
+/// Takes the call out of the object that it is nested in.
+fn prepare(object: &mut Map<String, Value>) {
+    for key in ["tool_call", "tool_result"] {
+        let Some(Value::Object(call)) = object.remove(key) else { continue };
+        for (theirs, ours) in [
+            ("id", "tool_use_id"),
+            ("name", "tool_name"),
+            ("input", "tool_input"),
+            ("output", "tool_response"),
+        ] {
+            if let Some(value) = call.get(theirs) {
+                object.insert(ours.to_owned(), value.clone());
+            }
+        }
+    }
+    // Its main thread has an id as well.
+    if object.get("parent_agent_id").is_none_or(Value::is_null) {
+        object.remove("agent_id");
+    }
+    let root = object.get("workspaceRoots").and_then(|roots| roots.get(0)).filter(|root| root.is_string());
+    if let Some(root) = root.cloned() {
+        object.entry("cwd").or_insert(root);
+    }
+}
+
+fn render(said: &Said<'_>, _: &Caller) -> Reply {
+    let mut object = Map::new();
+    if said.refuses() {
+        object.insert("cancel".to_owned(), true.into());
+        object.insert("errorMessage".to_owned(), said.reason.as_str().into());
+        return said.refusal(object.into());
+    }
+    if let Some(context) = said.context {
+        object.insert("contextModification".to_owned(), context.into());
+    }
+    Said::success(object.into())
+}

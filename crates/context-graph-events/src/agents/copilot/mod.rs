@@ -1,0 +1,124 @@
+//! Copilot CLI 1.0 and VS Code: two dialects, chosen by how the registration spells the event. The older one has no
+//! event names in its payloads. Both read fields beside `hookSpecificOutput`, and only one reads those in it, so each
+//! reply has both.
+
+use serde_json::{Map, Value};
+
+use super::render::{Reply, Said};
+use super::{Caller, Sheet};
+use crate::claude_code::EventName::{
+    Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionEnd,
+    SessionStart, Stop, SubagentStart, SubagentStop, UserPromptSubmit,
+};
+use crate::reply::Verb::{AddContext, Allow, Ask, Block, Deny, Modify};
+
+pub(super) static SHEET: Sheet = Sheet {
+    events: &[
+        ("preToolUse", PreToolUse),
+        ("postToolUse", PostToolUse),
+        ("postToolUseFailure", PostToolUseFailure),
+        ("permissionRequest", PermissionRequest),
+        ("userPromptSubmitted", UserPromptSubmit),
+        ("sessionStart", SessionStart),
+        ("sessionEnd", SessionEnd),
+        ("agentStop", Stop),
+        ("subagentStart", SubagentStart),
+        ("subagentStop", SubagentStop),
+        ("preCompact", PreCompact),
+        ("notification", Notification),
+    ],
+    fields: &[
+        ("sessionId", "session_id"),
+        ("toolName", "tool_name"),
+        ("toolArgs", "tool_input"),
+        ("toolInput", "tool_input"),
+        ("toolUseId", "tool_use_id"),
+        ("toolResult", "tool_response"),
+        ("tool_result", "tool_response"),
+        ("transcriptPath", "transcript_path"),
+        ("customInstructions", "custom_instructions"),
+        ("agentId", "agent_id"),
+        ("agentType", "agent_type"),
+        ("response", "last_assistant_message"),
+    ],
+    capabilities: &[
+        (PreToolUse, &[Deny, Ask, Modify, Allow, AddContext]),
+        (PostToolUse, &[Block, AddContext]),
+        (UserPromptSubmit, &[Block, AddContext]),
+        (SessionStart, &[AddContext]),
+        (Stop, &[Block]),
+        (SubagentStop, &[Block]),
+    ],
+    prepare,
+    render,
+};
+
+/// Fields that tell an event without a name, the first that is there. What is about a tool and has no result is a call.
+const TOLD_BY: [(&str, &str); 15] = [
+    ("toolResult", "postToolUse"),
+    ("tool_result", "postToolUse"),
+    ("errorContext", "errorOccurred"),
+    ("error", "postToolUseFailure"),
+    ("toolName", "preToolUse"),
+    ("toolArgs", "preToolUse"),
+    ("toolInput", "preToolUse"),
+    ("tool_name", "preToolUse"),
+    ("transformedPrompt", "userPromptTransformed"),
+    ("prompt", "userPromptSubmitted"),
+    ("trigger", "preCompact"),
+    ("source", "sessionStart"),
+    ("initialPrompt", "sessionStart"),
+    ("reason", "sessionEnd"),
+    ("message", "notification"),
+];
+
+fn prepare(object: &mut Map<String, Value>) {
+    let named = ["hook_event_name", "hookEventName", "hookName"].iter().any(|key| object.contains_key(*key));
+    if !named {
+        let is_agents = object.contains_key("agentId") || object.contains_key("agent_id");
+        let native = match (is_agents, object.contains_key("stopReason")) {
+            (true, true) => "subagentStop",
+            (false, true) => "agentStop",
+            (true, false) if !object.contains_key("toolName") => "subagentStart",
+            _ => TOLD_BY
+                .iter()
+                .find(|(key, _)| object.contains_key(*key))
+                .map_or("unknown", |(_, event)| event),
+        };
+        object.insert("hook_event_name".to_owned(), native.into());
+    }
+    // A call's arguments may come as text that holds an object.
+    for key in ["toolArgs", "toolInput"] {
+        let inner = object
+            .get(key)
+            .and_then(Value::as_str)
+            .and_then(|text| crate::decode::object(text.as_bytes()).ok());
+        if let Some(inner) = inner {
+            object.insert(key.to_owned(), inner.into());
+        }
+    }
+}
+
+fn render(said: &Said<'_>, caller: &Caller) -> Reply {
+    let Some(event) = caller.event else { return Reply::default() };
+    let Value::Object(mut object) = said.claude_shaped(event) else { return Reply::default() };
+    let nested = object.get("hookSpecificOutput").and_then(Value::as_object).cloned().unwrap_or_default();
+    for key in ["permissionDecision", "permissionDecisionReason", "additionalContext"] {
+        if let Some(value) = nested.get(key) {
+            object.insert(key.to_owned(), value.clone());
+        }
+    }
+    if let Some(input) = &said.input {
+        object.insert("modifiedArgs".to_owned(), Value::Object(input.clone()));
+    }
+    if event == PostToolUse && said.refuses() {
+        let result = serde_json::json!({"resultType": "failure", "textResultForLlm": said.reason});
+        object.insert("modifiedResult".to_owned(), result);
+    }
+    // Elsewhere an exit code does not refuse, and hides the object that does.
+    if said.refuses() && event == PreToolUse {
+        said.refusal(object.into())
+    } else {
+        Said::success(object.into())
+    }
+}

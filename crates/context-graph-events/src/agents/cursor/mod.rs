@@ -1,0 +1,125 @@
+//! Cursor (SDK 1.0): events of its own. It reads JSON with exit code 0; on steps that ask for permission an empty answer
+//! lets the call run, or blocks it where the registration fails closed.
+
+use serde_json::{Map, Value, json};
+
+use super::render::{Reply, Said};
+use super::{Caller, Sheet};
+use crate::claude_code::EventName::{
+    PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart,
+    SubagentStop, UserPromptSubmit,
+};
+use crate::reply::Verb::{self, AddContext, Allow, Block, Deny, Modify};
+
+pub(super) static SHEET: Sheet = Sheet {
+    events: &[
+        ("preToolUse", PreToolUse),
+        ("beforeShellExecution", PreToolUse),
+        ("beforeMCPExecution", PreToolUse),
+        ("beforeReadFile", PreToolUse),
+        ("beforeTabFileRead", PreToolUse),
+        ("postToolUse", PostToolUse),
+        ("postToolUseFailure", PostToolUseFailure),
+        ("beforeSubmitPrompt", UserPromptSubmit),
+        ("sessionStart", SessionStart),
+        ("sessionEnd", SessionEnd),
+        ("preCompact", PreCompact),
+        ("stop", Stop),
+        ("subagentStart", SubagentStart),
+        ("subagentStop", SubagentStop),
+    ],
+    fields: &[
+        ("conversation_id", "session_id"),
+        ("tool_output", "tool_response"),
+        ("duration", "duration_ms"),
+        ("error_message", "error"),
+        ("subagent_id", "agent_id"),
+        ("subagent_type", "agent_type"),
+        ("generation_id", "prompt_id"),
+    ],
+    capabilities: &[
+        (PreToolUse, &[Deny, Modify, Allow, AddContext]),
+        (PostToolUse, &[AddContext]),
+        (UserPromptSubmit, &[Block, AddContext]),
+        (SessionStart, &[AddContext]),
+        (Stop, &[Block]),
+    ],
+    prepare,
+    render,
+};
+
+/// What the steps before a kind of call honour.
+pub(super) const STEP: &[Verb] = &[Deny, Allow];
+
+/// Makes calls of the steps before a kind of call, and objects of texts that hold one.
+fn prepare(object: &mut Map<String, Value>) {
+    for key in ["tool_input", "tool_output"] {
+        let inner = object
+            .get(key)
+            .and_then(Value::as_str)
+            .and_then(|text| crate::decode::object(text.as_bytes()).ok());
+        if let Some(inner) = inner {
+            object.insert(key.to_owned(), inner.into());
+        }
+    }
+    let name = object.get("hook_event_name").and_then(Value::as_str).unwrap_or("").to_owned();
+    let call = match name.as_str() {
+        "beforeShellExecution" => Some(("Shell", "command")),
+        "beforeReadFile" | "beforeTabFileRead" => Some(("Read", "file_path")),
+        _ => None,
+    };
+    if let Some((tool, field)) = call {
+        // What is missing stays missing: then the call cannot be read and is refused.
+        if let Some(value) = object.remove(field) {
+            object.insert("tool_name".to_owned(), tool.into());
+            object.insert("tool_input".to_owned(), json!({field: value}));
+        }
+        // The whole file, which nobody asked us to keep.
+        object.remove("content");
+    }
+    if name == "beforeMCPExecution"
+        && let (Some(Value::String(server)), Some(Value::String(tool))) =
+            (object.get("mcp_server_name"), object.get("tool_name"))
+    {
+        let named = format!("mcp__{server}__{tool}");
+        object.insert("tool_name".to_owned(), named.into());
+    }
+    if name == "stop" && object.get("loop_count").and_then(Value::as_u64).is_some_and(|count| count > 0) {
+        object.insert("stop_hook_active".to_owned(), true.into());
+    }
+}
+
+fn render(said: &Said<'_>, caller: &Caller) -> Reply {
+    let Some(event) = caller.event else { return Reply::default() };
+    let mut object = Map::new();
+    let mut set = |key: &str, value: Value| {
+        object.insert(key.to_owned(), value);
+    };
+    match event {
+        PreToolUse => {
+            set("permission", if said.refuses() { "deny" } else { "allow" }.into());
+            if said.refuses() {
+                set("user_message", said.reason.as_str().into());
+                set("agent_message", said.reason.as_str().into());
+            }
+            if let Some(input) = &said.input {
+                set("updated_input", Value::Object(input.clone()));
+            }
+        }
+        UserPromptSubmit => {
+            set("continue", (!said.refuses()).into());
+            if said.refuses() {
+                set("user_message", said.reason.as_str().into());
+            }
+        }
+        Stop if said.refuses() => set("followup_message", said.reason.as_str().into()),
+        _ => {}
+    }
+    if let Some(context) = said.context {
+        set("additional_context", context.into());
+    }
+    if let (Some(message), false) = (said.message, object.contains_key("user_message")) {
+        object.insert("user_message".to_owned(), message.into());
+    }
+    Said::success(object.into())
+}

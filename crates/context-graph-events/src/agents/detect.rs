@@ -1,0 +1,103 @@
+//! Who sent a payload.
+//!
+//! Variables of the environment are inherited: an agent that another one starts in its shell has those of both. So a
+//! variable counts only together with a field that Claude Code does not send, or if it names the payload's session.
+
+use serde_json::{Map, Value};
+
+use super::{Agent, Caller, Surroundings};
+
+/// Names of events that only Gemini CLI has.
+const GEMINI: [&str; 8] = [
+    "BeforeTool",
+    "AfterTool",
+    "BeforeAgent",
+    "AfterAgent",
+    "BeforeModel",
+    "AfterModel",
+    "BeforeToolSelection",
+    "PreCompress",
+];
+/// Fields of which one is in every tool call that an agent could ask about.
+const OF_A_CALL: [&str; 8] =
+    ["tool_name", "toolName", "tool", "tool_call", "tool_input", "toolInput", "toolArgs", "command"];
+
+/// The sender, unless it is Claude Code or a program that wraps it.
+pub fn detect(object: &Map<String, Value>, around: Surroundings<'_>) -> Option<Caller> {
+    let agent = if object.contains_key("cursor_version") {
+        Agent::Cursor
+    } else if let Some(bridged) = bridged(object) {
+        bridged
+    } else if let Some(name) = object.get("hook_event_name") {
+        named(object, name.as_str().unwrap_or(""), around)?
+    } else {
+        return unnamed(object);
+    };
+    Some(Caller::new(agent))
+}
+
+/// The agent that one of our own bridges names.
+fn bridged(object: &Map<String, Value>) -> Option<Agent> {
+    let agent = Agent::parse(object.get("agent")?.as_str()?)?;
+    matches!(agent, Agent::Opencode | Agent::Pi | Agent::Amp).then_some(agent)
+}
+
+/// The sender of a payload that names its event as Claude Code does.
+fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> Option<Agent> {
+    if object.contains_key("sessionId") {
+        return Some(Agent::Copilot);
+    }
+    if GEMINI.contains(&name) {
+        return Some(Agent::Gemini);
+    }
+    let transcript = object.get("transcript_path");
+    let path = transcript.and_then(Value::as_str);
+    let lies_in = |folder: &str| path.is_some_and(|path| path.contains(folder));
+    if object.contains_key("timestamp") {
+        let is_session = |variable| {
+            let id = (around.variable)(variable);
+            id.is_some() && id.as_deref() == object.get("session_id").and_then(Value::as_str)
+        };
+        if is_session("QWEN_CODE_SESSION_ID") || object.contains_key("tool_call_id") || lies_in("/.qwen/") {
+            return Some(Agent::Qwen);
+        }
+        if is_session("GEMINI_SESSION_ID") || lies_in("/.gemini/") {
+            return Some(Agent::Gemini);
+        }
+        if lies_in("/.copilot/") || (around.variable)("COPILOT_CLI").is_some() || path.is_none() {
+            return Some(Agent::Copilot);
+        }
+        return (around.variable)("QWEN_CODE_SESSION_ID").map(|_| Agent::Qwen);
+    }
+    if object.contains_key("prompt_id") {
+        return None;
+    }
+    // A session without a file has no transcript, and the events of a session have no turn.
+    let is_unfiled = transcript == Some(&Value::Null) && object.contains_key("model");
+    if object.contains_key("turn_id") || is_unfiled || lies_in("/rollout-") {
+        return Some(Agent::Codex);
+    }
+    let is_droid = !object.contains_key("tool_use_id")
+        && (lies_in("/.factory/") || (around.variable)("DROID_PROJECT_DIR").is_some());
+    is_droid.then_some(Agent::Droid)
+}
+
+/// The sender of a payload that does not. Envelopes name their event in a field of their own.
+fn unnamed(object: &Map<String, Value>) -> Option<Caller> {
+    let has = |key: &str| object.contains_key(key);
+    if has("hook_type") {
+        return None;
+    }
+    let agent = if has("hookEventName") {
+        Agent::VsCode
+    } else if has("taskId") && (has("hookName") || has("preToolUse")) {
+        Agent::Cline
+    } else if has("sessionId") || has("toolName") || has("toolArgs") {
+        Agent::Copilot
+    } else if has("event") && (has("matcher_context") || has("session_id")) {
+        Agent::Goose
+    } else {
+        return OF_A_CALL.iter().any(|key| has(key)).then(Caller::unknown);
+    };
+    Some(Caller::new(agent))
+}

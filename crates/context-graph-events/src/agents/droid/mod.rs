@@ -1,0 +1,25 @@
+//! Factory Droid 0.225: Claude Code's event names and reply. It runs what it is told to ask about, reads no `decision`
+//! before a call, gives no id to calls and has no event for a tool that failed.
+
+use super::Sheet;
+use super::render::like_claude;
+use super::sheet::as_it_is;
+use crate::claude_code::EventName::{
+    PostToolUse, PreToolUse, SessionStart, Stop, SubagentStop, UserPromptSubmit,
+};
+use crate::reply::Verb::{AddContext, Block, Deny, Modify};
+
+pub(super) static SHEET: Sheet = Sheet {
+    events: &[],
+    fields: &[],
+    capabilities: &[
+        (PreToolUse, &[Deny, Modify]),
+        (PostToolUse, &[AddContext]),
+        (UserPromptSubmit, &[Block, AddContext]),
+        (SessionStart, &[AddContext]),
+        (Stop, &[Block]),
+        (SubagentStop, &[Block]),
+    ],
+    prepare: as_it_is,
+    render: like_claude,
+};

@@ -1,0 +1,38 @@
+//! Goose 1.52: events with fields of their own. It reads `block` alone, and takes neither context nor other input.
+
+use serde_json::{Map, Value, json};
+
+use super::render::{Reply, Said};
+use super::{Caller, Sheet};
+use crate::claude_code::EventName::{PreToolUse, Stop};
+use crate::reply::Verb::{Block, Deny};
+
+pub(super) static SHEET: Sheet = Sheet {
+    events: &[
+        ("BeforeReadFile", PreToolUse),
+        ("BeforeShellExecution", PreToolUse),
+        ("PreToolUse", PreToolUse),
+    ],
+    fields: &[("tool_call_id", "tool_use_id"), ("working_dir", "cwd"), ("message", "prompt")],
+    capabilities: &[(PreToolUse, &[Deny]), (Stop, &[Block])],
+    prepare,
+    render,
+};
+
+/// Reading a file has the file and no tool.
+fn prepare(object: &mut Map<String, Value>) {
+    if object.get("event").and_then(Value::as_str) == Some("BeforeReadFile")
+        && !object.contains_key("tool_name")
+    {
+        let file = object.get("matcher_context").cloned().unwrap_or(Value::Null);
+        object.insert("tool_name".to_owned(), "read".into());
+        object.entry("tool_input").or_insert_with(|| json!({"path": file}));
+    }
+}
+
+fn render(said: &Said<'_>, _: &Caller) -> Reply {
+    if said.refuses() {
+        return said.refusal(json!({"decision": "block", "reason": said.reason}));
+    }
+    Reply::default()
+}

@@ -1,0 +1,37 @@
+//! Qwen Code 0.24: Claude Code's event names and reply. It ignores other input and runs the original, ignores context
+//! before a call, and refuses what it is told to ask about unless somebody watches.
+
+use serde_json::{Map, Value};
+
+use super::Sheet;
+use super::render::like_claude;
+use crate::claude_code::EventName::{
+    PermissionRequest, PostToolBatch, PostToolUse, PreToolUse, SessionStart, Stop, SubagentStop,
+    UserPromptSubmit,
+};
+use crate::reply::Verb::{AddContext, Allow, Block, Deny};
+
+pub(super) static SHEET: Sheet = Sheet {
+    events: &[],
+    // Its background tasks have other fields than Claude Code's.
+    fields: &[("background_tasks", "native_background_tasks")],
+    capabilities: &[
+        (PreToolUse, &[Deny, Allow]),
+        (PermissionRequest, &[Deny]),
+        (PostToolUse, &[AddContext]),
+        (PostToolBatch, &[AddContext]),
+        (UserPromptSubmit, &[Block, AddContext]),
+        (SessionStart, &[AddContext]),
+        (Stop, &[Block]),
+        (SubagentStop, &[Block]),
+    ],
+    prepare,
+    render: like_claude,
+};
+
+/// Its batches name calls by the provider's id, so every event about a call does here.
+fn prepare(object: &mut Map<String, Value>) {
+    if let Some(id) = object.get("tool_call_id").filter(|id| id.is_string()).cloned() {
+        object.insert("tool_use_id".to_owned(), id);
+    }
+}

@@ -1,0 +1,233 @@
+//! From a reply as Claude Code would get it to the one that the caller gets.
+//!
+//! A refusal is written so that it holds: exit code 2, a reason on stderr and the agent's own JSON together, unless its
+//! sheet knows better. What is left of a verdict that the agent would misread is a refusal: policies' verdicts were fitted
+//! to the agent before, so this is the net below.
+
+use serde_json::{Map, Value, json};
+
+use super::{Caller, OWN_WORDS};
+use crate::claude_code::EventName;
+use crate::reply::{ReplyBody, Verb};
+
+/// What the process writes, and how it ends.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reply {
+    /// For the agent.
+    pub stdout: String,
+    /// For the agent, where it refuses; else for people.
+    pub stderr: String,
+    /// The exit code.
+    pub exit: u8,
+}
+
+/// What a reply says.
+#[derive(Debug, Default)]
+pub(crate) struct Said<'a> {
+    /// What is to happen, if the reply says so.
+    pub(crate) verb: Option<Verb>,
+    /// Why; never empty where something is refused.
+    pub(crate) reason: String,
+    /// For the model.
+    pub(crate) context: Option<&'a str>,
+    /// The call's input, whole, with the agent's names of its fields.
+    pub(crate) input: Option<Map<String, Value>>,
+    /// For the user.
+    pub(crate) message: Option<&'a str>,
+}
+
+/// What is said where a reason is missing: some agents let a refusal without one pass.
+const NO_REASON: &str = "refused by context-graph";
+/// What is said of other input that the agent cannot give a call.
+const CHANGED: &str = "may only run with other input, which this agent cannot be given";
+/// What is said of a question that the agent cannot put.
+const CONSENT: &str = "needs your consent";
+
+impl Said<'_> {
+    /// Whether it stops what is asked about.
+    pub(crate) fn refuses(&self) -> bool {
+        matches!(self.verb, Some(Verb::Halt | Verb::Deny | Verb::Block))
+    }
+
+    /// A refusal as most agents take it: this object, its reason on stderr and exit code 2.
+    pub(crate) fn refusal(&self, object: Value) -> Reply {
+        Reply { stdout: written(object), stderr: format!("{}\n", self.reason), exit: 2 }
+    }
+
+    /// An object and success.
+    pub(crate) fn success(object: Value) -> Reply {
+        Reply { stdout: written(object), ..Reply::default() }
+    }
+
+    /// The reply that Claude Code's descendants take: fields beside `hookSpecificOutput`, and those in it.
+    pub(crate) fn claude_shaped(&self, event: EventName) -> Value {
+        let mut specific = Map::new();
+        let mut top = Map::new();
+        match (self.verb, event) {
+            (Some(Verb::Halt | Verb::Deny | Verb::Block), EventName::PreToolUse) => {
+                specific.insert("permissionDecision".into(), "deny".into());
+                specific.insert("permissionDecisionReason".into(), self.reason.as_str().into());
+            }
+            (Some(Verb::Halt | Verb::Deny | Verb::Block), EventName::PermissionRequest) => {
+                specific.insert("decision".into(), json!({"behavior": "deny", "message": self.reason}));
+            }
+            (Some(Verb::Halt | Verb::Deny | Verb::Block), _) => {
+                top.insert("decision".into(), "block".into());
+                top.insert("reason".into(), self.reason.as_str().into());
+            }
+            (Some(Verb::Ask), _) => {
+                specific.insert("permissionDecision".into(), "ask".into());
+                specific.insert("permissionDecisionReason".into(), self.reason.as_str().into());
+            }
+            (Some(Verb::Allow), EventName::PermissionRequest) => {
+                specific.insert("decision".into(), json!({"behavior": "allow"}));
+            }
+            (Some(Verb::Allow), _) => {
+                specific.insert("permissionDecision".into(), "allow".into());
+            }
+            _ => {}
+        }
+        if let Some(input) = &self.input {
+            specific.insert("permissionDecision".into(), "allow".into());
+            specific.insert("updatedInput".into(), Value::Object(input.clone()));
+        }
+        if let Some(context) = self.context {
+            specific.insert("additionalContext".into(), context.into());
+        }
+        if let Some(message) = self.message {
+            top.insert("systemMessage".into(), message.into());
+        }
+        if !specific.is_empty() {
+            specific.insert("hookEventName".into(), event.as_str().into());
+            top.insert("hookSpecificOutput".into(), Value::Object(specific));
+        }
+        Value::Object(top)
+    }
+}
+
+/// The reply of agents that took Claude Code's over.
+pub(super) fn like_claude(said: &Said<'_>, caller: &Caller) -> Reply {
+    let Some(event) = caller.event else { return Reply::default() };
+    let object = said.claude_shaped(event);
+    if said.refuses() { said.refusal(object) } else { Said::success(object) }
+}
+
+fn written(object: Value) -> String {
+    match &object {
+        Value::Object(fields) if fields.is_empty() => String::new(),
+        _ => format!("{object}\n"),
+    }
+}
+
+/// Renders for a caller's event; for one that we do not know, what no client misreads.
+pub(super) fn render(caller: &Caller, body: &ReplyBody) -> Reply {
+    let mut said = said(caller, body);
+    match (caller.agent.and_then(super::Agent::sheet), caller.event) {
+        (Some(sheet), Some(event)) => {
+            fit(&mut said, caller.verbs(), event);
+            if event == EventName::Stop && said.refuses() {
+                // It may come back as a prompt.
+                said.reason = format!("{OWN_WORDS}{}", said.reason);
+            }
+            (sheet.render)(&said, caller)
+        }
+        // An event that we know nothing about is not answered, unless nobody could read what it asks for.
+        _ if !said.refuses() && said.verb != Some(Verb::Ask) => Reply::default(),
+        _ => {
+            fit(&mut said, &[Verb::Deny], EventName::PreToolUse);
+            universal(&said)
+        }
+    }
+}
+
+/// What refuses in every client.
+fn universal(said: &Said<'_>) -> Reply {
+    let reason = &said.reason;
+    said.refusal(json!({
+        "decision": "block",
+        "reason": reason,
+        "permission": "deny",
+        "user_message": reason,
+        "agent_message": reason,
+        "permissionDecision": "deny",
+        "permissionDecisionReason": reason,
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason,
+        },
+    }))
+}
+
+/// Leaves nothing that the agent does not honour.
+fn fit(said: &mut Said<'_>, verbs: &[Verb], event: EventName) {
+    let is_call = matches!(event, EventName::PreToolUse | EventName::PermissionRequest);
+    if said.verb == Some(Verb::Ask) && !verbs.contains(&Verb::Ask) {
+        said.verb = Some(Verb::Deny);
+        said.reason = format!("{CONSENT}: {}", said.reason);
+    }
+    if said.input.is_some() && !verbs.contains(&Verb::Modify) {
+        said.input = None;
+        // Letting it run as it was would be what the policy did not want.
+        if is_call {
+            said.verb = Some(Verb::Deny);
+            CHANGED.clone_into(&mut said.reason);
+        }
+    }
+    let refusing = [Verb::Deny, Verb::Block, Verb::Halt];
+    if said.refuses() {
+        said.verb = refusing.into_iter().find(|verb| verbs.contains(verb));
+        said.input = None;
+        if said.reason.trim().is_empty() {
+            NO_REASON.clone_into(&mut said.reason);
+        }
+    } else if said.verb.is_some_and(|verb| !verbs.contains(&verb)) {
+        said.verb = None;
+    }
+    if !verbs.contains(&Verb::AddContext) {
+        said.context = None;
+    }
+}
+
+/// What a reply for Claude Code says.
+fn said<'a>(caller: &Caller, body: &'a ReplyBody) -> Said<'a> {
+    let fields = match body {
+        ReplyBody::Fields(fields) => fields,
+        ReplyBody::PlainText(text) => {
+            return Said { context: Some(text.as_str()).filter(|text| !text.is_empty()), ..Said::default() };
+        }
+    };
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    let specific = |key: &str| fields.get("hookSpecificOutput").and_then(|inner| inner.get(key));
+    let own = |key: &str| specific(key).and_then(Value::as_str);
+    let nested = specific("decision");
+    let behavior = nested.and_then(|nested| nested.get("behavior")).and_then(Value::as_str);
+    let verb = match own("permissionDecision").or(behavior).or_else(|| text("decision")) {
+        Some("deny") => Some(Verb::Deny),
+        Some("ask" | "defer") => Some(Verb::Ask),
+        Some("allow") => Some(Verb::Allow),
+        Some("block") => Some(Verb::Block),
+        _ if fields.get("continue") == Some(&Value::Bool(false)) => Some(Verb::Halt),
+        _ => None,
+    };
+    let message = nested.and_then(|nested| nested.get("message")).and_then(Value::as_str);
+    let reason =
+        own("permissionDecisionReason").or(message).or_else(|| text("reason")).or_else(|| text("stopReason"));
+    let input = specific("updatedInput").or_else(|| nested.and_then(|nested| nested.get("updatedInput")));
+    let input = input.and_then(Value::as_object).map(|input| {
+        let mut input = input.clone();
+        for (ours, theirs) in &caller.renamed {
+            if let Some(value) = input.remove(*ours) {
+                input.insert((*theirs).to_owned(), value);
+            }
+        }
+        input
+    });
+    Said {
+        verb,
+        reason: reason.unwrap_or_default().to_owned(),
+        context: own("additionalContext"),
+        input,
+        message: text("systemMessage"),
+    }
+}
