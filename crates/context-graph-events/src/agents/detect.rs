@@ -19,7 +19,7 @@ const GEMINI: [&str; 8] = [
     "PreCompress",
 ];
 /// Fields of which one is in every tool call that an agent could ask about.
-const OF_A_CALL: [&str; 8] =
+pub(super) const OF_A_CALL: [&str; 8] =
     ["tool_name", "toolName", "tool", "tool_call", "tool_input", "toolInput", "toolArgs", "command"];
 
 /// The sender, unless it is Claude Code or a program that wraps it.
@@ -47,6 +47,10 @@ fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> O
     if object.contains_key("sessionId") {
         return Some(Agent::Copilot);
     }
+    // Nobody else writes such names in this field.
+    if name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        return Some(Agent::Cursor);
+    }
     if GEMINI.contains(&name) {
         return Some(Agent::Gemini);
     }
@@ -70,7 +74,7 @@ fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> O
         return (around.variable)("QWEN_CODE_SESSION_ID").map(|_| Agent::Qwen);
     }
     if object.contains_key("prompt_id") {
-        return None;
+        return object.contains_key("tool_call_id").then_some(Agent::Qwen);
     }
     // A session without a file has no transcript, and the events of a session have no turn.
     let is_unfiled = transcript == Some(&Value::Null) && object.contains_key("model");

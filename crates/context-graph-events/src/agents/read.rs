@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::detect::OF_A_CALL;
 use super::{Agent, Caller, Sheet, Surroundings, call_id, tools};
 use crate::claude_code::{Event, EventName, UnknownEvent};
 use crate::decode::DecodeError;
@@ -12,6 +13,9 @@ pub const OWN_WORDS: &str = "context-graph: ";
 
 /// Fields in which agents name their event.
 const NAMES: [&str; 4] = ["hook_event_name", "hookEventName", "event", "hookName"];
+
+/// Fields of which one is in every result of a call.
+const RESULTS: [&str; 4] = ["tool_response", "tool_result", "toolResult", "tool_output"];
 
 /// Events that count for nothing if they cannot be read.
 const NEEDED: [EventName; 6] = [
@@ -35,11 +39,20 @@ pub(super) fn event(
 ) -> Result<Event, DecodeError> {
     (sheet.prepare)(&mut object);
     let named = NAMES.iter().find_map(|key| object.remove(*key));
-    let native = match named {
-        Some(Value::String(name)) => name,
-        Some(other) => return Err(DecodeError::wrong_type("a string", &other).inside("hook_event_name")),
-        None => return Err(DecodeError::NotAnEvent { found: "no name of an event" }),
+    let unnamed = match named {
+        Some(Value::String(name)) => Ok(name),
+        Some(other) => Err(DecodeError::wrong_type("a string", &other).inside("hook_event_name")),
+        None => Err(DecodeError::NotAnEvent { found: "no name of an event" }),
     };
+    let native = unnamed.inspect_err(|_| {
+        // It may be a call: what is about a tool and has no result is refused as one.
+        let has = |keys: &[&str]| keys.iter().any(|key| object.contains_key(*key));
+        if has(&OF_A_CALL) && !has(&RESULTS) {
+            let call = EventName::PreToolUse;
+            caller.event = Some(call);
+            sheet.native_name(call).unwrap_or(call.as_str()).clone_into(&mut caller.native_event);
+        }
+    })?;
     let event = sheet.event(&native);
     caller.event = event;
     rename(&mut object, sheet.fields);
