@@ -71,7 +71,7 @@ pub(super) fn told(
     let session = shelf.view(id)?.session;
     let (lines, skipped) = story(shelf, id, events)?;
     let mut text = vec![
-        format!("session {} ({}){}", session.snapshot.session_id, session.state.lifecycle, of_agent(&id)),
+        format!("session {} ({}){}", session.snapshot.session_id, session.state.lifecycle, of_agent(id)),
         session.title(),
         format!("started {} in {}", time::local(session.state.started_ms), session.state.project),
     ];
