@@ -1,6 +1,7 @@
 //! Are our hooks where every other agent looks for them, in its form and unit, and would it run them?
 
 mod codex;
+mod evidence;
 mod trusted;
 
 use context_graph_events::agents::Agent;
@@ -94,6 +95,7 @@ impl Registered<'_> {
             findings.extend(codex::check(self));
         }
         findings.extend(trusted::folder(self));
+        findings.push(evidence::check(self));
         if findings.iter().all(|finding| finding.level == Level::Ok) {
             let file = self.file.path().display();
             let what = match self.client.events().count() {
