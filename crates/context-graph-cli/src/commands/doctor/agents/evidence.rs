@@ -1,6 +1,6 @@
 //! When a client last reached us here, by our own record: a registration that looks right may still never run.
 
-use context_graph_storage::SessionQuery;
+use context_graph_storage::store::SessionQuery;
 
 use super::Registered;
 use crate::commands::doctor::finding::Finding;
