@@ -1,6 +1,6 @@
 //! The real Codex, Copilot CLI and Gemini CLI, our binary on their hooks, a scripted model: does a refusal refuse?
 //!
-//! Where a client is not installed its tests are counted as ignored; `tests/agents/install` installs them.
+//! Where a client is not installed its tests are counted as ignored; `tests/agents/install-agents` installs them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, clippy::disallowed_methods, reason = "a program of its own")]
 

@@ -32,7 +32,7 @@ impl Client {
             return Some("node is not installed".to_owned());
         }
         let is_there = self.program().exists();
-        (!is_there).then(|| format!("{} is not installed: tests/agents/install", self.name()))
+        (!is_there).then(|| format!("{} is not installed: tests/agents/install-agents", self.name()))
     }
 
     fn program(self) -> PathBuf {
