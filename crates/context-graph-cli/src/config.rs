@@ -28,6 +28,28 @@ pub(crate) struct Config {
     pub(crate) inject: Inject,
     pub(crate) audit: Audit,
     pub(crate) retention: Retention,
+    pub(crate) team: Team,
+}
+
+/// What a team that you have joined is told.
+#[derive(Debug, Clone, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Team {
+    /// What of a session is pushed. A project's file can only lower it.
+    pub(crate) share: Share,
+}
+
+/// How much of a session is shared, from less to more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Share {
+    /// Nothing.
+    Nothing,
+    /// Tools, times, decisions, rules and fingerprints of paths: no text.
+    #[default]
+    Metadata,
+    /// Whole records, as they are stored here, without secrets.
+    Full,
 }
 
 /// How events are kept.
@@ -151,6 +173,14 @@ fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most
     }
 }
 
+impl Team {
+    /// What is left of it where a project's file says something about it: a checkout must not hand out more than its user.
+    fn lowered_by(&self, text: &str, projects: &Self) -> Self {
+        let said: toml::Table = text.parse().unwrap_or_default();
+        if said.contains_key("team") { Self { share: self.share.min(projects.share) } } else { self.clone() }
+    }
+}
+
 impl Config {
     /// The configuration in force in a project. Without a file: the defaults. With a file that the user has not trusted: the
     /// defaults and what the file tightens.
@@ -179,9 +209,12 @@ impl Config {
         if !files.standing().is_in_force() {
             let sync =
                 if config.storage.sync == Sync::EveryEvent { Sync::EveryEvent } else { base.storage.sync };
-            return Ok(Self { storage: Storage { sync }, ..base });
+            let team = base.team.lowered_by(text, &config.team);
+            return Ok(Self { storage: Storage { sync }, team, ..base });
         }
-        Ok(if users.is_none() { config } else { base.with(text) })
+        let team = base.team.lowered_by(text, &config.team);
+        let config = if users.is_none() { config } else { base.with(text) };
+        Ok(Self { team, ..config })
     }
 
     /// The same with what a text sets, which has been read as a configuration.
@@ -206,8 +239,10 @@ impl Config {
             inject: _,
             audit: Audit { heads_file: _ },
             retention: Retention { max_age_days: _, max_size_mb: _ },
+            team: Team { share },
         } = self;
-        Self { storage: Storage { sync }, ..Self::default() }
+        let team = Team { share: share.min(Share::default()) };
+        Self { storage: Storage { sync }, team, ..Self::default() }
     }
 
     /// Reads a configuration; the error says where it is wrong.
@@ -308,13 +343,29 @@ mod tests {
         let said = "[storage]\nsync = \"every_event\"\n[continuity]\ncrisis_below = 0.9\n\
                     [inject]\nenabled = false\nmax_characters = 300\nhint_below = 0.1\nsession_start = false\n\
                     after_compaction = false\nresume = false\nprompt = false\ncrisis = false\npre_compact = false\n\
-                    [audit]\nheads_file = \"~/h.jsonl\"\n[retention]\nmax_age_days = 1\nmax_size_mb = 1\n";
+                    [audit]\nheads_file = \"~/h.jsonl\"\n[retention]\nmax_age_days = 1\nmax_size_mb = 1\n\
+                    [team]\nshare = \"nothing\"\n";
         let left = serde_json::to_value(Config::parse(said).unwrap().tightening()).unwrap();
         for key in keys::of(File::Config) {
             let at = format!("/{}", key.name.replace('.', "/"));
             let is_default = left.pointer(&at) == defaults.pointer(&at);
             assert_eq!(is_default, key.before == Before::Ignored, "{}", key.name);
         }
+    }
+
+    #[test]
+    fn a_project_shares_no_more_than_its_user() {
+        let team = |share| Team { share };
+        for (users, project, left) in [
+            (Share::Metadata, "full", Share::Metadata),
+            (Share::Full, "metadata", Share::Metadata),
+            (Share::Nothing, "full", Share::Nothing),
+        ] {
+            let text = format!("[team]\nshare = \"{project}\"\n");
+            let said = Config::parse(&text).unwrap().team;
+            assert_eq!(team(users).lowered_by(&text, &said), team(left), "{project}");
+        }
+        assert_eq!(team(Share::Full).lowered_by("[inject]\n", &Team::default()), team(Share::Full));
     }
 
     #[test]

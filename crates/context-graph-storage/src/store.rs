@@ -32,15 +32,19 @@ mod verify;
 mod words;
 mod write;
 
+pub use block::{Block, Packed};
 pub use chain::Chain;
 pub use entries::{EntryRow, Filter};
 pub use export::Copy;
+pub use field::Field;
 pub use glance::{Axis, AxisCall, AxisEvent, AxisTurn, FileCount, Injected, RuleCount, Stretch};
 pub use open::{DATABASE, Patience, StoreOptions};
 pub use rebuild::Rebuilt;
+pub use rows::{settled, stored_record};
 pub use schema::VERSION;
 pub use sql::{Answer, Cell};
 pub use tally::{Counting, Counts, Day, DayOf, Slow, Span, Tally};
+pub use telling::{CALLS, DECISIONS, EVENTS, FILES, INJECTIONS, Rows, TABLES, TURNS, Table, tell};
 pub use tombstone::{Tombstone, Why};
 pub use verify::{Break, ChainReport};
 

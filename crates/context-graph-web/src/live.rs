@@ -34,9 +34,9 @@ impl Pulse {
         self.sender.receiver_count() > 0
     }
 
-    /// Checks for new records as long as the program runs, but only while somebody watches.
+    /// Checks for new records as long as there are pages, but only while somebody watches.
     pub(crate) async fn look(self: Arc<Self>, records: Arc<dyn Records>) {
-        loop {
+        while Arc::strong_count(&self) > 1 {
             tokio::time::sleep(PAUSE).await;
             if !self.is_watched() {
                 continue;

@@ -78,6 +78,13 @@ impl Site {
             .with_state(self.clone())
     }
 
+    /// The same, for a server that answers others as well: pages are told that something is new from the first one that
+    /// watches. Needs a runtime.
+    pub fn watched_router(&self) -> Router {
+        tokio::spawn(Arc::clone(&self.pulse).look(self.records()));
+        self.router()
+    }
+
     /// Builds a page on a thread that may wait for the store.
     async fn page(
         self,

@@ -92,6 +92,8 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         }
         sessions.shorten_heads();
         upkeep::note(&folder);
+        drop(store);
+        super::team::push_quietly(&environment, args.db_path.as_deref());
     }
     if args.json {
         let pruned: Vec<Value> = pruned.iter().map(as_json).collect();

@@ -36,9 +36,11 @@ mod reference;
 pub mod replay;
 mod run_actions;
 mod self_check;
+mod server;
 mod session;
 mod span;
 mod statusline;
+mod team;
 mod trust;
 
 /// What `--db-path` says of itself, wherever it is an option.
@@ -100,6 +102,13 @@ pub(crate) enum Command {
     },
     Browse(browse::BrowseArgs),
     Dashboard(dashboard::DashboardArgs),
+    /// Push sessions to a team's server
+    Team {
+        /// What to do
+        #[command(subcommand)]
+        command: team::TeamCommands,
+    },
+    Server(server::ServerArgs),
     Replay(replay::ReplayArgs),
     Import(import::ImportArgs),
     Trust(trust::TrustArgs),
@@ -170,6 +179,8 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Audit { command: None } => browse::run(&browse::BrowseArgs::default(), &environment),
         Command::Browse(args) => browse::run(&args, &environment),
         Command::Dashboard(args) => dashboard::run(&args, &environment),
+        Command::Team { command } => team::run(&command, &environment),
+        Command::Server(args) => server::run(&args, &environment),
         Command::Replay(args) => replay::run(&args),
         Command::Import(args) => import::run(&args, &environment),
         Command::RunActions(args) => run_actions::run(&args, &environment),

@@ -89,6 +89,7 @@ pub const KEYS: &[Key] = &[
     config("audit.heads_file", Power::Writes, Before::Ignored),
     config("retention.max_age_days", Power::Writes, Before::Ignored),
     config("retention.max_size_mb", Power::Writes, Before::Ignored),
+    config("team.share", Power::Tightens, Before::StricterOnly),
 ];
 
 /// The keys of one file.

@@ -21,35 +21,36 @@ const MAX_BYTES: usize = 80 << 20;
 
 /// Records that are being collected, or that were decoded from a stored value.
 #[derive(Debug, Clone)]
-pub(super) struct Block {
+pub struct Block {
     /// Number of the first record.
-    pub(super) first: u64,
+    pub first: u64,
     /// How many records.
-    pub(super) count: u32,
+    pub count: u32,
     /// The chain link before the first record.
-    pub(super) before: Chain,
+    pub before: Chain,
     /// The chain link after the last record.
-    pub(super) behind: Chain,
+    pub behind: Chain,
     bytes: Vec<u8>,
 }
 
 impl Block {
     /// An empty block that continues `chain`.
-    pub(super) fn new(first: u64, chain: Chain) -> Self {
+    pub fn new(first: u64, chain: Chain) -> Self {
         Self { first, count: 0, before: chain, behind: chain, bytes: Vec::new() }
     }
 
     /// The number after its last record.
-    pub(super) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.first.saturating_add(u64::from(self.count))
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    /// Whether it is time to begin another one.
+    pub fn is_full(&self) -> bool {
         self.bytes.len() >= FULL_BYTES
     }
 
     /// Adds a record and extends the chain.
-    pub(super) fn push(&mut self, record: &LogRecord) {
+    pub fn push(&mut self, record: &LogRecord) {
         let call = record.tool_use_id.as_deref();
         self.behind = self.behind.next(self.end(), call, &record.bytes);
         self.bytes.extend(self.behind.mark());
@@ -63,7 +64,7 @@ impl Block {
     }
 
     /// Encodes the block for storage.
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub fn encode(&self) -> Vec<u8> {
         let packed = lz4_flex::block::compress(&self.bytes);
         let mut value = Vec::with_capacity(HEADER + packed.len());
         value.push(FORMAT);
@@ -75,8 +76,14 @@ impl Block {
         value
     }
 
+    /// How many bytes the records of a stored block take uncompressed, as it says itself; `None` if it is no block.
+    pub fn announced(value: &[u8]) -> Option<usize> {
+        let header = value.get(..HEADER).filter(|header| header[0] == FORMAT)?;
+        Some(u32_at(header, HEADER - 4) as usize)
+    }
+
     /// Decodes the block stored under the number `first`; `None` if it is not valid.
-    pub(super) fn decode(first: u64, value: &[u8]) -> Option<Self> {
+    pub fn decode(first: u64, value: &[u8]) -> Option<Self> {
         let (header, packed) = value.split_at_checked(HEADER)?;
         if header[0] != FORMAT {
             return None;
@@ -94,17 +101,17 @@ impl Block {
     }
 
     /// Its records, in order. A decoded block has all of them.
-    pub(super) fn records(&self) -> Records<'_> {
+    pub fn records(&self) -> Records<'_> {
         Records { rest: &self.bytes, seq: self.first, left: self.count }
     }
 
     /// Whether the mark of each record matches the chain from `before` to `behind`.
-    pub(super) fn holds(&self) -> bool {
+    pub fn holds(&self) -> bool {
         self.first_break().is_none()
     }
 
     /// The number of the first record that does not match the chain.
-    pub(super) fn first_break(&self) -> Option<u64> {
+    pub fn first_break(&self) -> Option<u64> {
         let mut chain = self.before;
         let mut last = self.first;
         for packed in self.records() {
@@ -127,14 +134,18 @@ fn bytes_left(block: &Block) -> Option<usize> {
 
 /// A record in a block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Packed<'a> {
-    pub(super) seq: u64,
+pub struct Packed<'a> {
+    /// Its number.
+    pub seq: u64,
+    /// The first bytes of the chain behind it.
     pub(super) mark: [u8; 8],
-    pub(super) content: LogContent<'a>,
+    /// Its content.
+    pub content: LogContent<'a>,
 }
 
 /// Iterates over the records of a block.
-pub(super) struct Records<'a> {
+#[derive(Debug)]
+pub struct Records<'a> {
     rest: &'a [u8],
     seq: u64,
     left: u32,

@@ -77,6 +77,8 @@ pub(super) struct Expected {
 }
 
 impl Rows for Expected {
+    type Error = rusqlite::Error;
+
     fn row(&mut self, table: usize, row: &[Field<'_>]) -> rusqlite::Result<()> {
         let start = self.bytes.len();
         for field in row {

@@ -5,11 +5,16 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 
 /// A value of a row.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Field<'a> {
+pub enum Field<'a> {
+    /// No value.
     Null,
+    /// A whole number.
     Number(i64),
+    /// Another number.
     Real(f64),
+    /// Text.
     Text(&'a str),
+    /// Bytes.
     Bytes(&'a [u8]),
 }
 

@@ -13,7 +13,7 @@ use super::field::Field;
 use super::ledger::Ledger;
 use super::telling::{self, Rows, TABLES};
 use super::write::number;
-use super::{LogRecord, log};
+use super::{LogContent, LogRecord, log};
 use crate::sessions::decode_record;
 
 /// How far back to look for unanswered calls: one that is never answered must not make every later turn more
@@ -137,7 +137,7 @@ fn whole(connection: &Connection, session: i64, from: u64, settled: u64) -> rusq
 
 /// The position before which nothing can change any more: not after an open turn or call, and not inside a
 /// call.
-pub(super) fn settled(entries: &[Entry], open_turn: Option<u64>, last: u64) -> u64 {
+pub fn settled(entries: &[Entry], open_turn: Option<u64>, last: u64) -> u64 {
     let calls: Vec<(u64, u64, bool)> = entries
         .iter()
         .filter_map(|entry| match entry {
@@ -174,6 +174,8 @@ struct Insert<'a> {
 }
 
 impl Rows for Insert<'_> {
+    type Error = rusqlite::Error;
+
     fn row(&mut self, table: usize, row: &[Field<'_>]) -> rusqlite::Result<()> {
         let statement = match &mut self.statements[table] {
             Some(statement) => statement,
@@ -190,12 +192,17 @@ impl Rows for Insert<'_> {
 
 /// Decodes a stored record; one that cannot be decoded becomes an event without content.
 pub(super) fn read(ledger: &Ledger, tool_use_id: Option<&str>, bytes: &[u8]) -> EventRecord {
-    let tool_use_id = tool_use_id.map(str::to_owned);
-    if let Ok(record) = decode_record(bytes) {
+    stored_record(LogContent { tool_use_id, bytes }, ledger.entry.first_stored_ms)
+}
+
+/// The same by its content; one that cannot be decoded has this time.
+pub fn stored_record(content: LogContent<'_>, fallback_ms: i64) -> EventRecord {
+    let tool_use_id = content.tool_use_id.map(str::to_owned);
+    if let Ok(record) = decode_record(content.bytes) {
         return EventRecord { tool_use_id, ..record };
     }
     EventRecord {
-        at_ms: ledger.entry.first_stored_ms,
+        at_ms: fallback_ms,
         tool_use_id,
         payload: String::new(),
         took_us: 0,

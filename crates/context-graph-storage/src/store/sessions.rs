@@ -101,6 +101,12 @@ impl Store {
         self.settle(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.entry)))
     }
 
+    /// The session's number, which its chain begins with. It is counted up and never given twice.
+    pub fn ordinal(&self, id: &str) -> Result<Option<u64>> {
+        SessionKey::new(id)?;
+        self.settle(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.number.cast_unsigned())))
+    }
+
     /// Visits the matching sessions, newest first, one at a time. Sessions without our tag are skipped: we did
     /// not write them, and [`Store::verify_chains`] reports them.
     pub fn visit_sessions(&self, query: &SessionQuery, visit: SessionVisitor<'_>) -> Result<()> {

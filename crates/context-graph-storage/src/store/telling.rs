@@ -11,14 +11,15 @@ use super::write::number;
 
 /// A table of derived rows.
 #[derive(Debug)]
-pub(super) struct Table {
-    pub(super) name: &'static str,
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
     /// The key of a row: session, number, and what distinguishes rows with the same number.
-    pub(super) key: &'static str,
+    pub key: &'static str,
     /// Its columns, those of the key first.
-    pub(super) columns: &'static str,
+    pub columns: &'static str,
     /// How many columns there are.
-    pub(super) width: usize,
+    pub width: usize,
     /// How many of them are the key, behind the session.
     pub(super) key_width: usize,
 }
@@ -40,15 +41,21 @@ const fn commas(list: &str) -> usize {
     count
 }
 
-pub(super) const CALLS: usize = 0;
-pub(super) const EVENTS: usize = 1;
-pub(super) const DECISIONS: usize = 2;
-pub(super) const FILES: usize = 3;
-pub(super) const TURNS: usize = 4;
-pub(super) const INJECTIONS: usize = 5;
+/// The number of the table of calls.
+pub const CALLS: usize = 0;
+/// The number of the table of events.
+pub const EVENTS: usize = 1;
+/// The number of the table of decisions.
+pub const DECISIONS: usize = 2;
+/// The number of the table of files.
+pub const FILES: usize = 3;
+/// The number of the table of turns.
+pub const TURNS: usize = 4;
+/// The number of the table of injections.
+pub const INJECTIONS: usize = 5;
 
 /// The tables; their index is used as their number.
-pub(super) const TABLES: [Table; 6] = [
+pub const TABLES: [Table; 6] = [
     Table::new(
         "calls",
         "session, seq, place",
@@ -75,18 +82,21 @@ pub(super) const TABLES: [Table; 6] = [
 pub(super) const PREVIOUS_SESSION: &str = "previous_session";
 
 /// Receives rows.
-pub(super) trait Rows {
+pub trait Rows {
+    /// Why a row was not taken.
+    type Error;
+
     /// One row of the table with this number.
-    fn row(&mut self, table: usize, row: &[Field<'_>]) -> rusqlite::Result<()>;
+    fn row(&mut self, table: usize, row: &[Field<'_>]) -> Result<(), Self::Error>;
 }
 
 /// Derives the rows of entries made from these records; returns the number of the prompt of an unfinished turn.
-pub(super) fn tell(
+pub fn tell<R: Rows>(
     session: i64,
     entries: &[Entry],
     records: &[(u64, EventRecord)],
-    into: &mut dyn Rows,
-) -> rusqlite::Result<Option<u64>> {
+    into: &mut R,
+) -> Result<Option<u64>, R::Error> {
     let mut telling = Telling { session, records, places: HashMap::new(), into };
     for entry in entries {
         match entry {
@@ -98,16 +108,16 @@ pub(super) fn tell(
     telling.turns(entries)
 }
 
-struct Telling<'a> {
+struct Telling<'a, R> {
     session: i64,
     records: &'a [(u64, EventRecord)],
     /// For each batch, how many calls without a record of their own were derived.
     places: HashMap<u64, i64>,
-    into: &'a mut dyn Rows,
+    into: &'a mut R,
 }
 
-impl Telling<'_> {
-    fn call(&mut self, call: &Call) -> rusqlite::Result<()> {
+impl<R: Rows> Telling<'_, R> {
+    fn call(&mut self, call: &Call) -> Result<(), R::Error> {
         let seq = call.first_seq();
         let place = if call.records.is_empty() {
             let place = self.places.entry(seq).or_default();
@@ -159,7 +169,7 @@ impl Telling<'_> {
         self.files(seq, place, &call.paths)
     }
 
-    fn event(&mut self, happening: &Happening) -> rusqlite::Result<()> {
+    fn event(&mut self, happening: &Happening) -> Result<(), R::Error> {
         let seq = happening.seq;
         let records = self.records;
         let at = records.binary_search_by_key(&seq, |(seq, _)| *seq).ok();
@@ -191,7 +201,7 @@ impl Telling<'_> {
         place: i64,
         decided: &[EventRuling],
         counted: Option<&EventRuling>,
-    ) -> rusqlite::Result<()> {
+    ) -> Result<(), R::Error> {
         let mut position = 0_i64;
         for decision in decided {
             let counts = counted.is_some_and(|counted| std::ptr::eq(counted, decision));
@@ -217,7 +227,7 @@ impl Telling<'_> {
         Ok(())
     }
 
-    fn files(&mut self, seq: u64, place: i64, paths: &[String]) -> rusqlite::Result<()> {
+    fn files(&mut self, seq: u64, place: i64, paths: &[String]) -> Result<(), R::Error> {
         for (position, path) in (0_i64..).zip(paths) {
             let row = [self.session.into(), seq.into(), place.into(), position.into(), path.into()];
             self.into.row(FILES, &row)?;
@@ -225,7 +235,7 @@ impl Telling<'_> {
         Ok(())
     }
 
-    fn injections(&mut self) -> rusqlite::Result<()> {
+    fn injections(&mut self) -> Result<(), R::Error> {
         for (seq, record) in self.records {
             let link = record.link.as_ref().map(|link| (PREVIOUS_SESSION, &link.session_id));
             let added = record.ruling.as_ref().filter(|ruling| ruling.verdict == "add_context");
@@ -241,7 +251,7 @@ impl Telling<'_> {
     }
 
     /// Derives the turns; returns the number of the prompt of an unfinished one.
-    fn turns(&mut self, entries: &[Entry]) -> rusqlite::Result<Option<u64>> {
+    fn turns(&mut self, entries: &[Entry]) -> Result<Option<u64>, R::Error> {
         let mut open: Option<&Happening> = None;
         for entry in entries {
             let Entry::Event(event) = entry else { continue };
@@ -263,7 +273,7 @@ impl Telling<'_> {
         Ok(open.map(|turn| turn.seq))
     }
 
-    fn turn(&mut self, turn: &Happening, end: Option<(i64, &str)>) -> rusqlite::Result<()> {
+    fn turn(&mut self, turn: &Happening, end: Option<(i64, &str)>) -> Result<(), R::Error> {
         let (ended_ms, ended_by) = end.unzip();
         let row = [
             self.session.into(),

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, Shelf};
+use crate::commands::team::verify as verify_team;
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};
@@ -29,6 +30,7 @@ use copy::HeadsCopy;
 #[command(after_help = "Exit codes: 0 it holds, 2 it does not.\n\nExamples:\n  \
                         context-graph audit verify\n  \
                         context-graph audit verify --acknowledge\n  \
+                        context-graph audit verify --team\n  \
                         context-graph audit verify --heads ~/heads.jsonl --json")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
@@ -41,6 +43,10 @@ pub(crate) struct VerifyArgs {
     /// Say that you know of the losses that it names: that goes on record, and from then on they are no failure
     #[arg(long)]
     acknowledge: bool,
+
+    /// Compare with what was pushed to the team: a record that was changed since is named
+    #[arg(long)]
+    team: bool,
 }
 
 /// All that was found.
@@ -66,12 +72,24 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
         // What was said goes on record, and is read back from there.
         findings = look_and_tell(&open(args, environment)?, copy.as_ref())?;
     }
+    let team = args.team.then(|| verify_team(&args.place, &shelf, environment)).transpose()?;
     if args.place.json {
-        table::print_json(&as_json(&findings))?;
+        let mut object = as_json(&findings);
+        if let Some(team) = &team {
+            object["team"] = json!({"sessions": team.sessions, "first_break": team.first_break});
+        }
+        table::print_json(&object)?;
     } else {
-        table::print_lines(told(&findings))?;
+        let compared = team
+            .as_ref()
+            .map(|team| format!("compared with the team: {}", counted(team.sessions, "session", "sessions")));
+        table::print_lines(told(&findings).into_iter().chain(compared))?;
     }
+    let changed = team.and_then(|team| team.first_break);
     match findings.first_break {
+        None if changed.is_some() => Err(Failure::new(ErrorCode::Corruption, changed.unwrap_or_default())
+            .with_next_step("the team's copy is the older one: its lead can look at it there")
+            .answered()),
         None => Ok(()),
         Some(found) => {
             Err(Failure::new(ErrorCode::Corruption, format!("the record does not hold: {}", line(&found)))

@@ -1,0 +1,50 @@
+//! Which database.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use context_graph_server::db::{Place, Pool, Tls};
+
+use super::failure;
+use crate::Environment;
+use crate::commands::failure::Failure;
+
+#[derive(Debug, Args)]
+pub(super) struct DatabaseArgs {
+    /// PostgreSQL: `postgres://USER@HOST/NAME`, or `@FILE` for a file that holds it, so that no password is in the list of
+    /// processes [default: an SQLite file]
+    #[arg(long, value_name = "URL", global = true)]
+    database: Option<String>,
+
+    /// Trust the authorities in this PEM file for the connection to PostgreSQL
+    #[arg(long, value_name = "FILE", global = true, requires = "database")]
+    database_ca: Option<PathBuf>,
+
+    /// The SQLite file [default: context-graph/server/team.db in your configuration's folder]
+    #[arg(long, value_name = "FILE", global = true, conflicts_with = "database")]
+    sqlite: Option<PathBuf>,
+}
+
+impl DatabaseArgs {
+    pub(super) fn pool(&self, environment: &Environment) -> Result<Pool, Failure> {
+        if let Some(address) = &self.database {
+            let address = match address.strip_prefix('@') {
+                None => address.clone(),
+                Some(file) => std::fs::read_to_string(environment.current_dir.join(file))
+                    .map_err(|error| failure(format!("{file}: {error}")))?
+                    .trim()
+                    .to_owned(),
+            };
+            return Ok(Pool::new(Place::Postgres(address, Tls { authorities: self.database_ca.clone() })));
+        }
+        let path = if let Some(path) = &self.sqlite {
+            environment.current_dir.join(path)
+        } else {
+            let folder = environment.config_home.join("context-graph").join("server");
+            // For its owner alone: the folder is what keeps others out.
+            let made = context_graph_storage::UserFolder::new(&folder).open()?;
+            made.path().join("team.db")
+        };
+        Ok(Pool::new(Place::Sqlite(path)))
+    }
+}

@@ -1,0 +1,190 @@
+//! Who belongs to the team: inviting, listing, tokens, roles, and forgetting a session for somebody.
+
+use clap::{Args, Subcommand, ValueEnum};
+use context_graph_server::db::Pool;
+use context_graph_server::members::{self, Role};
+use context_graph_server::{forget_by_id, given};
+
+use super::failure;
+use crate::commands::failure::{Failure, Outcome};
+use crate::summary::counted;
+use crate::{clock, table, terminal, time};
+
+const DAY_MS: i64 = 86_400_000;
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum RoleArg {
+    /// Sees own sessions
+    Member,
+    /// Sees the team's sessions
+    Lead,
+    /// The same, and who looked at what
+    Admin,
+}
+
+impl From<RoleArg> for Role {
+    fn from(role: RoleArg) -> Self {
+        match role {
+            RoleArg::Member => Self::Member,
+            RoleArg::Lead => Self::Lead,
+            RoleArg::Admin => Self::Admin,
+        }
+    }
+}
+
+/// Invite a member, or one more machine of a member
+#[derive(Debug, Args)]
+pub(crate) struct InviteArgs {
+    /// The member's name
+    name: String,
+
+    /// What the member may see [default: member, or as it is]
+    #[arg(long, value_enum)]
+    role: Option<RoleArg>,
+
+    /// The team
+    #[arg(long, default_value = "team")]
+    team: String,
+
+    /// How many days the invitation can be used
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(i64).range(1..=365))]
+    days: i64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MembersCommands {
+    /// Make a token that lets a member's browser in
+    Token {
+        /// The member's name
+        name: String,
+        /// The team
+        #[arg(long, default_value = "team")]
+        team: String,
+        /// How many days it lasts
+        #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=3650))]
+        days: i64,
+    },
+    /// Take a token back, by its number, or a membership, by the member's name
+    Revoke {
+        /// The token's number or the member's name
+        who: String,
+        /// The team
+        #[arg(long, default_value = "team")]
+        team: String,
+    },
+    /// Change what a member may see
+    Role {
+        /// The member's name
+        name: String,
+        /// What the member may see
+        #[arg(value_enum)]
+        role: RoleArg,
+        /// The team
+        #[arg(long, default_value = "team")]
+        team: String,
+    },
+}
+
+/// Remove a session for good, whoever pushed it
+#[derive(Debug, Args)]
+pub(crate) struct ForgetArgs {
+    /// The session, as the pages name it: ID@MACHINE
+    session: String,
+
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) fn invite(args: &InviteArgs, pool: &Pool) -> Outcome {
+    let name = args.name.trim();
+    if name.is_empty()
+        || name.len() > 100
+        || name.chars().any(char::is_control)
+        || name.parse::<i64>().is_ok()
+    {
+        return Err(Failure::usage("a member's name has 1 to 100 characters, and is no number"));
+    }
+    let role = args.role.map(Role::from);
+    let invitation = members::invite(pool, &args.team, name, role, args.days * DAY_MS, clock::now_ms())
+        .map_err(failure)?;
+    table::print_lines([
+        invitation.clone(),
+        format!(
+            "for one machine of {name}, within {}, on that machine:",
+            counted(args.days.unsigned_abs(), "day", "days")
+        ),
+        format!("  context-graph team join URL --invitation {invitation}"),
+    ])
+}
+
+pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> Outcome {
+    match command {
+        None => list(pool),
+        Some(MembersCommands::Token { name, team, days }) => {
+            let token =
+                members::browser_token(pool, team, name, days * DAY_MS, clock::now_ms()).map_err(failure)?;
+            table::print_lines([token.ok_or_else(|| no_member(name))?])
+        }
+        Some(MembersCommands::Revoke { who, team }) => {
+            let changed = members::revoke(pool, team, who, clock::now_ms()).map_err(failure)?;
+            if changed == 0 {
+                return Err(no_member(who));
+            }
+            table::print_lines([format!("{who} is not let in any more")])
+        }
+        Some(MembersCommands::Role { name, role, team }) => {
+            let role = Role::from(*role);
+            if members::set_role(pool, team, name, role).map_err(failure)? == 0 {
+                return Err(no_member(name));
+            }
+            table::print_lines([format!("{name} is {} now", role.as_str())])
+        }
+    }
+}
+
+fn no_member(name: &str) -> Failure {
+    Failure::usage(format!("there is no `{name}`, or not any more"))
+        .with_next_step("`context-graph server members` lists members and tokens")
+}
+
+fn list(pool: &Pool) -> Outcome {
+    let mut lines = Vec::new();
+    for member in members::list(pool).map_err(failure)? {
+        let gone = if member.is_revoked { ", not let in any more" } else { "" };
+        lines.push(format!("{}: {} ({}{gone})", member.team, member.name, member.role));
+        for (number, machine, used, is_revoked) in member.tokens {
+            let what = machine.map_or_else(|| "browser".to_owned(), |name| format!("machine {name}"));
+            let used = used.map_or_else(|| "never used".to_owned(), |at| format!("used {}", time::local(at)));
+            lines.push(format!(
+                "  token {number}: {what}, {used}{}",
+                if is_revoked { ", revoked" } else { "" }
+            ));
+        }
+    }
+    if lines.is_empty() {
+        lines.push("nobody yet: `context-graph server invite NAME`".to_owned());
+    }
+    table::print_lines(lines)
+}
+
+pub(super) fn forget(args: &ForgetArgs, pool: &Pool) -> Outcome {
+    let usage = || Failure::usage("name the session as the pages do: ID@MACHINE");
+    let (id, machine) = args.session.rsplit_once('@').ok_or_else(usage)?;
+    let machine: i64 = machine.parse().map_err(|_| usage())?;
+    let row = pool
+        .with(|connection| {
+            connection.one(
+                "SELECT tenant, ordinal FROM sessions WHERE machine = $1 AND session_id = $2",
+                given![machine, id],
+            )
+        })
+        .map_err(failure)?;
+    let row = row.ok_or_else(|| Failure::session_not_found(&args.session))?;
+    if !terminal::agreed(args.yes, &format!("Remove {} for good?", args.session)) {
+        return Err(Failure::usage("nothing was removed").with_next_step("--yes says yes"));
+    }
+    let records =
+        forget_by_id(pool, row.int(0), machine, id, row.count(1), clock::now_ms()).map_err(failure)?;
+    table::print_lines([format!("removed {}: {}", args.session, counted(records, "record", "records"))])
+}

@@ -1,0 +1,167 @@
+//! `server`: the team's server, and what whoever runs it does.
+
+mod database;
+mod members;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use context_graph_server::{Serving, schema};
+
+use super::failure::{Failure, Outcome, refuse_to_agents};
+use super::hooks::error::ErrorCode;
+use crate::{Environment, clock, table, terminal};
+use database::DatabaseArgs;
+
+/// Run a team's server
+///
+/// It takes in what machines push, and shows it to the team's members in the browser. Without `--database` everything is in
+/// one SQLite file, so that trying it is one command.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = false,
+    after_help = "Examples:\n  \
+    context-graph server                                             on this machine, with a file\n  \
+    context-graph server invite ada --role admin\n  \
+    context-graph server --database postgres://… migrate\n  \
+    context-graph server --database @/etc/context-graph/database run --listen 0.0.0.0:8750 --certificate c.pem --key k.pem"
+)]
+pub(crate) struct ServerArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+
+    #[command(subcommand)]
+    command: Option<ServerCommands>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServerCommands {
+    Run(RunArgs),
+    Migrate(MigrateArgs),
+    /// Look whether the database can be reached and has this version's tables
+    Check,
+    Invite(members::InviteArgs),
+    /// List members and their tokens, give and take them back
+    Members {
+        /// What to do; without it, they are listed
+        #[command(subcommand)]
+        command: Option<members::MembersCommands>,
+    },
+    Forget(members::ForgetArgs),
+}
+
+/// Answer machines and browsers (the default)
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Where to listen; anything but the loopback needs a certificate, or a proxy that has one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8750")]
+    listen: SocketAddr,
+
+    /// The certificate and those above it, in PEM
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificate: Option<PathBuf>,
+
+    /// The certificate's key, in PEM
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
+
+    /// Listen without TLS on more than the loopback: a proxy in front has the certificate
+    #[arg(long)]
+    behind_proxy: bool,
+}
+
+/// Make the tables
+#[derive(Debug, Args)]
+pub(crate) struct MigrateArgs {
+    /// Do not partition tables by month: for engines that speak PostgreSQL without its partitions
+    #[arg(long)]
+    no_partitions: bool,
+}
+
+pub(crate) fn run(args: &ServerArgs, environment: &Environment) -> Outcome {
+    refuse_to_agents("run or change a team's server")?;
+    let pool = args.database.pool(environment)?;
+    let usual = RunArgs {
+        listen: SocketAddr::from(([127, 0, 0, 1], 8750)),
+        certificate: None,
+        key: None,
+        behind_proxy: false,
+    };
+    match args.command.as_ref() {
+        None => serve(&usual, pool),
+        Some(ServerCommands::Run(args)) => serve(args, pool),
+        Some(ServerCommands::Migrate(args)) => migrate(args, &pool),
+        Some(ServerCommands::Check) => check(&pool),
+        Some(ServerCommands::Invite(args)) => members::invite(args, &pool),
+        Some(ServerCommands::Members { command }) => members::run(command.as_ref(), &pool),
+        Some(ServerCommands::Forget(args)) => members::forget(args, &pool),
+    }
+}
+
+pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
+    Failure::new(ErrorCode::Storage, error.to_string())
+}
+
+fn serve(args: &RunArgs, pool: context_graph_server::db::Pool) -> Outcome {
+    if !args.listen.ip().is_loopback() && args.certificate.is_none() && !args.behind_proxy {
+        return Err(Failure::usage(format!(
+            "{} can be reached by others, and there is no certificate",
+            args.listen
+        ))
+        .with_next_step("--certificate and --key, or --behind-proxy where a proxy has them"));
+    }
+    if !pool.is_postgres() {
+        schema::migrate(&pool, false, clock::now_ms()).map_err(failure)?;
+    }
+    match pool.with(schema::found).map_err(failure)? {
+        schema::Found::Version(schema::FORMAT) => {}
+        schema::Found::Nothing => {
+            return Err(failure("the database has no tables yet")
+                .with_next_step("`context-graph server migrate` makes them"));
+        }
+        schema::Found::Version(version) => {
+            return Err(failure(format!(
+                "the tables have version {version}, and this program knows version {}",
+                schema::FORMAT
+            )));
+        }
+    }
+    let is_secure = args.certificate.is_some();
+    let certificate = args.certificate.clone().zip(args.key.clone());
+    let serving = Serving { listen: args.listen, certificate, pool, now_ms: clock::now_ms };
+    let listening = serving.bind().map_err(failure)?;
+    let address = listening.address().map_err(failure)?;
+    table::print_lines([
+        format!("{}://{address}", if is_secure { "https" } else { "http" }),
+        "`context-graph server invite NAME` lets a machine in; `server members token NAME` lets a browser in"
+            .to_owned(),
+    ])?;
+    listening.run().map_err(failure)?;
+    terminal::note("the server has ended\n");
+    Ok(())
+}
+
+fn migrate(args: &MigrateArgs, pool: &context_graph_server::db::Pool) -> Outcome {
+    let before = schema::migrate(pool, !args.no_partitions, clock::now_ms()).map_err(failure)?;
+    table::print_lines([match before {
+        schema::Found::Nothing => format!("made the tables, version {}", schema::FORMAT),
+        schema::Found::Version(version) => format!("nothing to do: the tables have version {version}"),
+    }])
+}
+
+fn check(pool: &context_graph_server::db::Pool) -> Outcome {
+    let found = pool.with(schema::found).map_err(failure)?;
+    let kind = if pool.is_postgres() { "PostgreSQL" } else { "SQLite" };
+    match found {
+        schema::Found::Version(schema::FORMAT) => {
+            let size = pool.with(|connection| connection.size()).map_err(failure)?;
+            table::print_lines([format!("{kind}: tables of version {}, {size} bytes", schema::FORMAT)])
+        }
+        schema::Found::Version(version) => {
+            Err(failure(format!("{kind}: tables of version {version}, not {}", schema::FORMAT)))
+        }
+        schema::Found::Nothing => Err(failure(format!("{kind}: no tables yet"))
+            .with_next_step("`context-graph server migrate` makes them")),
+    }
+}

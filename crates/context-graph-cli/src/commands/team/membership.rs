@@ -1,0 +1,141 @@
+//! What this machine keeps of its team, in the user's own folder: who it is there, its key, and how far it has pushed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use context_graph_server::client::{Client, ClientError};
+use context_graph_server::keys::{SigningKey, hex, unhex};
+use context_graph_storage::safe_open::read_own;
+use serde::{Deserialize, Serialize};
+
+use crate::Environment;
+use crate::commands::failure::Failure;
+use crate::commands::hooks::error::ErrorCode;
+
+const FILE: &str = "team.json";
+const MARKS: &str = "team-marks";
+const MAX_FILE: u64 = 64 << 20;
+
+/// A machine's place in a team.
+#[derive(Debug)]
+pub(super) struct Membership {
+    pub(super) url: String,
+    pub(super) authorities: Option<PathBuf>,
+    pub(super) machine: i64,
+    pub(super) token: String,
+    pub(super) team: String,
+    pub(super) member: String,
+    pub(super) seed: [u8; 32],
+}
+
+/// The same in its file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    format: u32,
+    url: String,
+    authorities: Option<PathBuf>,
+    machine: i64,
+    token: String,
+    team: String,
+    member: String,
+    key: String,
+}
+
+fn unusable(path: &Path, problem: &dyn std::fmt::Display) -> Failure {
+    Failure::new(ErrorCode::Storage, format!("{} cannot be used: {problem}", path.display()))
+        .with_next_step("remove it and join again")
+}
+
+impl Membership {
+    /// The membership, where there is one.
+    pub(super) fn read(environment: &Environment) -> Result<Option<Self>, Failure> {
+        let path = environment.user_folder()?.path().join(FILE);
+        let bytes = match read_own(&path, MAX_FILE) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|error| unusable(&path, &error))?,
+        };
+        let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| unusable(&path, &error))?;
+        let seed = unhex(&kept.key).and_then(|seed| seed.try_into().ok());
+        let seed = seed
+            .filter(|_| kept.format == 1)
+            .ok_or_else(|| unusable(&path, &"its format or key is not known"))?;
+        let Kept { url, authorities, machine, token, team, member, .. } = kept;
+        Ok(Some(Self { url, authorities, machine, token, team, member, seed }))
+    }
+
+    pub(super) fn write(&self, environment: &Environment) -> Result<(), Failure> {
+        let folder = environment.user_folder()?.open()?;
+        let kept = Kept {
+            format: 1,
+            url: self.url.clone(),
+            authorities: self.authorities.clone(),
+            machine: self.machine,
+            token: self.token.clone(),
+            team: self.team.clone(),
+            member: self.member.clone(),
+            key: hex(&self.seed),
+        };
+        let bytes = serde_json::to_vec(&kept).map_err(|error| unusable(folder.path(), &error))?;
+        folder.replace(FILE, &bytes).map_err(|error| unusable(folder.path(), &error))
+    }
+
+    /// Removes everything that is kept of the team.
+    pub(super) fn remove(environment: &Environment) -> Result<(), Failure> {
+        let folder = environment.user_folder()?.open()?;
+        if let Ok(marks) = folder.folder(MARKS) {
+            for name in marks.names().map_err(|error| unusable(marks.path(), &error))? {
+                marks.remove(&name).map_err(|error| unusable(marks.path(), &error))?;
+            }
+        }
+        folder.remove(FILE).map_err(|error| unusable(folder.path(), &error))
+    }
+
+    pub(super) fn client(&self) -> Result<Client, ClientError> {
+        Client::new(&self.url, self.authorities.as_deref(), &self.token)
+    }
+
+    pub(super) fn key(&self) -> Result<SigningKey, Failure> {
+        SigningKey::from_seed(&self.seed)
+            .ok_or_else(|| Failure::new(ErrorCode::Internal, "the key cannot be used"))
+    }
+
+    /// A text by a fingerprint that only this machine can make, so that nobody can find it by guessing.
+    pub(super) fn fingerprint(&self, text: &str) -> String {
+        let key = blake3::derive_key("context-graph 1 shared path", &self.seed);
+        format!("#{}", &blake3::keyed_hash(&key, text.as_bytes()).to_hex()[..16])
+    }
+}
+
+/// How far a session was pushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Mark {
+    pub(super) ordinal: u64,
+    pub(super) records: u64,
+}
+
+/// How far each session of one state folder was pushed. Losing them costs a question for each session, nothing else.
+#[derive(Debug)]
+pub(super) struct Marks {
+    environment: Environment,
+    name: String,
+    pub(super) all: BTreeMap<String, Mark>,
+}
+
+impl Marks {
+    pub(super) fn read(environment: &Environment, db_path: Option<&Path>) -> Result<Self, Failure> {
+        let place = environment.state_place(db_path)?;
+        let name = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex().as_str()[..32].to_owned();
+        let path = environment.user_folder()?.path().join(MARKS).join(&name);
+        let all = read_own(&path, MAX_FILE).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Ok(Self { environment: environment.clone(), name, all: all.unwrap_or_default() })
+    }
+
+    pub(super) fn write(&self) -> Result<(), Failure> {
+        let user = self.environment.user_folder()?;
+        let folder = user.open()?;
+        let failed = |error: std::io::Error| unusable(&user.path().join(MARKS), &error);
+        let (folder, _) = folder.folder_or_create(MARKS).map_err(failed)?;
+        let bytes = serde_json::to_vec(&self.all).unwrap_or_default();
+        folder.replace(&self.name, &bytes).map_err(failed)
+    }
+}

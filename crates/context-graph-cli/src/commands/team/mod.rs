@@ -1,0 +1,313 @@
+//! `team`: this machine's part in a team. No hook does any of it.
+
+mod membership;
+mod outgoing;
+mod reduce;
+mod verify;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use context_graph_server::client::{Client, ClientError};
+use context_graph_server::keys::{SigningKey, random};
+use serde_json::json;
+
+use super::failure::{Failure, Outcome, refuse_to_agents};
+use super::hooks::error::ErrorCode;
+use super::session::{PlaceArgs, Shelf};
+use crate::config::{Config, Share};
+use crate::summary::counted;
+use crate::trust::ProjectFiles;
+use crate::{Environment, table, terminal};
+use membership::{Marks, Membership};
+pub(crate) use verify::verify;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TeamCommands {
+    Join(JoinArgs),
+    /// Show the team, what is shared, and what waits to be pushed
+    Status(PlaceArgs),
+    Push(PushArgs),
+    /// Leave the team: this machine's key and token are removed; what was pushed stays with the team
+    Leave(LeaveArgs),
+}
+
+/// Join a team with an invitation
+///
+/// A key of this machine's own is made, and its public half is given to the server. From then on sessions are pushed by
+/// `maintain`, after they have ended, as far as `team.share` says.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  context-graph team join https://graph.example --invitation invite_…")]
+pub(crate) struct JoinArgs {
+    /// The server's address
+    url: String,
+
+    /// The invitation, as `context-graph server invite` printed it; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT")]
+    invitation: String,
+
+    /// What this machine is called there [default: the host's name]
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+
+    /// Trust the authorities in this PEM file instead of the public ones
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+}
+
+/// Push what the team does not have yet
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  context-graph team push --dry-run      shows what would be sent\n  context-graph team push --all"
+)]
+pub(crate) struct PushArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Every project of yours that has a record
+    #[arg(long, conflicts_with_all = ["project", "db_path"])]
+    all: bool,
+
+    /// Send nothing, and print each record as it would be sent
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LeaveArgs {
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(crate) fn run(command: &TeamCommands, environment: &Environment) -> Outcome {
+    match command {
+        TeamCommands::Join(args) => {
+            refuse_to_agents("join a team")?;
+            join(args, environment)
+        }
+        TeamCommands::Status(args) => status(args, environment),
+        TeamCommands::Push(args) => {
+            if !args.dry_run {
+                refuse_to_agents("push records")?;
+            }
+            push(args, environment)
+        }
+        TeamCommands::Leave(args) => {
+            refuse_to_agents("leave a team")?;
+            leave(args, environment)
+        }
+    }
+}
+
+fn join(args: &JoinArgs, environment: &Environment) -> Outcome {
+    if let Some(known) = Membership::read(environment)? {
+        return Err(Failure::usage(format!(
+            "this machine is in the team {} at {} already",
+            known.team, known.url
+        ))
+        .with_next_step("`context-graph team leave` first"));
+    }
+    let invitation = if args.invitation == "-" {
+        let bytes = super::read_file_or_stdin(std::path::Path::new("-"))?;
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    } else {
+        args.invitation.clone()
+    };
+    let seed =
+        random().map_err(|error| Failure::new(ErrorCode::Internal, format!("no random bytes: {error}")))?;
+    let key = SigningKey::from_seed(&seed)
+        .ok_or_else(|| Failure::new(ErrorCode::Internal, "no key could be made"))?;
+    let authorities = args.ca.as_ref().map(|path| environment.current_dir.join(path));
+    let client = Client::new(&args.url, authorities.as_deref(), "").map_err(failure)?;
+    let machine = args.machine.clone().unwrap_or_else(host_name);
+    let joined = client.join(&invitation, &machine, &key).map_err(failure)?;
+    let membership = Membership {
+        url: args.url.trim_end_matches('/').to_owned(),
+        authorities,
+        machine: joined.machine,
+        token: joined.token,
+        team: joined.team,
+        member: joined.member,
+        seed,
+    };
+    membership.write(environment)?;
+    let share = share_of(environment);
+    table::print_lines([
+        format!("joined the team {} as {}, with the machine {machine}", membership.team, membership.member),
+        format!("shared: {} (`team.share` in your config.toml)", word(share)),
+        "`context-graph team push --dry-run` shows what would be sent; `maintain` sends it after sessions"
+            .to_owned(),
+    ])
+}
+
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .or_else(|_| std::fs::read_to_string("/etc/hostname"));
+    let name = name.unwrap_or_default().trim().to_owned();
+    if name.is_empty() { "machine".to_owned() } else { name }
+}
+
+pub(super) fn failure(error: ClientError) -> Failure {
+    match &error {
+        ClientError::Away(..) => Failure::new(ErrorCode::Storage, error.to_string())
+            .with_next_step("nothing is lost: the local record is pushed when the server can be reached"),
+        ClientError::Usage(_) => Failure::usage(error.to_string()),
+        ClientError::Refused(_) | ClientError::Push(_) => {
+            Failure::new(ErrorCode::Validation, error.to_string())
+        }
+    }
+}
+
+fn word(share: Share) -> &'static str {
+    match share {
+        Share::Nothing => "nothing",
+        Share::Metadata => "metadata",
+        Share::Full => "full",
+    }
+}
+
+/// What the project's configuration and the user's let be shared. Where it cannot be read, nothing.
+fn share_of(environment: &Environment) -> Share {
+    Config::in_force(&ProjectFiles::of(environment)).map_or_else(
+        |error| {
+            terminal::complain(&format!("nothing is shared: {error}"));
+            Share::Nothing
+        },
+        |config| config.team.share,
+    )
+}
+
+fn membership(environment: &Environment) -> Result<Membership, Failure> {
+    Membership::read(environment)?.ok_or_else(|| {
+        Failure::usage("this machine is in no team")
+            .with_next_step("`context-graph team join URL --invitation …`")
+    })
+}
+
+fn status(args: &PlaceArgs, environment: &Environment) -> Outcome {
+    let environment = environment.in_project(args.project.as_deref());
+    let Some(membership) = Membership::read(&environment)? else {
+        if args.json {
+            return table::print_json(&json!({"team": null}));
+        }
+        return table::print_lines(["this machine is in no team"]);
+    };
+    let share = share_of(&environment);
+    let (waiting, sessions) = match Shelf::open(args, &environment) {
+        Err(failure) if failure.is_nothing_there() => (0, 0),
+        shelf => {
+            let shelf = shelf?;
+            outgoing::waiting(&shelf, &Marks::read(&environment, args.db_path.as_deref())?)?
+        }
+    };
+    let reached = membership.client().map_err(failure)?.standings();
+    if args.json {
+        return table::print_json(&json!({
+            "team": membership.team, "member": membership.member, "machine": membership.machine, "url": membership.url,
+            "share": word(share), "waiting_records": waiting, "waiting_sessions": sessions,
+            "sessions_there": reached.as_ref().ok().map(Vec::len),
+            "error": reached.as_ref().err().map(ToString::to_string),
+        }));
+    }
+    let there = match &reached {
+        Ok(there) => counted(there.len() as u64, "session there", "sessions there"),
+        Err(error) => error.to_string(),
+    };
+    table::print_lines([
+        format!("{} at {}, as {}: {there}", membership.team, membership.url, membership.member),
+        format!("shared from this project: {}", word(share)),
+        format!(
+            "{} of {} wait to be pushed",
+            counted(waiting, "record", "records"),
+            counted(sessions, "session", "sessions")
+        ),
+    ])
+}
+
+fn push(args: &PushArgs, environment: &Environment) -> Outcome {
+    let membership = membership(environment)?;
+    let projects: Vec<Option<PathBuf>> = if args.all {
+        environment.known_projects()?.into_iter().map(Some).collect()
+    } else {
+        vec![args.place.project.clone()]
+    };
+    let mut sent = outgoing::Sent::default();
+    for project in projects {
+        let place = PlaceArgs {
+            project: project.clone(),
+            db_path: args.place.db_path.clone(),
+            json: args.place.json,
+        };
+        let inner = environment.in_project(project.as_deref());
+        sent.add(push_project(&membership, &place, &inner, args.dry_run)?);
+    }
+    tell(&sent, args)
+}
+
+/// Pushes what is new in one project.
+fn push_project(
+    membership: &Membership,
+    place: &PlaceArgs,
+    environment: &Environment,
+    dry_run: bool,
+) -> Result<outgoing::Sent, Failure> {
+    let shelf = match Shelf::open(place, environment) {
+        Err(failure) if failure.is_nothing_there() => return Ok(outgoing::Sent::default()),
+        shelf => shelf?,
+    };
+    let share = share_of(environment);
+    let mut marks = Marks::read(environment, place.db_path.as_deref())?;
+    if dry_run {
+        return outgoing::show(membership, &shelf, &marks, share);
+    }
+    outgoing::push(membership, &shelf, &mut marks, share)
+}
+
+/// Pushes what is new, as a part of `maintain`: whatever goes wrong is said, and tried again the next time.
+pub(crate) fn push_quietly(environment: &Environment, db_path: Option<&std::path::Path>) {
+    let Ok(Some(membership)) = Membership::read(environment) else { return };
+    let place = PlaceArgs { project: None, db_path: db_path.map(std::path::Path::to_path_buf), json: false };
+    match push_project(&membership, &place, environment, false) {
+        Ok(sent) => sent.refused.iter().for_each(|what| terminal::complain(what)),
+        Err(failure) => terminal::complain(&failure.to_string()),
+    }
+}
+
+fn tell(sent: &outgoing::Sent, args: &PushArgs) -> Outcome {
+    if args.place.json {
+        table::print_json(&json!({
+            "records": sent.records, "sessions": sent.sessions, "forgotten": sent.forgotten, "refused": sent.refused,
+        }))?;
+    } else if !args.dry_run {
+        let mut lines = vec![format!(
+            "pushed {} of {}",
+            counted(sent.records, "record", "records"),
+            counted(sent.sessions, "session", "sessions")
+        )];
+        if sent.forgotten > 0 {
+            lines.push(format!("forgotten there too: {}", counted(sent.forgotten, "session", "sessions")));
+        }
+        table::print_lines(lines)?;
+    }
+    match sent.refused.first() {
+        None => Ok(()),
+        Some(first) => Err(Failure::new(ErrorCode::Validation, first.clone())
+            .with_next_step("`context-graph audit verify --team` says what was changed")
+            .answered()),
+    }
+}
+
+fn leave(args: &LeaveArgs, environment: &Environment) -> Outcome {
+    let membership = membership(environment)?;
+    let asked = format!("Leave the team {} at {}?", membership.team, membership.url);
+    if !terminal::agreed(args.yes, &asked) {
+        return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));
+    }
+    Membership::remove(environment)?;
+    table::print_lines([
+        format!("left the team {}: this machine's key and token are gone", membership.team),
+        "what was pushed stays with the team; an admin revokes the token there (`server members revoke`)"
+            .to_owned(),
+    ])
+}

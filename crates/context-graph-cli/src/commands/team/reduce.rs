@@ -1,0 +1,143 @@
+//! A record without text: what `share = "metadata"` sends.
+
+use context_graph_core::session::{EventRecord, Ruling};
+use serde_json::{Map, Value};
+
+/// The fields whose texts are names and words of the client, not of people or repositories.
+const KEPT: [&str; 16] = [
+    "agent_id",
+    "agent_type",
+    "from_model",
+    "hook_event_name",
+    "model",
+    "permission_mode",
+    "prompt_id",
+    "session_id",
+    "source",
+    "status",
+    "to_model",
+    "tool_name",
+    "tool_use_id",
+    "trigger",
+    "name",
+    "version",
+];
+/// The fields of a tool's input that hold a path.
+const PATHS: [&str; 6] = ["directory", "filePath", "file_path", "filename", "notebook_path", "path"];
+
+/// The record without text; paths become what `fingerprint` makes of them.
+pub(super) fn reduce(record: &EventRecord, fingerprint: &dyn Fn(&str) -> String) -> EventRecord {
+    let payload = match serde_json::from_str(&record.payload) {
+        Ok(Value::Object(object)) => Value::Object(event(object, fingerprint)).to_string(),
+        _ => String::new(),
+    };
+    EventRecord {
+        at_ms: record.at_ms,
+        tool_use_id: record.tool_use_id.clone(),
+        payload,
+        took_us: record.took_us,
+        link: None,
+        ruling: record.ruling.as_ref().map(|ruling| Ruling { reason: String::new(), ..ruling.clone() }),
+        updated_input: None,
+        cuts: Vec::new(),
+        remembered: Vec::new(),
+    }
+}
+
+fn event(object: Map<String, Value>, fingerprint: &dyn Fn(&str) -> String) -> Map<String, Value> {
+    let is_end = object.get("hook_event_name").and_then(Value::as_str) == Some("SessionEnd");
+    let reduced = object.into_iter().map(|(name, value)| {
+        let value = match (name.as_str(), value) {
+            ("tool_input", value) => input(value, fingerprint),
+            ("tool_response", value) => switches(value),
+            ("tool_calls", Value::Array(calls)) => {
+                calls.into_iter().map(|call| part(call, fingerprint)).collect()
+            }
+            ("mcp_server", Value::Object(server)) => Value::Object(event(server, fingerprint)),
+            // Why a session ended is one of a few words; everywhere else a reason is a sentence.
+            ("reason", value) if is_end => value,
+            (name, value) if KEPT.contains(&name) => value,
+            (name, Value::String(text)) if PATHS.contains(&name) => fingerprint(&text).into(),
+            (_, value) => emptied(value),
+        };
+        (name, value)
+    });
+    reduced.collect()
+}
+
+/// A call in a batch.
+fn part(call: Value, fingerprint: &dyn Fn(&str) -> String) -> Value {
+    match call {
+        Value::Object(call) => Value::Object(event(call, fingerprint)),
+        other => emptied(other),
+    }
+}
+
+/// A tool's input: its paths, and nothing else.
+fn input(value: Value, fingerprint: &dyn Fn(&str) -> String) -> Value {
+    let Value::Object(fields) = value else { return emptied(value) };
+    let paths = fields.into_iter().filter_map(|(name, value)| match value {
+        Value::String(path) if PATHS.contains(&name.as_str()) => Some((name, fingerprint(&path).into())),
+        _ => None,
+    });
+    Value::Object(paths.collect())
+}
+
+/// A tool's answer: what is true or false in it, which tells how the call ended.
+fn switches(value: Value) -> Value {
+    let Value::Object(fields) = value else { return emptied(value) };
+    Value::Object(fields.into_iter().filter(|(_, value)| value.is_boolean()).collect())
+}
+
+/// A value of the same kind that says nothing.
+fn emptied(value: Value) -> Value {
+    match value {
+        Value::String(_) => Value::String(String::new()),
+        Value::Array(_) => Value::Array(Vec::new()),
+        Value::Object(_) => Value::Object(Map::new()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn reduced(payload: Value) -> String {
+        let record = EventRecord {
+            at_ms: 5,
+            tool_use_id: Some("t1".into()),
+            payload: payload.to_string(),
+            took_us: 7,
+            link: None,
+            ruling: Some(Ruling {
+                verdict: "deny".into(),
+                rules: vec!["a/b".into()],
+                reason: "because SECRET".into(),
+            }),
+            updated_input: Some("SECRET".into()),
+            cuts: Vec::new(),
+            remembered: Vec::new(),
+        };
+        let reduced = reduce(&record, &|path| format!("#{}", path.len()));
+        format!("{reduced:?}")
+    }
+
+    #[test]
+    fn no_text_is_left_and_the_event_can_still_be_read() {
+        let text = reduced(json!({
+            "hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "/SECRET", "cwd": "/SECRET",
+            "permission_mode": "default", "tool_name": "Edit", "tool_use_id": "t1", "duration_ms": 12,
+            "tool_input": {"file_path": "/SECRET", "old_string": "SECRET", "nested": {"path": "SECRET"}},
+            "tool_response": {"interrupted": true, "stdout": "SECRET", "SECRET": ["SECRET"]},
+            "prompt": "SECRET", "anything": {"SECRET": "SECRET"}, "reason": "SECRET", "list": ["SECRET"],
+            "tool_calls": [{"tool_name": "Bash", "tool_use_id": "t2", "tool_input": {"command": "SECRET"}, "tool_response": "SECRET"}],
+        }));
+        assert!(!text.contains("SECRET"), "{text}");
+        for kept in ["PostToolUse", "Edit", "t1", "t2", "Bash", "interrupted", "12", "default", "#7"] {
+            assert!(text.contains(kept), "{kept}: {text}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The team by the real binary: one server with a file, machines with homes of their own, processes that are killed.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Stdio};
+
+use common::{Place, Run};
+use serde_json::{Value, json};
+
+/// A server that is killed at the end.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Server {
+    /// Over the file of this place, on a free port or on this one.
+    fn start(place: &Place, port: u16) -> Self {
+        let listen = format!("127.0.0.1:{port}");
+        let mut command = place.command(&["server", "run", "--listen", &listen]);
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { child, url: line.trim().to_owned() }
+    }
+
+    fn port(&self) -> u16 {
+        self.url.rsplit_once(':').unwrap().1.parse().unwrap()
+    }
+}
+
+fn ok(run: Run) -> String {
+    assert_eq!(run.code, 0, "{run:?}");
+    run.stdout
+}
+
+/// A machine of a member that has joined.
+fn joined(host: &Place, server: &Server, name: &str) -> Place {
+    let invitation = ok(host.run(&["server", "invite", name]));
+    let place = Place::without_upkeep();
+    let url = server.url.replace("127.0.0.1", "localhost");
+    ok(place.run(&[
+        "team",
+        "join",
+        &url,
+        "--invitation",
+        invitation.lines().next().unwrap(),
+        "--machine",
+        "laptop",
+    ]));
+    place
+}
+
+/// A turn of a session with a prompt and some calls.
+fn turn(place: &Place, session: &str, calls: usize) {
+    let say = |event: Value| {
+        let mut event = event;
+        for (name, value) in [("session_id", session), ("transcript_path", ""), ("cwd", "/p")] {
+            event[name] = value.into();
+        }
+        place.send(&["hooks", "event"], event.to_string());
+    };
+    say(json!({"hook_event_name": "UserPromptSubmit", "prompt": "private words"}));
+    for call in 0..calls {
+        let id = format!("{session}-{call}");
+        let input = json!({"file_path": "/p/private.rs"});
+        say(
+            json!({"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_use_id": id, "tool_input": input}),
+        );
+        say(
+            json!({"hook_event_name": "PostToolUse", "tool_name": "Read", "tool_use_id": id, "tool_input": input,
+            "tool_response": {"text": "private words"}}),
+        );
+    }
+    say(json!({"hook_event_name": "Stop", "stop_hook_active": false}));
+}
+
+fn status(place: &Place) -> Value {
+    serde_json::from_str(&ok(place.run(&["team", "status", "--json"]))).unwrap()
+}
+
+#[test]
+fn a_session_goes_from_a_hook_to_the_team_once_and_without_its_text() {
+    let host = Place::without_upkeep();
+    let server = Server::start(&host, 0);
+    let ada = joined(&host, &server, "ada");
+    let kept = ada.home().join(".config/context-graph/private/team.json");
+    assert_eq!(std::fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
+    turn(&ada, "s1", 3);
+    assert_eq!(status(&ada)["waiting_records"], 8);
+    let shown = ok(ada.run(&["team", "push", "--dry-run"]));
+    assert_eq!(shown.lines().count(), 8);
+    assert!(!shown.contains("private"), "{shown}");
+    assert_eq!(status(&ada)["sessions_there"], 0, "a look sends nothing");
+    assert!(ok(ada.run(&["team", "push"])).contains("pushed 8 records of 1 session"));
+    assert!(ok(ada.run(&["team", "push"])).contains("pushed 0 records"));
+    turn(&ada, "s1", 1);
+    ok(ada.run(&["maintain"]));
+    let now = status(&ada);
+    assert_eq!(
+        (&now["waiting_records"], &now["sessions_there"]),
+        (&json!(0), &json!(1)),
+        "maintain pushes what is new"
+    );
+    let file = host.home().join(".config/context-graph/server/team.db");
+    let database = rusqlite::Connection::open(&file).unwrap();
+    let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM events"), 12);
+    assert_eq!(count("SELECT count(*) FROM calls WHERE outcome = 'success'"), 4);
+    let bytes = std::fs::read(&file).unwrap();
+    assert!(!bytes.windows(7).any(|part| part == b"private"), "no text came along");
+    ok(ada.run(&["session", "forget", "s1", "--yes"]));
+    assert!(ok(ada.run(&["team", "push"])).contains("forgotten there too: 1 session"));
+    assert_eq!(count("SELECT count(*) FROM events"), 0);
+    ok(ada.run(&["team", "leave", "--yes"]));
+    assert!(!kept.exists());
+}
+
+#[test]
+fn a_checkout_cannot_raise_what_is_shared() {
+    let host = Place::without_upkeep();
+    let server = Server::start(&host, 0);
+    let ada = joined(&host, &server, "ada");
+    ada.trusted_file("config.toml", "[team]\nshare = \"full\"\n");
+    assert_eq!(status(&ada)["share"], "metadata");
+    ada.foreign_file("config.toml", "[team]\nshare = \"nothing\"\n");
+    assert_eq!(status(&ada)["share"], "nothing", "it may lower it without being trusted");
+    turn(&ada, "s1", 1);
+    assert!(ok(ada.run(&["team", "push"])).contains("pushed 0 records"));
+    std::fs::remove_file(ada.project().join(".context-graph/config.toml")).unwrap();
+    ok(ada.run(&["config", "set", "--user", "team.share", "full"]));
+    assert_eq!(status(&ada)["share"], "full");
+    assert!(ok(ada.run(&["team", "push", "--dry-run"])).contains("private words"));
+}
+
+#[test]
+fn a_record_that_was_changed_after_it_was_pushed_is_found() {
+    let host = Place::without_upkeep();
+    let server = Server::start(&host, 0);
+    let ada = joined(&host, &server, "ada");
+    turn(&ada, "s1", 2);
+    let data = ada.project().join(".context-graph/data/context-graph.db");
+    let before = std::fs::read(&data).unwrap();
+    turn(&ada, "s1", 2);
+    ok(ada.run(&["team", "push"]));
+    assert!(ok(ada.run(&["audit", "verify", "--team"])).contains("compared with the team: 1 session"));
+    // The store as it was before, and another second turn.
+    std::fs::write(&data, before).unwrap();
+    turn(&ada, "s1", 3);
+    let verified = ada.run(&["audit", "verify", "--team"]);
+    assert_eq!(verified.code, 2, "{verified:?}");
+    let pushed = ada.run(&["team", "push"]);
+    assert_ne!(pushed.code, 0, "{pushed:?}");
+    assert!(pushed.stderr.contains("not those that were pushed"), "{pushed:?}");
+    let database =
+        rusqlite::Connection::open(host.home().join(".config/context-graph/server/team.db")).unwrap();
+    let kept: i64 = database
+        .query_row("SELECT count(*) FROM refused WHERE why = 'rewrite'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(kept, 1, "it is kept aside there");
+}
+
+/// `CONTEXT_GRAPH_TEAM_ROUNDS=200` repeats it.
+#[test]
+fn killing_client_and_server_loses_nothing_and_stores_nothing_twice() {
+    let rounds =
+        std::env::var("CONTEXT_GRAPH_TEAM_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4_u64);
+    let host = Place::without_upkeep();
+    let mut server = Server::start(&host, 0);
+    let port = server.port();
+    let ada = joined(&host, &server, "ada");
+    for round in 0..rounds {
+        turn(&ada, &format!("s{round}"), 2);
+        let mut client = ada.command(&["team", "push"]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(round * 13 % 90));
+        if round % 2 == 0 {
+            client.kill().unwrap();
+            client.wait().unwrap();
+        } else {
+            server.child.kill().unwrap();
+            server.child.wait().unwrap();
+            server = Server::start(&host, port);
+            client.wait().unwrap();
+        }
+    }
+    ok(ada.run(&["team", "push"]));
+    let database =
+        rusqlite::Connection::open(host.home().join(".config/context-graph/server/team.db")).unwrap();
+    let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM sessions").cast_unsigned(), rounds);
+    assert_eq!(count("SELECT count(*) FROM events").cast_unsigned(), rounds * 6);
+    assert_eq!(count("SELECT count(*) FROM refused"), 0);
+    ok(ada.run(&["audit", "verify", "--team"]));
+}

@@ -1,0 +1,232 @@
+//! What a machine says to the server. Every call waits, so no hook makes one.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use ureq::Agent;
+use ureq::http::{Response, StatusCode};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+use crate::keys::{SigningKey, hex};
+use crate::wire::{Forget, Join, Joined, Push, Refusal, Standing};
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The server was not reached, or the way there broke: worth another try.
+    #[error("cannot reach {0}: {1}")]
+    Away(String, String),
+    /// The server said no.
+    #[error("the server refused: {0}")]
+    Refused(String),
+    /// The push does not go on from what the server has.
+    #[error("the server refused the session: {} ({})", .0.message, .0.why)]
+    Push(Refusal),
+    /// The address or a file cannot be used.
+    #[error("{0}")]
+    Usage(String),
+}
+
+/// A server, as one machine sees it.
+pub struct Client {
+    agent: Agent,
+    url: String,
+    token: String,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(100);
+
+/// The host in an address: `https://host[:port]`, nothing behind it.
+fn host(url: &str) -> Option<(bool, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let name = if let Some(rest) = rest.strip_prefix('[') {
+        rest.split_once(']')?.0
+    } else {
+        rest.split(':').next()?
+    };
+    let is_plain = !rest.contains(['/', '?', '#', '@', '\\']) && !name.is_empty();
+    match scheme {
+        "https" if is_plain => Some((true, name)),
+        "http" if is_plain => Some((false, name)),
+        _ => None,
+    }
+}
+
+impl Client {
+    /// The server at this address. Without TLS only this machine itself is talked to: tokens and records would be open to
+    /// everybody on the way. `authorities` is a PEM file of those that are trusted instead of the public ones.
+    pub fn new(url: &str, authorities: Option<&Path>, token: &str) -> Result<Self, ClientError> {
+        let url = url.trim_end_matches('/');
+        let (is_secure, name) = host(url).ok_or_else(|| {
+            ClientError::Usage(format!("`{url}` is no address: https://HOST or https://HOST:PORT"))
+        })?;
+        let is_loopback = name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+        if !is_secure && !is_loopback {
+            return Err(ClientError::Usage(format!(
+                "{url} has no TLS, and everybody on the way could read along; use https"
+            )));
+        }
+        let mut tls = TlsConfig::builder()
+            .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
+        if let Some(path) = authorities {
+            tls = tls.root_certs(read_authorities(path)?);
+        }
+        let config = Agent::config_builder()
+            .tls_config(tls.build())
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .timeout_global(Some(PATIENCE))
+            .build();
+        // `localhost` is the loopback without asking anybody.
+        let url = if is_secure {
+            url.to_owned()
+        } else {
+            url.replacen("//localhost", &format!("//{}", Ipv4Addr::LOCALHOST), 1)
+        };
+        Ok(Self { agent: config.into(), url, token: token.to_owned() })
+    }
+
+    /// Joins with an invitation.
+    pub fn join(&self, invitation: &str, machine: &str, key: &SigningKey) -> Result<Joined, ClientError> {
+        let asked = Join {
+            invitation: invitation.to_owned(),
+            machine: machine.to_owned(),
+            public_key: hex(key.public()),
+            signature: hex(&key.sign(&Join::signed(invitation))),
+        };
+        let body = serde_json::to_vec(&asked).map_err(|error| ClientError::Usage(error.to_string()))?;
+        self.read(self.agent.post(self.at("/v1/join")).send(&body[..]))
+    }
+
+    /// Sends records; how many the server has now.
+    pub fn push(&self, push: &Push) -> Result<u64, ClientError> {
+        self.send("/v1/push", push)
+    }
+
+    /// Asks to forget a session; how many records there were.
+    pub fn forget(&self, forget: &Forget) -> Result<u64, ClientError> {
+        self.send("/v1/forget", forget)
+    }
+
+    /// Where the server's copy of a session stands.
+    pub fn standing(&self, session_id: &str) -> Result<Option<Standing>, ClientError> {
+        let asked = self.agent.get(self.at("/v1/standing")).query("session", session_id);
+        self.read(asked.header("authorization", self.bearer()).call())
+    }
+
+    /// Where all of this machine's sessions stand on the server.
+    pub fn standings(&self) -> Result<Vec<Standing>, ClientError> {
+        let mut all: Vec<Standing> = Vec::new();
+        loop {
+            let after = all.last().map_or("", |last| last.session_id.as_str()).to_owned();
+            let asked = self.agent.get(self.at("/v1/standings")).query("after", after);
+            let more: Vec<Standing> = self.read(asked.header("authorization", self.bearer()).call())?;
+            if more.is_empty() {
+                return Ok(all);
+            }
+            all.extend(more);
+        }
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    fn send(&self, path: &str, what: &impl Serialize) -> Result<u64, ClientError> {
+        #[derive(serde::Deserialize)]
+        struct Taken {
+            records: u64,
+        }
+        let body = postcard::to_stdvec(what).map_err(|error| ClientError::Usage(error.to_string()))?;
+        let sent = self.agent.post(self.at(path)).header("authorization", self.bearer()).send(&body[..]);
+        self.read::<Taken>(sent).map(|taken| taken.records)
+    }
+
+    fn read<T: DeserializeOwned>(
+        &self,
+        answer: Result<Response<ureq::Body>, ureq::Error>,
+    ) -> Result<T, ClientError> {
+        let away = |what: String| ClientError::Away(self.url.clone(), what);
+        let mut answer = answer.map_err(|error| away(error.to_string()))?;
+        let status = answer.status();
+        let text = answer.body_mut().with_config().limit(8 << 20).read_to_vec();
+        let text = text.map_err(|error| away(error.to_string()))?;
+        if status.is_success() {
+            return serde_json::from_slice(&text)
+                .map_err(|_| away("its answer is not that of a team server".to_owned()));
+        }
+        if let (StatusCode::CONFLICT, Ok(refusal)) = (status, serde_json::from_slice(&text)) {
+            return Err(ClientError::Push(refusal));
+        }
+        let message = serde_json::from_slice::<serde_json::Value>(&text).ok();
+        let message = message.and_then(|said| Some(said.get("message")?.as_str()?.to_owned()));
+        let message = message.unwrap_or_else(|| status.to_string());
+        if status.is_server_error()
+            || status == StatusCode::TOO_MANY_REQUESTS
+            || status == StatusCode::REQUEST_TIMEOUT
+        {
+            return Err(away(message));
+        }
+        Err(ClientError::Refused(message))
+    }
+}
+
+fn read_authorities(path: &Path) -> Result<RootCerts, ClientError> {
+    let unusable = |error: &dyn std::fmt::Display| ClientError::Usage(format!("{}: {error}", path.display()));
+    let text = std::fs::read(path).map_err(|error: io::Error| unusable(&error))?;
+    let mut found: Vec<Certificate<'static>> = Vec::new();
+    for item in parse_pem(&text) {
+        if let PemItem::Certificate(certificate) = item.map_err(|error| unusable(&error))? {
+            found.push(certificate);
+        }
+    }
+    if found.is_empty() {
+        return Err(unusable(&"there is no certificate in it"));
+    }
+    Ok(RootCerts::new_with_certs(&found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_talked_to_without_tls() {
+        for url in [
+            "http://127.0.0.1:8080",
+            "http://localhost:1",
+            "http://[::1]:80",
+            "https://graph.example",
+            "https://h:1/",
+        ] {
+            assert!(Client::new(url, None, "").is_ok(), "{url}");
+        }
+        for url in [
+            "http://graph.example",
+            "http://127.0.0.1.example",
+            "http://localhost@evil",
+            "ftp://x",
+            "graph.example",
+            "https://",
+            "https://a/b",
+        ] {
+            assert!(Client::new(url, None, "").is_err(), "{url}");
+        }
+    }
+}

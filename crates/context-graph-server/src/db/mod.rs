@@ -1,0 +1,299 @@
+//! The database, as everything else sees it: PostgreSQL or SQLite. Queries are written once, with `$1` for what is given;
+//! what differs between the two is in `postgres.rs` and `sqlite.rs`.
+
+mod bulk;
+mod postgres;
+mod sqlite;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use bulk::Bulk;
+pub use postgres::Tls;
+
+/// Why the database did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum DbError {
+    /// It is not there, or has gone away: worth another try.
+    #[error("the database cannot be reached: {0}")]
+    Away(String),
+    /// Somebody else was faster: worth another try.
+    #[error("somebody else has changed the same rows: {0}")]
+    Conflict(String),
+    /// Anything else.
+    #[error("the database refused: {0}")]
+    Refused(String),
+}
+
+/// What the database answers.
+pub type Result<T> = std::result::Result<T, DbError>;
+
+/// A value of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// None.
+    Null,
+    /// A whole number.
+    Int(i64),
+    /// Another number.
+    Real(f64),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Self::Int(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<f32> for Value {
+    fn from(value: f32) -> Self {
+        Self::Real(value.into())
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(value: &[u8]) -> Self {
+        Self::Bytes(value.to_vec())
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    fn from(value: Vec<u8>) -> Self {
+        Self::Bytes(value)
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// A list of values that are given to a query.
+#[macro_export]
+macro_rules! given {
+    ($($value:expr),* $(,)?) => { &[$($crate::db::Value::from($value)),*] };
+}
+
+/// A row of an answer.
+#[derive(Debug, Clone)]
+pub struct Row(pub Vec<Value>);
+
+impl Row {
+    /// A number; 0 where there is none.
+    pub fn int(&self, at: usize) -> i64 {
+        self.some_int(at).unwrap_or_default()
+    }
+
+    /// A count; 0 where there is none.
+    pub fn count(&self, at: usize) -> u64 {
+        u64::try_from(self.int(at)).unwrap_or_default()
+    }
+
+    /// A number.
+    pub fn some_int(&self, at: usize) -> Option<i64> {
+        match self.0.get(at) {
+            Some(Value::Int(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// A number with a fraction; 0 where there is none.
+    pub fn real(&self, at: usize) -> f64 {
+        match self.0.get(at) {
+            Some(Value::Real(number)) => *number,
+            _ => 0.0,
+        }
+    }
+
+    /// Text; empty where there is none.
+    pub fn text(&self, at: usize) -> &str {
+        self.some_text(at).unwrap_or_default()
+    }
+
+    /// Text.
+    pub fn some_text(&self, at: usize) -> Option<&str> {
+        match self.0.get(at) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Bytes; empty where there are none.
+    pub fn bytes(&self, at: usize) -> &[u8] {
+        match self.0.get(at) {
+            Some(Value::Bytes(bytes)) => bytes,
+            _ => &[],
+        }
+    }
+
+    /// A link of a chain.
+    pub fn link(&self, at: usize) -> Option<[u8; 32]> {
+        self.bytes(at).try_into().ok()
+    }
+}
+
+/// A connection. All calls wait.
+pub trait Connection: Send {
+    /// Asks; `$1` is the first of `given`.
+    fn query(&mut self, sql: &str, given: &[Value]) -> Result<Vec<Row>>;
+
+    /// Changes something; how many rows.
+    fn execute(&mut self, sql: &str, given: &[Value]) -> Result<u64>;
+
+    /// Runs several statements without values.
+    fn batch(&mut self, sql: &str) -> Result<()>;
+
+    /// Begins a transaction that writes.
+    fn begin(&mut self) -> Result<()>;
+
+    /// Makes it last. When this returns, it has.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Undoes it.
+    fn rollback(&mut self);
+
+    /// Inserts many rows at once, in the fastest way there is.
+    fn insert(&mut self, table: &str, columns: &str, rows: &Bulk) -> Result<()>;
+
+    /// What is added to a SELECT that locks what it finds.
+    fn for_update(&self) -> &'static str;
+
+    /// Makes sure that rows of sessions of this time have a place. Outside of a transaction.
+    fn make_room(&mut self, born_ms: i64) -> Result<()>;
+
+    /// The schema as this database wants it.
+    fn schema(&self, text: &str, partitioned: bool) -> String;
+
+    /// How a query would be answered, as text.
+    fn explain(&mut self, sql: &str, given: &[Value]) -> Result<String>;
+
+    /// How many bytes everything takes.
+    fn size(&mut self) -> Result<u64>;
+
+    /// Whether the connection is still of use.
+    fn is_usable(&mut self) -> bool;
+
+    /// One row.
+    fn one(&mut self, sql: &str, given: &[Value]) -> Result<Option<Row>> {
+        Ok(self.query(sql, given)?.into_iter().next())
+    }
+}
+
+/// Where the database is.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// A PostgreSQL server, by its address.
+    Postgres(String, Tls),
+    /// A file.
+    Sqlite(PathBuf),
+}
+
+/// Connections that are shared by threads.
+#[derive(Clone)]
+pub struct Pool {
+    place: Arc<Place>,
+    idle: Arc<Mutex<Vec<Box<dyn Connection>>>>,
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
+/// Connections that are kept while nobody uses them.
+const KEPT: usize = 16;
+
+impl Pool {
+    /// Connections to this database. Nothing is opened yet.
+    pub fn new(place: Place) -> Self {
+        Self { place: Arc::new(place), idle: Arc::default() }
+    }
+
+    /// Whether it is PostgreSQL.
+    pub fn is_postgres(&self) -> bool {
+        matches!(*self.place, Place::Postgres(..))
+    }
+
+    /// Closes what nobody uses.
+    pub fn forget_idle(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Uses a connection. One that failed in a way that may be its own is not used again.
+    pub fn with<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Connection) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let mut connection = self.take()?;
+        let outcome = work(connection.as_mut());
+        if outcome.is_err() {
+            connection.rollback();
+        }
+        if connection.is_usable() {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < KEPT {
+                idle.push(connection);
+            }
+        }
+        outcome
+    }
+
+    /// The same in a transaction, again where somebody else was faster.
+    pub fn transaction<T, E: From<DbError>>(
+        &self,
+        is_conflict: impl Fn(&E) -> bool,
+        mut work: impl FnMut(&mut dyn Connection) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let outcome = self.with(|connection| {
+                connection.begin()?;
+                let done = work(connection)?;
+                connection.commit()?;
+                Ok(done)
+            });
+            match outcome {
+                Err(error) if tries < 5 && is_conflict(&error) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn take(&self) -> Result<Box<dyn Connection>> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        while let Some(mut connection) = idle() {
+            if connection.is_usable() {
+                return Ok(connection);
+            }
+        }
+        match &*self.place {
+            Place::Postgres(address, tls) => postgres::open(address, tls),
+            Place::Sqlite(path) => sqlite::open(path),
+        }
+    }
+}

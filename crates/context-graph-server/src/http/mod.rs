@@ -1,0 +1,337 @@
+//! The addresses: what machines ask (`/v1/…`), what operators ask (`/healthz`, `/metrics`), and the pages.
+
+mod counts;
+mod pages;
+mod rate;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, Extension, Query, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use tokio::sync::Semaphore;
+
+use crate::aside::forget_by_id;
+use crate::db::{DbError, Pool};
+use crate::ingest::{PushError, take_in};
+use crate::members::{self, Guest, JoinError};
+use crate::wire::{Forget, Join, MAX_PUSH, Push, Refusal, Standing};
+use crate::{given, keys, schema};
+use counts::Counts;
+use rate::Rates;
+
+/// How long a request may take to arrive, and how long its answer may take.
+const BODY_PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
+/// The longest request that is no push.
+const MAX_SMALL: usize = 16 << 10;
+/// What all pushes together may hold in memory, in steps of 64 KiB: a push takes its own length, and again what its
+/// records and rows take.
+const STEP: usize = 64 << 10;
+const STEPS: usize = (96 << 20) / STEP;
+/// Sessions in one answer about where they stand.
+const STANDINGS: i64 = 1000;
+
+/// Everything that answers.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Inner>);
+
+struct Inner {
+    pool: Pool,
+    now_ms: fn() -> i64,
+    rates: Rates,
+    counts: Counts,
+    memory: Arc<Semaphore>,
+    pages: pages::Pages,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").finish_non_exhaustive()
+    }
+}
+
+/// An answer that is no success.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    Status(StatusCode, String),
+    Push(StatusCode, Refusal),
+}
+
+impl Refused {
+    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self::Status(status, message.into())
+    }
+}
+
+impl From<DbError> for Refused {
+    fn from(error: DbError) -> Self {
+        let status = match error {
+            DbError::Away(_) | DbError::Conflict(_) => StatusCode::SERVICE_UNAVAILABLE,
+            DbError::Refused(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        // What a database says may hold what members wrote.
+        Self::new(
+            status,
+            if status == StatusCode::SERVICE_UNAVAILABLE {
+                "the database cannot be reached"
+            } else {
+                "the database refused"
+            },
+        )
+    }
+}
+
+impl From<PushError> for Refused {
+    fn from(error: PushError) -> Self {
+        match error {
+            PushError::Db(error) => error.into(),
+            PushError::Invalid(what) => Self::new(StatusCode::BAD_REQUEST, what),
+            PushError::Refused(why, records) => {
+                let message = error.to_string();
+                Self::Push(StatusCode::CONFLICT, Refusal { why: why.to_owned(), message, records })
+            }
+        }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Status(status, message) => {
+                (status, Json(serde_json::json!({ "message": message }))).into_response()
+            }
+            Self::Push(status, refusal) => (status, Json(refusal)).into_response(),
+        }
+    }
+}
+
+type Answer<T> = Result<T, Refused>;
+
+impl App {
+    pub(crate) fn new(pool: Pool, now_ms: fn() -> i64) -> Self {
+        Self(Arc::new(Inner {
+            pages: pages::Pages::new(pool.clone(), now_ms),
+            pool,
+            now_ms,
+            rates: Rates::default(),
+            counts: Counts::default(),
+            memory: Arc::new(Semaphore::new(STEPS)),
+        }))
+    }
+
+    pub(crate) fn router(&self) -> Router {
+        Router::new()
+            .route("/healthz", get(healthz))
+            .route("/metrics", get(metrics))
+            .route("/v1/join", post(join))
+            .route("/v1/push", post(push))
+            .route("/v1/forget", post(forget))
+            .route("/v1/standings", get(standings))
+            .route("/v1/standing", get(standing))
+            .fallback(pages::show)
+            .layer(from_fn_with_state(self.clone(), bounded))
+            .with_state(self.clone())
+    }
+
+    fn now_ms(&self) -> i64 {
+        (self.0.now_ms)()
+    }
+
+    /// Asks the database on a thread that may wait.
+    async fn ask<T: Send + 'static, E: Into<Refused> + Send + 'static>(
+        &self,
+        ask: impl FnOnce(&Pool, i64) -> Result<T, E> + Send + 'static,
+    ) -> Answer<T> {
+        let (pool, now_ms) = (self.0.pool.clone(), self.now_ms());
+        let asked = tokio::task::spawn_blocking(move || ask(&pool, now_ms)).await;
+        let broken = |_| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered");
+        asked.map_err(broken)?.map_err(Into::into)
+    }
+
+    /// The machine whose token came with a request.
+    async fn machine(&self, headers: &HeaderMap) -> Answer<(Guest, i64)> {
+        let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = token.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default().to_owned();
+        let stranger =
+            || Refused::new(StatusCode::UNAUTHORIZED, "this machine's token is not known, or was revoked");
+        if !token.starts_with("machine_") {
+            return Err(stranger());
+        }
+        let guest = self.ask(move |pool, now_ms| members::of_token(pool, &token, now_ms)).await?;
+        let guest = guest.ok_or_else(stranger)?;
+        let machine = guest.machine.ok_or_else(stranger)?;
+        if !self.0.rates.is_within(&format!("machine {machine}"), 200.0, 1000.0) {
+            return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from this machine"));
+        }
+        Ok((guest, machine))
+    }
+}
+
+/// Bounds the time of every request, and counts it. Nothing of its text is kept.
+async fn bounded(State(app): State<App>, request: Request, next: Next) -> Response {
+    let is_stream = request.uri().path() == "/pulse";
+    let response = if is_stream {
+        next.run(request).await
+    } else {
+        let late = || Refused::new(StatusCode::GATEWAY_TIMEOUT, "it took too long").into_response();
+        tokio::time::timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| late())
+    };
+    app.0.counts.request(response.status());
+    response
+}
+
+/// Reads a body that says how long it is, within its time and length.
+async fn read(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+) -> Answer<(Bytes, tokio::sync::OwnedSemaphorePermit)> {
+    let length =
+        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    let length =
+        length.ok_or_else(|| Refused::new(StatusCode::LENGTH_REQUIRED, "say how long the request is"))?;
+    if length > most {
+        return Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, format!("a request may have {most} bytes")));
+    }
+    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time");
+    // Its own bytes, and about four times as much for what is made of them.
+    let steps = u32::try_from((length * 4 / STEP + 1).min(STEPS)).unwrap_or(u32::MAX);
+    let reading = async {
+        let memory = Arc::clone(&app.0.memory).acquire_many_owned(steps).await;
+        let memory =
+            memory.map_err(|_| Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the server is ending"))?;
+        let cut = |_| Refused::new(StatusCode::BAD_REQUEST, "the request was cut off");
+        let bytes = axum::body::to_bytes(body, most).await.map_err(cut)?;
+        Ok((bytes, memory))
+    };
+    tokio::time::timeout(BODY_PATIENCE, reading).await.map_err(late)?
+}
+
+async fn healthz(State(app): State<App>) -> Answer<&'static str> {
+    let found = app.ask(|pool, _| pool.with(schema::found)).await?;
+    match found {
+        schema::Found::Version(schema::FORMAT) => Ok("ok\n"),
+        _ => Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the tables are not those of this version")),
+    }
+}
+
+/// For Prometheus. It has counts only, no names.
+async fn metrics(State(app): State<App>) -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.0.counts.told()).into_response()
+}
+
+async fn join(
+    State(app): State<App>,
+    Extension(ConnectInfo(peer)): Extension<ConnectInfo<SocketAddr>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer<Json<crate::wire::Joined>> {
+    if !app.0.rates.is_within(&format!("join {}", peer.ip()), 0.5, 20.0) {
+        return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many tries from this address"));
+    }
+    let (bytes, _memory) = read(&app, &headers, body, MAX_SMALL).await?;
+    let asked: Join = serde_json::from_slice(&bytes)
+        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is no request to join"))?;
+    let joined = app.ask(move |pool, now_ms| Ok::<_, DbError>(members::join(pool, &asked, now_ms))).await?;
+    joined.map(Json).map_err(|error| match error {
+        JoinError::Db(error) => error.into(),
+        JoinError::Invitation | JoinError::Key => Refused::new(StatusCode::FORBIDDEN, error.to_string()),
+    })
+}
+
+async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
+    let (guest, _) = app.machine(&headers).await?;
+    let (bytes, memory) = read(&app, &headers, body, MAX_PUSH).await?;
+    let asked: Push = postcard::from_bytes(&bytes)
+        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is no push that this version reads"))?;
+    drop(bytes);
+    let taken = app
+        .ask(move |pool, now_ms| {
+            // The memory is held until the records are stored, even where nobody waits for the answer any more.
+            let _memory = memory;
+            take_in(pool, &guest, &asked, now_ms)
+        })
+        .await;
+    app.0.counts.push(taken.is_ok());
+    taken.map(|records| Json(serde_json::json!({ "records": records })))
+}
+
+async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
+    let (guest, machine) = app.machine(&headers).await?;
+    let (bytes, _memory) = read(&app, &headers, body, MAX_SMALL).await?;
+    let asked: Forget = postcard::from_bytes(&bytes)
+        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is no request to forget"))?;
+    let signed = Forget::signed(machine, &asked.session_id, asked.ordinal);
+    if !keys::is_signed(&guest.public_key, &signed, &asked.signature) {
+        return Err(Refused::new(StatusCode::BAD_REQUEST, "the signature is not that of this machine"));
+    }
+    let gone = app
+        .ask(move |pool, now_ms| {
+            forget_by_id(pool, guest.tenant, machine, &asked.session_id, asked.ordinal, now_ms)
+        })
+        .await?;
+    Ok(Json(serde_json::json!({ "records": gone })))
+}
+
+const STANDING: &str =
+    "SELECT session_id, ordinal, records, link, local_link FROM sessions WHERE machine = $1 AND records > 0";
+
+fn told(row: &crate::db::Row) -> Standing {
+    Standing {
+        session_id: row.text(0).to_owned(),
+        ordinal: row.count(1),
+        records: row.count(2),
+        link: keys::hex(row.bytes(3)),
+        local: keys::hex(row.bytes(4)),
+    }
+}
+
+#[derive(Debug, serde::Deserialize)]
+struct After {
+    #[serde(default)]
+    after: String,
+}
+
+/// Where the server's copies of a machine's own sessions stand, a thousand at a time.
+async fn standings(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(asked): Query<After>,
+) -> Answer<Json<Vec<Standing>>> {
+    let (_, machine) = app.machine(&headers).await?;
+    let found = app.ask(move |pool, _| {
+        pool.with(|connection| {
+            let sql = format!("{STANDING} AND session_id > $2 ORDER BY session_id LIMIT {STANDINGS}");
+            connection.query(&sql, given![machine, asked.after])
+        })
+    });
+    Ok(Json(found.await?.iter().map(told).collect()))
+}
+
+#[derive(Debug, serde::Deserialize)]
+struct Of {
+    session: String,
+}
+
+/// Where the server's copy of one of a machine's own sessions stands.
+async fn standing(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(asked): Query<Of>,
+) -> Answer<Json<Option<Standing>>> {
+    let (_, machine) = app.machine(&headers).await?;
+    let found = app.ask(move |pool, _| {
+        pool.with(|connection| {
+            connection.one(&format!("{STANDING} AND session_id = $2"), given![machine, asked.session])
+        })
+    });
+    Ok(Json(found.await?.as_ref().map(told)))
+}

@@ -1,0 +1,176 @@
+//! The pages for members: signing in by a token, and then what each may see.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Extension, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use context_graph_web::Site;
+use hyper_util::service::TowerToHyperService;
+use maud::{DOCTYPE, html};
+
+use super::App;
+use crate::db::Pool;
+use crate::members::{self, Guest, Role};
+use crate::records::TeamRecords;
+
+const COOKIE: &str = "context-graph-team";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// Members whose pages are kept ready.
+const MOST: usize = 500;
+
+/// The pages of each member.
+pub(super) struct Pages {
+    pool: Pool,
+    now_ms: fn() -> i64,
+    ready: Mutex<HashMap<(i64, i64, Role), Router>>,
+}
+
+impl Pages {
+    pub(super) fn new(pool: Pool, now_ms: fn() -> i64) -> Self {
+        Self { pool, now_ms, ready: Mutex::default() }
+    }
+
+    /// The pages as this member may see them.
+    fn of(&self, guest: &Guest) -> Router {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if ready.len() > MOST {
+            ready.clear();
+        }
+        let made = || {
+            let records = TeamRecords::new(self.pool.clone(), guest.clone(), self.now_ms);
+            Site::new(Arc::new(records), self.now_ms).watched_router()
+        };
+        ready.entry((guest.tenant, guest.member, guest.role)).or_insert_with(made).clone()
+    }
+}
+
+/// Any address that is no machine's.
+pub(super) async fn show(
+    State(app): State<App>,
+    Extension(ConnectInfo(peer)): Extension<ConnectInfo<SocketAddr>>,
+    request: Request,
+) -> Response {
+    let mut response = answer(&app, peer, request).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn answer(app: &App, peer: SocketAddr, request: Request) -> Response {
+    if !app.0.rates.is_within(&format!("page {}", peer.ip()), 50.0, 300.0) {
+        return (StatusCode::TOO_MANY_REQUESTS, "too many requests from this address\n").into_response();
+    }
+    if request.uri().path() == "/sign-in" && request.method() == Method::POST {
+        return sign_in(app, peer, request).await;
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return (StatusCode::METHOD_NOT_ALLOWED, "the pages only read\n").into_response();
+    }
+    // The look of the page is no secret, and the page of signing in needs it.
+    let is_asset = request.uri().path().starts_with("/assets/") || request.uri().path() == "/favicon.ico";
+    let guest = match cookie(request.headers()) {
+        Some(token) => app.ask(move |pool, now_ms| members::of_token(pool, &token, now_ms)).await,
+        None => Ok(None),
+    };
+    let guest = match guest {
+        Ok(Some(guest)) if guest.machine.is_none() => guest,
+        Ok(_) if is_asset => Guest {
+            tenant: 0,
+            member: 0,
+            name: String::new(),
+            role: Role::Member,
+            machine: None,
+            public_key: Vec::new(),
+        },
+        Ok(_) => return door(StatusCode::UNAUTHORIZED, None),
+        Err(refused) => return refused.into_response(),
+    };
+    let service = TowerToHyperService::new(app.0.pages.of(&guest));
+    match hyper::service::Service::call(&service, request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
+/// The token in the cookie.
+fn cookie(headers: &HeaderMap) -> Option<String> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let found = pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value.to_owned());
+    found.filter(|token| token.starts_with("person_"))
+}
+
+/// The page that asks for a token.
+fn door(status: StatusCode, trouble: Option<&str>) -> Response {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "Sign in · context-graph" }
+                link rel="stylesheet" href="/assets/app.css";
+            }
+            body { main {
+                h1 { "context-graph" }
+                @if let Some(trouble) = trouble { p role="alert" { (trouble) } }
+                form method="post" action="/sign-in" {
+                    label for="token" { "Token" } " "
+                    input id="token" name="token" type="password" autocomplete="off" required autofocus;
+                    " " button type="submit" { "Sign in" }
+                }
+                p { "Whoever runs the server makes one: " code { "context-graph server members token NAME" } }
+            } }
+        }
+    };
+    (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], page.into_string()).into_response()
+}
+
+async fn sign_in(app: &App, peer: SocketAddr, request: Request) -> Response {
+    if !app.0.rates.is_within(&format!("sign in {}", peer.ip()), 0.5, 20.0) {
+        return door(StatusCode::TOO_MANY_REQUESTS, Some("Too many tries: wait a minute."));
+    }
+    // A form of another site would sign this browser in as somebody else.
+    let headers = request.headers();
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+    let is_own = origin.is_none_or(|origin| origin.split_once("://").is_some_and(|(_, name)| name == host));
+    if !is_own {
+        return door(StatusCode::FORBIDDEN, Some("Other sites' forms get no answer."));
+    }
+    let is_secure = origin.is_some_and(|origin| origin.starts_with("https://"));
+    let (parts, body): (_, Body) = request.into_parts();
+    let Ok((bytes, _memory)) = super::read(app, &parts.headers, body, super::MAX_SMALL).await else {
+        return door(StatusCode::BAD_REQUEST, Some("That was no token."));
+    };
+    let given =
+        std::str::from_utf8(&bytes).ok().and_then(|text| text.strip_prefix("token=")).unwrap_or_default();
+    let token = given.trim().to_owned();
+    let kept = token.clone();
+    let guest = app.ask(move |pool, now_ms| members::of_token(pool, &token, now_ms)).await;
+    match guest {
+        Ok(Some(guest)) if guest.machine.is_none() => {
+            let secure = if is_secure { "; Secure" } else { "" };
+            let cookie =
+                format!("{COOKIE}={kept}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000{secure}");
+            (StatusCode::SEE_OTHER, [(header::LOCATION, "/"), (header::SET_COOKIE, cookie.as_str())])
+                .into_response()
+        }
+        Ok(_) => door(StatusCode::FORBIDDEN, Some("This token is not known, was revoked, or has expired.")),
+        Err(refused) => refused.into_response(),
+    }
+}

@@ -1,0 +1,394 @@
+//! Taking records in: once, in order, and only where they go on from what is there.
+
+use context_graph_core::audit::{Entry, SessionRef, correlate};
+use context_graph_core::session::EventRecord;
+use context_graph_storage::store::{
+    Block, Chain, Field, Rows, TABLES, Tombstone, settled, stored_record, tell,
+};
+use context_graph_storage::{LogRecord, SessionKey};
+
+use crate::db::{Bulk, Connection, DbError, Pool, Row};
+use crate::members::Guest;
+use crate::schema::number;
+use crate::wire::{MAX_UNPACKED, Push};
+use crate::{aside, given, keys};
+
+/// Why a push was not taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum PushError {
+    /// It is not what it says: its signature, its blocks or its head.
+    #[error("{0}")]
+    Invalid(&'static str),
+    /// It does not go on from what is there. The word says how; the number is how many records the server has.
+    #[error("the push does not go on from the record here: {0}")]
+    Refused(&'static str, u64),
+    /// The database.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+impl PushError {
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Db(DbError::Conflict(_)))
+    }
+}
+
+/// Sessions begin no earlier than this (2020), whatever a machine's clock says, and no later than tomorrow.
+const EARLIEST_MS: i64 = 1_577_836_800_000;
+const DAY_MS: i64 = 86_400_000;
+
+/// The copy of a session that the server has.
+pub(crate) struct Copy {
+    pub(crate) number: i64,
+    pub(crate) ordinal: u64,
+    pub(crate) born: i64,
+    pub(crate) records: u64,
+    pub(crate) link: Chain,
+    pub(crate) settled: u64,
+}
+
+/// Takes a push in. What it gives back is how many records of the session are safe.
+pub fn take_in(pool: &Pool, guest: &Guest, push: &Push, now_ms: i64) -> Result<u64, PushError> {
+    let (Some(machine), Ok(_)) = (guest.machine, SessionKey::new(&push.session_id)) else {
+        return Err(PushError::Invalid("only a machine that has joined can push sessions"));
+    };
+    let signed = Push::signed(machine, &push.session_id, push.ordinal, &push.head);
+    if !keys::is_signed(&guest.public_key, &signed, &push.signature) {
+        return Err(PushError::Invalid("the signature is not that of this machine over this head"));
+    }
+    let blocks = unpack(push)?;
+    let born = push.about.started_ms.clamp(EARLIEST_MS, now_ms + DAY_MS);
+    pool.with(|connection| connection.make_room(born))?;
+    let outcome = pool.transaction(PushError::is_conflict, |connection| {
+        let copy = find_or_begin(connection, guest, machine, push, born, now_ms)?;
+        go_on(connection, guest, machine, &copy, push, &blocks, now_ms)
+    });
+    if let Err(PushError::Refused(why, has)) = &outcome {
+        aside::put_aside(pool, guest, machine, push, (why, *has), now_ms)?;
+    }
+    outcome
+}
+
+/// The blocks of a push, one behind the other, checked.
+fn unpack(push: &Push) -> Result<Vec<Block>, PushError> {
+    let announced: usize = push.blocks.iter().filter_map(|(_, bytes)| Block::announced(bytes)).sum();
+    if announced > MAX_UNPACKED {
+        return Err(PushError::Invalid("the push is larger than the server takes at once"));
+    }
+    let mut blocks: Vec<Block> = Vec::with_capacity(push.blocks.len());
+    for (first, bytes) in &push.blocks {
+        let block = Block::decode(*first, bytes).filter(Block::holds);
+        let block = block
+            .ok_or(PushError::Invalid("a block of records cannot be read, or its chain does not hold"))?;
+        let goes_on =
+            blocks.last().is_none_or(|last| last.end() == block.first && last.behind == block.before);
+        if !goes_on || block.first == 0 {
+            return Err(PushError::Invalid("the blocks do not follow each other"));
+        }
+        blocks.push(block);
+    }
+    let is_head = blocks.last().is_none_or(|last| {
+        last.end() == push.head.records.saturating_add(1) && *last.behind.as_bytes() == push.head.link
+    });
+    if is_head { Ok(blocks) } else { Err(PushError::Invalid("the head is not where the records lead")) }
+}
+
+pub(crate) const COPY: &str = "SELECT number, ordinal, born, records, link, settled FROM sessions WHERE machine = $1 AND session_id = $2";
+
+pub(crate) fn copy_of(row: &Row, session_id: &str) -> Copy {
+    let ordinal = row.count(1);
+    let link = row.link(4).map_or_else(|| Chain::begin(ordinal, session_id), Chain::from);
+    Copy { number: row.int(0), ordinal, born: row.int(2), records: row.count(3), link, settled: row.count(5) }
+}
+
+fn find_or_begin(
+    connection: &mut dyn Connection,
+    guest: &Guest,
+    machine: i64,
+    push: &Push,
+    born: i64,
+    now_ms: i64,
+) -> Result<Copy, PushError> {
+    let locked = format!("{COPY}{}", connection.for_update());
+    let key = given![machine, push.session_id.as_str()];
+    if let Some(row) = connection.one(&locked, key)? {
+        return Ok(copy_of(&row, &push.session_id));
+    }
+    let fingerprint = Tombstone::fingerprint(&push.session_id);
+    let forgotten = connection.one(
+        "SELECT ordinal FROM tombstones WHERE machine = $1 AND fingerprint = $2",
+        given![machine, &fingerprint[..]],
+    )?;
+    if forgotten.is_some_and(|row| push.ordinal <= row.count(0)) {
+        return Err(PushError::Refused("forgotten", 0));
+    }
+    connection.execute(
+        "INSERT INTO sessions (number, tenant, member, machine, session_id, ordinal, born, share, title, project, model,
+            lifecycle, started_ms, updated_ms, continuity, prompts, calls, failures, stops, files, records, settled, stored_ms)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', '', '', '', $7, $7, 0.0, 0, 0, 0, 0, 0, 0, 0, $9)
+         ON CONFLICT DO NOTHING",
+        given![number(now_ms)?, guest.tenant, guest.member, machine, push.session_id.as_str(), push.ordinal, born, push.share.as_str(), now_ms],
+    )?;
+    let row = connection.one(&locked, key)?;
+    row.map(|row| copy_of(&row, &push.session_id))
+        .ok_or_else(|| DbError::Conflict("the session was removed at the same moment".to_owned()).into())
+}
+
+fn go_on(
+    connection: &mut dyn Connection,
+    guest: &Guest,
+    machine: i64,
+    copy: &Copy,
+    push: &Push,
+    blocks: &[Block],
+    now_ms: i64,
+) -> Result<u64, PushError> {
+    let has = copy.records;
+    if push.ordinal != copy.ordinal {
+        return Err(PushError::Refused("another beginning", has));
+    }
+    if push.head.records <= has {
+        let known = link_at(connection, guest.tenant, copy, push.head.records)?;
+        let is_known = known.is_some_and(|link| *link.as_bytes() == push.head.link);
+        return if is_known { Ok(has) } else { Err(PushError::Refused("rewrite", has)) };
+    }
+    let first = blocks.first().map_or(u64::MAX, |block| block.first);
+    if first > has + 1 {
+        return Err(PushError::Refused("gap", has));
+    }
+    let mut fresh: Vec<(Block, Option<usize>)> = Vec::new();
+    for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block.end() > has + 1) {
+        if block.first > has + 1 {
+            fresh.push((block.clone(), Some(at)));
+            continue;
+        }
+        // What is here already must be what leads to the rest.
+        let mut link = block.before;
+        for packed in block.records().take_while(|packed| packed.seq <= has) {
+            link = link.next(packed.seq, packed.content.tool_use_id, packed.content.bytes);
+        }
+        if link != copy.link {
+            return Err(PushError::Refused(if first == has + 1 { "fork" } else { "rewrite" }, has));
+        }
+        if block.first == has + 1 {
+            fresh.push((block.clone(), Some(at)));
+        } else {
+            fresh.push((behind(block, has, link), None));
+        }
+    }
+    store(connection, guest, machine, copy, push, &fresh, now_ms)?;
+    Ok(push.head.records)
+}
+
+/// What of a block comes behind so many records.
+fn behind(block: &Block, has: u64, link: Chain) -> Block {
+    let mut rest = Block::new(has + 1, link);
+    for packed in block.records().filter(|packed| packed.seq > has) {
+        let tool_use_id = packed.content.tool_use_id.map(str::to_owned);
+        rest.push(&LogRecord { tool_use_id, bytes: packed.content.bytes.to_vec(), source: None });
+    }
+    rest
+}
+
+/// The chain of the server's copy behind so many records.
+fn link_at(
+    connection: &mut dyn Connection,
+    tenant: i64,
+    copy: &Copy,
+    records: u64,
+) -> Result<Option<Chain>, PushError> {
+    if records == copy.records {
+        return Ok(Some(copy.link));
+    }
+    let row = connection.one(
+        "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND first_seq <= $3
+         ORDER BY first_seq DESC LIMIT 1",
+        given![tenant, copy.number, records],
+    )?;
+    let block = row.and_then(|row| Block::decode(row.count(0), row.bytes(1)));
+    Ok(block.map(|block| {
+        let known = block.records().take_while(|packed| packed.seq <= records);
+        known.fold(block.before, |link, packed| {
+            link.next(packed.seq, packed.content.tool_use_id, packed.content.bytes)
+        })
+    }))
+}
+
+/// The records of a block.
+fn read(block: &Block, fallback_ms: i64, from: u64, into: &mut Vec<(u64, EventRecord)>) {
+    for packed in block.records().filter(|packed| packed.seq > from) {
+        into.push((packed.seq, stored_record(packed.content, fallback_ms)));
+    }
+}
+
+/// Rows on their way into their tables, with whose they are in front.
+struct Derived {
+    whose: [i64; 4],
+    tables: Vec<Bulk>,
+}
+
+impl Rows for Derived {
+    type Error = DbError;
+
+    fn row(&mut self, table: usize, row: &[Field<'_>]) -> Result<(), DbError> {
+        self.tables[table].push(&self.whose, row);
+        Ok(())
+    }
+}
+
+/// The columns in front of every table of rows.
+pub(crate) const WHOSE: &str = "tenant, member, machine, born";
+
+fn store(
+    connection: &mut dyn Connection,
+    guest: &Guest,
+    machine: i64,
+    copy: &Copy,
+    push: &Push,
+    fresh: &[(Block, Option<usize>)],
+    now_ms: i64,
+) -> Result<(), PushError> {
+    let session_key = given![guest.tenant, copy.number];
+    let mut bulk = Bulk::new(6);
+    for (block, at) in fresh {
+        let again;
+        let content: &[u8] = if let Some(at) = at {
+            &push.blocks[*at].1
+        } else {
+            again = block.encode();
+            &again
+        };
+        let [first, count] = [block.first, u64::from(block.count)].map(Field::from);
+        bulk.push(&[guest.tenant, copy.number, copy.born], &[first, count, Field::Bytes(content)]);
+    }
+    connection.insert("blocks", "tenant, session, born, first_seq, records, content", &bulk)?;
+    drop(bulk);
+
+    let mut from = copy.settled.min(copy.records);
+    let mut records = Vec::new();
+    for (block, _) in fresh {
+        read(block, copy.born, copy.records, &mut records);
+    }
+    if from > 0 && reaches_back(connection, guest.tenant, copy, &records)? {
+        from = 0;
+    }
+    if from < copy.records {
+        let mut all = earlier(connection, guest.tenant, copy, from)?;
+        all.append(&mut records);
+        records = all;
+        for table in &TABLES {
+            let sql = format!("DELETE FROM {} WHERE tenant = $1 AND session = $2 AND seq > $3", table.name);
+            connection.execute(&sql, given![guest.tenant, copy.number, from])?;
+        }
+    }
+    let origin = SessionRef { session_id: &push.session_id, project: &push.about.project };
+    let entries: Vec<Entry> = correlate(origin, records.iter().map(|(seq, record)| (*seq, record)));
+    let mut derived = Derived {
+        whose: [guest.tenant, guest.member, machine, copy.born],
+        tables: TABLES.iter().map(|table| Bulk::new(4 + table.width)).collect(),
+    };
+    let open_turn = tell(copy.number, &entries, &records, &mut derived)?;
+    for (table, rows) in TABLES.iter().zip(&derived.tables).filter(|(_, rows)| !rows.is_empty()) {
+        connection.insert(table.name, &format!("{WHOSE}, {}", table.columns), rows)?;
+    }
+    let settled = settled(&entries, open_turn, push.head.records);
+    about(connection, copy, push, settled, now_ms)?;
+    count(connection, session_key, copy.number)?;
+    connection.execute("UPDATE machines SET pushed_ms = $1 WHERE machine = $2", given![now_ms, machine])?;
+    Ok(())
+}
+
+/// Whether something new belongs to a call that was told already.
+fn reaches_back(
+    connection: &mut dyn Connection,
+    tenant: i64,
+    copy: &Copy,
+    records: &[(u64, EventRecord)],
+) -> Result<bool, PushError> {
+    let known = connection.query(
+        "SELECT tool_use_id FROM calls WHERE tenant = $1 AND session = $2 AND seq <= $3 AND tool_use_id IS NOT NULL",
+        given![tenant, copy.number, copy.settled],
+    )?;
+    let known: std::collections::HashSet<&str> = known.iter().map(|row| row.text(0)).collect();
+    Ok(records.iter().any(|(_, record)| {
+        record.tool_use_id.as_deref().is_some_and(|id| known.contains(id))
+            || record.payload.contains("\"PostToolBatch\"")
+    }))
+}
+
+/// The records from `from` on that are here already.
+fn earlier(
+    connection: &mut dyn Connection,
+    tenant: i64,
+    copy: &Copy,
+    from: u64,
+) -> Result<Vec<(u64, EventRecord)>, PushError> {
+    let rows = connection.query(
+        "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND first_seq + records > $3
+            AND first_seq <= $4 ORDER BY first_seq",
+        given![tenant, copy.number, from + 1, copy.records],
+    )?;
+    let mut found = Vec::new();
+    for row in rows {
+        if let Some(block) = Block::decode(row.count(0), row.bytes(1)) {
+            read(&block, copy.born, from, &mut found);
+        }
+    }
+    Ok(found)
+}
+
+fn about(
+    connection: &mut dyn Connection,
+    copy: &Copy,
+    push: &Push,
+    settled: u64,
+    now_ms: i64,
+) -> Result<(), PushError> {
+    let told = &push.about;
+    let short = |text: &str| text.chars().take(500).collect::<String>();
+    connection.execute(
+        "UPDATE sessions SET share = $2, title = $3, project = $4, model = $5, lifecycle = $6, ended = $7, previous_id = $8,
+            started_ms = $9, updated_ms = $10, ended_ms = $11, continuity = $12, records = $13, link = $14, local_link = $15,
+            signature = $16, settled = $17, stored_ms = $18 WHERE number = $1",
+        given![
+            copy.number,
+            short(&push.share),
+            short(&told.title),
+            short(&told.project),
+            short(&told.model),
+            short(&told.lifecycle),
+            told.ended.as_deref().map(short),
+            told.previous.as_deref().map(short),
+            told.started_ms,
+            told.updated_ms,
+            told.ended_ms,
+            if told.continuity.is_finite() { told.continuity } else { 0.0 },
+            push.head.records,
+            &push.head.link[..],
+            &push.head.local[..],
+            push.signature.as_slice(),
+            settled,
+            now_ms,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Counts what the rows of a session say, for lists.
+fn count(connection: &mut dyn Connection, key: &[crate::db::Value], session: i64) -> Result<(), PushError> {
+    let calls = connection.one(
+        "SELECT count(*), CAST(coalesce(sum(CASE WHEN outcome = 'failure' THEN 1 ELSE 0 END), 0) AS BIGINT),
+            CAST(coalesce(sum(CASE WHEN outcome = 'denied' THEN 1 ELSE 0 END), 0) AS BIGINT)
+         FROM calls WHERE tenant = $1 AND session = $2",
+        key,
+    )?;
+    let files =
+        connection.one("SELECT count(DISTINCT path) FROM files WHERE tenant = $1 AND session = $2", key)?;
+    let turns = connection.one("SELECT count(*) FROM turns WHERE tenant = $1 AND session = $2", key)?;
+    let first = |row: &Option<Row>, at| row.as_ref().map_or(0, |row| row.int(at));
+    connection.execute(
+        "UPDATE sessions SET calls = $2, failures = $3, stops = $4, files = $5, prompts = $6 WHERE number = $1",
+        given![session, first(&calls, 0), first(&calls, 1), first(&calls, 2), first(&files, 0), first(&turns, 0)],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Keys, signatures and tokens.
+
+use std::fmt::Write as _;
+
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
+
+/// A key that signs: a machine's, or that of the team's policy.
+pub struct SigningKey {
+    pair: Ed25519KeyPair,
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey").finish_non_exhaustive()
+    }
+}
+
+impl SigningKey {
+    /// The key of these 32 random bytes.
+    pub fn from_seed(seed: &[u8]) -> Option<Self> {
+        Ed25519KeyPair::from_seed_unchecked(seed).ok().map(|pair| Self { pair })
+    }
+
+    /// The public half.
+    pub fn public(&self) -> &[u8] {
+        self.pair.public_key().as_ref()
+    }
+
+    /// Signs.
+    pub fn sign(&self, text: &[u8]) -> Vec<u8> {
+        self.pair.sign(text).as_ref().to_vec()
+    }
+}
+
+/// Whether a signature was made with the other half of this key.
+pub fn is_signed(public: &[u8], text: &[u8], signature: &[u8]) -> bool {
+    UnparsedPublicKey::new(&ED25519, public).verify(text, signature).is_ok()
+}
+
+/// 32 random bytes.
+pub fn random() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// A token: 256 random bits, with what it is for in front.
+pub fn token(kind: &str) -> std::io::Result<String> {
+    Ok(format!("{kind}_{}", hex(&random()?)))
+}
+
+/// What is stored of a token. The token is random, so one hash is enough.
+pub fn hashed(token: &str) -> Vec<u8> {
+    blake3::derive_key("context-graph 1 team token", token.as_bytes()).to_vec()
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Bytes from hexadecimal.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let pairs = (0..text.len()).step_by(2);
+    is_hex.then(|| pairs.filter_map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_of_one_key_and_one_text() {
+        let (one, other) =
+            (SigningKey::from_seed(&[1; 32]).unwrap(), SigningKey::from_seed(&[2; 32]).unwrap());
+        let signature = one.sign(b"text");
+        assert!(is_signed(one.public(), b"text", &signature));
+        assert!(!is_signed(other.public(), b"text", &signature));
+        assert!(!is_signed(one.public(), b"texT", &signature));
+        assert!(!is_signed(&[], b"text", &[]));
+    }
+
+    #[test]
+    fn hexadecimal_reads_back() {
+        assert_eq!(unhex(&hex(&[0, 1, 254])), Some(vec![0, 1, 254]));
+        assert_eq!((unhex("0"), unhex("zz"), unhex("é!")), (None, None, None));
+    }
+}

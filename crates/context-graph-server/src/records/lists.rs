@@ -1,0 +1,379 @@
+//! Sessions, axes, rules, files and what is to be known of the server.
+
+use context_graph_core::audit::{EDITORS, Outcome};
+use context_graph_core::gwt::ic_monitor::{IC_WARNING_THRESHOLD, ICLevel};
+use context_graph_web::{
+    Activity, Answer, Axis, AxisCall, AxisEvent, AxisTurn, Bin, FileLine, Grade, HealthFinding, HookCost,
+    Injection, Page, RuleLine, Running, Said, SessionLine, SessionsAsked,
+};
+
+use super::{Found, TeamRecords, entries};
+use crate::db::{Row, Value};
+use crate::given;
+use crate::members::Role;
+
+/// No page looks at more calls than this.
+const MOST_CALLS: i64 = 50_000;
+/// A session without an event for so long does not go on any more.
+const RUNS_FOR_MS: i64 = 3_600_000;
+/// Sessions whose hooks are counted, the newest.
+const COST_SESSIONS: i64 = 60;
+
+const LINE: &str = "s.session_id, s.machine, s.title, s.project, s.model, s.lifecycle, s.ended, s.previous_id, s.started_ms,
+    s.updated_ms, s.ended_ms, s.continuity, s.prompts, s.calls, s.failures, s.stops, s.files, s.records, m.name";
+const FROM: &str = "FROM sessions s JOIN members m ON m.tenant = s.tenant AND m.member = s.member";
+
+fn line(row: &Row, now_ms: i64) -> SessionLine {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a continuity was a smaller number before it was stored"
+    )]
+    let continuity = row.real(11) as f32;
+    let name = |id: &str| format!("{id}@{}", row.int(1));
+    let some = |at: usize| Some(row.text(at)).filter(|text| !text.is_empty()).map(Said::from);
+    // Whose it is stands in front: on a team's page that is the first thing to know.
+    let title = format!(
+        "{}: {}",
+        row.text(18),
+        if row.text(2).is_empty() { "(no text shared)" } else { row.text(2) }
+    );
+    SessionLine {
+        id: name(row.text(0)),
+        title: title.into(),
+        project: row.text(3).into(),
+        branch: None,
+        model: some(4),
+        state: row.text(5).to_owned(),
+        is_running: row.some_int(10).is_none() && now_ms - row.int(9) < RUNS_FOR_MS,
+        ended: some(6),
+        started_ms: row.int(8),
+        updated_ms: row.int(9),
+        duration_ms: u64::try_from(row.int(9) - row.int(8)).unwrap_or_default(),
+        prompts: row.count(12),
+        calls: row.count(13),
+        failures: row.count(14),
+        stops: row.count(15),
+        files: row.count(16),
+        continuity,
+        level: ICLevel::from_value(continuity),
+        previous: row.some_text(7).map(name),
+        records: row.count(17),
+    }
+}
+
+pub(super) fn session(records: &TeamRecords, found: &Found) -> Answer<SessionLine> {
+    let sql = format!("SELECT {LINE} {FROM} WHERE s.number = $1");
+    let row = records.ask(|connection| connection.one(&sql, given![found.number]))?;
+    let missing = || context_graph_web::Trouble::NotThere(format!("no session `{}`", found.name()));
+    row.map(|row| line(&row, (records.now_ms)())).ok_or_else(missing)
+}
+
+pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<Page<SessionLine>> {
+    let now_ms = (records.now_ms)();
+    let mut given = records.whose();
+    let mut conditions = records.visible("s");
+    let mut add = |condition: &str, value: Value| {
+        given.push(value);
+        conditions.push_str(" AND ");
+        conditions.push_str(&condition.replace("$?", &format!("${}", given.len())));
+    };
+    if !asked.project.is_empty() {
+        add("s.project = $?", asked.project.as_str().into());
+    }
+    if !asked.agent.is_empty() {
+        let holds = format!("%{}%", entries::literal(&asked.agent.to_lowercase()));
+        add(
+            "(lower(s.model) LIKE $? ESCAPE '!' OR EXISTS (SELECT 1 FROM calls c WHERE c.tenant = s.tenant AND c.session = s.number
+                AND lower(c.agent_type) LIKE $? ESCAPE '!'))",
+            holds.into(),
+        );
+    }
+    if !asked.branch.is_empty() {
+        // Branches are in transcripts, which stay on their machines.
+        add("1 = $?", 0_i64.into());
+    }
+    match asked.state.as_str() {
+        "running" => add("s.ended_ms IS NULL AND s.updated_ms > $?", (now_ms - RUNS_FOR_MS).into()),
+        "ended" => add("(s.ended_ms IS NOT NULL OR s.updated_ms <= $?)", (now_ms - RUNS_FOR_MS).into()),
+        "low" => add("s.continuity < $?", IC_WARNING_THRESHOLD.into()),
+        "stopped" => add("s.stops > $?", 0_i64.into()),
+        _ => {}
+    }
+    if let Some(since_ms) = asked.since_ms {
+        add("s.updated_ms >= $?", since_ms.into());
+    }
+    if let Some((before_ms, name)) = &asked.before {
+        add("s.updated_ms <= $?", (*before_ms).into());
+        let (id, machine) = name.rsplit_once('@').unwrap_or((name, ""));
+        add("(s.updated_ms < $?", (*before_ms).into());
+        add_or(&mut conditions, &mut given, id, machine);
+    }
+    let limit = i64::try_from(asked.limit).unwrap_or(i64::MAX - 1) + 1;
+    given.push(limit.into());
+    let sql = format!(
+        "SELECT {LINE} {FROM} WHERE {conditions} ORDER BY s.updated_ms DESC, s.number DESC LIMIT ${}",
+        given.len()
+    );
+    let rows = records.ask(|connection| connection.query(&sql, &given))?;
+    let has_more = rows.len() > asked.limit;
+    Ok(Page { items: rows.iter().take(asked.limit).map(|row| line(row, now_ms)).collect(), has_more })
+}
+
+/// Of sessions of the same moment, those behind the one that was shown last.
+fn add_or(conditions: &mut String, given: &mut Vec<Value>, id: &str, machine: &str) {
+    use std::fmt::Write as _;
+    given.push(id.into());
+    given.push(machine.parse::<i64>().unwrap_or_default().into());
+    // Writing to a String cannot fail.
+    let _ = write!(
+        conditions,
+        " OR s.number < (SELECT l.number FROM sessions l WHERE l.session_id = ${} AND l.machine = ${}))",
+        given.len() - 1,
+        given.len()
+    );
+}
+
+pub(super) fn running(records: &TeamRecords) -> Answer<Vec<Running>> {
+    let asked = SessionsAsked { state: "running".to_owned(), limit: 50, ..SessionsAsked::default() };
+    let lines = sessions(records, &asked)?.items;
+    Ok(lines.into_iter().map(|line| Running { line, last: None, waits_for: None, looping: None }).collect())
+}
+
+pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
+    let key = given![records.guest.tenant, found.number];
+    let calls = records.ask(|connection| {
+        connection.query(
+            "SELECT seq, at_ms, ended_ms, tool, agent_id, agent_type, verdict, outcome, subject FROM calls
+             WHERE tenant = $1 AND session = $2 ORDER BY seq, place",
+            key,
+        )
+    })?;
+    let events = records.ask(|connection| {
+        connection.query(
+            "SELECT seq, at_ms, event, verdict, subject FROM events
+             WHERE tenant = $1 AND session = $2 AND call IS NULL ORDER BY seq",
+            key,
+        )
+    })?;
+    let turns = records.ask(|connection| {
+        connection.query(
+            "SELECT seq, at_ms, ended_ms, prompt FROM turns WHERE tenant = $1 AND session = $2 ORDER BY seq",
+            key,
+        )
+    })?;
+    let verdict = |row: &Row, at| row.some_text(at).map(str::to_owned);
+    Ok(Axis {
+        calls: calls
+            .iter()
+            .map(|row| AxisCall {
+                seq: row.count(0),
+                at_ms: row.int(1),
+                ended_ms: row.some_int(2),
+                tool: row.text(3).into(),
+                agent: row.some_text(4).map(|id| (id.to_owned(), Said::from(row.some_text(5).unwrap_or(id)))),
+                outcome: Outcome::parse(row.text(7)).unwrap_or(Outcome::Unanswered),
+                verdict: verdict(row, 6),
+                subject: row.text(8).into(),
+            })
+            .collect(),
+        events: events
+            .iter()
+            .map(|row| AxisEvent {
+                seq: row.count(0),
+                at_ms: row.int(1),
+                event: row.text(2).into(),
+                verdict: verdict(row, 3),
+                subject: row.text(4).into(),
+            })
+            .collect(),
+        turns: turns
+            .iter()
+            .map(|row| AxisTurn {
+                seq: row.count(0),
+                at_ms: row.int(1),
+                ended_ms: row.some_int(2),
+                prompt: row.text(3).into(),
+            })
+            .collect(),
+    })
+}
+
+pub(super) fn activity(records: &TeamRecords, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity> {
+    let mut given = records.whose();
+    given.extend([since_ms, step_ms.max(1), MOST_CALLS].map(Value::from));
+    let sql = format!(
+        "SELECT (x.at_ms - $3) / $4, count(*), CAST(sum(CASE WHEN x.outcome = 'failure' THEN 1 ELSE 0 END) AS BIGINT),
+            CAST(sum(CASE WHEN x.outcome = 'denied' THEN 1 ELSE 0 END) AS BIGINT)
+         FROM (SELECT c.at_ms, c.outcome FROM calls c WHERE {} AND c.at_ms >= $3 ORDER BY c.at_ms DESC LIMIT $5) x GROUP BY 1",
+        records.visible("c")
+    );
+    let mut all = vec![Bin::default(); bins];
+    for row in records.ask(|connection| connection.query(&sql, &given))? {
+        if let Some(bin) = usize::try_from(row.int(0)).ok().and_then(|at| all.get_mut(at)) {
+            *bin = Bin { calls: row.count(1), failures: row.count(2), stops: row.count(3) };
+        }
+    }
+    Ok(Activity { since_ms, step_ms, bins: all })
+}
+
+pub(super) fn injections(records: &TeamRecords, limit: usize) -> Answer<Vec<Injection>> {
+    let mut given = records.whose();
+    given.push(i64::try_from(limit).unwrap_or(100).into());
+    let sql = format!(
+        "SELECT s.session_id, s.machine, i.seq, e.at_ms, i.kind, i.content
+         FROM (SELECT s.number, s.tenant, s.session_id, s.machine FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT 20) s
+         JOIN injections i ON i.tenant = s.tenant AND i.session = s.number
+         JOIN events e ON e.tenant = i.tenant AND e.session = i.session AND e.seq = i.seq
+         ORDER BY e.at_ms DESC LIMIT $3",
+        records.visible("s")
+    );
+    let rows = records.ask(|connection| connection.query(&sql, &given))?;
+    let told = |row: &Row| Injection {
+        session_id: format!("{}@{}", row.text(0), row.int(1)),
+        seq: row.count(2),
+        at_ms: row.int(3),
+        kind: match row.text(4) {
+            "previous_session" => "previous session",
+            "input" => "input of a call",
+            _ => "context of a rule",
+        },
+        text: row.text(5).into(),
+    };
+    Ok(rows.iter().map(told).collect())
+}
+
+pub(super) fn rules(records: &TeamRecords, since_ms: i64) -> Answer<Vec<RuleLine>> {
+    let mut given = records.whose();
+    given.extend([since_ms, MOST_CALLS].map(Value::from));
+    let newest = ["halt", "deny", "block", "ask"].map(|verdict| {
+        format!(
+            "SELECT * FROM (SELECT c.tenant, c.session, c.seq, c.place, c.at_ms, c.verdict FROM calls c
+             WHERE {} AND c.verdict = '{verdict}' AND c.at_ms >= $3 ORDER BY c.at_ms DESC LIMIT $4) v_{verdict}",
+            records.visible("c")
+        )
+    });
+    let sql = format!(
+        "SELECT coalesce(d.rule, ''), x.verdict, count(*), count(DISTINCT x.session), max(x.at_ms)
+         FROM ({}) x LEFT JOIN decisions d
+            ON d.tenant = x.tenant AND d.session = x.session AND d.seq = x.seq AND d.place = x.place AND d.counted = 1
+         GROUP BY 1, 2 ORDER BY 3 DESC, 1 LIMIT 200",
+        newest.join(" UNION ALL ")
+    );
+    let rows = records.ask(|connection| connection.query(&sql, &given))?;
+    let told = |row: &Row| RuleLine {
+        rule: row.text(0).to_owned(),
+        verdict: row.text(1).to_owned(),
+        count: row.count(2),
+        sessions: row.count(3),
+        last_ms: row.int(4),
+    };
+    Ok(rows.iter().map(told).collect())
+}
+
+pub(super) fn files(records: &TeamRecords, since_ms: i64) -> Answer<Vec<FileLine>> {
+    let editors = EDITORS.map(|tool| format!("'{tool}'")).join(", ");
+    let mut given = records.whose();
+    given.extend([since_ms, 5000].map(Value::from));
+    let sql = format!(
+        "SELECT f.path, count(*), CAST(sum(x.edits) AS BIGINT), count(DISTINCT x.session), max(x.at_ms)
+         FROM (SELECT c.tenant, c.session, c.seq, c.place, c.at_ms, CASE WHEN c.tool IN ({editors}) THEN 1 ELSE 0 END AS edits
+               FROM calls c WHERE {} AND c.at_ms >= $3 ORDER BY c.at_ms DESC LIMIT $4) x
+         JOIN files f ON f.tenant = x.tenant AND f.session = x.session AND f.seq = x.seq AND f.place = x.place
+         GROUP BY f.path ORDER BY 2 DESC, 1 LIMIT 500",
+        records.visible("c")
+    );
+    let rows = records.ask(|connection| connection.query(&sql, &given))?;
+    let told = |row: &Row| FileLine {
+        path: row.text(0).into(),
+        calls: row.count(1),
+        edits: row.count(2),
+        sessions: row.count(3),
+        last_ms: row.int(4),
+    };
+    Ok(rows.iter().map(told).collect())
+}
+
+pub(super) fn hook_costs(records: &TeamRecords) -> Answer<Vec<HookCost>> {
+    let mut given = records.whose();
+    given.extend([COST_SESSIONS, MOST_CALLS].map(Value::from));
+    let sql = format!(
+        "SELECT e.event, e.hook_us
+         FROM (SELECT s.number, s.tenant FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT $3) s
+         JOIN events e ON e.tenant = s.tenant AND e.session = s.number WHERE e.hook_us > 0 LIMIT $4",
+        records.visible("s")
+    );
+    let mut by_event: std::collections::BTreeMap<String, Vec<u64>> = std::collections::BTreeMap::new();
+    for row in records.ask(|connection| connection.query(&sql, &given))? {
+        by_event.entry(row.text(0).to_owned()).or_default().push(row.count(1));
+    }
+    let cost = |(event, mut took): (String, Vec<u64>)| {
+        took.sort_unstable();
+        let at =
+            |share: usize| took.get(took.len().saturating_sub(1) * share / 100).copied().unwrap_or_default();
+        HookCost {
+            event: event.into(),
+            runs: took.len() as u64,
+            p50_us: at(50),
+            p95_us: at(95),
+            max_us: at(100),
+        }
+    };
+    let mut costs: Vec<HookCost> = by_event.into_iter().map(cost).collect();
+    costs.sort_by_key(|cost| std::cmp::Reverse(cost.runs));
+    Ok(costs)
+}
+
+/// What was refused of late, and who looked at whose sessions: the first for whom it concerns, the second for admins.
+pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
+    let sql = format!(
+        "SELECT m.name, c.name, r.session_id, r.why, r.records, r.has FROM refused r
+         JOIN members m ON m.tenant = r.tenant AND m.member = r.member JOIN machines c ON c.machine = r.machine
+         WHERE {} ORDER BY r.at_ms DESC LIMIT 50",
+        records.visible("r")
+    );
+    let mut found: Vec<HealthFinding> = Vec::new();
+    for row in records.ask(|connection| connection.query(&sql, &records.whose()))? {
+        let what = format!(
+            "{} on {}: session {} was refused ({}): it led to record {}, and {} are here",
+            row.text(0),
+            row.text(1),
+            row.text(2),
+            row.text(3),
+            row.int(4),
+            row.int(5)
+        );
+        let fix = "`context-graph audit verify --team` on that machine says what was changed there";
+        found.push(HealthFinding {
+            grade: Grade::Warning,
+            check: "record".to_owned(),
+            what: what.into(),
+            fix: Some(fix.into()),
+        });
+    }
+    if found.is_empty() {
+        let what = "every push went on from what was here".into();
+        found.push(HealthFinding { grade: Grade::Ok, check: "record".to_owned(), what, fix: None });
+    }
+    if records.guest.role == Role::Admin {
+        let looks = records.ask(|connection| {
+            connection.query(
+                "SELECT m.name, o.name, s.session_id FROM looks l
+                 JOIN members m ON m.tenant = l.tenant AND m.member = l.member
+                 JOIN members o ON o.tenant = l.tenant AND o.member = l.owner
+                 LEFT JOIN sessions s ON s.number = l.session
+                 WHERE l.tenant = $1 ORDER BY l.at_ms DESC LIMIT 50",
+                given![records.guest.tenant],
+            )
+        })?;
+        for row in looks {
+            let what = format!("{} looked at {}'s session {}", row.text(0), row.text(1), row.text(2));
+            found.push(HealthFinding {
+                grade: Grade::Ok,
+                check: "looks".to_owned(),
+                what: what.into(),
+                fix: None,
+            });
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,330 @@
+//! The answers to what the pages ask, over the team's database, as far as the one who asks may see.
+//!
+//! A session's id is only known to its machine, so pages name it `ID@MACHINE`; an id alone is the newest of that name.
+
+mod entries;
+mod lists;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use context_graph_core::session::{Curve, EventRecord, Playback};
+use context_graph_storage::sessions::decode_record;
+use context_graph_storage::store::{Block, Chain};
+use context_graph_web::{
+    Activity, Answer, Asked, Axis, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding,
+    HookCost, Injection, Page, Records, RuleLine, Running, SessionLine, SessionsAsked, StoreSize, Trouble,
+    Verification,
+};
+
+use crate::db::{Connection, DbError, Pool, Row, Value};
+use crate::given;
+use crate::members::{Guest, Role};
+use crate::schema::number;
+
+/// Curves that are kept.
+const MOST_CURVES: usize = 300;
+/// The same look is noted again after this long.
+const LOOK_MS: i64 = 600_000;
+
+/// The records of a team, as one member may see them.
+pub struct TeamRecords {
+    pool: Pool,
+    guest: Guest,
+    now_ms: fn() -> i64,
+    curves: Mutex<HashMap<i64, (u64, Curve)>>,
+    looked: Mutex<HashMap<i64, i64>>,
+}
+
+impl std::fmt::Debug for TeamRecords {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TeamRecords").finish_non_exhaustive()
+    }
+}
+
+/// A session of the team.
+struct Found {
+    number: i64,
+    member: i64,
+    machine: i64,
+    session_id: String,
+    project: String,
+    ordinal: u64,
+    records: u64,
+    link: Option<[u8; 32]>,
+}
+
+const FOUND: &str = "s.number, s.member, s.machine, s.session_id, s.project, s.ordinal, s.records, s.link";
+
+impl Found {
+    fn of(row: &Row) -> Self {
+        Self {
+            number: row.int(0),
+            member: row.int(1),
+            machine: row.int(2),
+            session_id: row.text(3).to_owned(),
+            project: row.text(4).to_owned(),
+            ordinal: row.count(5),
+            records: row.count(6),
+            link: row.link(7),
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("{}@{}", self.session_id, self.machine)
+    }
+}
+
+fn trouble(error: DbError) -> Trouble {
+    Trouble::Failed(error.to_string())
+}
+
+impl TeamRecords {
+    /// Those that `guest` may see.
+    pub fn new(pool: Pool, guest: Guest, now_ms: fn() -> i64) -> Self {
+        Self { pool, guest, now_ms, curves: Mutex::default(), looked: Mutex::default() }
+    }
+
+    fn ask<T>(&self, ask: impl FnOnce(&mut dyn Connection) -> Result<T, DbError>) -> Answer<T> {
+        self.pool.with(ask).map_err(trouble)
+    }
+
+    /// The first conditions of every query: this team, and who only sees own sessions only those. `$1` and `$2`.
+    fn visible(&self, table: &str) -> String {
+        if self.guest.role == Role::Member {
+            format!("{table}.tenant = $1 AND {table}.member = $2")
+        } else {
+            // `$2` is there all the same, so that what follows can be counted.
+            format!("{table}.tenant = $1 AND CAST($2 AS BIGINT) IS NOT NULL")
+        }
+    }
+
+    fn whose(&self) -> Vec<Value> {
+        vec![Value::Int(self.guest.tenant), Value::Int(self.guest.member)]
+    }
+
+    /// The session of this name, if the member may see it. Looking at somebody else's is noted.
+    fn find(&self, name: &str) -> Answer<Found> {
+        let missing = || Trouble::NotThere(format!("no session `{name}`"));
+        let (id, machine) = match name.rsplit_once('@') {
+            Some((id, machine)) if !machine.is_empty() => (id, machine.parse::<i64>().ok()),
+            _ => (name, None),
+        };
+        let end = format!("{id}\u{10FFFF}");
+        let mut given = self.whose();
+        given.extend([Value::from(id), Value::from(end), Value::from(machine)]);
+        let found = self.ask(|connection| {
+            connection.one(
+                &format!(
+                    "SELECT {FOUND} FROM sessions s
+                     WHERE {} AND s.session_id >= $3 AND s.session_id < $4 AND s.machine = coalesce($5, s.machine)
+                     ORDER BY s.session_id, s.updated_ms DESC LIMIT 1",
+                    self.visible("s")
+                ),
+                &given,
+            )
+        })?;
+        let found = Found::of(&found.ok_or_else(missing)?);
+        self.note_look(&found)?;
+        Ok(found)
+    }
+
+    fn note_look(&self, found: &Found) -> Answer<()> {
+        let now_ms = (self.now_ms)();
+        if found.member == self.guest.member {
+            return Ok(());
+        }
+        {
+            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = looked.insert(found.number, now_ms);
+            if known.is_some_and(|at| now_ms - at < LOOK_MS) {
+                return Ok(());
+            }
+            if looked.len() > 10_000 {
+                looked.clear();
+            }
+        }
+        self.ask(|connection| {
+            connection.execute(
+                "INSERT INTO looks (number, tenant, member, at_ms, session, owner) VALUES ($1, $2, $3, $4, $5, $6)",
+                given![number(now_ms)?, self.guest.tenant, self.guest.member, now_ms, found.number, found.member],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Visits the records of a session; where its chain breaks, if it does.
+    fn walk(&self, found: &Found, mut visit: impl FnMut(u64, EventRecord)) -> Answer<Option<u64>> {
+        let mut link = Chain::begin(found.ordinal, &found.session_id);
+        let mut next = 1;
+        loop {
+            let rows = self.ask(|connection| {
+                connection.query(
+                    "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND first_seq >= $3
+                     ORDER BY first_seq LIMIT 64",
+                    given![self.guest.tenant, found.number, next],
+                )
+            })?;
+            if rows.is_empty() {
+                let is_whole =
+                    next == found.records + 1 && found.link.is_none_or(|end| end == *link.as_bytes());
+                return Ok((!is_whole).then_some(next));
+            }
+            for row in rows {
+                let block = Block::decode(row.count(0), row.bytes(1));
+                let Some(block) =
+                    block.filter(|block| block.first == next && block.before == link && block.holds())
+                else {
+                    return Ok(Some(next));
+                };
+                for packed in block.records() {
+                    if let Ok(record) = decode_record(packed.content.bytes) {
+                        let tool_use_id = packed.content.tool_use_id.map(str::to_owned);
+                        visit(packed.seq, EventRecord { tool_use_id, ..record });
+                    }
+                }
+                (next, link) = (block.end(), block.behind);
+            }
+        }
+    }
+}
+
+impl Records for TeamRecords {
+    fn pulse(&self) -> u64 {
+        let newest = self.ask(|connection| {
+            connection.one("SELECT max(stored_ms) FROM sessions WHERE tenant = $1", given![self.guest.tenant])
+        });
+        newest.ok().flatten().map_or(0, |row| row.count(0))
+    }
+
+    fn choices(&self) -> Answer<Choices> {
+        let sql = format!(
+            "SELECT DISTINCT s.project FROM sessions s WHERE {} ORDER BY s.project LIMIT 200",
+            self.visible("s")
+        );
+        let rows = self.ask(|connection| connection.query(&sql, &self.whose()))?;
+        Ok(Choices { projects: rows.iter().map(|row| row.text(0).to_owned()).collect() })
+    }
+
+    fn sessions(&self, asked: &SessionsAsked) -> Answer<Page<SessionLine>> {
+        lists::sessions(self, asked)
+    }
+
+    fn session(&self, id: &str) -> Answer<SessionLine> {
+        lists::session(self, &self.find(id)?)
+    }
+
+    fn axis(&self, id: &str) -> Answer<Axis> {
+        lists::axis(self, &self.find(id)?)
+    }
+
+    fn curve(&self, id: &str) -> Answer<Curve> {
+        let found = self.find(id)?;
+        let known = self.curves.lock().unwrap_or_else(PoisonError::into_inner).get(&found.number).cloned();
+        if let Some((_, curve)) = known.filter(|(records, _)| *records == found.records) {
+            return Ok(curve);
+        }
+        let mut playback = Playback::new(&found.session_id, &found.project);
+        self.walk(&found, |seq, record| playback.play(seq, &record))?;
+        let mut curves = self.curves.lock().unwrap_or_else(PoisonError::into_inner);
+        if curves.len() >= MOST_CURVES {
+            curves.clear();
+        }
+        curves.insert(found.number, (found.records, playback.curve.clone()));
+        Ok(playback.curve)
+    }
+
+    fn story(&self, id: &str, first: u64, last: u64) -> Answer<Vec<EntryLine>> {
+        entries::story(self, &self.find(id)?, first, last)
+    }
+
+    fn entries(&self, asked: &Asked, limit: usize) -> Answer<Page<EntryLine>> {
+        entries::listed(self, asked, limit)
+    }
+
+    fn entry(&self, session_id: &str, seq: u64) -> Answer<EntryDetail> {
+        entries::whole(self, &self.find(session_id)?, seq)
+    }
+
+    fn running(&self) -> Answer<Vec<Running>> {
+        lists::running(self)
+    }
+
+    fn activity(&self, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity> {
+        lists::activity(self, since_ms, step_ms, bins)
+    }
+
+    fn injections(&self, limit: usize) -> Answer<Vec<Injection>> {
+        lists::injections(self, limit)
+    }
+
+    fn rules(&self, since_ms: i64) -> Answer<Vec<RuleLine>> {
+        lists::rules(self, since_ms)
+    }
+
+    fn explain(&self, session_id: &str, seq: u64) -> Answer<Explanation> {
+        self.find(session_id)?;
+        let why = "the rules of the member's machine are not known here";
+        let command = format!(
+            "context-graph policy allow {}:{seq}",
+            session_id.rsplit_once('@').map_or(session_id, |(id, _)| id)
+        );
+        Ok(Explanation { no_allow: Some(why.to_owned()), command, ..Explanation::default() })
+    }
+
+    fn files(&self, since_ms: i64) -> Answer<Vec<FileLine>> {
+        lists::files(self, since_ms)
+    }
+
+    fn findings(&self) -> Answer<Option<Vec<HealthFinding>>> {
+        lists::findings(self).map(Some)
+    }
+
+    fn hook_costs(&self) -> Answer<Vec<HookCost>> {
+        lists::hook_costs(self)
+    }
+
+    fn sizes(&self) -> Answer<Vec<StoreSize>> {
+        let sql = format!(
+            "SELECT count(*), CAST(coalesce(sum(s.records), 0) AS BIGINT) FROM sessions s WHERE {}",
+            self.visible("s")
+        );
+        let row = self.ask(|connection| connection.one(&sql, &self.whose()))?;
+        // How large everything is, is for those who run it.
+        let bytes =
+            if self.guest.role == Role::Admin { self.ask(|connection| connection.size())? } else { 0 };
+        let place = if self.pool.is_postgres() { "PostgreSQL" } else { "SQLite" };
+        let count = |at| row.as_ref().map_or(0, |row: &Row| row.count(at));
+        Ok(vec![StoreSize {
+            place: place.into(),
+            sessions: count(0),
+            records: count(1),
+            bytes,
+            retention: "until partitions are dropped".to_owned(),
+        }])
+    }
+
+    fn verification(&self, begin: bool) -> Answer<Verification> {
+        if !begin {
+            return Ok(Verification::NotStarted);
+        }
+        let sql = format!(
+            "SELECT {FOUND} FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT 200",
+            self.visible("s")
+        );
+        let rows = self.ask(|connection| connection.query(&sql, &self.whose()))?;
+        let (mut records, mut sessions) = (0, 0);
+        for row in rows {
+            let found = Found::of(&row);
+            if let Some(seq) = self.walk(&found, |_, _| {})? {
+                return Ok(Verification::Fails(format!(
+                    "{}: the chain does not hold at record {seq}",
+                    found.name()
+                )));
+            }
+            records += found.records;
+            sessions += 1;
+        }
+        Ok(Verification::Holds { records, sessions, at_ms: (self.now_ms)() })
+    }
+}

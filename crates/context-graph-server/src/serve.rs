@@ -1,0 +1,175 @@
+//! Listening: connections in, with or without TLS, each bounded in number, size and time.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+
+use crate::db::Pool;
+use crate::http::App;
+
+/// Connections at the same time; more wait in the system's queue.
+const CONNECTIONS: usize = 512;
+/// Threads that may wait for the database at the same time.
+const THREADS: usize = 16;
+/// How long the head of a request may take, and a TLS handshake.
+const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// No connection lasts longer, whatever it does.
+const CONNECTION_LASTS: Duration = Duration::from_hours(1);
+
+/// How to serve.
+#[derive(Debug)]
+pub struct Serving {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Certificate chain and key in PEM, for TLS.
+    pub certificate: Option<(std::path::PathBuf, std::path::PathBuf)>,
+    /// The database, whose tables are there.
+    pub pool: Pool,
+    /// The clock.
+    pub now_ms: fn() -> i64,
+}
+
+/// A server that listens and has not begun to answer yet.
+#[derive(Debug)]
+pub struct Listening {
+    listener: std::net::TcpListener,
+    acceptor: Option<Acceptor>,
+    app: App,
+}
+
+#[derive(Clone)]
+struct Acceptor(TlsAcceptor);
+
+impl std::fmt::Debug for Acceptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Acceptor")
+    }
+}
+
+impl Serving {
+    /// Listens.
+    pub fn bind(self) -> io::Result<Listening> {
+        let acceptor = match &self.certificate {
+            None => None,
+            Some((chain, key)) => Some(Acceptor(TlsAcceptor::from(Arc::new(server_tls(chain, key)?)))),
+        };
+        let listener = std::net::TcpListener::bind(self.listen)?;
+        listener.set_nonblocking(true)?;
+        Ok(Listening { listener, acceptor, app: App::new(self.pool, self.now_ms) })
+    }
+}
+
+fn server_tls(chain: &Path, key: &Path) -> io::Result<rustls::ServerConfig> {
+    let unusable = |path: &Path, error: &dyn std::fmt::Display| {
+        io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {error}", path.display()))
+    };
+    let chain_found = CertificateDer::pem_file_iter(chain)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| unusable(chain, &error))?;
+    let key_found = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(key, &error))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.map_err(|error| unusable(chain, &error))?.with_no_client_auth();
+    config.with_single_cert(chain_found, key_found).map_err(|error| unusable(chain, &error))
+}
+
+impl Listening {
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Answers until the process is told to end (Ctrl-C or SIGTERM); requests that were begun are finished.
+    pub fn run(self) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(THREADS)
+            .enable_all()
+            .build()?;
+        let outcome = runtime.block_on(self.accept());
+        runtime.shutdown_timeout(Duration::from_secs(10));
+        outcome
+    }
+
+    async fn accept(self) -> io::Result<()> {
+        let listener = TcpListener::from_std(self.listener)?;
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let router = self.app.router();
+        let mut ending = std::pin::pin!(told_to_end());
+        loop {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = &mut ending => break,
+            };
+            let Ok((stream, peer)) = accepted else {
+                // Too many open files: what is open has to end first.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            let _ = stream.set_nodelay(true);
+            let (acceptor, router) = (self.acceptor.clone(), router.clone());
+            tokio::spawn(async move {
+                let _place = place;
+                let served = async {
+                    match acceptor {
+                        None => answer(stream, peer, router).await,
+                        Some(acceptor) => {
+                            if let Ok(Ok(stream)) =
+                                tokio::time::timeout(HEAD_PATIENCE, acceptor.0.accept(stream)).await
+                            {
+                                answer(stream, peer, router).await;
+                            }
+                        }
+                    }
+                };
+                let _ = tokio::time::timeout(CONNECTION_LASTS, served).await;
+            });
+        }
+        // Whoever is being answered gets the answer.
+        let all = u32::try_from(CONNECTIONS - 1).unwrap_or(u32::MAX);
+        let _ = tokio::time::timeout(Duration::from_secs(5), places.acquire_many(all)).await;
+        Ok(())
+    }
+}
+
+async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    peer: SocketAddr,
+    router: Router,
+) {
+    let service = TowerToHyperService::new(router.layer(axum::Extension(ConnectInfo(peer))));
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(64 << 10);
+    // What goes wrong with a connection concerns nobody else.
+    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+}
+
+#[cfg(unix)]
+async fn told_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminated) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = terminated.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn told_to_end() {
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,130 @@
+//! What others may try.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use context_graph_server::client::Client;
+use context_graph_server::members::{self, Role};
+
+use crate::machine::{Machine, why};
+use crate::{Team, now_ms};
+
+pub(crate) fn others(team: &Team) {
+    let invitation = members::invite(&team.pool, "team", "zoe", None, 60_000, now_ms()).unwrap();
+    let stranger = Client::new(&team.url, None, "").unwrap();
+    assert!(stranger.join(&invitation, "laptop", &eve_key()).is_ok());
+    assert!(stranger.join(&invitation, "laptop", &eve_key()).is_err(), "an invitation is used once");
+    assert!(stranger.join("invite_0", "laptop", &eve_key()).is_err());
+    let late = members::invite(&team.pool, "team", "zoe", None, -1, now_ms()).unwrap();
+    assert!(stranger.join(&late, "laptop", &eve_key()).is_err(), "an old invitation is none");
+    let ada = Machine::join(team, "ada", Role::Member);
+    let eve = Machine::join(team, "eve", Role::Member);
+    let far = Machine::join_team(team, "other", "mallory", Role::Admin);
+    ada.push("s", (1, 10)).unwrap();
+    for thief in [&eve, &far] {
+        // Ada's push with another token, another machine's number, and another key.
+        let stolen = ada.made("s", 1, (1, 20), "");
+        assert!(why(thief.client().push(&stolen)).contains("signature"), "a push is its machine's");
+        assert_eq!(thief.client().standing("s").unwrap(), None, "others' sessions are not told of");
+        assert!(thief.client().standings().unwrap().is_empty());
+        assert_eq!(thief.forget("s", 1).unwrap(), 0, "nobody forgets for others");
+    }
+    assert_eq!(team.count("SELECT count(*) FROM events"), 10);
+    for token in ["", "machine_", "machine_00", "person_x", "' OR 1=1 --"] {
+        let nobody =
+            Machine { url: team.url.clone(), token: token.to_owned(), number: ada.number, key: eve_key() };
+        assert!(why(nobody.push("s", (1, 2))).contains("token"), "{token}");
+    }
+    members::revoke(&team.pool, "team", "ada", now_ms()).unwrap();
+    assert!(why(ada.push("s", (11, 12))).contains("revoked"), "who was removed is not let in");
+}
+
+fn eve_key() -> context_graph_server::keys::SigningKey {
+    context_graph_server::keys::SigningKey::from_seed(&[7; 32]).unwrap()
+}
+
+pub(crate) fn altered(team: &Team) {
+    let ada = Machine::join(team, "ada", Role::Member);
+    let good = ada.made("s", 1, (1, 40), "");
+    let mut altered = Vec::new();
+    let mut with = |change: &dyn Fn(&mut context_graph_server::wire::Push)| {
+        let mut push = good.clone();
+        change(&mut push);
+        altered.push(push);
+    };
+    with(&|push| push.session_id.push('t'));
+    with(&|push| push.ordinal = 2);
+    with(&|push| push.head.records = 41);
+    with(&|push| push.head.link[0] ^= 1);
+    with(&|push| push.head.local[0] ^= 1);
+    with(&|push| push.signature[3] ^= 1);
+    with(&|push| push.signature.clear());
+    with(&|push| push.blocks[0].1[80] ^= 1);
+    with(&|push| push.blocks[0].0 = 2);
+    with(&|push| push.blocks.push((99, vec![1; 200])));
+    for push in &altered {
+        let answer = why(ada.client().push(push));
+        assert!(answer.contains("refused"), "{answer}");
+    }
+    // A head that was signed well and is not where the records lead.
+    let mut forged = good.clone();
+    forged.head.link[5] ^= 1;
+    forged.signature =
+        ada.key.sign(&context_graph_server::wire::Push::signed(ada.number, "s", 1, &forged.head));
+    assert!(why(ada.client().push(&forged)).contains("head"), "a forged head is refused");
+    assert_eq!(team.count("SELECT count(*) FROM events"), 0);
+    for (head, status) in [
+        ("POST /v1/push HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n", "411"),
+        ("POST /v1/push HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999999\r\n", "413"),
+    ] {
+        assert!(
+            raw(team, &format!("{head}authorization: Bearer {}\r\n\r\n", ada.token)).contains(status),
+            "{status}"
+        );
+    }
+    assert!(raw(team, "POST /v1/join HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}").contains("400"));
+    assert!(ada.client().push(&good).is_ok());
+}
+
+/// What the server answers to these bytes; empty where it closes the connection.
+fn raw(team: &Team, text: &str) -> String {
+    let mut stream = TcpStream::connect(team.url.trim_start_matches("http://")).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = [0; 2000];
+    let read = stream.read(&mut answer).unwrap_or(0);
+    String::from_utf8_lossy(&answer[..read]).into_owned()
+}
+
+pub(crate) fn text_is_text(team: &Team) {
+    let nasty = "x'; DROP TABLE sessions; -- $1 ? \" \\ \u{0} % _";
+    let ada = Machine::join(team, nasty.trim_end_matches(['\u{0}', ' ', '%', '_']), Role::Admin);
+    let id = nasty.replace('\u{0}', "");
+    let mut push = ada.made(&id, 1, (1, 21), nasty);
+    for text in [
+        &mut push.about.title,
+        &mut push.about.project,
+        &mut push.about.model,
+        &mut push.about.lifecycle,
+        &mut push.share,
+    ] {
+        nasty.clone_into(text);
+    }
+    assert_eq!(why(ada.client().push(&push)), "taken: 21");
+    assert_eq!(team.count("SELECT count(*) FROM sessions"), 1);
+    assert_eq!(ada.client().standing(&id).unwrap().unwrap().records, 21);
+    assert_eq!(team.count("SELECT count(*) FROM files WHERE path LIKE '%DROP TABLE%'"), 10);
+}
+
+pub(crate) fn slow(team: &Team) {
+    let began = Instant::now();
+    let mut stream = TcpStream::connect(team.url.trim_start_matches("http://")).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost:").unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let took = began.elapsed();
+    assert!(took > Duration::from_secs(5) && took < Duration::from_secs(25), "{took:?}");
+    assert!(raw(team, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").contains("200 OK"), "others are answered");
+}

@@ -1,0 +1,120 @@
+//! The team server over SQLite and over a real PostgreSQL, one scenario a promise. Where PostgreSQL is not installed its
+//! scenarios are ignored, with the reason. `CONTEXT_GRAPH_TEAM_ROUNDS=200` repeats the faults.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::cast_possible_wrap,
+    reason = "a test fails by panicking, and may start processes"
+)]
+
+mod attacks;
+mod cluster;
+mod evident;
+mod faults;
+mod machine;
+mod pages;
+
+use context_graph_server::db::{Place, Pool, Tls};
+use context_graph_server::{Serving, schema};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use cluster::Cluster;
+
+/// A database of its own and a server over it.
+pub(crate) struct Team {
+    pub(crate) pool: Pool,
+    pub(crate) place: Place,
+    pub(crate) url: String,
+    /// Where a database of one file is.
+    pub(crate) folder: tempfile::TempDir,
+}
+
+pub(crate) fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    i64::try_from(since.as_millis()).unwrap()
+}
+
+/// One more server over a database.
+pub(crate) fn serve(place: &Place) -> String {
+    let serving = Serving {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        certificate: None,
+        pool: Pool::new(place.clone()),
+        now_ms,
+    };
+    let listening = serving.bind().unwrap();
+    let url = format!("http://{}", listening.address().unwrap());
+    std::thread::spawn(move || listening.run());
+    url
+}
+
+impl Team {
+    fn new(cluster: Option<&Cluster>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let place = match cluster {
+            None => Place::Sqlite(folder.path().join("team.db")),
+            Some(cluster) => Place::Postgres(cluster.new_database(), Tls::default()),
+        };
+        let pool = Pool::new(place.clone());
+        schema::migrate(&pool, true, now_ms()).unwrap();
+        Self { url: serve(&place), pool, place, folder }
+    }
+
+    pub(crate) fn count(&self, sql: &str) -> i64 {
+        self.pool.with(|connection| connection.one(sql, &[])).unwrap().map_or(0, |row| row.int(0))
+    }
+}
+
+type Scenario = (&'static str, fn(&Team));
+
+const SCENARIOS: &[Scenario] = &[
+    ("a record is stored once however often it is pushed", evident::once),
+    ("two servers that take the same sessions store them once", evident::two_servers),
+    ("pieces give the same rows as the whole", evident::pieces),
+    ("what does not go on from the record is refused and kept aside", evident::refused),
+    ("what was forgotten stays forgotten", evident::forgotten),
+    ("nobody pushes for others", attacks::others),
+    ("what is altered, forged or too large is refused", attacks::altered),
+    ("text is never SQL", attacks::text_is_text),
+    ("slow and endless requests are cut off", attacks::slow),
+    ("each sees what the role allows, and looks are noted", pages::roles),
+    ("every page of a large team comes by an index", pages::plans),
+];
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let cluster: Option<&'static Cluster> = Cluster::start().map(|cluster| &*Box::leak(Box::new(cluster)));
+    let mut trials = Vec::new();
+    for &(name, scenario) in SCENARIOS {
+        trials.push(Trial::test(format!("sqlite: {name}"), move || run(None, scenario)));
+        let trial = Trial::test(format!("postgresql: {name}"), move || run(cluster, scenario));
+        trials.push(trial.with_ignored_flag(cluster.is_none()).with_kind(if cluster.is_none() {
+            "PostgreSQL is not installed"
+        } else {
+            ""
+        }));
+    }
+    for (name, scenario) in faults::SCENARIOS {
+        let trial = Trial::test(format!("postgresql: {name}"), move || {
+            scenario();
+            Ok(())
+        });
+        trials.push(trial.with_ignored_flag(cluster.is_none()));
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if let Some(cluster) = cluster {
+        cluster.stop();
+    }
+    conclusion.exit();
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a trial is told so")]
+fn run(cluster: Option<&Cluster>, scenario: fn(&Team)) -> Result<(), Failed> {
+    let team = Team::new(cluster);
+    scenario(&team);
+    drop(team.folder);
+    Ok(())
+}
