@@ -366,7 +366,17 @@ mod tests {
         ("hooks session-start", "as above"),
         ("man", "writes manual pages"),
         ("run-actions", "started by hooks, prints nothing"),
+        ("server check", "says one line to whoever runs the server; `/healthz` answers programs"),
+        ("server forget", "as above"),
+        ("server invite", "prints a secret once, in the first line"),
+        ("server members revoke", "says one line"),
+        ("server members role", "as above"),
+        ("server members token", "prints a secret and nothing else"),
+        ("server migrate", "says one line"),
+        ("server run", "runs until it is told to end; `/metrics` answers programs"),
         ("statusline", "one line, as the client's protocol says"),
+        ("team join", "says what was joined; `team status` answers programs"),
+        ("team leave", "as above"),
     ];
 
     #[test]
