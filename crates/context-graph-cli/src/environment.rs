@@ -21,6 +21,8 @@ pub struct Environment {
     pub current_dir: PathBuf,
     /// The user's home.
     pub home: PathBuf,
+    /// What `HOME` says, where it is not taken for the user's home.
+    pub refused_home: Option<PathBuf>,
     /// Where the user's own configuration is.
     pub config_home: PathBuf,
     /// The project's root, once it was looked for.
@@ -32,15 +34,17 @@ impl Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the place")]
     pub fn of_this_process() -> Self {
         let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let home = path("HOME")
-            .or_else(|| path("USERPROFILE"))
-            .filter(|home| is_settled(home))
-            .or_else(home_of_the_account)
-            .unwrap_or_default();
+        let named = path("HOME").or_else(|| path("USERPROFILE"));
+        let (home, refused_home) = match named {
+            Some(home) if is_settled(&home) => (Some(home), None),
+            named => (home_of_the_account(), named),
+        };
+        let home = home.unwrap_or_default();
         let app_data = if cfg!(windows) { path("APPDATA") } else { None };
         Self {
             config_home: System::here().config_home(&home, path("XDG_CONFIG_HOME"), app_data),
             home,
+            refused_home,
             project_dir: path("CLAUDE_PROJECT_DIR"),
             db_path: path("CONTEXT_GRAPH_DB_PATH"),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),

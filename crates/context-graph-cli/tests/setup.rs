@@ -30,6 +30,19 @@ fn a_plugin_has_the_same_hooks_as_init() {
 }
 
 #[test]
+fn a_home_that_is_not_taken_is_said_instead_of_writing_elsewhere() {
+    let place = Place::new();
+    for home in ["relative", "/tmp/a/../b"] {
+        let output = place.command(&["init", "--user", "--yes"]).env("HOME", home).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(1) && said.contains("HOME is not a plain absolute path"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_plugin_can_be_built_again_but_not_over_something_else() {
     let place = Place::new();
     assert_eq!(place.run(&["plugin", "build", "plug"]).code, 0);

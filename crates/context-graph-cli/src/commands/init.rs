@@ -250,8 +250,12 @@ fn warn_of_commits(root: &Path, file: &Path) {
     }
 }
 
-/// The project's folder, which must be there.
+/// The project's folder, which must be there. Nothing is written into a home that the user did not name.
 fn existing_root(environment: &Environment) -> Result<PathBuf, Failure> {
+    if let Some(home) = &environment.refused_home {
+        return Err(Failure::usage(format!("HOME is not a plain absolute path: {}", home.display()))
+            .with_next_step("set HOME to your home folder, written without `..`"));
+    }
     let root = environment.project_root();
     if root.is_dir() {
         return Ok(root.to_path_buf());
