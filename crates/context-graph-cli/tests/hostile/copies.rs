@@ -1,6 +1,7 @@
 //! An agent that wants to trust a project's files: by a copy of the program under another name, and by what runs unseen.
 
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::fs::symlink;
 
 use crate::common::Place;
@@ -11,10 +12,11 @@ fn a_copy_of_the_program_is_the_program_whatever_it_is_called() {
     let place = Place::new();
     let program = env!("CARGO_BIN_EXE_context-graph");
     let at = |name: &str| place.project().join(name);
-    fs::copy(program, at("copied")).unwrap();
-    fs::copy(program, at("longer")).unwrap();
-    let longer = [fs::read(program).unwrap(), vec![0; 3]].concat();
-    fs::write(at("longer"), longer).unwrap();
+    // A build for tests has well over a hundred megabytes: writing them delays every hook of the tests beside this one.
+    let mut start = Vec::new();
+    fs::File::open(program).unwrap().take(1 << 20).read_to_end(&mut start).unwrap();
+    fs::write(at("copied"), &start).unwrap();
+    fs::write(at("longer"), [start, vec![0; 3]].concat()).unwrap();
     symlink(program, at("linked")).unwrap();
     fs::write(at("other"), "#!/bin/sh\n").unwrap();
     let verdict = |command: &str| {
