@@ -56,15 +56,15 @@ pub(super) fn passwords_of(bytes: &[u8], from: usize, to: usize) -> Vec<Hit> {
 
 #[cold]
 fn of_program(bytes: &[u8], from: usize) -> Vec<Hit> {
-    let end = from + bytes[from..].iter().take(32).take_while(|&&byte| is(byte, NAME)).count();
-    let name = &bytes[from..end];
-    // `.exe` is not part of the name; a word in the middle of another name is not a program.
-    let name = name.strip_suffix(b".exe").unwrap_or(name);
-    let first = COMMANDS.partition_point(|row| row.name.as_bytes() < name);
-    let rows = COMMANDS[first..].iter().take_while(|row| row.name.as_bytes() == name);
+    // A word in the middle of another name is not a program.
     if from > 0 && is(bytes[from - 1], NAME) {
         return Vec::new();
     }
+    let end = from + bytes[from..].iter().take(32).take_while(|&&byte| is(byte, NAME)).count();
+    let name = &bytes[from..end];
+    let name = name.strip_suffix(b".exe").unwrap_or(name);
+    let first = COMMANDS.partition_point(|row| row.name.as_bytes() < name);
+    let rows = COMMANDS[first..].iter().take_while(|row| row.name.as_bytes() == name);
     let mut line: Option<Line> = None;
     let mut hits: Vec<Hit> = rows
         .flat_map(|row| line.get_or_insert_with(|| Line::after(bytes, from, end)).passwords(row))
@@ -163,7 +163,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// Whether the word gives this option, alone, with a value, or as a letter among others.
+/// Whether the word is this option, alone or as a letter among others.
 fn gives(word: &[u8], option: &str) -> bool {
     let option = option.as_bytes();
     if word == option {
@@ -265,9 +265,8 @@ fn said_before(bytes: &[u8], program: usize) -> Option<(usize, usize)> {
         (at == 0 || !is(bytes[at - 1], NAME)).then_some(at + name.len())
     };
     let said = words(&bytes[..pipe], says(b"echo ").max(says(b"printf "))?, false);
-    let text = |&(start, end): &(usize, usize)| &bytes[start..end];
-    // Another command may stand between the two.
-    let (_, end) = *said.last()?;
-    bytes[end..pipe].iter().all(|&byte| is(byte, QUOTE) || byte == b' ').then_some(())?;
-    said.last().filter(|word| !text(word).starts_with(b"-")).copied()
+    let (start, end) = *said.last()?;
+    // Anything else before the pipe is another command.
+    let ends_here = bytes[end..pipe].iter().all(|&byte| is(byte, QUOTE) || byte == b' ');
+    (ends_here && !bytes[start..end].starts_with(b"-")).then_some((start, end))
 }

@@ -176,6 +176,9 @@ impl<'t> Scan<'t> {
 
     /// Remembers passwords of the command that begins here. One that was said before it, into its pipe, is stored at once.
     fn expect(&mut self, passwords: Vec<Hit>) {
+        if passwords.is_empty() {
+            return;
+        }
         let floor = self.floor();
         for hit in passwords.into_iter().rev() {
             if hit.start >= self.at {

@@ -15,18 +15,18 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     kind: Kind::Hooks(Hooks {
         form: GROUPS,
         // Requests to the model have nothing to decide, and an interruption tells nothing that a stop does not.
-        events: &[
-            ("SessionStart", EventName::SessionStart),
-            ("UserPromptSubmit", EventName::UserPromptSubmit),
-            ("PreToolUse", EventName::PreToolUse),
-            ("PermissionRequest", EventName::PermissionRequest),
-            ("PostToolUse", EventName::PostToolUse),
-            ("PreCompact", EventName::PreCompact),
-            ("PostCompact", EventName::PostCompact),
-            ("SubagentStart", EventName::SubagentStart),
-            ("SubagentStop", EventName::SubagentStop),
-            ("Stop", EventName::Stop),
-            ("SessionEnd", EventName::SessionEnd),
+        events: same_names![
+            SessionStart,
+            UserPromptSubmit,
+            PreToolUse,
+            PermissionRequest,
+            PostToolUse,
+            PreCompact,
+            PostCompact,
+            SubagentStart,
+            SubagentStop,
+            Stop,
+            SessionEnd
         ],
         timeout: "timeout",
         unit: Unit::Seconds,

@@ -1,7 +1,6 @@
 //! Droid: `hooks` in its settings. A `hooks.json` beside them wants the events one level higher, and says nothing where
 //! they are not.
 
-use context_graph_events::EventName;
 use context_graph_events::agents::Agent;
 
 use super::{AgentClient, GROUPS, Hooks, Kind, Unit, UserFile};
@@ -15,16 +14,16 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     project_file: ".factory/settings.json",
     kind: Kind::Hooks(Hooks {
         form: GROUPS,
-        events: &[
-            ("SessionStart", EventName::SessionStart),
-            ("UserPromptSubmit", EventName::UserPromptSubmit),
-            ("PreToolUse", EventName::PreToolUse),
-            ("PostToolUse", EventName::PostToolUse),
-            ("Notification", EventName::Notification),
-            ("PreCompact", EventName::PreCompact),
-            ("SubagentStop", EventName::SubagentStop),
-            ("Stop", EventName::Stop),
-            ("SessionEnd", EventName::SessionEnd),
+        events: same_names![
+            SessionStart,
+            UserPromptSubmit,
+            PreToolUse,
+            PostToolUse,
+            Notification,
+            PreCompact,
+            SubagentStop,
+            Stop,
+            SessionEnd
         ],
         timeout: "timeout",
         unit: Unit::Seconds,

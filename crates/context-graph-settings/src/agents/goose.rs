@@ -3,7 +3,6 @@
 //! No matcher is written: it would be a regular expression, of which `*` is none, and the rule would be skipped
 //! silently.
 
-use context_graph_events::EventName;
 use context_graph_events::agents::Agent;
 
 use super::{AgentClient, Closes, GROUPS, Hooks, Kind, Unit, UserFile};
@@ -17,14 +16,14 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     project_file: ".agents/plugins/context-graph/hooks/hooks.json",
     kind: Kind::Hooks(Hooks {
         form: GROUPS,
-        events: &[
-            ("SessionStart", EventName::SessionStart),
-            ("UserPromptSubmit", EventName::UserPromptSubmit),
-            ("PreToolUse", EventName::PreToolUse),
-            ("PostToolUse", EventName::PostToolUse),
-            ("PostToolUseFailure", EventName::PostToolUseFailure),
-            ("Stop", EventName::Stop),
-            ("SessionEnd", EventName::SessionEnd),
+        events: same_names![
+            SessionStart,
+            UserPromptSubmit,
+            PreToolUse,
+            PostToolUse,
+            PostToolUseFailure,
+            Stop,
+            SessionEnd
         ],
         timeout: "timeout",
         unit: Unit::Seconds,

@@ -3,6 +3,13 @@
 //! One file an agent, and all of it data. What an event means is none of this: every hook runs `hooks event`, which
 //! tells the caller from what it is sent.
 
+/// Events that an agent calls as Claude Code does.
+macro_rules! same_names {
+    ($($name:ident),* $(,)?) => {
+        &[$((stringify!($name), context_graph_events::EventName::$name)),*]
+    };
+}
+
 mod bridge;
 mod codex;
 mod copilot;

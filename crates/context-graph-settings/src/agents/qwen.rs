@@ -1,6 +1,5 @@
 //! Qwen Code: `hooks` in its settings, with times in milliseconds.
 
-use context_graph_events::EventName;
 use context_graph_events::agents::Agent;
 
 use super::{AgentClient, GROUPS, Hooks, Kind, Unit, UserFile};
@@ -14,20 +13,20 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     project_file: ".qwen/settings.json",
     kind: Kind::Hooks(Hooks {
         form: GROUPS,
-        events: &[
-            ("SessionStart", EventName::SessionStart),
-            ("UserPromptSubmit", EventName::UserPromptSubmit),
-            ("PreToolUse", EventName::PreToolUse),
-            ("PermissionRequest", EventName::PermissionRequest),
-            ("PostToolUse", EventName::PostToolUse),
-            ("PostToolUseFailure", EventName::PostToolUseFailure),
-            ("Notification", EventName::Notification),
-            ("PreCompact", EventName::PreCompact),
-            ("PostCompact", EventName::PostCompact),
-            ("SubagentStart", EventName::SubagentStart),
-            ("SubagentStop", EventName::SubagentStop),
-            ("Stop", EventName::Stop),
-            ("SessionEnd", EventName::SessionEnd),
+        events: same_names![
+            SessionStart,
+            UserPromptSubmit,
+            PreToolUse,
+            PermissionRequest,
+            PostToolUse,
+            PostToolUseFailure,
+            Notification,
+            PreCompact,
+            PostCompact,
+            SubagentStart,
+            SubagentStop,
+            Stop,
+            SessionEnd
         ],
         timeout: "timeout",
         unit: Unit::Milliseconds,
