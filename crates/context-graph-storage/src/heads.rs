@@ -7,10 +7,10 @@
 mod places;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io;
 
 use crate::file_lock;
+use crate::hex::{hex, unhex};
 use crate::live::Position;
 use crate::mark::Spot;
 use crate::safe_open::{Access, Folder};
@@ -245,19 +245,6 @@ fn copies(lines: &[&str]) -> BTreeMap<(String, String), u64> {
 /// The name of a copy in a line.
 fn copy_name(file: &[u8]) -> String {
     blake3::hash(file).to_hex()[..16].to_owned()
-}
-
-/// Bytes as hexadecimal text: ids and paths may contain anything, also line breaks.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = |at: usize| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok();
-    text.len().is_multiple_of(2).then(|| (0..text.len() / 2).map(digits).collect()).flatten()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod codec;
 pub mod error;
 mod file_lock;
 mod heads;
+pub mod hex;
 pub mod live;
 mod mark;
 pub mod paths;

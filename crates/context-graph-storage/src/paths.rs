@@ -19,7 +19,8 @@ pub use held::Held;
 use settle::{apart, ignore_all, refuse_others, settle};
 
 use crate::error::{IoContext, Result, StorageError};
-use crate::heads::{Heads, hex};
+use crate::heads::Heads;
+use crate::hex::hex;
 use crate::live::{LiveSession, live_sessions};
 use crate::mark::{self, Mark};
 use crate::quarantine::{Quarantine, note_loss};
