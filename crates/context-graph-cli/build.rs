@@ -1,4 +1,4 @@
-//! Has the linker put what hooks run next to each other (`hook-order.ld`).
+//! Tells the linker to place the code that hooks run side by side (`hook-order.ld`).
 
 #![expect(clippy::disallowed_methods, reason = "cargo talks to a build script through the environment")]
 
@@ -8,7 +8,7 @@ fn main() {
     for file in ["build.rs", "hook-order.ld"] {
         println!("cargo::rerun-if-changed={file}");
     }
-    // A build for debugging is laid out as it comes: linking it takes long enough.
+    // Not for debug builds: ordering would only make linking slower.
     if variable("CARGO_CFG_TARGET_OS") == "linux" && variable("PROFILE") == "release" && ordinary_linker() {
         println!("cargo::rustc-link-arg-bins=-Wl,-T,{}/hook-order.ld", variable("CARGO_MANIFEST_DIR"));
     }
@@ -18,7 +18,7 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_default()
 }
 
-/// Whether the linker is the one that comes with Rust or with C. One that was chosen by hand may not know linker scripts.
+/// Whether the default linker of Rust or C is used. A linker that somebody chose may not know linker scripts.
 fn ordinary_linker() -> bool {
     let flags = variable("CARGO_ENCODED_RUSTFLAGS");
     let named = env::var("RUSTC_LINKER").ok();

@@ -1,4 +1,4 @@
-//! The two hooks that run at every tool call, in process: what is left when starting the process is not counted.
+//! The two hooks that run at every tool call, measured in process: without the cost of starting a process.
 //!
 //! `bench/cost` measures whole processes.
 #![expect(missing_docs, clippy::unwrap_used, reason = "a benchmark")]

@@ -1,5 +1,5 @@
-//! Commands that events start. A hook only hands the event on, after it has answered, to a process of its own that outlives
-//! it: nothing that an action does, takes or breaks has any effect on the answer.
+//! Commands that events start. After the hook has answered, it passes the event to a separate process that
+//! outlives it. So nothing that an action does can change or delay the answer.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -18,18 +18,19 @@ use crate::Environment;
 use crate::commands::binary_path;
 use crate::process::{self, End, Reply, in_its_own_group};
 
-/// The verb under which this binary runs them.
+/// The subcommand under which this binary runs actions.
 pub(crate) const VERB: &str = "run-actions";
-/// How much of what a failed action said is kept.
+/// How many characters of a failed action's output are kept.
 const KEPT: usize = 400;
 
-/// The event as actions see it: what is remembered of it, cut to size and with secrets taken out, in a file without a name.
+/// The event as actions see it: shortened, without secrets, in a file without a name.
 pub(crate) fn handed_on(sessions: &Sessions, event: &Event, at_ms: i64) -> io::Result<File> {
     let record = sessions.record(event.clone(), at_ms, None);
     nameless(sessions.folder().path(), record.payload.as_bytes())
 }
 
-/// A file with this content that is gone when nobody has it open. A pipe would have the hook wait for a reader.
+/// A file that is already deleted and disappears when it is closed. With a pipe, the hook would have to wait
+/// for a reader.
 fn nameless(folder: &Path, content: &[u8]) -> io::Result<File> {
     let folder = Folder::open(folder)?;
     let (name, mut file) = folder.temporary()?;
@@ -38,7 +39,7 @@ fn nameless(folder: &Path, content: &[u8]) -> io::Result<File> {
     written.map(|()| file)
 }
 
-/// Starts them with the event that was answered. The hook does not wait.
+/// Starts the actions for an event that has been answered. The hook does not wait for them.
 pub(crate) fn start(environment: &Environment, db_path: Option<&Path>, event: File) {
     let Ok(binary) = binary_path() else { return };
     let mut command = Command::new(binary);
@@ -47,12 +48,13 @@ pub(crate) fn start(environment: &Environment, db_path: Option<&Path>, event: Fi
         command.arg("--db-path").arg(path);
     }
     command.stdin(event).stdout(Stdio::null()).stderr(Stdio::null());
-    // A group of its own: the client ends the hook's.
+    // The client kills the hook's process group, so actions need their own.
     in_its_own_group(&mut command);
     let _ = command.spawn();
 }
 
-/// Runs the actions side by side, each fed the event, and says which failed. All that one started ends with it.
+/// Runs the actions in parallel, each with the event on stdin, and returns those that failed. When an action
+/// ends, all processes that it started are killed.
 pub(crate) fn run(actions: &[Action], event: &Event, payload: &[u8], root: &Path) -> Vec<ActionFailure> {
     let run_one = |action: &Action| {
         let mut command = process::shell(&action.command);

@@ -1,4 +1,4 @@
-//! The client on this machine: where it is, which version it has, where it keeps what it is told.
+//! The client on this machine: its program, its version and the folder with its settings.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The first one found that says its version.
+    /// The first one found that answers `--version`.
     pub(crate) fn find(environment: &Environment) -> Option<Self> {
         let places = Environment::search_path().into_iter().chain(usual_places(environment));
         let names = System::here().program_names("claude");
@@ -28,7 +28,7 @@ impl Client {
     }
 }
 
-/// Where its own installers put it, which need not be on the PATH.
+/// Where its own installers put it. This need not be on the `PATH`.
 fn usual_places(environment: &Environment) -> [PathBuf; 2] {
     [environment.home.join(".local").join("bin"), environment.client_folder().join("local")]
 }
@@ -38,13 +38,13 @@ fn ask(program: &Path) -> Option<ClientVersion> {
     parse_version(&said)
 }
 
-/// The version in what `claude --version` prints: `2.1.325 (Claude Code)`.
+/// Reads the version from what `claude --version` prints: `2.1.325 (Claude Code)`.
 fn parse_version(said: &str) -> Option<ClientVersion> {
     let mut parts = said.split_whitespace().next()?.split('.').map(|part| part.parse::<u32>().ok());
     Some((parts.next()??, parts.next()??, parts.next()??))
 }
 
-/// A version as people write it.
+/// The version as text, such as `2.1.325`.
 pub(crate) fn words((major, minor, patch): ClientVersion) -> String {
     format!("{major}.{minor}.{patch}")
 }

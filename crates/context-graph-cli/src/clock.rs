@@ -1,4 +1,4 @@
-//! The one place that reads the clock. Everything else is told the time.
+//! The only place that reads the clock. All other code gets the time as an argument.
 
 use std::time::Duration;
 
@@ -8,8 +8,7 @@ pub(crate) fn now_ms() -> i64 {
     chrono::Utc::now().timestamp_millis()
 }
 
-/// How long this process has kept a processor busy since it was made, the system's work for it included. None where that
-/// cannot be told.
+/// Processor time of this process since its start, user and system. `None` if the system does not tell.
 #[cfg(unix)]
 pub(crate) fn processor_time() -> Option<Duration> {
     use rustix::time::{ClockId, clock_gettime};

@@ -1,5 +1,5 @@
-//! `config.toml`, the user's and the project's: what may be set. A key that is not known or a value that makes no sense is an
-//! error that names line and column.
+//! The options of `config.toml`, the user's and the project's. An unknown key or an invalid value is an error
+//! that names line and column.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -160,7 +160,7 @@ fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
     within(f32::deserialize(deserializer)?, 0.0, 1.0)
 }
 
-/// The client writes anything over 10,000 characters to a file and shows the model a preview.
+/// The client moves longer texts than 10,000 characters to a file and shows the model only a preview.
 fn characters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     within(usize::deserialize(deserializer)?, 200, 9000)
 }
@@ -174,7 +174,8 @@ fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most
 }
 
 impl Team {
-    /// What is left of it where a project's file says something about it: a checkout must not hand out more than its user.
+    /// The lower of the user's share and the project's, if the project's file sets one. A checkout must not
+    /// share more than the user allows.
     fn lowered_by(&self, text: &str, projects: &Self) -> Self {
         let said: toml::Table = text.parse().unwrap_or_default();
         if said.contains_key("team") { Self { share: self.share.min(projects.share) } } else { self.clone() }
@@ -182,9 +183,8 @@ impl Team {
 }
 
 impl Config {
-    /// The configuration in force in a project. Without a file: the defaults. With a file that the user has not trusted: the
-    /// defaults and what the file tightens.
-    /// What neither says is as the user's own file has it.
+    /// The configuration in force in a project: the project's file over the user's file over the defaults. If
+    /// the user has not trusted the project's file, only its stricter values count.
     pub(crate) fn in_force(files: &ProjectFiles<'_>) -> Result<Self, ConfigError> {
         let own = files.users_config_path();
         let users = rules::read_users(&own);
@@ -200,7 +200,7 @@ impl Config {
             Some(text) => {
                 let config =
                     Self::parse(text).map_err(|problem| ConfigError { path: own.clone(), problem })?;
-                // A file that comes with the project is the project's.
+                // If the project brings this file, it is not the user's.
                 if files.bring(&own) { config.tightening() } else { config }
             }
         };
@@ -217,7 +217,7 @@ impl Config {
         Ok(Self { team, ..config })
     }
 
-    /// The same with what a text sets, which has been read as a configuration.
+    /// This configuration with the values that `text` sets. `text` has already been parsed without errors.
     fn with(&self, text: &str) -> Self {
         let said: toml::Table = text.parse().unwrap_or_default();
         let Ok(mut all) = toml::Table::try_from(self) else { return self.clone() };
@@ -230,8 +230,8 @@ impl Config {
         all.try_into().unwrap_or_else(|_| self.clone())
     }
 
-    /// What is left of it while it is not trusted. Every table is named, so that a new one has to be thought about: see
-    /// [`context_graph_policy::trust::keys::KEYS`].
+    /// The values that count while the file is not trusted. Every table is named, so that nobody adds one
+    /// without deciding about it here: see [`context_graph_policy::trust::keys::KEYS`].
     fn tightening(self) -> Self {
         let Self {
             storage: Storage { sync },

@@ -1,4 +1,4 @@
-//! What starting a program costs, in words and beside one that does nothing.
+//! What starting a program costs, compared with one that does nothing.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::process;
 
-/// The program that does nothing, where systems have it.
+/// The program that does nothing, at its usual paths.
 const NOTHING: [&str; 2] = ["/bin/true", "/usr/bin/true"];
-/// Longer than any system takes to start it.
+/// Longer than any system needs to start it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long `/bin/true` takes; `None` if it is missing.
@@ -20,18 +20,18 @@ pub(crate) fn of_nothing() -> Option<Duration> {
     reply.succeeded().then_some(reply.took)
 }
 
-/// The one in the middle; none of none.
+/// The median; `None` if there are no times.
 pub(crate) fn median(mut times: Vec<Duration>) -> Option<Duration> {
     times.sort();
     times.get(times.len() / 2).copied()
 }
 
-/// A time as people read it.
+/// A time in milliseconds, for people.
 pub(crate) fn ms(took: Duration) -> String {
     format!("{:.1} ms", took.as_secs_f64() * 1000.0)
 }
 
-/// The end of a sentence about what a hook takes.
+/// Appends to a sentence about a hook's time, for comparison.
 pub(crate) fn beside(nothing: Option<Duration>) -> String {
     nothing.map(|took| format!("; starting /bin/true takes {}", ms(took))).unwrap_or_default()
 }

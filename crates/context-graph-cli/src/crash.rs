@@ -1,35 +1,34 @@
-//! A policy can crash the process while it runs, and so can resource limits. Then an
-//! answer is given all the same.
+//! Gives an answer even if the process crashes, because of a policy or a resource limit.
 
 use std::borrow::Cow;
 
 use context_graph_events::agents::Reply;
 
-/// Has `answer` written to stdout, `complaint` to stderr, and the process ended with status 1, if it crashes.
-/// Arming again replaces what was prepared.
+/// Prepares for a crash: then `answer` is written to stdout, `complaint` to stderr, and the process ends with
+/// status 1. Arming again replaces what was prepared.
 pub(crate) fn arm(answer: impl Into<Cow<'static, [u8]>>, complaint: &str) {
     imp::arm(answer.into(), format!("context-graph: {complaint}\n").into_bytes(), 1);
 }
 
-/// The same for another agent than Claude Code.
+/// The same for agents other than Claude Code.
 pub(crate) fn arm_reply(reply: Reply) {
     imp::arm(reply.stdout.into_bytes().into(), reply.stderr.into_bytes(), reply.exit);
 }
 
-/// Makes resource limits (file size, stack, processor time) end in an answer instead of a
-/// silent death: writing too much is an error like any other, and the rest is answered by what was armed. For the main
-/// thread, before anything else.
+/// Gives an answer when a resource limit (file size, stack, processor time) is hit, instead of dying
+/// silently. Writing too much becomes an ordinary error; for the rest, the prepared answer is written. Call
+/// it on the main thread, before anything else.
 pub(crate) fn survive_limits() {
     imp::survive_limits();
 }
 
-/// From here on a thread that crashes is left where it is, and the others go on without it. A caller that waits for it waits
-/// in limited time.
+/// From now on, a thread that crashes stops, and the other threads go on. Whoever waits for it needs a
+/// timeout.
 pub(crate) fn leave_behind() {
     imp::leave_behind();
 }
 
-/// Does `work` with a second stack at hand, in case the thread's own is full when it crashes.
+/// Runs `work` with a second stack, in case the thread's own stack is full when it crashes.
 pub(crate) fn with_second_stack(work: &mut dyn FnMut()) {
     imp::with_second_stack(work);
 }
@@ -67,7 +66,7 @@ mod imp {
 
     #[cfg(target_vendor = "apple")]
     fn is_main_thread() -> bool {
-        // SAFETY: it takes nothing and touches nothing.
+        // SAFETY: it takes no arguments and has no side effects.
         unsafe { libc::pthread_main_np() == 1 }
     }
 
@@ -78,26 +77,26 @@ mod imp {
 
     extern "C" fn on_crash(_signal: libc::c_int) {
         while LEFT_BEHIND.load(Ordering::Acquire) && !is_main_thread() {
-            // The process ends without this thread.
+            // Never returns to the crashed code; the process ends without this thread.
             rustix::event::pause();
         }
-        // SAFETY: it is null or points to what was leaked and is never changed.
+        // SAFETY: it is null or points to leaked memory that is never changed.
         match unsafe { PREPARED.load(Ordering::Acquire).as_ref() } {
             Some(prepared) => signals::end_with(&prepared.answer, &prepared.complaint, prepared.status),
             None => signals::end_with(&[], &[], 1),
         }
     }
 
-    /// Writing past a limit fails with an error number once the signal is handled.
+    /// Once this signal is handled, a write past the limit returns an error.
     extern "C" fn on_too_large(_signal: libc::c_int) {}
 
-    /// Enough for the handler and what the processor saves.
+    /// Enough for the handler and the registers that the kernel saves.
     const SECOND_STACK: usize = 64 * 1024;
 
-    /// The second stack of the main thread. No page of it is touched unless it is needed.
+    /// The second stack of the main thread. It takes no memory until it is used.
     struct MainStack(UnsafeCell<[u8; SECOND_STACK]>);
 
-    // SAFETY: only the kernel writes to it, for handlers of the main thread.
+    // SAFETY: only the kernel writes to it, for signal handlers on the main thread.
     unsafe impl Sync for MainStack {}
 
     static MAIN_STACK: MainStack = MainStack(UnsafeCell::new([0; SECOND_STACK]));
@@ -107,23 +106,23 @@ mod imp {
         handle(libc::SIGXFSZ, on_too_large);
     }
 
-    /// Has handlers of this thread run on `SECOND_STACK` bytes of memory that is theirs alone; null takes it back.
+    /// Lets signal handlers of this thread run on `SECOND_STACK` bytes at `memory`; null switches that off.
     fn use_stack(memory: *mut libc::c_void) {
         let ss_flags = if memory.is_null() { libc::SS_DISABLE } else { 0 };
         let stack = libc::stack_t { ss_sp: memory, ss_flags, ss_size: SECOND_STACK };
-        // SAFETY: the description outlives the call; the callers own memory of that size and keep it for as long as the
+        // SAFETY: `stack` outlives the call. The callers own memory of that size and keep it as long as the
         // thread uses it.
         unsafe {
             libc::sigaltstack(&raw const stack, std::ptr::null_mut());
         }
     }
 
-    /// A thread whose stack is full has no room for a handler, so these have their own.
+    /// Runs the handler on the second stack: a thread whose own stack is full has no room for it.
     fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
         signals::handle(signal, handler, libc::SA_ONSTACK);
     }
 
-    /// Takes the second stack from the thread before its memory goes.
+    /// Detaches the second stack from the thread before its memory is freed.
     struct SecondStack(Vec<u8>);
 
     impl Drop for SecondStack {

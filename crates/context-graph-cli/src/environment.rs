@@ -1,4 +1,4 @@
-//! The one place that reads the environment. Everything else is told what it says.
+//! The only place that reads the environment. All other code gets it as an argument.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,27 +10,27 @@ use context_graph_storage::{StateFolder, StorageError, UserFolder};
 
 use crate::paths::System;
 
-/// What this process needs to know of its surroundings.
+/// What this process knows about its surroundings.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
-    /// The project's root, as the client says.
+    /// The project's root, as given by the client.
     pub project_dir: Option<PathBuf>,
-    /// Where all state is to be instead of in the project's state folder.
+    /// Where all state is kept, if not in the project's state folder.
     pub db_path: Option<PathBuf>,
     /// The folder the process was started in.
     pub current_dir: PathBuf,
     /// The user's home.
     pub home: PathBuf,
-    /// What `HOME` says, where it is not taken for the user's home.
+    /// The value of `HOME`, if it was refused.
     pub refused_home: Option<PathBuf>,
     /// Where the user's own configuration is.
     pub config_home: PathBuf,
-    /// The project's root, once it was looked for.
+    /// The project's root, once it was searched for.
     root: OnceLock<PathBuf>,
 }
 
 impl Environment {
-    /// Reads it.
+    /// Reads the environment of this process.
     #[expect(clippy::disallowed_methods, reason = "this is the place")]
     pub fn of_this_process() -> Self {
         let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -52,7 +52,7 @@ impl Environment {
         }
     }
 
-    /// The same, for a project that was named.
+    /// The same, for the named project if there is one.
     #[must_use]
     pub fn in_project(&self, named: Option<&Path>) -> Self {
         let project_dir = named.map(Path::to_path_buf).or_else(|| self.project_dir.clone());
@@ -69,7 +69,7 @@ impl Environment {
         named.map_or_else(|| self.home.join(".claude"), |named| self.current_dir.join(named))
     }
 
-    /// Where another agent keeps what its user sets.
+    /// Where another agent keeps its user's settings.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the place; a hook has no need to know, so it does not ask"
@@ -82,7 +82,7 @@ impl Environment {
         named.map_or_else(|| self.home.join(client.folder), |named| self.current_dir.join(named))
     }
 
-    /// The file in which another agent looks for its user's hooks.
+    /// The file that another agent reads its user's hooks from.
     pub(crate) fn agent_file(&self, client: &AgentClient) -> PathBuf {
         match client.user_file {
             UserFile::InFolder(file) => self.agent_folder(client).join(file),
@@ -90,18 +90,18 @@ impl Environment {
         }
     }
 
-    /// The session that the client started this process for, where it says so.
+    /// The session for which the client started this process, if it says so.
     #[expect(clippy::disallowed_methods, reason = "this is the place; only a prompt has a need to know")]
     pub(crate) fn client_session() -> Option<String> {
         std::env::var_os("CLAUDE_CODE_SESSION_ID")?.into_string().ok().filter(|id| !id.is_empty())
     }
 
-    /// What tells which agent has started this process. Nothing is looked up before it is asked for.
+    /// Tells which agent started this process. Variables are read only when needed.
     pub(crate) fn around() -> context_graph_events::agents::Surroundings<'static> {
         context_graph_events::agents::Surroundings { variable: &variable, machine: &machine }
     }
 
-    /// Whether the client says that its agent runs this command: it marks the shells that it starts.
+    /// Whether this command is run by an agent: the client marks the shells that it starts for one.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the place; only what is for the user alone has to know"
@@ -111,7 +111,7 @@ impl Environment {
         is_marked || is_below_an_agent()
     }
 
-    /// The folders in which programs are looked for.
+    /// The folders of `PATH`.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the place; a hook has no need to know, so it does not ask"
@@ -120,7 +120,7 @@ impl Environment {
         std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
     }
 
-    /// Whether colours are welcome on a terminal.
+    /// Whether the user wants colours on a terminal.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the place; a hook has no need to know, so it does not ask"
@@ -130,7 +130,7 @@ impl Environment {
         !refused && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
     }
 
-    /// Whether programs can draw where they want on the terminal.
+    /// Whether the terminal supports moving the cursor.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the place; a hook has no need to know, so it does not ask"
@@ -139,7 +139,7 @@ impl Environment {
         std::env::var_os("TERM").is_none_or(|terminal| !terminal.is_empty() && terminal != "dumb")
     }
 
-    /// Whether letters beyond ASCII can be read where we print: the language says so, or nothing says otherwise.
+    /// Whether the terminal can show characters beyond ASCII: the locale says so, or nothing says otherwise.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the place; a hook has no need to know, so it does not ask"
@@ -156,8 +156,8 @@ impl Environment {
         !is_plain && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
     }
 
-    /// The program that shows long texts a page at a time: the user's own, else `less`; none where it is refused or missing. One that `stays` waits
-    /// for the reader even where everything fits.
+    /// The pager: the user's own, or `less`. `None` if it is switched off or missing. With `stays`, it waits
+    /// for the reader even if everything fits on the screen.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the place; a hook has no need to know, so it does not ask"
@@ -170,7 +170,7 @@ impl Environment {
             words.push("less".to_owned());
         }
         if words[0].ends_with("less") {
-            // Without it, colours are shown as letters.
+            // Without `-R`, `less` would print colour codes as text.
             words.push(if stays { "-R" } else { "-FRX" }.to_owned());
         }
         let is_there = words[0].contains('/')
@@ -195,38 +195,39 @@ impl Environment {
         editor
     }
 
-    /// The project's own folder, with its configuration and its policies, there or not.
+    /// The project's state folder with its configuration and policies, whether it exists or not.
     pub fn state_folder(&self) -> PathBuf {
         self.project_root().join(STATE_FOLDER)
     }
 
-    /// The project's root, which is looked for once.
+    /// The project's root. It is searched for only once.
     pub fn project_root(&self) -> &Path {
         self.root.get_or_init(|| StateFolder::locate(self.project_dir.as_deref(), &self.current_dir))
     }
 
-    /// Where the project's sessions are, there or not. A `db_path` given as an argument wins over the environment's.
+    /// Where the project's sessions are, whether the folder exists or not. `db_path` takes precedence over
+    /// the environment.
     pub fn state_place(&self, db_path: Option<&Path>) -> Result<PathBuf, StorageError> {
         StateFolder::place(self.project_root(), db_path.or(self.db_path.as_deref()))
     }
 
-    /// The place that is named for the project's state, where it is not the usual one.
+    /// The place that the user named for the project's state; `None` if it is the usual one.
     pub fn named_place<'a>(&'a self, db_path: Option<&'a Path>) -> Option<&'a Path> {
         StateFolder::elsewhere(self.project_root(), db_path.or(self.db_path.as_deref()))
     }
 
-    /// The project's sessions. A `db_path` given as an argument wins over the environment's.
+    /// The project's sessions. `db_path` takes precedence over the environment.
     pub fn sessions(&self, db_path: Option<&Path>) -> Result<Sessions, StorageError> {
         let db_path = db_path.or(self.db_path.as_deref());
         self.open_state(db_path).map(Sessions::new)
     }
 
-    /// The same as a folder.
+    /// The folder of these sessions.
     pub(crate) fn open_state(&self, db_path: Option<&Path>) -> Result<StateFolder, StorageError> {
         StateFolder::open_or_create(self.project_root(), db_path, &self.user_folder()?)
     }
 
-    /// The roots of the projects whose state the user's own folder knows of, and that are there.
+    /// The roots of all projects that the user's own folder knows and that still exist.
     pub(crate) fn known_projects(&self) -> Result<Vec<PathBuf>, StorageError> {
         let places = StateFolder::known_places(&self.user_folder()?)?;
         let mut roots: Vec<PathBuf> = places
@@ -240,8 +241,8 @@ impl Environment {
         Ok(roots)
     }
 
-    /// The user's own folder, with the secret that state is sealed with. A project must not bring one: that could be if
-    /// its settings said where yours are.
+    /// The user's own folder, with the secret that seals the state. The project must not bring this folder;
+    /// it could, if the settings in a checkout decided where the user's configuration is.
     pub(crate) fn user_folder(&self) -> Result<UserFolder, StorageError> {
         let path = self.config_home.join("context-graph").join("private");
         let root = self.project_root();
@@ -251,7 +252,7 @@ impl Environment {
         if !path.is_absolute() {
             return refuse("there is no home to keep a secret in", "set HOME or XDG_CONFIG_HOME");
         }
-        // A hook has no time to follow every part of two paths, except where somebody has named another place.
+        // A hook has no time to resolve two whole paths. It does so only if somebody named another place.
         let is_usual = self.config_home.parent() == Some(&self.home);
         if (!is_usual || self.lies_within(&path, root)) && self.is_brought(&path) {
             return refuse(
@@ -262,9 +263,9 @@ impl Environment {
         Ok(UserFolder::new(path))
     }
 
-    /// Whether a folder that passes for the user's lies where a checkout may have brought it: in the project, or in a
-    /// repository that the project is part of. Where the account has it, whatever the process was told, it is the
-    /// user's: some work in their home, and some keep it in a repository.
+    /// Whether a folder that seems to be the user's may come from a checkout: it lies in the project, or in a
+    /// repository around the project. The folder in the account's own home is always the user's: some people
+    /// work in their home, and some keep it in a repository.
     pub(crate) fn is_brought(&self, folder: &Path) -> bool {
         let real = real_place(folder);
         let is_the_accounts = || {
@@ -274,26 +275,26 @@ impl Environment {
         self.lies_within(&real, &real_place(self.project_root())) && !is_the_accounts()
     }
 
-    /// The same by names alone.
+    /// The same, by names only: links are not followed.
     fn lies_within(&self, folder: &Path, project: &Path) -> bool {
         let is_home = || project == self.home && folder.starts_with(project.join(".config"));
         let is_repository = |above: &Path| above.join(".git").symlink_metadata().is_ok();
-        // What is above a folder around both is around both.
+        // Beyond the first folder that contains both, every further one contains both too.
         let mut around = project.ancestors().skip_while(|above| !folder.starts_with(above)).peekable();
         let is_inside = around.peek().is_some_and(|nearest| nearest.as_os_str() == project.as_os_str());
         (is_inside && !is_home()) || around.any(is_repository)
     }
 
-    /// How many times longer than usual a hook, and a policy in it, may take: a test that is not about time asks for
-    /// more than a busy machine can use up. Not in releases.
+    /// How many times longer than usual a hook, and a policy in it, may run: tests that are not about time
+    /// must not fail on a busy machine. Not in releases.
     #[cfg(debug_assertions)]
     #[expect(clippy::disallowed_methods, reason = "a test switch")]
     pub(crate) fn patience() -> u32 {
         if std::env::var_os("CONTEXT_GRAPH_TEST_PATIENCE").is_some() { 20 } else { 1 }
     }
 
-    /// Panics or hangs when a test asks for it at this moment, so that what that looks like from outside can be tested. Not
-    /// in releases.
+    /// Panics or hangs at this moment if a test asks for it, so that tests can see the effect from outside.
+    /// Not in releases.
     #[cfg(debug_assertions)]
     #[expect(clippy::disallowed_methods, reason = "a test switch")]
     pub(crate) fn misbehave_if_asked(&self, moment: &str) {
@@ -310,7 +311,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
 }
 
-/// What tells this machine from others, without naming it.
+/// Identifies this machine without its name.
 fn machine() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_bytes().to_vec();
@@ -319,17 +320,17 @@ fn machine() -> String {
     blake3::hash(&name).to_hex()[..8].to_owned()
 }
 
-/// What the client marks the shells of its agent with.
+/// The variable that the client sets in its agent's shells.
 const AGENTS_MARK: &str = "CLAUDECODE";
-/// Processes above this one that are looked at.
+/// How many parent processes are checked.
 #[cfg(target_os = "linux")]
 const MAX_ABOVE: usize = 64;
 
-/// Whether a process above this one was started with the agent's mark: a script can take it out of its own environment, and
-/// not out of what the system knows that the script was started with.
+/// Whether a parent process was started with the agent's mark. A script can remove the mark from its own
+/// environment, but not from the one that the kernel recorded when the script was started.
 #[cfg(target_os = "linux")]
 fn is_below_an_agent() -> bool {
-    // The tests of this program may themselves be run by an agent.
+    // An agent may be running these tests.
     #[cfg(debug_assertions)]
     #[expect(clippy::disallowed_methods, reason = "a test switch")]
     if std::env::var_os("CONTEXT_GRAPH_TEST_ALONE").is_some() {
@@ -340,7 +341,7 @@ fn is_below_an_agent() -> bool {
         value.is_some_and(|value| !value.is_empty())
     };
     let above = std::iter::successors(Some(std::os::unix::process::parent_id()), |process| {
-        // The name before the parent's number stands in brackets and may hold anything.
+        // The process name in parentheses may contain anything, so we search for the last `)`.
         let about = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
         about.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
     });
@@ -355,14 +356,15 @@ fn is_below_an_agent() -> bool {
     false
 }
 
-/// Whether a path leads to the same place whoever asks. Settings that come with a checkout can name a home for our process;
-/// where the checkout is they can only say by way of the process itself (`/proc/self/cwd`, `..`).
+/// Whether a path means the same place for every process. Settings in a checkout can name a home for our
+/// process, but they do not know where the checkout is: they can only use paths that depend on the process
+/// (`/proc/self/cwd`, `..`).
 pub(crate) fn is_settled(path: &Path) -> bool {
     let passing = ["/proc", "/dev"].iter().any(|root| path.starts_with(root));
     path.is_absolute() && !passing && !path.components().any(|part| part == Component::ParentDir)
 }
 
-/// Where something really is, or will be once it is made.
+/// The real path of something that exists or will be created.
 fn real_place(path: &Path) -> PathBuf {
     let mut there = path.ancestors();
     there
@@ -370,7 +372,7 @@ fn real_place(path: &Path) -> PathBuf {
         .unwrap_or_else(|| path.to_path_buf())
 }
 
-/// The home that the system's own list of accounts names: what a shell goes by when it is told nothing else.
+/// The account's home in the system's user database, whatever `HOME` says.
 #[cfg(target_os = "linux")]
 pub(crate) fn home_of_the_account() -> Option<PathBuf> {
     let user = rustix::process::getuid().to_string();
@@ -382,7 +384,7 @@ pub(crate) fn home_of_the_account() -> Option<PathBuf> {
         .filter(|home| home.is_absolute())
 }
 
-/// The same where accounts are kept elsewhere than in a file.
+/// The same for systems that do not keep accounts in a file.
 #[cfg(all(unix, not(target_os = "linux")))]
 #[expect(unsafe_code, reason = "accounts are only to be had from libc")]
 pub(crate) fn home_of_the_account() -> Option<PathBuf> {
@@ -391,8 +393,8 @@ pub(crate) fn home_of_the_account() -> Option<PathBuf> {
     let mut text = vec![0; 16 * 1024];
     let mut account = std::mem::MaybeUninit::<libc::passwd>::uninit();
     let mut found = std::ptr::null_mut();
-    // SAFETY: the system writes an account, and what its fields point to into `text`, whose length it is told; `found` is
-    // the account where there is one.
+    // SAFETY: the system writes the account to `account` and its strings to `text`, and knows how long `text`
+    // is. `found` is null or points to the account.
     let home = unsafe {
         let (text, length) = (text.as_mut_ptr(), text.len());
         let failed = libc::getpwuid_r(libc::getuid(), account.as_mut_ptr(), text, length, &raw mut found);

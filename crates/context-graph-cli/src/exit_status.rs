@@ -10,7 +10,7 @@ pub enum ExitStatus {
     Success = 0,
     /// It did not: bad input, bad usage, a timeout, a failing store, a bug.
     Error = 1,
-    /// Stored data is damaged; or a call is refused, to an agent that goes by exit codes.
+    /// Stored data is damaged. Also: a call is denied, for agents that go by exit codes.
     Corruption = 2,
 }
 

@@ -1,4 +1,4 @@
-//! Why continuity is what it is, for people and programs.
+//! Explains why continuity has its value, for people and for programs.
 
 use context_graph_core::session::Session;
 use context_graph_events::words::{counted, tame};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::time;
 
-/// Which views pulled, since when, on what evidence.
+/// Which views lowered it, since when, and by what evidence.
 pub(crate) fn lines(session: &Session) -> Vec<String> {
     let ic = session.classification();
     let purpose = session.state.continuity.purpose();
@@ -47,7 +47,7 @@ pub(crate) fn lines(session: &Session) -> Vec<String> {
     lines
 }
 
-/// The same for programs.
+/// The same as JSON.
 pub(crate) fn to_json(session: &Session) -> Value {
     let continuity = &session.state.continuity;
     let purpose = continuity.purpose();

@@ -1,5 +1,5 @@
-//! The heads of the chains in a file outside of the project, where the user wants them: whoever can change the store
-//! cannot change what was written down elsewhere.
+//! The heads of the hash chains in a file outside the project, if the user wants one: somebody who can change
+//! the store cannot change this copy.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
@@ -17,18 +17,18 @@ pub(crate) struct Head {
     pub(crate) session_id: String,
     /// Number of the session's last record.
     pub(crate) seq: u64,
-    /// The link behind it, in hexadecimal digits.
+    /// The hash of that record, in hexadecimal.
     #[serde(rename = "head")]
     pub(crate) link: String,
 }
 
-/// No file of heads is larger: a line has some two hundred bytes.
+/// Upper limit; a line has about two hundred bytes.
 const MAX_BYTES: u64 = 1 << 30;
-/// What a line of the file begins with.
+/// How each line of the file begins.
 const BEGINNING: &[u8] = b"{\"at_ms\":";
 
-/// Where the heads go, from what the configuration says. A place inside the project would be no other place. The
-/// configuration may have come with a checkout, so it can name no file that means something to anyone else.
+/// Where the heads go, by the configuration. It must be outside the project, or the copy would protect
+/// nothing. A checkout may have brought this configuration, so it must not name a file that has another use.
 pub(crate) fn place(configured: &str, home: &Path, project: &Path) -> Result<Option<PathBuf>, String> {
     if configured.is_empty() {
         return Ok(None);
@@ -53,7 +53,8 @@ pub(crate) fn place(configured: &str, home: &Path, project: &Path) -> Result<Opt
     Ok(Some(path))
 }
 
-/// Writes down how the session's chain ends now, and says with which record; `None` if it has no chain yet.
+/// Appends the current end of the session's chain and returns the number of that record. `None` if there is
+/// no chain yet.
 pub(crate) fn append(
     file: &Path,
     store: &Store,
@@ -76,7 +77,7 @@ pub(crate) fn append(
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // Neither a link nor something that one waits for.
+        // Follows no link and does not wait for a pipe's reader.
         options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     }
     let mut opened = options.open(file)?;
@@ -87,11 +88,11 @@ pub(crate) fn append(
     if opened.read(&mut first)? > 0 && first != BEGINNING {
         return Err(io::Error::other("it holds something else; name a file of its own"));
     }
-    // One write, so that lines of many processes do not mix.
+    // A single write, so that lines of several processes do not mix.
     opened.write_all(&line).map(|()| Some(seq))
 }
 
-/// The lines of the file; the error names the first that is none.
+/// The lines of the file. The error names the first invalid one.
 pub(crate) fn read(file: &Path) -> Result<Vec<Head>, String> {
     let failed = |error: io::Error| format!("{}: {error}", file.display());
     let bytes = read_regular(file, MAX_BYTES).map_err(failed)?;

@@ -1,18 +1,19 @@
 //! Settings of the C library's allocator.
 
-/// Has all threads share one heap that grows in large steps. glibc gives each thread a heap of its own, which grows by a
-/// system call for every few kilobytes: with ten policies that was a tenth of their cost. Only one thread works at a time.
+/// Lets all threads share one heap that grows in large steps. By default, glibc gives each thread its own
+/// heap and makes a system call for every few kilobytes: with ten policies, that was a tenth of their cost.
+/// Sharing is cheap here, because only one thread works at a time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "only the C library can be told")]
 pub(crate) fn share_one() {
     const STEP_BYTES: libc::c_int = 1 << 20;
-    // SAFETY: both only set a number that later allocations go by.
+    // SAFETY: both calls only set a parameter for later allocations.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
         libc::mallopt(libc::M_TOP_PAD, STEP_BYTES);
     }
 }
 
-/// Other C libraries have one heap anyway.
+/// Other C libraries use one heap anyway.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn share_one() {}

@@ -1,11 +1,11 @@
-//! How this program came here, by where it lies: what updates it, and by which path settings may name it.
+//! How this program was installed, judged by its path: how to update it, and which path settings should name.
 
 use std::path::{Path, PathBuf};
 
 use crate::Environment;
 use crate::paths::System;
 
-/// What has installed a program.
+/// How a program was installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Installer {
     Npm,
@@ -18,7 +18,7 @@ pub(crate) enum Installer {
 }
 
 impl Installer {
-    /// By where the program lies; `None` if it could be anything, such as an archive that was unpacked.
+    /// Judged by the path. `None` if unknown, for example an unpacked archive.
     pub(crate) fn of(program: &Path) -> Option<Self> {
         let has = |name: &str| program.components().any(|part| part.as_os_str() == name);
         let environment = program.parent().and_then(Path::parent);
@@ -47,7 +47,7 @@ impl Installer {
         }
     }
 
-    /// What brings the newest version.
+    /// The command that updates it.
     pub(crate) fn update(self) -> &'static str {
         match self {
             Self::Npm => "npm install -g context-graph@latest",
@@ -61,8 +61,8 @@ impl Installer {
     }
 }
 
-/// Who runs a program out of a cache of its own, by the folders that these caches have. What lies there is gone one day, and
-/// a hook that names it blocks every tool call from then on.
+/// The tool that runs a program from its own cache, judged by the names of the folders. Caches are emptied
+/// one day, and then a hook that names such a path would block every tool call.
 pub(crate) fn runner_of_a_cache(program: &Path) -> Option<&'static str> {
     let parts: Vec<&str> = program.components().filter_map(|part| part.as_os_str().to_str()).collect();
     let in_a_row = |row: &[&str]| parts.windows(row.len()).any(|window| window == row);
@@ -74,8 +74,8 @@ pub(crate) fn runner_of_a_cache(program: &Path) -> Option<&'static str> {
     runners.into_iter().find(|(_, rows)| rows.iter().any(|row| in_a_row(row))).map(|(name, _)| name)
 }
 
-/// The path to name a program by: where its own folder carries the version and an update removes it, the link on the PATH
-/// that leads to it.
+/// The path that settings should name. If the program's folder contains the version, an update removes it;
+/// then it is the link on the `PATH` that points to it.
 pub(crate) fn lasting_path(program: PathBuf) -> PathBuf {
     if !matches!(Installer::of(&program), Some(Installer::Homebrew | Installer::Nix)) {
         return program;

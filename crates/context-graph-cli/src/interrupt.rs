@@ -1,5 +1,5 @@
-//! What happens when the user breaks off: programs that were started are ended, and a temporary folder or half a file does
-//! not stay behind. Nobody listens before there is such a thing, and hooks never have one.
+//! Cleans up when the user interrupts us: ends the programs that we started and removes temporary folders and
+//! half-written files. The signal listener starts with the first of these, and hooks never have any.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 static LISTENS: AtomicBool = AtomicBool::new(false);
 static LEFT: Mutex<Left> = Mutex::new(Left { paths: Vec::new(), programs: Vec::new() });
 
-/// What would be left behind.
+/// What has to be cleaned up.
 struct Left {
     paths: Vec<PathBuf>,
-    /// Each leads a group of its own.
+    /// Each is the leader of its own process group.
     programs: Vec<u32>,
 }
 
-/// Something that is removed if the process is ended by a signal while this value lives.
+/// A path that is removed if a signal ends the process while this value lives.
 #[derive(Debug)]
 pub(crate) struct RemovedOnInterrupt(PathBuf);
 
@@ -36,7 +36,7 @@ impl Drop for RemovedOnInterrupt {
     }
 }
 
-/// Starts a program that is to be ended with this process. Once that has begun, no further one is started.
+/// Starts a program that is ended together with this process. Once that has begun, no new one is started.
 pub(crate) fn start(spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
     if !LISTENS.load(Ordering::Relaxed) {
         return spawn();
@@ -47,7 +47,7 @@ pub(crate) fn start(spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<Chi
     Ok(child)
 }
 
-/// A program has ended by itself.
+/// Call this when a program has ended by itself.
 pub(crate) fn ended(program: u32) {
     if LISTENS.load(Ordering::Relaxed) {
         left().programs.retain(|known| *known != program);
@@ -71,12 +71,13 @@ mod unix {
 
     use super::{LISTENS, left};
 
-    /// How often, and after what pause, something is tried again that is not gone yet.
+    /// How often, and with what pause, we try again if something is not gone yet.
     const TRIES: usize = 50;
     const PAUSE: Duration = Duration::from_millis(10);
 
-    /// Has a thread wait for the signals that end a process. Afterwards the signal does what it does, so that whoever
-    /// started the process sees how it ended. Where that cannot be set up, all is as without it.
+    /// Starts a thread that waits for the signals that end a process. After cleaning up, the signal has its
+    /// usual effect, so that our parent process sees how we ended. If this cannot be set up, there is no
+    /// clean-up.
     pub(super) fn listen() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
@@ -84,7 +85,7 @@ mod unix {
             LISTENS.store(true, Ordering::Relaxed);
             std::thread::spawn(move || {
                 if let Some(signal) = signals.forever().next() {
-                    // Held until the end: nothing new begins.
+                    // The lock is held until the end, so that nothing new starts.
                     let left = left();
                     left.programs.iter().for_each(|program| end(*program));
                     left.paths.iter().for_each(|path| remove(path));
@@ -94,7 +95,8 @@ mod unix {
         });
     }
 
-    /// Ends a program with all that it started. Whoever waits for it goes on waiting, and takes note of its end.
+    /// Ends a program with everything that it started. The thread that waits for the program collects its
+    /// exit status.
     fn end(program: u32) {
         let Some(group) = i32::try_from(program).ok().filter(|id| *id > 1).and_then(Pid::from_raw) else {
             return;

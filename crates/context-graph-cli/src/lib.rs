@@ -1,7 +1,7 @@
 //! `context-graph`: one native binary behind every Claude Code hook.
 //!
-//! This crate is the edge: arguments, environment, clock, stdin and stdout. What could serve another program lives
-//! in the crates below it.
+//! This crate is the edge: arguments, environment, clock, stdin and stdout. Code that another program could
+//! use is in the crates below it.
 
 use std::ffi::OsString;
 use std::time::Instant;
@@ -46,7 +46,7 @@ pub use context_graph_policy::config::schema as policy_schema;
 pub use environment::Environment;
 pub use exit_status::ExitStatus;
 
-/// Runs the command line of this process, the program's name included.
+/// Runs the command line of this process. The first argument is the program's name.
 pub fn main(args: &[OsString]) -> ExitStatus {
     let started = Instant::now();
     commands::run(args, started)

@@ -1,7 +1,7 @@
 //! The binary: everything it does is in the library.
 //!
-//! On Linux the C library calls us directly. Rust's own start reads `/proc/self/maps` and sets up a stack for
-//! overflow reports, which costs a hook more than answering the event does.
+//! On Linux the C library calls our `main` directly. Rust's own start-up code reads `/proc/self/maps` and
+//! sets up a stack for overflow reports. For a hook, that costs more than answering the event.
 #![cfg_attr(all(target_os = "linux", not(test)), no_main)]
 
 #[cfg(all(target_os = "linux", not(test)))]
@@ -13,20 +13,21 @@ mod start {
     // SAFETY: this is the one `main` of the program, with the signature that C expects.
     #[unsafe(no_mangle)]
     extern "C" fn main(_count: c_int, words: *const *const c_char) -> c_int {
-        // SAFETY: ignoring a signal installs no handler. Writing to a closed pipe then is an error to be handled.
+        // SAFETY: ignoring a signal installs no handler. After that, writing to a closed pipe returns an
+        // error.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-        // SAFETY: this is what the C library gave us.
+        // SAFETY: the C library passed us these pointers.
         let args = unsafe { arguments(words) };
         let status = c_int::from(context_graph_cli::main(&args) as u8);
-        // SAFETY: every writer has flushed and nothing is registered to run at the end. Looking for it would only bring
-        // in more of the C library.
+        // SAFETY: every writer has been flushed and nothing is registered to run at exit. `exit` would only
+        // link more of the C library.
         unsafe { libc::_exit(status) }
     }
 
-    /// The command line. Not every C library lets Rust find it without Rust's own start.
+    /// The command line. With some C libraries, Rust cannot find it without its own start-up code.
     ///
     /// # Safety
-    /// `words` ends with a null pointer and points to strings until then, as C promises `main`.
+    /// `words` is a list of C strings that ends with a null pointer, as C guarantees for `main`.
     unsafe fn arguments(words: *const *const c_char) -> Vec<OsString> {
         let mut args = Vec::with_capacity(8);
         // SAFETY: every step stays before the null pointer that ends the list.

@@ -1,10 +1,10 @@
-//! How paths look on each system. Nothing here asks the system: the tests of all of them run on any.
+//! How paths look on each system. Nothing here asks the system, so the tests for all systems run on any.
 
 use std::path::{Path, PathBuf};
 
 use crate::environment::is_settled;
 
-/// The systems that differ in where things are.
+/// Systems with different paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum System {
     Linux,
@@ -13,7 +13,7 @@ pub(crate) enum System {
 }
 
 impl System {
-    /// The one that this was built for.
+    /// The system that this was built for.
     pub(crate) const fn here() -> Self {
         if cfg!(windows) {
             Self::Windows
@@ -24,7 +24,7 @@ impl System {
         }
     }
 
-    /// Where an organisation puts settings that nobody else can override.
+    /// Where an organisation puts settings that nobody can override.
     pub(crate) fn managed_settings(self) -> PathBuf {
         PathBuf::from(match self {
             Self::Linux => "/etc/claude-code",
@@ -33,17 +33,17 @@ impl System {
         })
     }
 
-    /// Where the user's own configuration is: where `XDG_CONFIG_HOME` says, else where the system has it.
+    /// The user's configuration folder: `XDG_CONFIG_HOME`, or the system's default.
     pub(crate) fn config_home(self, home: &Path, xdg: Option<PathBuf>, app_data: Option<PathBuf>) -> PathBuf {
         let usual = || match (self, app_data) {
             (Self::Windows, Some(app_data)) => app_data,
             _ => home.join(".config"),
         };
-        // By the standard a relative one is to be ignored.
+        // The XDG standard says that relative paths are to be ignored.
         xdg.filter(|named| is_settled(named)).unwrap_or_else(usual)
     }
 
-    /// The files that a program's name may stand for.
+    /// The file names that a program's name may stand for.
     pub(crate) fn program_names(self, name: &str) -> Vec<String> {
         let has_ending =
             [".exe", ".cmd", ".bat"].iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));
@@ -56,14 +56,13 @@ impl System {
     }
 }
 
-/// The name of the folder in which the client keeps the transcripts of a project: its path, with a dash for everything
-/// that is neither letter nor digit.
+/// The folder name under which the client keeps a project's transcripts: the project's path, with a dash for
+/// everything that is neither letter nor digit.
 pub(crate) fn transcript_folder_name(root: &str) -> String {
     root.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// A Windows path as people and programs write it. Asked for the real path of a file, Windows puts a prefix before it
-/// that many programs do not understand.
+/// Removes the `\\?\` prefix that Windows puts before a canonical path: many programs do not understand it.
 pub(crate) fn without_verbatim_prefix(path: String) -> String {
     match path.strip_prefix(r"\\?\") {
         Some(rest) => {

@@ -1,7 +1,7 @@
-//! Running another program: in time, with bounded output, and with nothing left behind.
+//! Runs another program: with a timeout, with limited output, and with nothing left behind.
 //!
-//! The one place that starts processes and waits for them. Gates, signals and questions to other programs differ only in
-//! what they are fed and in which part of their output is worth keeping.
+//! The only place that starts processes and waits for them. Gates, signals and version queries differ only in
+//! their input and in the part of the output that is kept.
 
 mod group;
 mod output;
@@ -20,23 +20,23 @@ use crate::interrupt;
 pub(crate) use group::in_its_own_group;
 use output::{Keep, Listener};
 
-/// How much of a gate's output is kept: its end, where the failure is told.
+/// How much of a gate's output is kept: its end, where the failure is reported.
 const GATE_OUTPUT: usize = 16 * 1024;
-/// How much of each of a signal's outputs is kept: its beginning, where the answer is.
+/// How much of a signal's stdout and of its stderr is kept: the beginning, where the answer is.
 const SIGNAL_OUTPUT: usize = 64 * 1024;
-/// How much of each output of a program that was asked something is kept.
+/// How much of stdout and of stderr is kept for other programs.
 const REPLY_OUTPUT: usize = 1024 * 1024;
-/// How long the last words of a command that has ended may take to arrive.
+/// How long we wait for the last output of a command that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-/// Shortest and longest pause between two looks at whether a command has ended.
+/// Shortest and longest pause between two checks whether a command has ended.
 const POLL: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// By itself, with this code; without one where a signal ended it.
+    /// By itself, with this exit code; `None` if a signal killed it.
     Exited(Option<i32>),
-    /// It was killed when its time was over.
+    /// It was killed at its timeout.
     TimedOut,
     /// It could not be started.
     NotStarted(String),
@@ -47,7 +47,7 @@ pub(crate) enum End {
 pub(crate) struct Ended {
     /// How it ended.
     pub(crate) end: End,
-    /// The end of what it said, on both channels.
+    /// The end of its output, stdout and stderr together.
     pub(crate) output: String,
 }
 
@@ -57,14 +57,14 @@ impl Ended {
     }
 }
 
-/// What a program said that was asked something.
+/// The output of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reply {
     /// How it ended.
     pub(crate) end: End,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// From the start to the end of the program, or until its time was over.
+    /// From the start to the end of the program, or to its timeout.
     pub(crate) took: Duration,
 }
 
@@ -74,7 +74,7 @@ impl Reply {
     }
 }
 
-/// Runs a shell command in `folder`, with both of its channels as one.
+/// Runs a shell command in `folder`, with stdout and stderr in one pipe.
 pub(crate) fn run_shell(command: &str, folder: &Path, timeout: Duration) -> Ended {
     let mut command = shell(command);
     command.current_dir(folder);
@@ -86,7 +86,7 @@ pub(crate) fn run_shell(command: &str, folder: &Path, timeout: Duration) -> Ende
     Ended { end: ran.end, output: ran.said.pop().unwrap_or_default() }
 }
 
-/// Runs a signal's command in `folder`, feeding it the event.
+/// Runs a signal's command in `folder`, with the event on stdin.
 pub(crate) fn run_signal(signal: &Signal, folder: &Path, event: &[u8]) -> SignalOutcome {
     let mut command = shell(&signal.command);
     command.current_dir(folder);
@@ -98,7 +98,7 @@ pub(crate) fn run_signal(signal: &Signal, folder: &Path, event: &[u8]) -> Signal
     }
 }
 
-/// Asks a program one thing: stdin in, both outputs back.
+/// Runs a program with this stdin and returns its output.
 pub(crate) fn ask(command: Command, stdin: &[u8], timeout: Duration) -> Reply {
     question(command, stdin, timeout, REPLY_OUTPUT)
 }
@@ -122,17 +122,18 @@ fn question(command: Command, stdin: &[u8], timeout: Duration, most: usize) -> R
     Reply { end: ran.end, stdout, stderr, took: ran.took }
 }
 
-/// A program that was run: how it ended, what it said on each of its pipes, and how long it took.
+/// A program that was run: how it ended, the output from each of its pipes, and how long it took.
 struct Ran {
     end: End,
     said: Vec<String>,
     took: Duration,
 }
 
-/// What a command writes to, and our ends of it.
+/// Stdout and stderr of a command, and our ends of the pipes.
 type Channels = (Stdio, Stdio, Vec<PipeReader>);
 
-/// Runs a program. At the timeout it is killed with everything that it started, and so is what it leaves behind.
+/// Runs a program. At the timeout it is killed with everything that it started. What it leaves running in the
+/// background is killed too.
 fn run(
     command: Command,
     timeout: Duration,
@@ -148,8 +149,8 @@ fn run(
             return Ran { end, said: Vec::new(), took: started.elapsed() };
         }
     };
-    // Feeding and reading go on beside each other: a full pipe in one direction must not stop the other. Nobody waits
-    // for these threads; a descendant that left the group may keep a pipe open without end.
+    // Writing and reading happen in parallel: a full pipe in one direction must not block the other. We do
+    // not join these threads, because a descendant that left the group may keep a pipe open forever.
     if let Some(mut pipe) = child.stdin.take() {
         let stdin = stdin.to_vec();
         thread::spawn(move || pipe.write_all(&stdin));
@@ -160,14 +161,14 @@ fn run(
     drop(closed);
     let status = wait(&mut child, started + timeout, &all_closed);
     let took = started.elapsed();
-    // What it left running in the background must not outlive it.
+    // Nothing may stay in the background.
     group::kill(child.id());
     if status.is_none() {
         let _ = child.kill();
         let _ = child.wait();
     }
     interrupt::ended(child.id());
-    // Nothing is ever sent here: the channel ends when all pipes do.
+    // Nothing is ever sent: the channel closes when all pipes are closed.
     let _ = all_closed.recv_timeout(LAST_WORDS);
     let end = status.map_or(End::TimedOut, |status| End::Exited(status.code()));
     Ran { end, said: listeners.iter().map(Listener::heard).collect(), took }
@@ -181,15 +182,15 @@ fn start(
     let (stdout, stderr, readers) = channels()?;
     in_its_own_group(&mut command);
     command.stdin(if is_fed { Stdio::piped() } else { Stdio::null() });
-    // The command's ends of the pipes go with `command`; held any longer, reading would never end.
+    // `command` owns the other ends of the pipes and drops them here. Otherwise reading would never end.
     let child = interrupt::start(|| command.stdout(stdout).stderr(stderr).spawn())?;
     Ok((child, readers))
 }
 
-/// How the process ended, or nothing when the time is over first.
+/// How the process ended; `None` at the timeout.
 ///
-/// Outputs mostly end with the program that writes them, so it is looked at again as soon as they do: the time that it
-/// took is then not that of a pause.
+/// Pipes usually close when their program ends, so we check again as soon as they do. Otherwise the measured
+/// time would include a pause.
 fn wait(child: &mut Child, until: Instant, all_closed: &mpsc::Receiver<()>) -> Option<ExitStatus> {
     let (shortest, longest) = POLL;
     let mut pause = shortest;
@@ -210,7 +211,7 @@ fn wait(child: &mut Child, until: Instant, all_closed: &mpsc::Receiver<()>) -> O
     }
 }
 
-/// A line for the system's shell.
+/// A command for the system's shell.
 pub(crate) fn shell(command: &str) -> Command {
     let (program, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("/bin/sh", "-c") };
     let mut shell = Command::new(program);

@@ -1,4 +1,4 @@
-//! Progress of long work, on stderr, if it is a terminal.
+//! Shows progress of long work on stderr, if it is a terminal.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::Environment;
 
-/// Work that is done sooner is not worth a line.
+/// Shorter work shows no progress.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// A bar that comes, grows and goes.
+/// A progress bar that appears when needed.
 #[derive(Debug)]
 pub(crate) struct Progress {
     doing: &'static str,
@@ -25,14 +25,14 @@ impl Progress {
         Self { doing, watched, due: Instant::now() + PATIENCE, bar: None }
     }
 
-    /// Says nothing where the work's own output is what is looked at.
+    /// Shows nothing if the bar would disturb the work's own output.
     #[must_use]
     pub(crate) fn unless(mut self, disturbing: bool) -> Self {
         self.watched &= !disturbing;
         self
     }
 
-    /// Says that so many of so many are done.
+    /// Reports that `done` of `of` steps are finished.
     pub(crate) fn tell(&mut self, done: u64, of: u64) {
         if !self.watched || Instant::now() < self.due {
             return;
@@ -48,7 +48,7 @@ impl Progress {
         bar.set_position(done);
     }
 
-    /// Takes the bar away again.
+    /// Removes the bar.
     pub(crate) fn done(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();

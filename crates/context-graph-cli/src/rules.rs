@@ -1,5 +1,5 @@
-//! The rules in force, at the edge: reads their files from disk and runs the commands that policies ask for. What the rules
-//! mean is the policy crate's.
+//! Loads the rules in force: reads their files and runs the commands that policies ask for. What the rules
+//! mean is defined in the policy crate.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::{Environment, crash, heap, process};
 
 pub(crate) use context_graph_policy::rules::{FILE, POLICIES};
 
-/// This process, as the rules see it.
+/// This process, for the policy crate.
 struct Process;
 
 impl Host for Process {
@@ -50,12 +50,12 @@ pub(crate) fn of(environment: &Environment, files: &ProjectFiles<'_>) -> Rules {
     with_standing(environment, files, files.standing())
 }
 
-/// The same, as if the user had trusted the project: to look at what its files say.
+/// The same, as if the user had trusted the project. It shows what the project's files say.
 pub(crate) fn as_written(environment: &Environment) -> Rules {
     with_standing(environment, &ProjectFiles::of(environment), Standing::Trusted)
 }
 
-/// The rules in force, and as they would be with these lines at the end of the user's own file: to see what they would do.
+/// The rules in force with `lines` added to the user's own file, to see what they would do.
 pub(crate) fn with_lines(environment: &Environment, lines: &str) -> Rules {
     let files = ProjectFiles::of(environment);
     let text = read_users(&user_file(environment)).map(|text| Some(text.unwrap_or_default() + "\n" + lines));
@@ -84,7 +84,7 @@ fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing,
     Rules::new(sources, &Process)
 }
 
-/// The actions that an event starts, without reading the rest of the rules.
+/// The actions for an event, without reading the other rules.
 pub(crate) fn actions_of(environment: &Environment, files: &ProjectFiles<'_>, event: &Event) -> Vec<Action> {
     let user = user_file(environment);
     rules::actions_of(
@@ -101,8 +101,8 @@ pub(crate) fn user_file(environment: &Environment) -> PathBuf {
     environment.config_home.join("context-graph").join(FILE)
 }
 
-/// The text of the user's own policy file. A file that somebody else may have written does not count: it could open what
-/// the user has closed.
+/// The text of the user's own policy file. A file that another account may have written does not count,
+/// because it could allow what the user denies.
 pub(crate) fn read_users(path: &Path) -> Text {
     match read_own(path, MAX_FILE) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned()),
@@ -111,7 +111,7 @@ pub(crate) fn read_users(path: &Path) -> Text {
     }
 }
 
-/// What a policy may know of the session.
+/// What a policy may know about the session.
 pub(crate) fn session_view(session: Option<Session>) -> Value {
     let Some(session) = session else { return Value::Null };
     let counters = &session.state.counters;

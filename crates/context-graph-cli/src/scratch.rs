@@ -15,12 +15,12 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes one where the system keeps temporary files.
+    /// Creates it where the system keeps temporary files.
     pub(crate) fn new(purpose: &str) -> io::Result<Self> {
         let base = std::env::temp_dir();
         let path = base.join(format!("context-graph-{purpose}-{}", &random_name()?[..12]));
         create(&path)?;
-        // The name as programs will see it: a temporary folder may be a link.
+        // The path that programs will see, since the temporary folder may be a link.
         let path = std::fs::canonicalize(&path).unwrap_or(path);
         Ok(Self { on_interrupt: Some(RemovedOnInterrupt::new(&path)), path })
     }
@@ -29,7 +29,7 @@ impl Scratch {
         &self.path
     }
 
-    /// Leaves the folder there.
+    /// Does not remove the folder on drop.
     pub(crate) fn keep(&mut self) {
         self.on_interrupt = None;
     }

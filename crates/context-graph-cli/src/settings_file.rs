@@ -1,8 +1,8 @@
 //! The client's settings file on disk: read whole, replaced atomically, never half written.
 //!
-//! A link is followed where it is the user's own: one of the project's settings to elsewhere in the project, one of the
-//! user's settings to elsewhere in the user's home, as programs do that keep such files in a repository. A link that a
-//! checkout brings could lead to any file of the user's that is JSON.
+//! A link is followed only inside its owner's area: from the project's settings to a file in the project, and
+//! from the user's settings to a file in the user's home. Some people keep such files in a repository. Any
+//! other link could come from a checkout and lead to any JSON file of the user.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::{Environment, terminal};
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// The project's, shared by all who work on it.
+    /// The project's, shared by everybody who works on it.
     Project,
     /// The project's, on this machine only.
     Local,
@@ -28,7 +28,7 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// What `init` and `uninstall` are told to mean it.
+    /// The flag of `init` and `uninstall` that selects it.
     pub(crate) fn flag(self) -> &'static str {
         match self {
             Self::Project => " --shared",
@@ -44,9 +44,9 @@ pub(crate) struct SettingsFile {
     path: PathBuf,
     memory: PathBuf,
     scope: Scope,
-    /// What our notes of it are called.
+    /// The name of our notes about it.
     name: String,
-    /// What a link must not lead out of.
+    /// The folder that a link must not leave.
     fence: PathBuf,
     environment: Environment,
 }
@@ -66,7 +66,7 @@ impl SettingsFile {
         Self::at(environment, scope, path, memory, name.to_owned())
     }
 
-    /// The file of another agent. None has one for a single user in a single project: that is the user's.
+    /// The file of another agent. Other agents have no file for one user in one project; we use the user's.
     pub(crate) fn of_agent(environment: &Environment, client: &AgentClient, scope: Scope) -> Self {
         let (path, memory) = match scope {
             Scope::Project => {
@@ -91,12 +91,12 @@ impl SettingsFile {
         &self.path
     }
 
-    /// The folder with what we remember of it: copies, and how to give the exact bytes back.
+    /// The folder with our notes: copies, and how to restore the exact bytes.
     pub(crate) fn memory(&self) -> &Path {
         &self.memory
     }
 
-    /// The text; `None` if there is no file. What is not valid text is refused and left alone.
+    /// The text; `None` if there is no file. A file that is not valid text is refused and left alone.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
         let path = self.real_path()?;
         match safe_open::read_regular(&path, MAX_BYTES) {
@@ -108,7 +108,7 @@ impl SettingsFile {
         }
     }
 
-    /// Writes an installation, and remembers how to give back the bytes from before the first one.
+    /// Writes an installation and notes how to restore the bytes from before the first one.
     pub(crate) fn apply(&self, before: Option<&str>, edited: &Edited, now_ms: i64) -> Result<(), Failure> {
         self.replace(before, edited.text.as_deref(), now_ms)?;
         let Some(undo) = edited.undo.clone() else { return Ok(()) };
@@ -121,7 +121,7 @@ impl SettingsFile {
         self.keep(&name, &format!("{}\n{text}", tag(&seal, &name, &text)))
     }
 
-    /// Seals our notes: a note that somebody edited could make us write anything into the settings.
+    /// Seals our notes. Otherwise somebody could edit a note and make us write anything into the settings.
     fn seal(&self) -> Result<Seal, Failure> {
         let of = match self.scope {
             Scope::User => self.environment.user_folder()?.seal()?,
@@ -130,7 +130,7 @@ impl SettingsFile {
         Ok(of.derive("install", &[]))
     }
 
-    /// Keeps a copy of what is there, then puts `text` in its place. A link stays a link.
+    /// Keeps a copy of the current text, then replaces it with `text`. A link stays a link.
     pub(crate) fn replace(
         &self,
         before: Option<&str>,
@@ -143,7 +143,7 @@ impl SettingsFile {
         let target = self.real_path()?;
         let Some(text) = text else {
             std::fs::remove_file(&self.path).map_err(|error| self.failed("remove", &error))?;
-            // Folders that are empty now were most likely made for the file.
+            // If these folders are empty now, they were probably created for the file.
             let above = self.path.ancestors().skip(1).take_while(|folder| *folder != self.fence);
             for folder in above {
                 if std::fs::remove_dir(folder).is_err() {
@@ -155,11 +155,11 @@ impl SettingsFile {
         write_atomically(&target, text.as_bytes()).map_err(|error| self.failed("write", &error))
     }
 
-    /// Where the file is that a link in its place leads to.
+    /// The path of the file, with links resolved.
     fn real_path(&self) -> Result<PathBuf, Failure> {
         let real = match std::fs::canonicalize(&self.path) {
             Ok(real) => real,
-            // A link to nowhere must not make a file there.
+            // A dangling link must not create a file.
             Err(error) if error.kind() == io::ErrorKind::NotFound && !self.path.is_symlink() => {
                 let folder = self.path.parent().unwrap_or(&self.path);
                 match std::fs::canonicalize(folder) {
@@ -189,7 +189,7 @@ impl SettingsFile {
             .with_next_step("nothing was changed; remove the link, or edit that file by hand")
     }
 
-    /// What has to be remembered to give the exact bytes back. A note that does not bear our seal is none.
+    /// How to restore the exact bytes. A note without our seal is ignored.
     pub(crate) fn undo(&self) -> Option<Undo> {
         let name = self.undo_name();
         let bytes = Folder::open(&self.memory).and_then(|memory| memory.read(&name, MAX_BYTES)).ok()?;
@@ -218,7 +218,7 @@ impl SettingsFile {
         format!("{}.undo", self.name)
     }
 
-    /// Removes the copies that were kept of it, and the folder with them if nothing else is there.
+    /// Removes the copies, and their folder if nothing else is in it.
     pub(crate) fn forget_copies(&self) {
         let Ok(memory) = std::fs::read_dir(&self.memory) else { return };
         for entry in memory.flatten() {
@@ -227,13 +227,13 @@ impl SettingsFile {
             }
         }
         let _ = std::fs::remove_dir(&self.memory);
-        // The user's own lies in a folder that may have been made for it.
+        // The user's notes may be in a folder that was created only for them.
         if let Some(folder) = self.memory.parent().filter(|_| self.scope == Scope::User) {
             let _ = std::fs::remove_dir(folder);
         }
     }
 
-    /// Keeps a copy, which is as secret as the settings are.
+    /// Keeps a copy that is as private as the settings.
     fn keep(&self, name: &str, text: &str) -> Result<(), Failure> {
         let above = self.memory.parent().unwrap_or(&self.memory);
         let kept = std::fs::create_dir_all(above).and_then(|()| {
@@ -257,16 +257,15 @@ impl SettingsFile {
     }
 }
 
-/// The tag of a note, as text.
 fn tag(seal: &Seal, name: &str, text: &str) -> String {
     let tag = seal.tag("undo", &[name.as_bytes(), text.as_bytes()]);
     format!("{:032x}", u128::from_be_bytes(tag))
 }
 
-/// No settings are larger.
+/// Upper limit for settings.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
-/// Writes a file beside its place and moves it there, with the mode that the old one had.
+/// Writes a temporary file beside the target and renames it, with the mode of the old file.
 fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
@@ -286,7 +285,7 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Those of the old file; a new one is for everybody to read, as a file of a project is.
+/// The mode of the old file. A new file is readable for everybody, like other files of a project.
 fn new_permissions(file: &std::fs::File, old: Option<&std::fs::Metadata>) -> io::Result<()> {
     if let Some(old) = old {
         return file.set_permissions(old.permissions());

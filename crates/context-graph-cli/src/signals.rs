@@ -1,13 +1,13 @@
-//! Signals: how a handler is set, and how it ends the process with an answer.
+//! Unix signals: how a handler is set, and how it ends the process with an answer.
 #![cfg(unix)]
 #![expect(unsafe_code, reason = "signal handlers are only to be had from libc")]
 
 use libc::c_int;
 
-/// Has `handler`, which does nothing but what a signal handler may, run when the signal comes.
+/// Installs `handler` for this signal. It must be async-signal-safe.
 pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) {
-    // SAFETY: a zeroed sigaction is a valid one and outlives the call; the handler has the signature that goes with the
-    // flags, which never ask for more about the signal.
+    // SAFETY: a zeroed sigaction is valid, and it outlives the call. The flags never include `SA_SIGINFO`, so
+    // the handler has the right signature.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_flags = flags & !libc::SA_SIGINFO;
@@ -16,11 +16,11 @@ pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int)
     }
 }
 
-/// Writes an answer to stdout and a complaint to stderr, and ends the process with this status. For handlers: nothing here
-/// allocates or locks. A short write is not repaired: the reader is not reading.
+/// Writes the answer to stdout and the complaint to stderr, and ends the process. It is for signal handlers:
+/// nothing here allocates or locks. A short write is not repeated, because then nobody is reading.
 pub(crate) fn end_with(answer: &[u8], complaint: &[u8], status: u8) -> ! {
     let _ = rustix::io::write(rustix::stdio::stdout(), answer);
     let _ = rustix::io::write(rustix::stdio::stderr(), complaint);
-    // SAFETY: it takes a number, ends the process and is async-signal-safe.
+    // SAFETY: `_exit` is async-signal-safe and takes only a number.
     unsafe { libc::_exit(c_int::from(status)) }
 }

@@ -7,7 +7,7 @@ pub(crate) use context_graph_events::words::counted;
 use context_graph_events::words::{name, tame};
 use context_graph_storage::store::Counts;
 
-/// What became of a session's calls: each counted once, by its id or as the audit puts it together.
+/// The results of a session's calls. Each call is counted once, by its id or as the audit matches it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Calls {
     pub(crate) all: u64,
@@ -15,12 +15,12 @@ pub(crate) struct Calls {
     pub(crate) failed: u64,
     pub(crate) interrupted: u64,
     pub(crate) denied: u64,
-    /// Without an answer on record, or put off.
+    /// No answer on record, or deferred.
     pub(crate) open: u64,
 }
 
 impl Calls {
-    /// As the record tells them.
+    /// From the audit records.
     pub(crate) fn on_record(counts: Counts) -> Self {
         let of = |outcome| counts.of(outcome);
         Self {
@@ -33,7 +33,7 @@ impl Calls {
         }
     }
 
-    /// As far as the session can tell by itself, where there is no record to ask: it counts results, not calls.
+    /// From the session's own counters, if there are no records. They count results, not calls.
     pub(crate) fn as_counted(counters: &Counters) -> Self {
         let (all, denied) = (counters.calls(), counters.calls_denied);
         let (succeeded, failed, interrupted) =
@@ -43,7 +43,7 @@ impl Calls {
     }
 }
 
-/// What a session came to, in a few lines.
+/// A summary of the session.
 pub(crate) fn of(session: &Session, calls: Calls) -> String {
     let counters = &session.state.counters;
     let open = if calls.open > 0 { format!(", {} without an answer", calls.open) } else { String::new() };
@@ -83,12 +83,12 @@ pub(crate) fn of(session: &Session, calls: Calls) -> String {
     lines.join("\n")
 }
 
-/// How alike a session is to the one it continues, in words.
+/// How similar a session is to the one it continues, in words.
 pub(crate) fn likeness(likeness: f32) -> String {
     format!("likeness to it {likeness:.2}, by words and files that other sessions lack")
 }
 
-/// How long a session lasted. What its sender said is told with what was measured.
+/// How long a session lasted: the duration that the sender claimed, and the one that we measured.
 pub(crate) fn lasted(session: &Session) -> String {
     match session.stated_duration_ms() {
         Some(ms) => format!("{} ({} measured)", duration(ms), duration(session.measured_ms())),
@@ -96,7 +96,7 @@ pub(crate) fn lasted(session: &Session) -> String {
     }
 }
 
-/// How a session ended, with the client's word for it; nothing while it goes on.
+/// How a session ended, with the client's reason; `None` if it goes on.
 pub(crate) fn ended(session: &Session) -> Option<String> {
     let end = session.state.end?;
     Some(match session.state.end_reason.as_deref() {
@@ -105,7 +105,7 @@ pub(crate) fn ended(session: &Session) -> Option<String> {
     })
 }
 
-/// A number with its thousands apart.
+/// A number with separated thousands.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut told = String::with_capacity(digits.len() + digits.len() / 3);
@@ -118,7 +118,7 @@ pub(crate) fn thousands(number: u64) -> String {
     told
 }
 
-/// A session's id as people type it: its beginning is enough. Those of other agents begin with their name.
+/// The first part of a session's id, enough to type. Ids from other agents begin with the agent's name.
 pub(crate) fn short_id(id: &str) -> String {
     let name = match Agent::of_session(id) {
         Agent::ClaudeCode => 0,

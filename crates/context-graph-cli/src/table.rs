@@ -1,4 +1,4 @@
-//! Answers for people and programs on stdout.
+//! Prints results on stdout, for people and for programs.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -11,14 +11,14 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::visible_json::visible;
 use crate::{Environment, terminal};
 
-/// Columns under a heading. On a narrow terminal those further right go first; the first one stays.
+/// Prints a table. On a narrow terminal, columns are dropped from the right; the first one always stays.
 pub(crate) fn print(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Outcome {
     let droppable: Vec<&str> = heading.iter().skip(1).rev().copied().collect();
     print_dropping(heading, &droppable, "", rows)
 }
 
-/// Columns under a heading. On a narrow terminal the `droppable` ones go, in this order; what is
-/// too wide then is cut. The `hidden` one is not shown at all.
+/// Prints a table. On a narrow terminal, the `droppable` columns are dropped in this order; then cells that
+/// are too wide are cut. The `hidden` column is never shown.
 pub(crate) fn print_dropping(
     heading: &[&str],
     droppable: &[&str],
@@ -61,12 +61,12 @@ pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> 
     print_text(&text)
 }
 
-/// Text of our own, as it is: what comes from elsewhere has been made safe for a terminal.
+/// Prints our own text as it is. Foreign parts must already be safe for a terminal.
 pub(crate) fn print_text(text: &str) -> Outcome {
     written(terminal::print(terminal::shown(text).as_bytes()))
 }
 
-/// Text of our own, through a pager where it is longer than the terminal.
+/// Prints our own text, with a pager if it is longer than the screen.
 pub(crate) fn page(text: &str) -> Outcome {
     if terminal::is_longer_than_the_screen(text) && through_pager(text, false) {
         return Ok(());
@@ -74,7 +74,7 @@ pub(crate) fn page(text: &str) -> Outcome {
     print_text(text)
 }
 
-/// Text of our own, shown until the reader has seen enough.
+/// Shows our own text in a pager until the reader leaves.
 pub(crate) fn read_at_leisure(text: &str) -> Outcome {
     if through_pager(text, true) {
         return Ok(());
@@ -87,12 +87,11 @@ pub(crate) fn read_at_leisure(text: &str) -> Outcome {
 fn through_pager(text: &str, stays: bool) -> bool {
     let Some(mut pager) = Environment::pager(stays) else { return false };
     let Ok(mut child) = pager.stdin(Stdio::piped()).spawn() else { return false };
-    // One who leaves early has seen enough.
+    // A reader may leave before the end; that is no error.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(terminal::shown(text).as_bytes()));
     child.wait().is_ok()
 }
 
-/// One JSON value.
 pub(crate) fn print_json(value: &Value) -> Outcome {
     written(terminal::print(visible(&format!("{value:#}\n")).as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! Text for people. What an agent or a file said must not drive the terminal it is shown on.
+//! Text for people. Text from an agent or a file must not control the terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use crate::Environment;
 use context_graph_events::words::is_invisible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The text with control characters made visible. Line breaks are kept only where asked for.
+/// Makes control characters visible. Line breaks stay only with `keep_lines`.
 pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -24,7 +24,7 @@ pub(crate) fn plain(text: &str, keep_lines: bool) -> String {
     out
 }
 
-/// Text for people as their terminal can show it.
+/// Text with only those characters that the terminal can show.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || Environment::reads_unicode() {
         return Cow::Borrowed(text);
@@ -32,7 +32,8 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(ascii(text))
 }
 
-/// Signs that we print, and what stands for them in ASCII: of one column too, so that tables stay tables.
+/// Characters that we print and their ASCII replacements. Both are one column wide, so that tables stay
+/// aligned.
 const SIGNS: [(&str, char); 15] = [
     ("…", '~'),
     ("·–—─━╌▄▅", '-'),
@@ -85,7 +86,7 @@ fn columns() -> Option<usize> {
     None
 }
 
-/// As much of a line as a terminal of this width shows on one.
+/// Cuts a line to this width.
 pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| line.width() > *width) else { return line.to_owned() };
     let mut left = width.saturating_sub(1);
@@ -99,7 +100,7 @@ pub(crate) fn fit(line: &str, width: Option<usize>) -> String {
     fitting
 }
 
-/// What a line is painted with, where colours are welcome.
+/// The colour of a line, if colours are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Colour {
     None,
@@ -108,7 +109,8 @@ pub(crate) enum Colour {
     Grey,
 }
 
-/// A line that was made safe, in its colour; as it is where stdout is no terminal or colours are not welcome.
+/// Paints a line that is safe for a terminal. Without colours if stdout is not a terminal or the user does
+/// not want them.
 pub(crate) fn painted(line: &str, colour: Colour) -> String {
     let code = match colour {
         Colour::None => return line.to_owned(),
@@ -140,7 +142,7 @@ fn rows() -> Option<usize> {
     None
 }
 
-/// Writes all of it to stdout. False if it could not be written; a reader that has gone away is no error of ours.
+/// Writes everything to stdout. False if that failed; a closed pipe is not a failure.
 pub(crate) fn print(bytes: &[u8]) -> bool {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
@@ -153,12 +155,12 @@ pub(crate) fn print(bytes: &[u8]) -> bool {
     }
 }
 
-/// One line for people on stderr.
+/// Prints one line for people on stderr.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "context-graph: {}", shown(&plain(text, false)));
 }
 
-/// Lines of our own for people on stderr, as they are.
+/// Prints our own lines on stderr as they are.
 pub(crate) fn note(lines: &str) {
     let _ = std::io::stderr().lock().write_all(shown(lines).as_bytes());
 }
@@ -168,12 +170,12 @@ pub(crate) fn agreed(yes: bool, question: &str) -> bool {
     yes || asked(&format!("{question} [y/N]")).is_some_and(|answer| matches!(&*answer, "y" | "yes"))
 }
 
-/// Whether somebody is there to be asked.
+/// Whether there is a person at a terminal to ask.
 pub(crate) fn is_asked() -> bool {
     std::io::stdin().is_terminal()
 }
 
-/// What a person answers, in small letters. Without a terminal nobody is asked.
+/// The answer of a person, in lower case. `None` without a terminal.
 pub(crate) fn asked(question: &str) -> Option<String> {
     if !is_asked() {
         return None;

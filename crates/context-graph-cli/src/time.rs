@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, Local, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone, Utc};
 
-/// A moment a person wrote: a span before now (`90s`, `15m`, `2h`, `3d`, `2w`), a date or a date and time.
+/// Parses a time that a person wrote: a span before now (`90s`, `15m`, `2h`, `3d`, `2w`), a date, or a date
+/// and time.
 pub(crate) fn parse(text: &str, now_ms: i64) -> Result<i64, String> {
     let text = text.trim();
     if let Some(ms) = span(text) {
@@ -41,19 +42,19 @@ fn moment(ms: i64) -> DateTime<Local> {
     Utc.timestamp_millis_opt(ms).single().unwrap_or_default().with_timezone(&Local)
 }
 
-/// Date and time.
+/// Date and time, local.
 pub(crate) fn local(ms: i64) -> String {
     moment(ms).format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// A moment in few columns: today's by the time of day, others by day and minute.
+/// A short form: the time of day for today, otherwise day and minute.
 pub(crate) fn local_short(ms: i64, now_ms: i64) -> String {
     let (moment, now) = (moment(ms), moment(now_ms));
     let format = if moment.date_naive() == now.date_naive() { "%H:%M:%S" } else { "%m-%d %H:%M" };
     moment.format(format).to_string()
 }
 
-/// The time of day alone.
+/// Only the time of day.
 pub(crate) fn local_clock(ms: i64) -> String {
     moment(ms).format("%H:%M:%S%.3f").to_string()
 }

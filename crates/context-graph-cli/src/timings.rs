@@ -1,4 +1,4 @@
-//! Where the time of a hook went, shown by `--timings`. When off: one look at a flag.
+//! Shows how long each stage of a hook took (`--timings`). When off: one look at a flag.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -6,35 +6,35 @@ use std::time::{Duration, Instant};
 
 use crate::clock;
 
-/// The stages of a hook and when each was over.
+/// The stages of a hook and when each ended.
 #[derive(Debug)]
 pub(crate) struct Timings {
     /// `None` when off.
     laps: Option<RefCell<Vec<(&'static str, Instant)>>>,
-    /// What it took until the first stage.
+    /// The time before the first stage.
     start: Duration,
 }
 
 impl Timings {
-    /// Takes the time from now on, where that is wanted.
+    /// Starts measuring, if wanted.
     pub(crate) fn new(wanted: bool) -> Self {
         if !wanted {
             return Self { laps: None, start: Duration::ZERO };
         }
-        // No clock tells to the microsecond when a process was made. But until here it has done nothing but run, so its
-        // processor time is what it took to bring it here, our reading of the arguments included.
+        // No clock has the start time of a process to the microsecond. But so far this process has only been
+        // running, so its processor time is the time since its start.
         let start = clock::processor_time().unwrap_or_default();
         Self { laps: Some(RefCell::new(vec![("", Instant::now())])), start }
     }
 
-    /// A stage is over.
+    /// Call this at the end of a stage.
     pub(crate) fn passed(&self, stage: &'static str) {
         if let Some(laps) = &self.laps {
             laps.borrow_mut().push((stage, Instant::now()));
         }
     }
 
-    /// The stages and what they took, a line each; `None` when off.
+    /// The stages and their times, one per line; `None` when off.
     pub(crate) fn told(&self) -> Option<String> {
         let laps = self.laps.as_ref()?.borrow();
         let stages = laps.windows(2).map(|pair| (pair[1].0, pair[1].1 - pair[0].1));

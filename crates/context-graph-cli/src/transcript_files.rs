@@ -1,4 +1,4 @@
-//! The client's transcripts that someone names: files, folders of them, or patterns.
+//! Finds the transcripts that a user names: files, folders or patterns.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use context_graph_policy::effects::glob;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 
-/// All that these paths name, in the order of their names.
+/// All files for these paths, sorted by name.
 pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -19,7 +19,7 @@ pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Follows a path, or all that a pattern names where the shell has left it to us.
+/// Adds the file or folder, or all matches of a pattern that the shell has not expanded.
 fn expand(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     let pattern = path.to_string_lossy();
     let Some(first) = pattern.find(['*', '?', '[']).filter(|_| !path.exists()) else {
@@ -39,7 +39,7 @@ fn expand(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The file itself, or every transcript below a folder.
+/// Adds the file itself, or every transcript below a folder.
 pub(crate) fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if !path.is_dir() {
         std::fs::metadata(path)?;
@@ -50,7 +50,7 @@ pub(crate) fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<
         std::fs::read_dir(path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     entries.sort();
     for entry in entries {
-        // Links to folders could lead round in circles.
+        // Links to folders could form a loop.
         if (entry.is_dir() && !entry.is_symlink())
             || entry.extension().is_some_and(|extension| extension == "jsonl")
         {
@@ -60,10 +60,10 @@ pub(crate) fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<
     Ok(())
 }
 
-/// So much of a transcript is read to find out its branch.
+/// How much of a transcript is read to find its branch.
 const BEGINNING: u64 = 64 * 1024;
 
-/// The branch that the client says it was on, in one of the first lines of a transcript. Nothing but a plain file is read.
+/// The git branch that the client notes in the first lines of a transcript. Only regular files are read.
 pub(crate) fn branch(path: &Path) -> Option<String> {
     use std::io::Read as _;
 

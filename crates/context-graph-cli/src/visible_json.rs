@@ -1,5 +1,4 @@
-//! JSON that no terminal can be driven with and that loses nothing: characters that are not to be seen are written as
-//! escapes.
+//! JSON that is safe to print on a terminal and loses nothing: invisible characters are written as escapes.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -8,14 +7,14 @@ use context_graph_events::words::is_invisible;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// JSON as text, of one line or several, with nothing invisible in it. Outside of strings JSON has no such characters but
-/// line breaks, and in strings it has no line breaks.
+/// Escapes invisible characters in JSON text, on one or several lines. Outside strings, the only invisible
+/// characters in JSON are line breaks; inside strings there are no line breaks.
 pub(crate) fn visible(json: &str) -> Cow<'_, str> {
     if !json.contains(is_hidden) {
         return Cow::Borrowed(json);
     }
     let mut out = Vec::with_capacity(json.len() + 16);
-    // Writing to memory cannot fail, and whole characters are written.
+    // Writing to memory cannot fail, and only whole characters are written.
     let _ = write_fragment(&mut out, json);
     Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }

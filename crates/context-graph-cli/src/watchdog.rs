@@ -1,56 +1,57 @@
-//! Answers in time, whatever the rest of the process is stuck in.
+//! Answers in time, even if the rest of the process is stuck.
 //!
-//! A hook that outlives its timeout is killed and its answer thrown away, and then the tool runs. So before the
-//! budget is spent a prepared answer is written and the process ends. On Unix a timer signal does it, which costs
-//! one system call where a thread would cost more than the rest of the hook.
+//! The client kills a hook that exceeds its timeout, ignores its answer and runs the tool. So a prepared
+//! answer is written shortly before, and the process ends. On Unix this is done by a timer signal: it costs
+//! one system call, where a thread would cost more than the rest of the hook.
 //!
-//! A budget is for what we do, not for a machine that is too busy to let us: on Linux, time in which the process was
-//! ready to run and got no processor does not count, up to [`GRACE`].
+//! The budget is for our own work, not for a busy machine: on Linux, time in which the process was ready to
+//! run but got no processor does not count, up to [`GRACE`].
 
 use std::time::Duration;
 
 use context_graph_events::agents::Reply;
 
-/// How long a process that gets no processor is waited for beyond its budget. The client's own timeout is later.
+/// How far the budget is extended if the process gets no processor. The client's own timeout is later.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// For people.
 const LATE: &[u8] = b"context-graph: the hook's time was over before it had an answer\n";
 
-/// What is written when the time is over.
+/// What is written when the budget is used up.
 #[derive(Debug)]
 pub(crate) enum Late {
-    /// Texts and two numbers, put together only then: most hooks are in time.
+    /// Texts and two numbers. They are put together only when needed, since most hooks are in time.
     Told {
-        /// What follows each other.
+        /// The parts, in order.
         parts: &'static [Part],
-        /// How long the hook might have taken, in milliseconds.
+        /// The hook's budget, in milliseconds.
         budget_ms: u64,
-        /// When it was ended, in milliseconds.
+        /// When the hook was ended, in milliseconds.
         end_ms: u64,
     },
-    /// Whole, because it depends on what was decided.
+    /// A finished answer, because it depends on what was decided.
     Made(Vec<u8>),
-    /// Whole, for another agent than Claude Code.
+    /// A finished answer for an agent other than Claude Code.
     Rendered(Reply),
 }
 
-/// A piece of an answer that is put together late.
+/// A part of an answer that is put together late.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
-    /// This text.
+    /// A fixed text.
     Text(&'static [u8]),
-    /// How long the hook might have taken.
+    /// The hook's budget.
     Budget,
-    /// When it was ended.
+    /// When the hook was ended.
     End,
 }
 
-/// More than any answer has that is put together late.
+/// Longer than any answer that is put together late.
 const LONGEST: usize = 2048;
 
 impl Late {
-    /// The bytes. A signal handler calls this: nothing here allocates or locks. What does not fit is left out.
+    /// The answer's bytes. A signal handler calls this: nothing here allocates or locks. What does not fit is
+    /// left out.
     fn write<'b>(&'b self, buffer: &'b mut [u8; LONGEST]) -> &'b [u8] {
         let (parts, budget_ms, end_ms) = match self {
             Self::Told { parts, budget_ms, end_ms } => (*parts, *budget_ms, *end_ms),
@@ -73,7 +74,7 @@ impl Late {
         &buffer[..length]
     }
 
-    /// What goes to stderr, and how the process ends.
+    /// The text for stderr and the exit status.
     fn end(&self) -> (&[u8], u8) {
         match self {
             Self::Rendered(reply) if !reply.stderr.is_empty() => (reply.stderr.as_bytes(), reply.exit),
@@ -82,19 +83,18 @@ impl Late {
         }
     }
 
-    /// The same where there is time.
+    /// The same, outside a signal handler.
     #[cfg(any(test, not(unix)))]
     pub(crate) fn to_vec(&self) -> Vec<u8> {
         self.write(&mut [0; LONGEST]).to_vec()
     }
 }
 
-/// A number in digits.
+/// A number in decimal digits.
 fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
     let mut first = digits.len();
     loop {
         first -= 1;
-        // The remainder is a digit.
         digits[first] = b'0' + u8::try_from(number % 10).unwrap_or(0);
         number /= 10;
         if number == 0 {
@@ -103,13 +103,13 @@ fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
     }
 }
 
-/// Has `late` written to stdout and the process ended once `after` has passed, unless [`disarm`]
-/// is called before. Arming again replaces time and answer.
+/// After this time, writes `late` to stdout and ends the process, unless [`disarm`] is called first. Arming
+/// again replaces time and answer.
 pub(crate) fn arm(after: Duration, late: Late) {
     imp::arm(after.max(Duration::from_millis(1)), late);
 }
 
-/// Calls it off. To be done before the real answer is written, so that only one is.
+/// Stops the timer. Call it before the real answer is written, so that there is only one answer.
 pub(crate) fn disarm() {
     imp::disarm();
 }
@@ -126,19 +126,20 @@ mod imp {
     use super::{GRACE, LONGEST, Late};
     use crate::signals;
 
-    /// Grace that is left, in microseconds.
+    /// The rest of the grace time, in microseconds.
     static GRACE_LEFT: AtomicU64 = AtomicU64::new(0);
-    /// How long the process has waited for a processor, in nanoseconds, as far as that was made up for.
+    /// How long the process has waited for a processor, in nanoseconds, as far as the timer was extended for
+    /// it.
     static WAITED: AtomicU64 = AtomicU64::new(0);
     /// Whether a timer was ever set.
     static RUNNING: AtomicBool = AtomicBool::new(false);
-    /// What is written when the time is over: leaked, so that the handler may read it at any moment.
+    /// What is written when the time is over. It is leaked, so that the handler can read it at any moment.
     static ANSWER: AtomicPtr<Late> = AtomicPtr::new(std::ptr::null_mut());
 
     extern "C" fn on_alarm(_signal: libc::c_int) {
-        // SAFETY: it is null or points to an answer that was leaked and is never changed.
+        // SAFETY: it is null or points to a leaked answer that is never changed.
         let Some(late) = (unsafe { ANSWER.load(Ordering::Acquire).as_ref() }) else { return };
-        // What was interrupted may be about to look at its error number.
+        // The interrupted code may be about to read `errno`.
         let error = errno::errno();
         if wait_for_what_was_withheld() {
             errno::set_errno(error);
@@ -148,14 +149,14 @@ mod imp {
         signals::end_with(late.write(&mut [0; LONGEST]), complaint, status);
     }
 
-    /// Sets the timer again for as long as the process was kept from running. Called from the signal handler: nothing
-    /// here allocates or locks.
+    /// Sets the timer again for the time in which the process could not run. A signal handler calls this:
+    /// nothing here allocates or locks.
     fn wait_for_what_was_withheld() -> bool {
         let waited = run_delay_ns();
         let withheld = waited.saturating_sub(WAITED.swap(waited, Ordering::AcqRel)) / 1000;
         let left = GRACE_LEFT.load(Ordering::Acquire);
         let more = withheld.min(left);
-        // Less than a millisecond is not worth another round.
+        // Under a millisecond, another round is not worth it.
         if more < 1000 {
             return false;
         }
@@ -164,7 +165,7 @@ mod imp {
         true
     }
 
-    /// How long this process has been ready to run without running, in nanoseconds; 0 where the system does not say.
+    /// How long this process was ready to run but did not run, in nanoseconds; 0 if the system does not tell.
     #[cfg(target_os = "linux")]
     fn run_delay_ns() -> u64 {
         use rustix::fs::{Mode, OFlags, open};
@@ -172,7 +173,7 @@ mod imp {
         let file = open(c"/proc/self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
         let read = file.and_then(|file| rustix::io::read(file, &mut text[..]));
         let end = read.unwrap_or(0).min(text.len());
-        // The second number of three.
+        // The second of three numbers.
         let mut fields = text[..end].split(|byte| *byte == b' ');
         let digits = fields.nth(1).unwrap_or(&[]);
         digits
@@ -186,19 +187,19 @@ mod imp {
     }
 
     pub(super) fn arm(after: Duration, late: Late) {
-        // An earlier timer must not give the new answer before its time.
+        // An earlier timer must not write the new answer too soon.
         if RUNNING.swap(true, Ordering::AcqRel) {
             set_timer(Duration::ZERO);
         }
         GRACE_LEFT.store(u64::try_from(GRACE.as_micros()).unwrap_or(0), Ordering::Release);
         ANSWER.store(Box::leak(Box::new(late)), Ordering::Release);
-        // A call that is interrupted while the timer is set again goes on as if nothing had been.
+        // With `SA_RESTART`, system calls that the signal interrupts continue.
         signals::handle(libc::SIGALRM, on_alarm, libc::SA_RESTART);
         set_timer(after);
     }
 
-    /// The timer may run on: without an answer the handler does nothing, and what it interrupts goes on. That spares
-    /// every hook two system calls.
+    /// The timer keeps running: without an answer the handler does nothing, and the interrupted code
+    /// continues. That saves two system calls in every hook.
     pub(super) fn disarm() {
         ANSWER.store(std::ptr::null_mut(), Ordering::Release);
     }

@@ -1,14 +1,14 @@
-//! Sessions that never were, in the shapes that the client sends: prompts, calls one after the other and side by side,
-//! failures, refusals, breaks, subagents.
+//! Invented sessions in the shapes that the client sends: prompts, calls in sequence and in parallel,
+//! failures, denials, interruptions, subagents.
 
 use std::path::Path;
 
 use context_graph_core::session::{EventRecord, Ruling};
 use serde_json::{Map, Value, json};
 
-/// The newest session ends about here.
+/// About when the newest session ends.
 const NOW_MS: i64 = 1_793_000_000_000;
-/// Sessions begin this far apart.
+/// The time between the starts of two sessions.
 const APART_MS: i64 = 6_000_000;
 
 /// A session.
@@ -19,7 +19,7 @@ pub(crate) struct Story {
     pub(crate) records: Vec<EventRecord>,
 }
 
-/// The session of this number of so many, with about as many records as asked for.
+/// Session number `number` of `of`, with about `length` records.
 pub(crate) fn session(number: u64, of: u64, length: u64, folder: &Path) -> Story {
     let mut chance = Chance(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d);
     let started_ms = NOW_MS - i64::try_from(of - number).unwrap_or(0) * APART_MS;
@@ -30,7 +30,7 @@ pub(crate) fn session(number: u64, of: u64, length: u64, folder: &Path) -> Story
         prompt: 0,
         calls: 0,
         records: Vec::new(),
-        // What a session is about: a few files and a few words that come again and again.
+        // What a session is about: a few files and words that appear again and again.
         files: (0..6 + chance.below(20)).map(|_| chance.path()).collect(),
         words: (0..250).map(|_| chance.word()).collect(),
         chance,
@@ -67,7 +67,7 @@ impl Teller {
             let side_by_side = if self.chance.below(4) == 0 { 2 + self.chance.below(3) } else { 1 };
             self.batch(side_by_side);
         }
-        // One turn in thirty is broken off.
+        // One turn in thirty is interrupted.
         if self.chance.below(30) > 0 {
             let message = self.text(20, 120);
             self.say("Stop", json!({"stop_hook_active": false, "last_assistant_message": message}));
@@ -173,7 +173,7 @@ impl Teller {
         });
     }
 
-    /// Words, from so many to so many, most of them of the session's own.
+    /// Between `from` and `to` words, most of them the session's own.
     fn text(&mut self, from: u64, to: u64) -> String {
         let count = from + self.chance.below(to - from + 1);
         let mut text = String::new();
@@ -196,7 +196,7 @@ fn add(object: &mut Value, more: Option<&Value>) {
     }
 }
 
-/// Numbers that look like chance and are the same each time.
+/// Pseudo-random numbers that are the same in every run.
 struct Chance(u64);
 
 impl Chance {
@@ -216,7 +216,7 @@ impl Chance {
         usize::try_from(self.below(length as u64)).unwrap_or(0)
     }
 
-    /// A word of two to four syllables: enough of them share their letters that looking for one is not too easy.
+    /// A word of two to four syllables. Many words share letters, so that searching for one is not too easy.
     fn word(&mut self) -> String {
         const BEGINNINGS: [&str; 20] = [
             "b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "w", "st", "tr", "pr",

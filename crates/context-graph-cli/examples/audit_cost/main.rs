@@ -32,7 +32,7 @@ fn main() -> Outcome {
     }
 }
 
-/// Fills a store. Every number decides what it stands for, so that the same numbers make the same store.
+/// Fills a store. The same numbers always make the same store.
 fn make(folder: &Path, sessions: u64, records: u64) -> Outcome {
     std::fs::create_dir_all(folder)?;
     let place = StateFolder::open_or_create(
@@ -44,7 +44,7 @@ fn make(folder: &Path, sessions: u64, records: u64) -> Outcome {
     let started = Instant::now();
     let (mut made, mut bytes) = (0, 0);
     for number in 0..sessions {
-        // Sessions differ in length: the last makes up for the rest.
+        // Sessions differ in length; the last one takes the rest.
         let share = (records - made) / (sessions - number);
         let length = if number + 1 == sessions { share } else { share / 2 + share * (number % 11) / 10 };
         let told = made_up::session(number, sessions, length, folder);

@@ -1,4 +1,4 @@
-//! The questions, each asked by a process of its own.
+//! The questions. Each is asked by its own process.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -11,7 +11,7 @@ use crate::Outcome;
 /// How often each question is asked.
 const RUNS: usize = 9;
 
-/// Asks everything and prints how long it took.
+/// Asks all questions and prints how long they took.
 pub(crate) fn run(folder: &Path, binary: &Path) -> Outcome {
     let folder = std::fs::canonicalize(folder)?;
     let binary = std::fs::canonicalize(binary)?;
@@ -21,7 +21,7 @@ pub(crate) fn run(folder: &Path, binary: &Path) -> Outcome {
     let (took, _) = ask(&["maintain"])?;
     println!("`maintain`, takes the words in: {} ms\n", took.as_millis());
 
-    // A call and a session from the middle, to look them up.
+    // A call and a session from the middle of the store, to look up.
     let (_, listed) =
         ask(&["audit", "log", "--tool", "Bash", "--limit", "1", "--until", "2026-06-01", "--json"])?;
     let listed: Value = serde_json::from_slice(&listed.stdout)?;

@@ -1,8 +1,8 @@
-//! A program and all that it starts, as one group that can be ended as a whole.
+//! A program and everything that it starts, as one process group that can be killed together.
 
 use std::process::Command;
 
-/// Has a program and all that it starts be one group, which can be ended as a whole.
+/// Puts a program, and everything that it starts, into its own process group.
 #[cfg(unix)]
 pub(crate) fn in_its_own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
@@ -12,12 +12,12 @@ pub(crate) fn in_its_own_group(command: &mut Command) {
 #[cfg(not(unix))]
 pub(crate) fn in_its_own_group(_command: &mut Command) {}
 
-/// Ends the group of a program that was started in one of its own.
+/// Kills the process group of a program that was started in its own.
 #[cfg(unix)]
 pub(super) fn kill(leader: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
     let group = i32::try_from(leader).ok().filter(|id| *id > 1).and_then(Pid::from_raw);
-    // One that has ended already cannot be killed.
+    // It may have ended already.
     let _ = group.map(|group| kill_process_group(group, Signal::KILL));
 }
 

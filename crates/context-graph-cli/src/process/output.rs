@@ -1,10 +1,10 @@
-//! What a program says, read beside everything else.
+//! Reads the output of a program in its own thread.
 
 use std::io::{PipeReader, Read as _};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-/// Which part of an output is kept. The rest is read and dropped, so that the command is not held up.
+/// Which part of the output is kept. The rest is read and dropped, so that the program is not blocked.
 #[derive(Clone, Copy)]
 pub(super) enum Keep {
     First(usize),
@@ -26,11 +26,11 @@ impl Keep {
     }
 }
 
-/// A thread that reads a pipe to its end, and what it has heard so far.
+/// A thread that reads a pipe to its end, and what it has read so far.
 pub(super) struct Listener(Arc<Mutex<Vec<u8>>>);
 
 impl Listener {
-    /// Reads on until the pipe ends, and lets go of `closed` then.
+    /// Reads until the pipe ends, then drops `closed`.
     pub(super) fn start(mut pipe: PipeReader, keep: Keep, closed: mpsc::Sender<()>) -> Self {
         let heard = Arc::<Mutex<Vec<u8>>>::default();
         let into = heard.clone();
@@ -45,7 +45,7 @@ impl Listener {
         Self(heard)
     }
 
-    /// What was kept of it so far.
+    /// What was kept so far.
     pub(super) fn heard(&self) -> String {
         self.0.lock().map(|kept| String::from_utf8_lossy(&kept).into_owned()).unwrap_or_default()
     }

@@ -103,7 +103,7 @@ fn much_input_that_nobody_reads_and_much_output_do_not_block() {
 fn the_time_taken_is_that_of_the_program_alone() {
     let quick = asked("setsid sleep 5 & exit 0", "", 10_000);
     assert!(quick.succeeded() && quick.took < Duration::from_secs(1), "{quick:?}");
-    // Who says nothing more is still waited for.
+    // A program that has closed its output is still waited for.
     let slow = asked("exec >&- 2>&-; sleep 0.3; exit 3", "", 10_000);
     assert_eq!(slow.end, End::Exited(Some(3)));
     assert!(slow.took >= Duration::from_millis(300), "{slow:?}");

@@ -1,5 +1,5 @@
-//! The files of a project that configure it, and whether the user has trusted them. Each is read at most once by a
-//! process, so that the text that was checked is the text that is used.
+//! The files that configure a project, and whether the user has trusted them. A process reads each file at
+//! most once, so that the text that was checked is the text that is used.
 
 use std::cell::OnceCell;
 use std::io;
@@ -19,7 +19,7 @@ pub(crate) const MAX_FILE: u64 = 256 * 1024;
 /// The folder of policies; `None` if there is none.
 type Policies = Option<(Vec<PolicyFile>, Vec<RegoError>)>;
 
-/// What a project's state folder says about what counts in the project.
+/// The files in a project's state folder that change what is in force.
 #[derive(Debug)]
 pub(crate) struct ProjectFiles<'a> {
     environment: &'a Environment,
@@ -31,7 +31,7 @@ pub(crate) struct ProjectFiles<'a> {
 }
 
 impl<'a> ProjectFiles<'a> {
-    /// Those of the project that the environment is of. Nothing is read yet.
+    /// The files of the environment's project. Nothing is read yet.
     pub(crate) fn of(environment: &'a Environment) -> Self {
         Self {
             environment,
@@ -56,7 +56,8 @@ impl<'a> ProjectFiles<'a> {
     /// The policy file.
     pub(crate) fn policy(&self) -> &Text {
         self.policy.get_or_init(|| {
-            // Whatever a link leads to is not the project's to say, and neither is that nothing is there.
+            // If the state folder is a link, its target does not speak for the project, not even by being
+            // empty.
             if self.folder.is_symlink() {
                 return Err(format!("{} is a link", self.folder.display()));
             }
@@ -64,7 +65,7 @@ impl<'a> ProjectFiles<'a> {
         })
     }
 
-    /// Where the user's own configuration is, for every project.
+    /// The path of the user's own configuration, for every project.
     pub(crate) fn users_config_path(&self) -> PathBuf {
         self.environment.config_home.join("context-graph").join(config::FILE)
     }
@@ -96,7 +97,7 @@ impl<'a> ProjectFiles<'a> {
         is_nothing(self.policy()) && is_nothing(self.config()) && !has_policies()
     }
 
-    /// How they stand with the user.
+    /// Whether the user has trusted them.
     pub(crate) fn standing(&self) -> Standing {
         *self.standing.get_or_init(|| {
             if self.is_empty() {
@@ -109,23 +110,24 @@ impl<'a> ProjectFiles<'a> {
         })
     }
 
-    /// How they stand, if that was asked before or is known without reading more than what decides about it.
+    /// The same, if it has been determined before; reads nothing.
     pub(crate) fn standing_if_known(&self) -> Option<Standing> {
         self.standing.get().copied()
     }
 
-    /// The project's real path, which trust is bound to.
+    /// The project's real path. Trust is bound to it.
     pub(crate) fn place(&self) -> Option<PathBuf> {
         std::fs::canonicalize(self.root()).ok()
     }
 
-    /// Whether what passes for the user's lies in the project or its repository: settings that come with a checkout can
-    /// name another home for a hook.
+    /// Whether a folder that seems to be the user's lies in the project or its repository: settings in a
+    /// checkout can name another home for a hook.
     pub(crate) fn bring(&self, folder: &Path) -> bool {
         self.environment.is_brought(folder)
     }
 
-    /// All of them as one digest; `None` if one cannot be read: then we do not know what would be trusted.
+    /// One digest of all files. `None` if one cannot be read, because then we do not know what would be
+    /// trusted.
     pub(crate) fn digest(&self) -> Option<Digest> {
         let place = self.place()?;
         let policy = self.policy().as_ref().ok()?.as_deref();
@@ -134,7 +136,7 @@ impl<'a> ProjectFiles<'a> {
         if errors.iter().any(|error| matches!(error.kind, RegoErrorKind::Read(_))) {
             return None;
         }
-        // Nobody but the policy file runs them.
+        // Only the policy file runs scripts.
         let scripts = if policy.is_some() { scripts::read(&self.folder)? } else { Vec::new() };
         let named = [(rules::FILE, policy), (config::FILE, config)];
         let named = named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.as_bytes())));
@@ -155,9 +157,9 @@ fn read_text(path: &Path) -> Text {
     }
 }
 
-/// Whether there is such a folder. One that cannot be read is there: what it says must not be passed over in silence.
-/// Opening it is cheaper than asking about it, because the standard library follows the first question that fails with
-/// a second one, about the kernel.
+/// Whether the folder exists. A folder that cannot be read counts as existing, so that its rules are not
+/// silently ignored. Opening is cheaper than `metadata`: when its first call fails, the standard library
+/// makes a second one to see whether the kernel supports it.
 fn is_there(folder: &Path) -> bool {
     !std::fs::read_dir(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

@@ -1,5 +1,6 @@
-//! Trust in a project's files, at the edge: [`ProjectFiles`] reads them once, [`TrustStore`] remembers in the user's own
-//! folder what was trusted, [`told`] what the user was told. What untrusted files may do is the policy crate's to say.
+//! Trust in a project's files: [`ProjectFiles`] reads them once, [`TrustStore`] keeps in the user's own
+//! folder what was trusted, [`told`] remembers what the user was told. What untrusted files may do is defined
+//! in the policy crate.
 
 mod files;
 mod scripts;
@@ -11,7 +12,7 @@ use context_graph_policy::trust::Standing;
 pub(crate) use files::{MAX_FILE, ProjectFiles, Text};
 pub(crate) use store::{TrustStore, TrustedProject};
 
-/// What the user is told about files that are not trusted, in a line; `None` if they count in full.
+/// One line for the user about files that are not trusted; `None` if they count in full.
 pub(crate) fn words(standing: Standing) -> Option<&'static str> {
     match standing {
         Standing::Nothing | Standing::Trusted => None,
@@ -26,8 +27,8 @@ pub(crate) fn words(standing: Standing) -> Option<&'static str> {
     }
 }
 
-/// Trusts what we have just written ourselves, where nothing else was there or all that was there is trusted already.
-/// Says so, in a line.
+/// Trusts files that we have just written ourselves, if there were none before or all of them were trusted.
+/// Returns a line that says so.
 pub(crate) fn keep(before: Standing, environment: &crate::Environment) -> Option<String> {
     let files = ProjectFiles::of(environment);
     if !before.is_in_force() {

@@ -1,14 +1,14 @@
-//! Programs beside the policy file, which its commands run: they are trusted with it.
+//! Programs beside the policy file. Its commands run them, so they are trusted together with it.
 
 use std::path::Path;
 
 use context_graph_storage::safe_open::read_own_unlinked;
 
-/// The folders of them, below the state folder.
+/// Their folders, below the state folder.
 const FOLDERS: [&str; 2] = ["signals", "actions"];
-/// Most of them.
+/// Most files.
 const MAX_FILES: usize = 256;
-/// The largest, in bytes.
+/// Largest file, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
 /// Deepest nesting of folders.
 const MAX_DEPTH: usize = 4;
@@ -37,7 +37,7 @@ fn add(
     for entry in entries {
         let entry = entry.ok()?;
         let path = entry.path();
-        // A name that is no text would look like another one.
+        // Two names that are not valid UTF-8 could look the same.
         let name = format!("{prefix}/{}", entry.file_name().to_str()?);
         if entry.file_type().ok()?.is_dir() {
             if depth == MAX_DEPTH {

@@ -1,7 +1,8 @@
-//! What the user has trusted, in the user's own folder: a small file for each project, named by the project's real path.
+//! What the user has trusted, in the user's own folder: a small file for each project, named after the
+//! project's real path.
 //!
-//! The folder counts only if it is this account's alone, and not if it lies in the project or its repository: settings that
-//! come with a checkout can name another home for our process.
+//! The folder counts only if it belongs to this account alone and is not in the project or its repository:
+//! settings in a checkout can name another home for our process.
 
 use std::fs;
 use std::io;
@@ -13,16 +14,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::Environment;
 
-/// The name of our folder where the user's configuration is.
+/// The name of our folder in the user's configuration folder.
 const OURS: &str = "context-graph";
 /// The name of the folder beside the user's own policy file.
 const FOLDER: &str = "trust";
-/// The form of the files in it.
+/// The format version of the files in it.
 const VERSION: u32 = 1;
-/// The largest of them, in bytes: paths can be long.
+/// Largest file, in bytes: paths can be long.
 const MAX_FILE: u64 = 64 * 1024;
 
-/// The user's folder of trust.
+/// The folder of trusted projects.
 #[derive(Debug)]
 pub(crate) struct TrustStore<'a> {
     environment: &'a Environment,
@@ -41,7 +42,7 @@ pub(crate) struct TrustedProject {
 }
 
 impl TrustedProject {
-    /// What was trusted.
+    /// The digest that was trusted.
     pub(crate) fn digest(&self) -> Option<Digest> {
         Digest::parse(&self.digest)
     }
@@ -52,12 +53,11 @@ impl<'a> TrustStore<'a> {
         Self { environment, folder: environment.config_home.join(OURS).join(FOLDER) }
     }
 
-    /// Where it is.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What was trusted at this place.
+    /// The digest that was trusted at this place.
     pub(crate) fn look_up(&self, place: &Path) -> Option<Digest> {
         let entry = read(&self.folder.join(name(place)))?;
         (entry.project == place && self.trouble().is_none()).then(|| entry.digest()).flatten()
@@ -102,7 +102,7 @@ impl<'a> TrustStore<'a> {
         written.map_err(|error| format!("cannot write to {}: {error}", self.folder.display()))
     }
 
-    /// Trusts nothing at this place any more. False if nothing was trusted there.
+    /// Stops trusting this place. False if nothing was trusted there.
     pub(crate) fn forget(&self, place: &Path) -> Result<bool, String> {
         let file = self.folder.join(name(place));
         match fs::remove_file(&file) {
@@ -131,7 +131,7 @@ impl<'a> TrustStore<'a> {
     }
 }
 
-/// The name of the file that stands for a place.
+/// The file name for a place.
 fn name(place: &Path) -> String {
     let hash = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex();
     format!("{}.json", &hash[..32])

@@ -1,7 +1,7 @@
-//! What the user was told about a project's files, so that each session is told once.
+//! What the user was told about a project's files, so that each session is told only once.
 //!
-//! A line for each session and standing, in a small file of the state folder. A checkout can bring such a file, and
-//! cannot know the sessions that will be.
+//! A small file in the state folder has a line for each session and standing. A checkout can bring such a
+//! file, but it cannot know the ids of future sessions.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
@@ -10,10 +10,11 @@ use context_graph_policy::trust::Standing;
 use context_graph_storage::safe_open::{Access, Folder};
 
 const FILE: &str = "told";
-/// Where it is longer than this, it begins anew.
+/// A longer file starts again from empty.
 const MAX_FILE: u64 = 8 * 1024;
 
-/// Whether this session was not told yet; from now on it was. Where that cannot be remembered it is an error.
+/// Whether this session has not been told yet, and notes that it now has. It is an error if that cannot be
+/// noted.
 pub(crate) fn is_news(state_folder: &Path, session_id: &str, standing: Standing) -> io::Result<bool> {
     let mut line =
         blake3::hash(format!("{}\n{session_id}", standing.as_str()).as_bytes()).to_hex()[..32].to_owned();
