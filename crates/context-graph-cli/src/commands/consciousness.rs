@@ -1,4 +1,4 @@
-//! `context-graph consciousness …`: how a session stands.
+//! `context-graph consciousness …`: the state of a session.
 
 use clap::{Args, Subcommand};
 use context_graph_core::gwt::consciousness::ConsciousnessState;
@@ -54,10 +54,10 @@ pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) ->
     }
 }
 
-/// Reads only the state file: quick enough for a prompt or a status line, and no database needed.
+/// Reads only the state file, without the database: fast enough for a prompt or a status line.
 fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
     let environment = environment.in_project(args.place.project.as_deref());
-    // Looking must not make the folder.
+    // Reading must not create the folder.
     let is_there = environment.state_place(args.place.db_path.as_deref())?.exists();
     let newest = if is_there { newest_open(args, &environment)? } else { None };
     let Some(session) = newest else {
@@ -76,7 +76,7 @@ fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
     table::print_lines([line(&session)])
 }
 
-/// The session in the cache that was written last, of those that were asked for.
+/// The session in the cache that was written last, of those asked for.
 fn newest_open(args: &WhichArgs, environment: &Environment) -> Result<Option<Session>, Failure> {
     let sessions = environment.sessions(args.place.db_path.as_deref())?;
     let mut newest: Option<Session> = None;
@@ -139,7 +139,7 @@ fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environmen
     table::print_lines(lines)
 }
 
-/// What a quadrant says of the work.
+/// What a quadrant says about the work.
 fn meaning(quadrant: JohariQuadrant) -> &'static str {
     match quadrant {
         JohariQuadrant::Open => "usual work that goes on as foreseen",

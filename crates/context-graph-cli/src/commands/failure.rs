@@ -1,4 +1,4 @@
-//! How a command fails: in words with a next step, or in JSON with `--json`.
+//! How a command fails: a message with a next step, or JSON with `--json`.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use super::session::NONE_YET;
 use crate::visible_json::visible;
 use crate::{Environment, ExitStatus, terminal};
 
-/// What a command gives back.
+/// The result of a command.
 pub(crate) type Outcome = Result<(), Failure>;
 
-/// Refuses what only the user may do to a command that an agent runs: by a copy of this program, or by a script, the guard
-/// would not see it.
+/// Refuses to do something for an agent that only the user may do. The guard does not see it if the agent
+/// uses a copy of this program or a script.
 pub(crate) fn refuse_to_agents(what: &str) -> Outcome {
     if !Environment::is_run_by_an_agent() {
         return Ok(());
@@ -30,7 +30,7 @@ pub(crate) struct Failure {
     message: String,
     next_step: Option<String>,
     nothing_there: bool,
-    /// Whether the answer is on stdout already, so that no second one may follow.
+    /// Whether the answer is already on stdout, so that none may follow.
     answered: bool,
 }
 
@@ -39,7 +39,7 @@ impl Failure {
         Self { code, message: message.into(), next_step: None, nothing_there: false, answered: false }
     }
 
-    /// A failure of which all is said already.
+    /// A failure that has already been reported.
     pub(crate) fn said(code: ErrorCode) -> Self {
         Self::new(code, "").answered()
     }
@@ -59,23 +59,22 @@ impl Failure {
         Self { nothing_there: true, ..failure }
     }
 
-    /// What kind of failure it is.
     pub(crate) fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// The same where something was named: that it is not there is a failure.
+    /// The same, when something was named: then it is a failure that it does not exist.
     #[must_use]
     pub(crate) fn of_what_was_named(self) -> Self {
         Self { nothing_there: false, ..self }
     }
 
-    /// Whether there is nothing to look at, which for a list is an answer.
+    /// Whether there is nothing to show. For a list, that is a valid answer.
     pub(crate) fn is_nothing_there(&self) -> bool {
         self.nothing_there
     }
 
-    /// The same failure of a command that has answered on stdout already.
+    /// The same, for a command that has already answered on stdout.
     pub(crate) fn answered(self) -> Self {
         Self { answered: true, ..self }
     }
@@ -85,7 +84,7 @@ impl Failure {
         self
     }
 
-    /// The one form that failures of every verb but the hooks have for programs.
+    /// The JSON form of a failure, the same for every command except hooks.
     fn as_json(&self) -> Value {
         let mut object = json!({"error_code": self.code, "message": self.message});
         if let Some(hint) = &self.next_step {
@@ -94,7 +93,7 @@ impl Failure {
         object
     }
 
-    /// Says it, and how the process ends.
+    /// Prints it and returns the exit status.
     pub(crate) fn report(&self, as_json: bool) -> ExitStatus {
         if self.nothing_there && !as_json {
             terminal::print(format!("{NONE_YET}\n").as_bytes());

@@ -1,4 +1,5 @@
-//! `context-graph import`: past transcripts of Claude Code as sessions and calls, so that the first day has a history.
+//! `context-graph import`: turns past transcripts of Claude Code into sessions and calls, so that there is a
+//! history from the first day.
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, transcript_files};
 
-/// How an imported session ended, as far as we know: that marks it.
+/// The end reason of imported sessions. It marks them as imported.
 const IMPORTED: &str = "imported";
 
 /// Take past sessions in from Claude Code's transcripts
@@ -44,14 +45,14 @@ pub(crate) struct ImportArgs {
     all_projects: bool,
 }
 
-/// What became of the transcripts.
+/// What was done with the transcripts.
 #[derive(Debug, Default)]
 struct Tally {
     imported: usize,
     records: usize,
     known: usize,
     elsewhere: usize,
-    /// Nothing in them that a session is made of, or a subagent's.
+    /// Without anything for a session, or from a subagent.
     empty: usize,
     refused: usize,
 }
@@ -114,7 +115,7 @@ fn told(tally: &Tally) -> Vec<String> {
     lines
 }
 
-/// Takes one transcript in, unless its session is there already. One that is broken off leaves nothing.
+/// Imports one transcript, unless its session exists already. If it fails half-way, nothing is left.
 fn take_in(file: &Path, shelf: &Shelf, all_projects: bool, tally: &mut Tally) -> Outcome {
     let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {
@@ -155,7 +156,7 @@ fn take_in(file: &Path, shelf: &Shelf, all_projects: bool, tally: &mut Tally) ->
     Ok(())
 }
 
-/// A session that is being taken in, in memory.
+/// A session that is being imported, in memory.
 struct Taking<'a> {
     sessions: &'a Sessions,
     id: &'a str,
@@ -183,7 +184,7 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// The session, closed and marked; none where the transcript held none of this name.
+    /// The session, closed and marked as imported; `None` if the transcript has no events of this session.
     fn ended(&mut self) -> Result<Option<Session>, Failure> {
         let Some(session) = &self.session else { return Ok(None) };
         let (path, cwd) = (&session.state.transcript_path, &session.state.cwd);
@@ -203,7 +204,8 @@ impl<'a> Taking<'a> {
 
 impl EventSink for Taking<'_> {
     fn take(&mut self, line: usize, event: Event, at_ms: i64) -> Result<(), DecodeError> {
-        // A transcript may hold what others said: of a session that was forked, or of a subagent.
+        // A transcript may contain events of others: of the session that it was forked from, or of a
+        // subagent.
         if event.session_id() == self.id && self.step(event, at_ms).is_err() {
             self.refuse(line, "");
         }

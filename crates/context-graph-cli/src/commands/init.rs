@@ -1,4 +1,4 @@
-//! `context-graph init` and `uninstall`: our hooks into the client's settings, and out again.
+//! `context-graph init` and `uninstall`: add our hooks to the client's settings, and remove them.
 
 pub(crate) mod agents;
 pub(crate) mod changes;
@@ -33,10 +33,10 @@ use changes::Finder;
 use heading::Heading;
 pub(crate) use uninstall::{UninstallArgs, uninstall};
 
-/// How the program is named where it is to be found on the PATH.
+/// How settings name the program if it is on the `PATH`.
 pub(crate) const PORTABLE: &str = "context-graph";
 
-/// No script of ours is larger.
+/// Upper limit for a script of ours.
 const MAX_SCRIPT: u64 = 1 << 20;
 
 /// Which settings, and how much to ask.
@@ -120,7 +120,7 @@ impl WhereArgs {
         self.agent.is_empty() || self.agent.iter().any(means)
     }
 
-    /// The other agents that are meant; `is_there` says which ones `all` means.
+    /// The other agents that are meant; `is_there` decides which ones `all` includes.
     fn others(
         &self,
         environment: &Environment,
@@ -163,7 +163,7 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> Outcome {
     let scope = args.place.named_scope().or_else(registered).unwrap_or_else(|| ask_for_whom(&args.place));
     let file = SettingsFile::new(&environment, scope);
     let before = file.read()?;
-    // What is required already stays so.
+    // If the program is already required, it stays so.
     let said = before.as_deref().and_then(missing_in).unwrap_or(Missing::GoOn);
     let missing = (scope == Scope::Project).then_some(if args.require { Missing::Block } else { said });
     let is_portable = args.portable || missing.is_some();
@@ -225,7 +225,8 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> Outcome {
     Ok(())
 }
 
-/// Asks for whom, where somebody is there to answer. Settings that a team commits are changed only for who says so.
+/// Asks for whom to install, if somebody can answer. Settings that a team commits are changed only if the
+/// user says so.
 fn ask_for_whom(args: &WhereArgs) -> Scope {
     let question = "For everybody in this repository, or only for me? [everybody/ME]";
     let is_asked = !args.yes && !args.dry_run && !args.json;
@@ -235,10 +236,10 @@ fn ask_for_whom(args: &WhereArgs) -> Scope {
     }
 }
 
-/// Says how to keep one's own settings out of commits, where git would take them in.
+/// Tells how to keep local settings out of commits, if git does not ignore them.
 fn warn_of_commits(root: &Path, file: &Path) {
     let mut git = Command::new("git");
-    // A program that the repository's own configuration names is not run.
+    // The repository's own configuration could name a program here; it must not run.
     git.args(["-c", "core.fsmonitor=false", "check-ignore", "--quiet", "--no-index"])
         .arg(file)
         .current_dir(root);
@@ -250,7 +251,7 @@ fn warn_of_commits(root: &Path, file: &Path) {
     }
 }
 
-/// The project's folder, which must be there. Nothing is written into a home that the user did not name.
+/// The project's folder, which must exist. We never write into a home that may not be the user's.
 fn existing_root(environment: &Environment) -> Result<PathBuf, Failure> {
     if let Some(home) = &environment.refused_home {
         return Err(Failure::usage(format!("HOME is not a plain absolute path: {}", home.display()))
@@ -264,7 +265,7 @@ fn existing_root(environment: &Environment) -> Result<PathBuf, Failure> {
         .with_next_step("name the folder of a project that is there"))
 }
 
-/// What a project remembers is its own; what is installed for the user has no project.
+/// Creates the project's state folder. An installation for the user has no project.
 fn make_state_folder(scope: Scope, environment: &Environment) -> Result<(), Failure> {
     if scope != Scope::User {
         environment.open_state(None)?;
@@ -284,7 +285,7 @@ pub(crate) fn plan(
     plan
 }
 
-/// Makes the hooks in a settings file what they should be, without asking; the file is named.
+/// Updates the hooks in a settings file without asking, and returns the file's path.
 pub(crate) fn bring_up_to_date(
     environment: &Environment,
     scope: Scope,
@@ -297,7 +298,7 @@ pub(crate) fn bring_up_to_date(
     install_unasked(environment, scope, &plan).map(|(path, _)| path)
 }
 
-/// Brings what is planned into a settings file, without asking: which file, and what was changed.
+/// Installs the plan into a settings file without asking. Returns the file's path and the changes.
 pub(crate) fn install_unasked(
     environment: &Environment,
     scope: Scope,
@@ -311,7 +312,7 @@ pub(crate) fn install_unasked(
     Ok((file.path().to_path_buf(), edited))
 }
 
-/// A settings file, what is in it, and what a plan would make of that.
+/// A settings file, its text, and what the plan would change.
 pub(crate) fn planned(
     environment: &Environment,
     scope: Scope,
@@ -324,7 +325,7 @@ pub(crate) fn planned(
     Ok((file, before, edited))
 }
 
-/// Shows what would change, and asks. False when there is nothing to do, or nothing is to be done.
+/// Shows the changes and asks. False if there is nothing to change or the user says no.
 fn proceed(
     args: &WhereArgs,
     file: &SettingsFile,
@@ -369,7 +370,7 @@ fn done(args: &WhereArgs, words: &str) -> Outcome {
     if args.json { Ok(()) } else { table::print_lines([words]) }
 }
 
-/// How long, in seconds, all gates and the longest signal may take.
+/// The time limits of all gates together and of the longest signal, in seconds.
 fn gates_and_signals(rules: &Rules) -> (u64, u64) {
     let config = rules.policy().config();
     let gates = config.stop_gates.iter().map(|gate| u64::from(gate.timeout_seconds)).sum();
@@ -377,7 +378,7 @@ fn gates_and_signals(rules: &Rules) -> (u64, u64) {
     (gates, signals.div_ceil(1000))
 }
 
-/// A gate may take longer than a stop otherwise may, and a signal longer than any hook.
+/// Extends the timeouts: gates run during a stop, and signals during any hook.
 fn leave_time_for_gates(plan: &mut Plan, rules: &Rules) {
     let (gates, signals) = gates_and_signals(rules);
     if gates > 0 {
@@ -386,14 +387,14 @@ fn leave_time_for_gates(plan: &mut Plan, rules: &Rules) {
             hook.entry.status_message = Some("context-graph: what must pass before stopping".to_owned());
         }
     }
-    // Which events ask for signals is the policies' affair, and they change: all that can be asked about wait.
+    // Policies decide which events use signals, and policies change. So every hook gets the time.
     for hook in &mut plan.hooks {
         hook.entry.timeout = hook.entry.timeout.saturating_add(signals);
     }
 }
 
-/// Whether a hook script is one that we generated: it says so itself. Where scripts are generated into unless another
-/// folder is named, one that calls us is enough.
+/// Whether we generated a hook script: it carries our signature. In the default folder for scripts, a script
+/// that calls us is enough.
 pub(crate) fn is_generated(root: &Path) -> impl Fn(&str) -> bool + use<> {
     let root = root.to_path_buf();
     move |script: &str| {

@@ -1,4 +1,4 @@
-//! `maintain`: what is otherwise done by itself after a session.
+//! `maintain`: the upkeep that otherwise runs by itself after a session.
 
 mod adopt;
 mod rebuild;
@@ -19,9 +19,9 @@ use crate::summary::counted;
 use crate::trust::ProjectFiles;
 use crate::{Environment, clock, table, terminal, upkeep};
 
-/// A session that was silent for this long is put away; it can go on all the same.
+/// A session without events for this long is archived; it can still go on later.
 const SILENT_FOR: Duration = Duration::from_hours(24);
-/// The words of a session that was silent for this long are taken in though it has not ended.
+/// A session without events for this long is indexed, although it has not ended.
 const SILENT_MS: i64 = 60 * 60 * 1000;
 
 /// Remove what is older or more than the configuration keeps, and clean up after crashed sessions
@@ -82,12 +82,12 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         let mut store = sessions.store(now_ms)?;
         put_away = sessions.put_away_silent(&mut store, SILENT_FOR, now_ms)?;
         if let Some(store) = &store {
-            // How much is to be kept is not known while the file cannot be read: then everything is.
+            // If the configuration cannot be read, we do not know how much to keep, so we keep everything.
             match Config::in_force(&ProjectFiles::of(&environment)) {
                 Ok(config) => pruned = sessions.prune(store, limits(&config, now_ms), now_ms)?,
                 Err(error) => terminal::complain(&format!("nothing is pruned: {error}")),
             }
-            // So that the next question about the past is answered at once.
+            // So that the next search is fast.
             while store.learn_words(now_ms - SILENT_MS)? > 0 {}
         }
         sessions.shorten_heads();

@@ -1,4 +1,4 @@
-//! The commands, one file a verb.
+//! The commands, one file each.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -43,7 +43,7 @@ mod statusline;
 mod team;
 mod trust;
 
-/// What `--db-path` says of itself, wherever it is an option.
+/// The help text of `--db-path` for every command that has it.
 pub(crate) const DB_PATH_HELP: &str = "Where all state is [env: CONTEXT_GRAPH_DB_PATH] [default: .context-graph/data in \
                                        the project, with journals and caches beside it]";
 
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
     run_any(args, started)
 }
 
-/// Runs whatever is no hook as the client calls it. By itself, for hooks not to carry it along.
+/// Runs everything except a hook as the client calls it. Not inlined, so that the code of hooks stays small.
 #[inline(never)]
 fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
     let command = match Cli::try_parse_from(args) {
@@ -197,7 +197,7 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
     }
 }
 
-/// Whether the answer is for a program, mistakes included.
+/// Whether the answer must be JSON, even for a mistake in the arguments.
 fn asks_for_json(args: &[OsString]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
@@ -207,7 +207,8 @@ fn run_hooks(command: HookCommand, started: Instant) -> ExitStatus {
     hooks::run(command, &environment, started)
 }
 
-/// Help and version are answers; the rest is a mistake, and exits 1 because the client takes 2 for a refusal.
+/// Help and version are answers; the rest are errors. They exit with 1, because the client takes 2 for a
+/// denial.
 fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatus {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         terminal::print(terminal::shown(&error.render().to_string()).as_bytes());
@@ -237,7 +238,8 @@ fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatu
     ExitStatus::Error
 }
 
-/// Whether every verb and option of a command line is known, for the tests of the manual. Files and values need not be there.
+/// Whether every verb and option of a command line exists, for the tests of the manual. The files that it
+/// names need not exist.
 pub fn is_understood(words: &[String]) -> Result<(), String> {
     use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, InvalidSubcommand, UnknownArgument};
     match Cli::try_parse_from(words) {
@@ -253,7 +255,7 @@ pub fn is_understood(words: &[String]) -> Result<(), String> {
     }
 }
 
-/// What somebody may have meant who guessed a verb that there is not.
+/// What somebody probably meant by a verb that does not exist.
 fn meant(args: &[OsString]) -> Option<String> {
     let words: Vec<&str> = args.iter().skip(1).filter_map(|arg| arg.to_str()).collect();
     let quoted = |words: &[&str]| format!("'{}'", words.join(" "));
@@ -284,7 +286,7 @@ pub(crate) fn binary_path() -> Result<String, Failure> {
     as_text(real_path()?)
 }
 
-/// The path that settings name this binary by: one that stays when it is updated.
+/// The path of this binary for settings: one that is still valid after an update.
 pub(crate) fn path_for_settings() -> Result<String, Failure> {
     let path = real_path()?;
     if let Some(runner) = installed::runner_of_a_cache(&path) {
@@ -309,7 +311,8 @@ fn as_text(path: PathBuf) -> Result<String, Failure> {
     path.map(without_verbatim_prefix).map_err(|_| Failure::usage("the path of this binary is not UTF-8"))
 }
 
-/// Reads the name of a project's folder, which must be there: a slip would otherwise look like an empty project.
+/// Parses the path of a project, which must exist. Otherwise a typing mistake would look like an empty
+/// project.
 pub(crate) fn project_folder() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
         if path.is_dir() {
@@ -320,7 +323,7 @@ pub(crate) fn project_folder() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// All of a file, or of stdin where the path is `-`.
+/// The content of a file, or of stdin if the path is `-`.
 pub(crate) fn read_file_or_stdin(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
@@ -340,7 +343,7 @@ mod tests {
 
     use super::Cli;
 
-    /// Every verb by its words, with whether it takes `--json`.
+    /// Every verb, and whether it has `--json`.
     fn leaves<'c>(command: &'c clap::Command, words: &[&'c str], into: &mut Vec<(Vec<&'c str>, bool)>) {
         let mut verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help").peekable();
         if verbs.peek().is_none() {
@@ -352,7 +355,7 @@ mod tests {
         }
     }
 
-    /// Verbs that print no data, or not for programs, with the reason.
+    /// Verbs that print no data, or none for programs, with the reason.
     const WITHOUT_JSON: &[(&str, &str)] = &[
         ("browse", "a screen to look at; `session list` and `audit log` answer programs"),
         ("completions", "a script for a shell"),

@@ -10,18 +10,18 @@ use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::interrupt::RemovedOnInterrupt;
 
-/// A file on its way. What is not put in its place is removed.
+/// A file that is being written. It is removed on drop, unless it was placed.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
     part: PathBuf,
     force: bool,
-    /// For the case that the user breaks off.
+    /// Also removes it if the user interrupts us.
     _removed: RemovedOnInterrupt,
 }
 
 impl NewFile {
-    /// Begins one that is readable by its owner alone. What is there already is replaced only by `force`.
+    /// Creates one that only its owner can read. Replaces an existing file only with `force`.
     pub(crate) fn create(path: &Path, force: bool) -> Result<(Self, File), Failure> {
         let path = path.to_path_buf();
         refuse_to_replace(&path, force)?;
@@ -37,12 +37,12 @@ impl NewFile {
         Ok((Self { path, part, force, _removed: removed }, file))
     }
 
-    /// Where it is written.
+    /// The temporary path.
     pub(crate) fn part(&self) -> &Path {
         &self.part
     }
 
-    /// Puts it in its place, once it is on disk.
+    /// Moves it to its place once it is on disk.
     pub(crate) fn place(self) -> Outcome {
         refuse_to_replace(&self.path, self.force)?;
         File::open(&self.part)
@@ -54,13 +54,13 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // After it was placed there is nothing to remove.
+        // Once the file is in its place, there is nothing to remove.
         let _ = fs::remove_file(&self.part);
     }
 }
 
-/// A device or a pipe is never replaced: moving a file over it would take it away from everybody. Neither is what a link
-/// names: the link may have come with a checkout.
+/// Refuses to replace a device or a pipe, because everybody would lose it. Also refuses a link, because a
+/// checkout may have brought it.
 fn refuse_to_replace(path: &Path, force: bool) -> Outcome {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() && fs::metadata(path).is_ok_and(|named| named.is_file()) => {

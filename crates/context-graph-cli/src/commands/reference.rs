@@ -1,4 +1,4 @@
-//! `context-graph completions` and `man`: the command line, told to a shell and to `man`.
+//! `context-graph completions` and `man`: describe the command line for shells and for `man`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `run-actions`: what a hook starts for the actions of its event. No hook waits for it.
+//! `run-actions`: runs the actions of an event. A hook starts it and does not wait.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunActionsArgs, environment: &Environment) -> Outcome {
         Event::from_slice(&payload).map_err(|error| Failure::new(ErrorCode::Parse, error.to_string()))?;
     let configured = rules::actions_of(&environment, &ProjectFiles::of(&environment), &event);
     let failures = actions::run(&configured, &event, &payload, environment.project_root());
-    // The user may have removed everything meanwhile and does not want it back.
+    // The user may have removed everything in the meantime; do not create it again.
     if failures.is_empty() || !environment.state_place(args.db_path.as_deref())?.exists() {
         return Ok(());
     }

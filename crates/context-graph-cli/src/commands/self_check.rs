@@ -1,4 +1,4 @@
-//! `context-graph self check`: which versions are here, and whether they fit together.
+//! `context-graph self check`: which versions are installed, and whether they fit together.
 
 use std::path::PathBuf;
 

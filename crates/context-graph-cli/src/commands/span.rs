@@ -18,7 +18,6 @@ pub(crate) struct SpanArgs {
 }
 
 impl SpanArgs {
-    /// Both moments.
     pub(crate) fn moments(&self) -> Result<(Option<i64>, Option<i64>), Failure> {
         let moment = |text: &Option<String>| {
             text.as_deref().map(|text| time::parse(text, clock::now_ms()).map_err(Failure::usage)).transpose()

@@ -1,4 +1,5 @@
-//! `context-graph statusline`: one line about a session, from the cache alone. The client asks for it again and again.
+//! `context-graph statusline`: one line about a session, from the cache only, because the client asks for it
+//! all the time.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,10 +17,11 @@ use crate::trust::ProjectFiles;
 use crate::watchdog::{self, Late};
 use crate::{Environment, ExitStatus, terminal};
 
-/// The client draws its screen meanwhile.
+/// The client waits with its screen.
 const BUDGET: Duration = Duration::from_millis(300);
 
-/// Reads what the client says, and prints a line. A status line that fails is an empty one: it must not get in the way.
+/// Reads the client's input and prints a line. If anything fails, the line is empty, so that it does not
+/// disturb.
 pub(crate) fn run(environment: &Environment) -> ExitStatus {
     watchdog::arm(BUDGET, Late::Made(b"\n".to_vec()));
     let said =
@@ -36,7 +38,7 @@ fn line(said: &Map<String, Value>, environment: &Environment) -> String {
     let project = environment.project_dir.clone().or(project);
     let environment = &environment.in_project(project.as_deref());
     let id = said.get("session_id").and_then(Value::as_str).unwrap_or("");
-    // Looking must not make the folder: a status line of the user's own is shown in every project.
+    // Reading must not create the folder: a status line in the user's settings runs in every project.
     let is_there = environment.state_place(None).is_ok_and(|place| place.is_dir());
     let sessions = is_there.then(|| environment.sessions(None).ok()).flatten();
     let session = sessions.and_then(|sessions| sessions.peek(id).ok().flatten());
@@ -54,7 +56,7 @@ fn line(said: &Map<String, Value>, environment: &Environment) -> String {
     parts.join(" · ")
 }
 
-/// Whether the project's files are not trusted, in a few words.
+/// A short note if the project's files are not trusted.
 fn untrusted(environment: &Environment) -> Option<&'static str> {
     match ProjectFiles::of(environment).standing() {
         Standing::Nothing | Standing::Trusted => None,

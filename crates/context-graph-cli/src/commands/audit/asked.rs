@@ -1,4 +1,4 @@
-//! What is asked for on the command line, and what it means.
+//! The filter options of the command line, and what they mean.
 
 use clap::Args;
 use context_graph_core::audit::{Needle, Outcome};
@@ -54,7 +54,7 @@ pub(crate) struct AskedArgs {
 }
 
 impl AskedArgs {
-    /// What was typed, checked.
+    /// Checks the options and turns them into a filter.
     pub(crate) fn understand(&self, opened: &Shelf) -> Result<Filter, Failure> {
         let (since_ms, until_ms) = self.span.moments()?;
         for event in &self.event {
@@ -81,7 +81,7 @@ impl AskedArgs {
     }
 }
 
-/// The sessions that were named; empty if none was.
+/// The sessions that were named; `None` if none was.
 pub(super) fn sessions(named: &[String], shelf: &Shelf) -> Result<Option<Vec<String>>, Failure> {
     if named.is_empty() {
         return Ok(None);
@@ -96,7 +96,7 @@ pub(crate) fn outcome(name: &str) -> Result<Outcome, String> {
     })
 }
 
-/// A word that is close to an event's name is a slip; one that is not may be an event of a newer client.
+/// A name that is close to a known event is a typing mistake. Any other may be an event of a newer client.
 fn check_event(name: &str) -> Result<(), Failure> {
     let meant =
         EventName::ALL.into_iter().map(EventName::as_str).find(|known| known.eq_ignore_ascii_case(name));

@@ -1,4 +1,4 @@
-//! `audit log --follow`: what happens, as it happens.
+//! `audit log --follow`: shows events as they happen.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
@@ -14,26 +14,26 @@ use crate::commands::session::Shelf;
 use crate::visible_json::write_line;
 use crate::{clock, terminal};
 
-/// How often is looked.
+/// The pause between two checks.
 const PAUSE: Duration = Duration::from_millis(300);
-/// So many sessions are looked at, the newest: more do not go on at the same time.
+/// Only the newest sessions are checked: more do not run at the same time.
 const SESSIONS: usize = 100;
 
-/// What was there and what has been shown.
+/// What existed at the start, and what has been shown.
 #[derive(Default)]
 struct Following {
     /// When following began.
     began_ms: i64,
-    /// How far each session had come then.
+    /// The last record of each session at that time.
     before: HashMap<String, u64>,
-    /// How far each session has come.
+    /// The last record of each session that we have seen.
     seen: HashMap<String, u64>,
-    /// Calls of before of which it was not known what would become of them.
+    /// Older calls whose outcome was not known at the start.
     open: HashSet<(String, u64)>,
     shown: HashSet<(String, u64)>,
 }
 
-/// Prints the newest `limit` entries that fit, and then each new one, until the reader is gone.
+/// Prints the newest `limit` matching entries, then each new one, until the reader is gone.
 pub(super) fn run(shelf: &Shelf, asked: &Filter, limit: usize, as_json: bool) -> Outcome {
     let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
     let first: Vec<Line> = trail.entries(asked, limit)?.into_iter().map(Line).collect();
@@ -46,7 +46,7 @@ pub(super) fn run(shelf: &Shelf, asked: &Filter, limit: usize, as_json: bool) ->
     let mut reading = print(&first, as_json);
     while reading {
         std::thread::sleep(PAUSE);
-        // The store may have come into being meanwhile.
+        // The store may have been created in the meantime.
         let opened = if shelf.store.is_none() { shelf.sessions.store(clock::now_ms())? } else { None };
         let store = shelf.store.as_ref().or(opened.as_ref());
         let moved = following.moved(ends(shelf, store)?, asked);
@@ -64,7 +64,7 @@ pub(super) fn run(shelf: &Shelf, asked: &Filter, limit: usize, as_json: bool) ->
     Ok(())
 }
 
-/// How far the newest sessions have come.
+/// The last records of the newest sessions.
 fn ends(shelf: &Shelf, store: Option<&Store>) -> Result<HashMap<String, u64>, Failure> {
     let newest = SessionQuery { limit: Some(SESSIONS), ..SessionQuery::default() };
     let sessions = shelf.sessions.list(store, &newest)?;
@@ -72,7 +72,7 @@ fn ends(shelf: &Shelf, store: Option<&Store>) -> Result<HashMap<String, u64>, Fa
 }
 
 impl Following {
-    /// The sessions that have come further since they were last looked at.
+    /// The sessions with new records since the last check.
     fn moved(&mut self, ends: HashMap<String, u64>, asked: &Filter) -> Vec<String> {
         let named = asked.sessions.as_ref();
         let mut moved = Vec::new();

@@ -1,4 +1,4 @@
-//! An entry in a line, for people and for programs.
+//! An entry on one line, for people and for programs.
 
 use context_graph_core::audit::{Evidence, Outcome};
 use context_graph_events::agents::Agent;
@@ -9,9 +9,9 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::terminal::{self, Colour};
 use crate::{summary, time};
 
-/// From this many columns on there is room for handles.
+/// From this width on, there is room for handles.
 const NARROW: usize = 80;
-/// From this many columns on there is room for dates.
+/// From this width on, there is room for dates.
 const WIDE: usize = 100;
 
 /// One entry.
@@ -24,12 +24,12 @@ impl Line {
         self.0.seqs.last().copied().unwrap_or(self.0.seq)
     }
 
-    /// Whether it is not known yet what becomes of it.
+    /// Whether its outcome is not known yet.
     pub(super) fn is_open(&self) -> bool {
         self.0.evidence == Some(Evidence::Open)
     }
 
-    /// The entry for programs.
+    /// The entry as JSON.
     pub(super) fn to_json(&self) -> Value {
         let mut object = json!({
             "kind": if self.0.is_call { "call" } else { "event" },
@@ -64,8 +64,8 @@ impl Line {
         object
     }
 
-    /// The entry for people, cut to the width of their terminal. On a narrow one the date is short and then the handle
-    /// goes, so that there is room for what was done and how it ended.
+    /// The entry for people, cut to the width of the terminal. On a narrow one the date becomes short, and
+    /// then the handle is dropped, so that there is room for what was done and how it ended.
     pub(super) fn to_text(&self, width: Option<usize>, now_ms: i64) -> String {
         let ended = match (self.0.outcome, self.0.duration_ms.or(self.0.between_ms)) {
             (Some(Outcome::Success), Some(ms)) => summary::duration(ms),
@@ -96,9 +96,9 @@ impl Line {
         let whole = format!("{text}{ruling}");
         let is_too_wide = width.is_some_and(|width| whole.width() > width);
         let paint = |text: &str| terminal::painted(&terminal::fit(text, width), self.colour());
-        // Rules are told whole, below a line that has no room for them.
+        // Rules are never cut: they go below a line that has no room for them.
         if is_too_wide && !ruling.is_empty() {
-            // One rule a line where they do not fit side by side.
+            // One rule per line if they do not fit side by side.
             let is_narrow = width.is_some_and(|width| ruling.width() + 3 > width);
             let ruling = if is_narrow { ruling.replace(", ", ",\n  ") } else { ruling };
             let rules: Vec<String> = ruling.lines().map(|line| paint(&format!("   {line}"))).collect();
@@ -118,7 +118,7 @@ impl Line {
     }
 }
 
-/// By which `audit show` finds an entry: the beginning of its session's id, and the number of its first record.
+/// The handle for `audit show`: the beginning of the session's id, and the number of the first record.
 pub(super) fn handle(session_id: &str, seq: u64) -> String {
     format!("{}:{seq}", summary::short_id(session_id))
 }

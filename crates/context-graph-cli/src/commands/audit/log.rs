@@ -53,7 +53,7 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
     };
     let mut asked = args.asked.understand(&shelf)?;
     if asked.events.is_empty() && !args.all && !args.place.json {
-        // What a batch says is told with its calls.
+        // A batch only repeats what its calls already show.
         asked.without_events.push("PostToolBatch".to_owned());
     }
     let limit = if args.limit == 0 || args.all { usize::MAX } else { args.limit };

@@ -48,7 +48,7 @@ pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome
     }
 }
 
-/// The newest call that one of these rules kept from running, or asked about.
+/// The newest call that one of these rules denied or asked about.
 pub(crate) fn newest_stopped_by(shelf: &Shelf, rules: &[String]) -> Result<Option<Call>, Failure> {
     let verdicts = ["halt", "deny", "block", "ask"].map(str::to_owned).to_vec();
     let filter = Filter { rules: rules.to_vec(), verdicts, tools: vec!["*".to_owned()], ..Filter::default() };
@@ -57,7 +57,7 @@ pub(crate) fn newest_stopped_by(shelf: &Shelf, rules: &[String]) -> Result<Optio
     named_call(shelf, &format!("{}:{}", row.session_id, row.seq)).map(Some)
 }
 
-/// The call of this name, as `audit show` takes it.
+/// The call with this id or handle, as for `audit show`.
 pub(crate) fn named_call(shelf: &Shelf, id: &str) -> Result<Call, Failure> {
     let mut calls = show::find::find(shelf, id)?.into_iter().filter_map(|entry| match entry {
         Entry::Call(call) => Some(*call),
@@ -66,7 +66,7 @@ pub(crate) fn named_call(shelf: &Shelf, id: &str) -> Result<Call, Failure> {
     calls.next_back().ok_or_else(|| Failure::usage(format!("`{id}` is no tool call")))
 }
 
-/// When entries of an event were made since then, and what they were about, oldest first. At most `limit`, the newest.
+/// Time and subject of the newest entries of an event since then, at most `limit`, oldest first.
 pub(crate) fn entries_of(
     shelf: &Shelf,
     event: &str,

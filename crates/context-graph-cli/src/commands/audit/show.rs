@@ -40,7 +40,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
     table::print_lines(told(&entries, args.full))
 }
 
-/// The entries of this name, for people.
+/// The entries with this id or handle, for people.
 pub(crate) fn pages(shelf: &Shelf, id: &str, full: bool) -> Result<Vec<String>, Failure> {
     Ok(told(&find::find(shelf, id)?, full))
 }

@@ -50,7 +50,7 @@ enum Format {
     Json,
 }
 
-/// The columns of a table are as wide as their widest cell, so all of it is kept until the end.
+/// Columns are as wide as their widest cell, so the whole table is held in memory.
 const MAX_TABLE_BYTES: usize = 16 << 20;
 
 pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
@@ -81,7 +81,7 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         if let Err(error) = asked {
-            // Half an answer is not followed by a second one.
+            // After half an answer, no second one may follow.
             let _ = out.flush();
             let failure = Failure::from(error);
             return Err(if rows > 0 { failure.answered() } else { failure });
@@ -131,7 +131,7 @@ fn text(cell: &Cell) -> String {
 fn csv(cells: &[String], out: &mut dyn Write) -> io::Result<()> {
     let mut row = Row::default();
     for cell in cells {
-        // A number is none to a spreadsheet if it stands in quotes.
+        // In quotes, a spreadsheet would not treat it as a number.
         match cell.parse::<f64>() {
             Ok(_) => row.plain(cell),
             Err(_) => row.text(cell),

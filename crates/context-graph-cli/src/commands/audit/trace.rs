@@ -12,7 +12,7 @@ use crate::commands::failure::Outcome;
 use crate::commands::session::{PlaceArgs, look_up};
 use crate::{table, terminal, time};
 
-/// The width where there is no terminal to ask.
+/// The width without a terminal.
 const WIDTH: usize = 120;
 
 /// Draw a session as a timeline, calls that ran at the same time side by side

@@ -49,11 +49,10 @@ pub(crate) struct VerifyArgs {
     team: bool,
 }
 
-/// All that was found.
 struct Findings {
     chains: ChainReport,
     tombstones: Vec<Tombstone>,
-    /// Records that are in a journal still, and not chained yet.
+    /// Records that are still in a journal and not chained yet.
     waiting: u64,
     heads: usize,
     losses: Vec<Loss>,
@@ -69,7 +68,7 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
     let mut findings = look_and_tell(&shelf, copy.as_ref())?;
     if args.acknowledge {
         acknowledge(&shelf, &findings.losses, copy.as_ref())?;
-        // What was said goes on record, and is read back from there.
+        // Acknowledging changes the store, so look again.
         findings = look_and_tell(&open(args, environment)?, copy.as_ref())?;
     }
     let team = args.team.then(|| verify_team(&args.place, &shelf, environment)).transpose()?;
@@ -103,7 +102,7 @@ fn place(args: &VerifyArgs, environment: &Environment) -> Environment {
     environment.in_project(args.place.project.as_deref())
 }
 
-/// The sessions to look at. Where all of them are gone, that is to be said too.
+/// Opens the sessions to check. If a known project's state is gone, that must be reported too.
 fn open(args: &VerifyArgs, environment: &Environment) -> Result<Shelf, Failure> {
     let inner = place(args, environment);
     let state = inner.state_place(args.place.db_path.as_deref())?;
@@ -122,7 +121,7 @@ fn next_step(losses: &[Loss]) -> &'static str {
     }
 }
 
-/// Puts it on record that the user knows of losses, and misses no longer what is missing.
+/// Records that the user knows about the losses, so that missing data is not reported again.
 fn acknowledge(shelf: &Shelf, losses: &[Loss], copy: Option<&HeadsCopy>) -> Outcome {
     let mut ids: Vec<&str> =
         losses.iter().filter(|loss| !loss.is_acknowledged).map(|loss| loss.session_id.as_str()).collect();
@@ -142,7 +141,7 @@ fn look_and_tell(shelf: &Shelf, copy: Option<&HeadsCopy>) -> Result<Findings, Fa
     look(shelf, copy, &mut |done, of| progress.tell(done, of))
 }
 
-/// Whether the record holds: how many records of how many sessions were followed, and the first thing that does not fit.
+/// Checks everything: the number of records and sessions, and the first problem.
 pub(crate) fn holds(
     shelf: &Shelf,
     environment: &Environment,
@@ -174,7 +173,7 @@ fn look(
     }
     let stored = std::mem::take(&mut chains.losses);
     let (waiting, losses) = shelf.sessions.check_journals(store, stored)?;
-    // A chain that breaks says more than the page or the key that it breaks on.
+    // A broken chain tells more than the damaged page or key behind it.
     let first_break = match chains.first_break.clone().or(damaged).or_else(|| lost(shelf, &losses)) {
         Some(found) => Some(found),
         None => outside(shelf, store, &tombstones, copy)?,
@@ -183,7 +182,7 @@ fn look(
     Ok(Findings { chains, tombstones, waiting, heads, losses, first_break })
 }
 
-/// The first loss that the user does not know of: on record, or else by what lies in quarantine.
+/// The first loss that the user has not acknowledged: on record, or found in quarantine.
 fn lost(shelf: &Shelf, losses: &[Loss]) -> Option<Break> {
     if let Some(loss) = losses.iter().find(|loss| !loss.is_acknowledged) {
         return Some(Break { session_id: Some(loss.session_id.clone()), seq: loss.seq, what: of_loss(loss) });
@@ -208,7 +207,8 @@ fn of_loss(loss: &Loss) -> String {
     }
 }
 
-/// What is not as it was written down outside of the project: in the user's own folder, and where the user wants it.
+/// The first difference to the heads kept outside the project: in the user's own folder, and in the copy that
+/// the user wanted.
 fn outside(
     shelf: &Shelf,
     store: Option<&Store>,

@@ -1,4 +1,4 @@
-//! How it looks: the list, the preview beside or below it, a line of keys.
+//! Draws the list, the preview beside or below it, and a line of keys.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Direction, Layout, Rect};
@@ -11,7 +11,7 @@ use super::items::{Item, Kind, Source};
 use super::state::Browser;
 use crate::terminal;
 
-/// From this many columns on the preview is beside the list.
+/// From this width on, the preview is beside the list.
 const WIDE: u16 = 100;
 
 const KEYS: &str = "/ filter  Enter open  y copy id  Tab kind  ? help  q quit";

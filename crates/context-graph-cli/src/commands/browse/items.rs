@@ -1,4 +1,4 @@
-//! What there is to look at.
+//! The items of the list, and where they come from.
 
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{EntryRow, Filter, SessionQuery};
@@ -22,18 +22,18 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// By which other verbs find it.
+    /// The id for other commands.
     pub(super) id: String,
     pub(super) at_ms: i64,
     pub(super) when: String,
-    /// How a call ended; of a session, how many calls it has.
+    /// A call's outcome, or a session's number of calls.
     pub(super) note: String,
     pub(super) title: String,
     pub(super) is_bad: bool,
 }
 
 impl Item {
-    /// What a filter looks at.
+    /// The text that a filter searches.
     pub(super) fn text(&self) -> String {
         format!("{} {} {}", self.title, self.note, self.id)
     }
@@ -41,11 +41,11 @@ impl Item {
 
 /// Where items and their texts come from.
 pub(super) trait Source {
-    /// The text of an item, safe for a terminal; all of it, or as much as a preview has room for.
+    /// The text of an item, safe for a terminal: the whole text, or enough for a preview.
     fn text(&self, item: &Item, is_full: bool) -> Vec<String>;
 }
 
-/// The record of a project.
+/// The sessions and calls of a project.
 pub(super) struct Records<'e> {
     place: PlaceArgs,
     environment: &'e Environment,

@@ -1,7 +1,7 @@
-//! `context-graph browse`: sessions and calls on the terminal, to be searched through and looked at.
+//! `context-graph browse`: search and read sessions and calls on the terminal.
 //!
-//! `state.rs` is what is shown and what keys do to it, `draw.rs` how it looks, `screen.rs` the terminal. The store is opened
-//! for each question and closed again, so that hooks never wait for somebody who reads.
+//! `state.rs` has what is shown and what keys do, `draw.rs` draws it, `screen.rs` handles the terminal. The
+//! store is opened for each query and closed again, so that hooks never wait for a reader.
 
 mod draw;
 mod items;

@@ -1,4 +1,4 @@
-//! The terminal: taken over, read from, given back as it was, whatever happens.
+//! The terminal: taken over, read from, and always restored.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::{Environment, table};
 
-/// How soon a signal is heard of.
+/// How soon a signal is noticed.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 pub(super) fn run(mut browser: Browser, source: &dyn Source) -> Outcome {
@@ -26,7 +26,7 @@ pub(super) fn run(mut browser: Browser, source: &dyn Source) -> Outcome {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&ended)).map_err(|error| failed(&error))?;
     }
-    // It gives the terminal back on a panic, too.
+    // This also restores the terminal on a panic.
     let mut terminal = ratatui::try_init().map_err(|error| failed(&error))?;
     let looked = look(&mut terminal, &mut browser, source, &ended);
     let given_back = ratatui::try_restore();
@@ -74,7 +74,7 @@ fn look(
     Ok(())
 }
 
-/// The whole text, until the reader has seen enough.
+/// Shows the whole text in a pager.
 fn show(lines: &[String]) {
     let _ = table::read_at_leisure(&(lines.join("\n") + "\n"));
 }

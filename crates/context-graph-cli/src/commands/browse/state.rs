@@ -1,4 +1,4 @@
-//! What is shown, and what keys do to it. No terminal in here.
+//! What is shown, and what keys do. Nothing here needs a terminal.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::items::{Item, Kind, Source};
 
-/// What a key asks of the screen.
+/// What the screen must do after a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     Nothing,
@@ -21,14 +21,14 @@ pub(super) enum Wish {
 
 pub(super) struct Browser {
     items: Vec<Item>,
-    /// Places in `items`, the best first.
+    /// Indexes into `items`, best match first.
     found: Vec<usize>,
     chosen: usize,
     kind: Option<Kind>,
     pub(super) filter: String,
     pub(super) is_typing: bool,
     pub(super) shows_help: bool,
-    /// What the last key did, where that is not to be seen.
+    /// A message if the effect of the last key is not visible.
     pub(super) said: String,
     previews: HashMap<usize, Vec<String>>,
     matcher: Matcher,
@@ -63,7 +63,7 @@ impl Browser {
         self.found.get(self.chosen).map(|at| &self.items[*at])
     }
 
-    /// How many are shown, of how many, and what they are.
+    /// How many items are shown, of how many, and of which kind.
     pub(super) fn counted(&self) -> String {
         let what = match self.kind {
             None => "sessions and calls",
@@ -74,7 +74,7 @@ impl Browser {
         format!("{} of {of} {what}", self.found.len())
     }
 
-    /// The text beside the list, asked for once.
+    /// The text beside the list. It is loaded once per item.
     pub(super) fn preview(&mut self, source: &dyn Source) -> &[String] {
         let Some(at) = self.found.get(self.chosen).copied() else { return &[] };
         let item = &self.items[at];
@@ -153,7 +153,7 @@ impl Browser {
         self.chosen = at.min(self.found.len().saturating_sub(1));
     }
 
-    /// Both kinds, then sessions, then calls.
+    /// Switches from both kinds to sessions, to calls, and back.
     fn turn(&mut self) {
         self.kind = match self.kind {
             None => Some(Kind::Session),
@@ -172,7 +172,7 @@ impl Browser {
         self.kind.is_none_or(|kind| kind == item.kind)
     }
 
-    /// What fits the filter, the best first; of those that fit alike the newest.
+    /// Applies the filter: best match first, and newest first among equals.
     fn look(&mut self) {
         let pattern = Pattern::parse(&self.filter, CaseMatching::Smart, Normalization::Smart);
         let mut letters = Vec::new();

@@ -1,4 +1,4 @@
-//! Drawn on a terminal in memory.
+//! Draws on a terminal in memory.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

@@ -1,4 +1,4 @@
-//! `context-graph config …`: what is set, where it was set, and what could be.
+//! `context-graph config …`: what is set, where, and what can be set.
 
 mod path;
 mod schema;

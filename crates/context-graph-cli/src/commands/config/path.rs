@@ -28,7 +28,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     table::print(&["what", "path", ""], rows)
 }
 
-/// Everything that is read or written for a project, by what it is.
+/// Every path that is read or written for a project, with its meaning.
 fn files(args: &PlaceArgs, environment: &Environment) -> Vec<(&'static str, PathBuf)> {
     let state = environment.state_folder();
     let settings = |scope| SettingsFile::new(environment, scope).path().to_path_buf();
@@ -48,12 +48,12 @@ fn files(args: &PlaceArgs, environment: &Environment) -> Vec<(&'static str, Path
     ]
 }
 
-/// Where the database is, or would be.
+/// Where the database is or would be.
 pub(super) fn database(args: &PlaceArgs, environment: &Environment) -> PathBuf {
     named(args, environment).unwrap_or_else(|| environment.state_folder().join("data"))
 }
 
-/// Where all state is, if the user names a place.
+/// Where all state is, if the user named a place.
 fn named(args: &PlaceArgs, environment: &Environment) -> Option<PathBuf> {
     let named = environment.named_place(args.db_path.as_deref())?;
     Some(environment.project_root().join(named))

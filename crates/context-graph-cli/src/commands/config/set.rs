@@ -61,7 +61,7 @@ impl FileArgs {
             return Ok(environment.open_state(None)?.path().join(FILE));
         }
         let path = ProjectFiles::of(environment).users_config_path();
-        // The user may keep it elsewhere and have a link to it.
+        // The user may have replaced the file with a link.
         Ok(std::fs::canonicalize(&path).unwrap_or(path))
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn set(args: &SetArgs, environment: &Environment) -> Outcome {
         return Err(Failure::usage(format!("no key is called `{}`", args.key))
             .with_next_step("`context-graph config show` lists them"));
     };
-    // What is no value of TOML is a text without its quotes.
+    // If it is not a TOML value, it is a text without quotes.
     let value: Value = args.value.parse().unwrap_or_else(|_| Value::from(args.value.as_str()));
     document.entry(section).or_insert(toml_edit::table())[key] = Item::Value(value);
     let text = document.to_string();

@@ -51,7 +51,7 @@ struct Setting {
     key: String,
     value: Value,
     origin: ValueSource,
-    /// What it does and its default, where the schema says so.
+    /// Its description and default, from the schema.
     about: Value,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     }
 }
 
-/// The configuration, and what is wrong with its file: then the defaults are in force.
+/// The configuration, and an error if its file is invalid. Then the defaults are in force.
 fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
     let file = files.folder().join(config::FILE);
     let (config, complaint) = match Config::in_force(files) {
@@ -105,7 +105,7 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
     let (own, users) = (files.users_config_path(), rules::read_users(&files.users_config_path()));
     let [said, users] = [files.config(), &users]
         .map(|text| if complaint.is_none() { table_of(text) } else { toml::Table::new() });
-    // By way of text, which keeps 0.7 what it is; a number of half the width would come out as 0.699….
+    // Through text, so that an `f32` of 0.7 stays 0.7 and does not become 0.699….
     let text = serde_json::to_string(&config).unwrap_or_default();
     let config: Value = serde_json::from_str(&text).unwrap_or_default();
     let schema = config::schema();
@@ -128,8 +128,8 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
     (settings, complaint)
 }
 
-/// What the policy files set. Both count: the project's can only be stricter than the user's, and before it is trusted
-/// only stricter than everything.
+/// The values in the policy files. Both files count: the project's can only be stricter than the user's.
+/// While it is not trusted, only its stricter keys count.
 fn policies(environment: &Environment, files: &ProjectFiles<'_>) -> Vec<Setting> {
     let user = rules::user_file(environment);
     let project = ValueSource::ProjectFile(files.folder().join(rules::FILE));
@@ -148,7 +148,7 @@ fn policies(environment: &Environment, files: &ProjectFiles<'_>) -> Vec<Setting>
         .collect()
 }
 
-/// Whether a key of the project's files has a say.
+/// Whether a key in the project's files counts.
 fn counts(files: &ProjectFiles<'_>, file: File, key: &str) -> bool {
     files.standing().is_in_force()
         || keys::of(file).any(|known| known.name == key && known.before != Before::Ignored)
@@ -158,7 +158,7 @@ fn table_of(text: &Text) -> toml::Table {
     text.as_ref().ok().and_then(Option::as_ref).and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// Where things are.
+/// The paths.
 fn places(args: &PlaceArgs, outer: &Environment, inner: &Environment) -> Vec<Setting> {
     let named = |flag: bool, variable: bool, names: (&'static str, &'static str)| match (flag, variable) {
         (true, _) => ValueSource::Flag(names.0),

@@ -1,4 +1,5 @@
-//! Continuity over a session, by playing its records once: what was played before is kept, and gone on with.
+//! Continuity over a session, computed by replaying its records. The results are kept, so that only new
+//! records are replayed.
 
 use context_graph_core::session::{Curve, Playback};
 use context_graph_storage::sessions::{SessionView, decode_record};
@@ -8,19 +9,19 @@ use super::place::{Place, locked};
 use crate::commands::failure::Failure;
 use crate::commands::session::Shelf;
 
-/// So many curves are kept; each point is a few bytes.
+/// How many curves are kept; a point is a few bytes.
 const MOST: usize = 300;
-/// So many sessions are kept to be gone on with, which take far more.
+/// How many sessions are kept for continuing. They need much more memory.
 const MOST_GOING_ON: usize = 8;
 
-/// So many records are played while a page is made.
+/// How many records may be replayed while a page waits.
 const AT_ONCE: u64 = 1500;
 
-/// A curve that was drawn before.
+/// A curve that was computed before.
 pub(super) struct Kept {
     last_seq: u64,
     curve: Curve,
-    /// The session behind it, where it may go on.
+    /// The replayed session, if it may continue.
     playback: Option<Playback>,
 }
 
@@ -43,12 +44,12 @@ pub(super) fn curve(place: &Place, shelf: &Shelf, id: &str) -> Result<Curve, Fai
     go_on(place, shelf, id, playback, view)
 }
 
-/// The curve as it was last drawn; none where it never was.
+/// The curve as last computed; `None` if it never was.
 pub(super) fn drawn(place: &Place, id: &str) -> Option<Curve> {
     locked(&place.curves).get(id).map(|kept| kept.curve.clone())
 }
 
-/// Whether a session has so much that is not drawn yet that a page must not wait for it.
+/// Whether a session has too many new records for a page to wait for them.
 pub(super) fn is_long(place: &Place, shelf: &Shelf, id: &str) -> Result<bool, Failure> {
     let view = shelf.view(id)?;
     let records = view.stored_records + view.unfolded.len() as u64;
@@ -56,7 +57,7 @@ pub(super) fn is_long(place: &Place, shelf: &Shelf, id: &str) -> Result<bool, Fa
     Ok(records.saturating_sub(drawn) > AT_ONCE)
 }
 
-/// Plays what is new.
+/// Replays the new records.
 fn go_on(
     place: &Place,
     shelf: &Shelf,

@@ -1,4 +1,4 @@
-//! Calls and other events as the pages ask for them.
+//! Calls and other events for the pages.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::commands::audit::show::find;
 use crate::commands::failure::Failure;
 use crate::commands::span::SpanArgs;
 
-/// An entry in a list.
+/// An entry for a list.
 fn line(row: EntryRow) -> EntryLine {
     let agent = row.agent_id.as_ref().map(|id| {
         let kind = row.agent_kind.as_deref().filter(|kind| !kind.is_empty());
@@ -36,7 +36,7 @@ fn line(row: EntryRow) -> EntryLine {
     }
 }
 
-/// What is asked for, as the command line would ask it.
+/// Turns a page's query into the filter that the command line uses.
 fn filter(opened: &Opened, asked: &Asked) -> Result<Filter, Failure> {
     let words = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let outcomes = asked.outcome.iter().map(|name| outcome(name).map_err(Failure::usage));
@@ -64,7 +64,7 @@ fn filter(opened: &Opened, asked: &Asked) -> Result<Filter, Failure> {
     Ok(filter)
 }
 
-/// Entries that fit, newest first: one more than asked for, where there are more.
+/// Matching entries, newest first. One more than `limit` shows that there are more.
 pub(super) fn listed(opened: &Opened, asked: &Asked, limit: usize) -> Result<Vec<EntryLine>, Failure> {
     let skipped = asked.before.map_or(0, |(_, skipped)| skipped);
     let found =
@@ -72,7 +72,7 @@ pub(super) fn listed(opened: &Opened, asked: &Asked, limit: usize) -> Result<Vec
     Ok(found.into_iter().rev().map(line).collect())
 }
 
-/// A session's entries whose first record has such a number, oldest first.
+/// A session's entries whose first record is in this range, oldest first.
 pub(super) fn story(opened: &Opened, id: &str, first: u64, last: u64) -> Result<Vec<EntryLine>, Failure> {
     let filter =
         Filter { sessions: Some(vec![id.to_owned()]), seqs: Some((first, last)), ..Filter::default() };
@@ -95,14 +95,14 @@ pub(super) fn has_agent(opened: &Opened, id: &str, kind: &str) -> Result<bool, F
     Ok(!opened.trail().entries(&filter, 1)?.is_empty())
 }
 
-/// The entry that a record belongs to, whole.
+/// The whole entry that a record belongs to.
 pub(super) fn whole(place: &Place, opened: &Opened, id: &str, seq: u64) -> Result<EntryDetail, Failure> {
-    // Any record of a call names it.
+    // Any record of a call identifies it.
     let seq = opened.trail().call_of(id, seq)?.unwrap_or(seq);
     let filter = Filter { sessions: Some(vec![id.to_owned()]), seqs: Some((seq, seq)), ..Filter::default() };
     let mut rows = opened.trail().entries(&filter, usize::MAX)?;
     let entry = match rows.pop() {
-        // Reading the records of one call is enough, except where only a batch tells of it.
+        // The records of one call are enough, unless only a batch mentions it.
         Some(row) if rows.is_empty() && row.place == 0 => of_row(opened, id, &row)?,
         _ => None,
     };
@@ -114,7 +114,7 @@ pub(super) fn whole(place: &Place, opened: &Opened, id: &str, seq: u64) -> Resul
     Ok(EntryDetail { entry, chain })
 }
 
-/// An entry by its own records. What became of it may be known from others: that is in its row.
+/// Builds an entry from its own records. Its outcome may come from other records; the row has it.
 fn of_row(opened: &Opened, id: &str, row: &EntryRow) -> Result<Option<Entry>, Failure> {
     let view = opened.shelf.view(id)?;
     let project = view.session.state.project.clone();
@@ -141,7 +141,7 @@ fn of_row(opened: &Opened, id: &str, row: &EntryRow) -> Result<Option<Entry>, Fa
     Ok(entry)
 }
 
-/// Whether the chain holds that a record is part of.
+/// Whether the chain that contains a record is unbroken.
 fn chain(place: &Place, opened: &Opened, id: &str, seq: u64) -> Result<ChainState, Failure> {
     let Some(store) = &opened.shelf.store else { return Ok(ChainState::Waiting) };
     let stored = store.session(id)?.map_or(0, |entry| entry.last_seq);

@@ -1,5 +1,5 @@
-//! Why a call was stopped, and what would let it pass. Only the built-in guards are asked: a page must start no command of
-//! a project's.
+//! Why a call was stopped, and what would allow it. Only the built-in guards are asked: a page must not start
+//! a project's commands.
 
 use context_graph_core::audit::{Call, Entry};
 use context_graph_events::Event;
@@ -13,10 +13,10 @@ use crate::commands::policy::allow::lines_for;
 use crate::commands::policy::explain::seen;
 use crate::rules;
 
-/// What is offered as the reason of an exception.
+/// The suggested text for the reason of an exception.
 const REASON: &str = "say why this is fine";
 
-/// Explains a call by the rules as they are now.
+/// Explains a call by the current rules.
 pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
     let Entry::Call(call) = entry else {
         return Explanation {
@@ -60,7 +60,7 @@ pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
     explanation
 }
 
-/// The lines that let exactly this call pass: tried out before they are offered.
+/// The lines that allow exactly this call. They are tested before they are offered.
 fn allow(place: &Place, call: &Call, event: &Event, explanation: &mut Explanation) {
     let rules: Vec<String> = explanation.findings.iter().map(|(_, rule, _)| rule.clone()).collect();
     if rules.is_empty() {

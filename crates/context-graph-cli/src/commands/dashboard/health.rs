@@ -1,5 +1,5 @@
-//! What takes longer than a page may: doctor's look at the installation, and following the chains. Each runs on a thread of its
-//! own, and pages show how far it is.
+//! Checks that take too long for a page: doctor's checks of the installation, and verifying the chains. Each
+//! has its own thread, and pages show its progress.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -13,10 +13,10 @@ use crate::commands::doctor::finding::{Finding, Level};
 use crate::commands::{doctor, failure::Failure};
 use crate::{Environment, clock};
 
-/// Findings are good for so long.
+/// How long findings stay valid.
 const FRESH: Duration = Duration::from_mins(1);
 
-/// What is being found out, and what was.
+/// Running checks and their results.
 #[derive(Default)]
 pub(super) struct Health {
     findings: Arc<Mutex<Look>>,
@@ -30,7 +30,7 @@ struct Look {
 }
 
 impl Health {
-    /// What doctor says of these projects; none while it looks for the first time.
+    /// Doctor's findings for these projects; `None` during the first check.
     pub(super) fn findings(&self, places: &[Place]) -> Option<Vec<HealthFinding>> {
         let mut look = locked(&self.findings);
         let is_fresh = look.found.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH);
@@ -47,12 +47,12 @@ impl Health {
         look.found.as_ref().map(|(_, found)| found.clone())
     }
 
-    /// How far the verification is; begins one where that is asked for and none is going.
+    /// The state of the verification. Starts one if `begin` is set and none is running.
     pub(super) fn verification(&self, places: &Arc<Vec<Place>>, begin: bool) -> Verification {
         let mut state = locked(&self.verification);
         let is_going = matches!(*state, Some(Verification::Going(..)));
         let is_done = |state: &Verification| match state {
-            // Who reloads the page that began it does not want another one at once.
+            // Reloading the page must not start another one at once.
             Verification::Holds { at_ms, .. } => clock::now_ms() - at_ms < 10_000,
             _ => false,
         };

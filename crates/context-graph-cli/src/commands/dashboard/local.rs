@@ -1,4 +1,4 @@
-//! The answers to what the pages ask, over one project's record or those of several.
+//! Answers the pages' queries from the stores of one or several projects.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,21 +23,21 @@ use crate::commands::failure::Failure;
 use crate::config::Config;
 use crate::trust::ProjectFiles;
 
-/// No page looks at more calls than this.
+/// Most calls that a page reads.
 const MOST_CALLS: usize = 50_000;
-/// Costs of hooks are told of so many sessions, the newest.
+/// Costs of hooks come from this many of the newest sessions.
 const COST_SESSIONS: usize = 60;
-/// Injections are looked for in so many sessions, the newest.
+/// Injections come from this many of the newest sessions.
 const INJECTION_SESSIONS: usize = 20;
 
-/// The records of this user on this machine.
+/// The data of this user on this machine.
 pub(super) struct LocalRecords {
     places: Arc<Vec<Place>>,
     health: Health,
 }
 
 impl LocalRecords {
-    /// Those of one project.
+    /// The data of one project.
     pub(super) fn of_project(
         environment: &Environment,
         project: Option<&Path>,
@@ -46,7 +46,7 @@ impl LocalRecords {
         Self { places: Arc::new(vec![Place::new(environment, project, db_path)]), health: Health::default() }
     }
 
-    /// Those of every project whose state is known to the user's own folder.
+    /// The data of every project that the user's own folder knows.
     pub(super) fn of_all(environment: &Environment) -> Result<Self, Failure> {
         let roots = environment.known_projects()?;
         if roots.is_empty() {
@@ -56,7 +56,7 @@ impl LocalRecords {
         Ok(Self { places: Arc::new(places), health: Health::default() })
     }
 
-    /// Asks every project.
+    /// Queries every project.
     fn each<T>(&self, mut ask: impl FnMut(&Place, &Opened) -> Result<T, Failure>) -> Answer<Vec<T>> {
         let mut answers = Vec::new();
         for place in self.places.iter() {
@@ -65,7 +65,7 @@ impl LocalRecords {
         Ok(answers)
     }
 
-    /// Asks the project that knows a session, by its whole id.
+    /// Queries the project that has this session, with its full id.
     fn of<T>(&self, id: &str, ask: impl Fn(&Place, &Opened, &str) -> Result<T, Failure>) -> Answer<T> {
         let mut failed = None;
         for place in self.places.iter() {
@@ -83,7 +83,7 @@ impl LocalRecords {
     }
 }
 
-/// A failure, as pages tell it.
+/// Turns a failure into one for pages.
 fn trouble(failure: Failure) -> Trouble {
     use crate::commands::hooks::error::ErrorCode::{CallNotFound, SessionNotFound, Usage, Validation};
     match failure.code() {
@@ -122,7 +122,8 @@ impl Records for LocalRecords {
     fn curve(&self, id: &str) -> Answer<Curve> {
         let mut failed = None;
         for place in self.places.iter() {
-            // With a record of their own: to play a long session takes a moment, and pages are not to wait for it.
+            // On its own store handle: replaying a long session takes a moment, and other pages must not
+            // wait.
             match place.ask_apart(|shelf| curves::curve(place, shelf, &shelf.find(Some(id))?)) {
                 Ok(Some(curve)) => return Ok(curve),
                 Ok(None) => {}
@@ -142,7 +143,7 @@ impl Records for LocalRecords {
                 let (places, id) = (Arc::clone(&self.places), id.to_owned());
                 thread::spawn(move || {
                     let place = &places[at];
-                    // Whoever asks next is told what went wrong.
+                    // Ignored here; the next query gets the error.
                     let _ = place.ask_apart(|shelf| curves::curve(place, shelf, &shelf.find(Some(&id))?));
                     locked(&place.drawing).remove(&id);
                 });
@@ -236,7 +237,7 @@ impl Records for LocalRecords {
         let mut files: Vec<FileLine> = found
             .into_iter()
             .flatten()
-            // Devices are named by nearly every command line and are no files of anybody's.
+            // Almost every command line mentions devices, but they are nobody's files.
             .filter(|file| !file.path.starts_with("/dev/"))
             .map(|file| file_line(file, several))
             .collect();
@@ -268,7 +269,8 @@ impl Records for LocalRecords {
             let counting = Counting { span: Span::default(), sessions: Some(&ids), passed_over: &[], top: 0 };
             Ok(gather::tally(&opened.trail(), &counting)?.hooks)
         })?;
-        // Of several projects the one with the most runs of an event stands for it: figures cannot be added.
+        // With several projects, the one with the most runs of an event is shown: percentiles cannot be
+        // added.
         let mut costs: Vec<HookCost> = Vec::new();
         for (event, figures) in found.into_iter().flatten() {
             let cost = HookCost {
@@ -370,7 +372,8 @@ fn axis(axis: context_graph_storage::store::Axis) -> Axis {
     Axis { calls: calls.collect(), events: events.collect(), turns: turns.collect() }
 }
 
-/// What was put before models of late: by the record, and for the newest sessions what follows from it.
+/// What models were given recently: from the records, and for the newest sessions also what follows from
+/// them.
 fn injections(place: &Place, opened: &Opened, limit: usize) -> Result<Vec<Injection>, Failure> {
     let query = SessionQuery { limit: Some(INJECTION_SESSIONS), ..SessionQuery::default() };
     let newest = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;

@@ -1,7 +1,7 @@
-//! `context-graph dashboard`: what is on record, in the browser.
+//! `context-graph dashboard`: the recorded sessions in a browser.
 //!
-//! The pages are `context-graph-web`'s. Here are the answers to what they ask, over the local store and the journals
-//! of running sessions. Nothing of this is touched by a hook.
+//! The pages come from `context-graph-web`. This module answers their queries from the local store and from
+//! the journals of running sessions. Hooks use nothing of it.
 
 mod curves;
 mod entries;
@@ -26,7 +26,7 @@ use super::{DB_PATH_HELP, project_folder};
 use crate::{Environment, clock, table, terminal};
 use local::LocalRecords;
 
-/// Nobody looks for so long: it ends.
+/// It ends after this long without a request.
 const IDLE: Duration = Duration::from_hours(1);
 
 /// Look at sessions, calls and stops in the browser
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &DashboardArgs, environment: &Environment) -> Outcome {
     Ok(())
 }
 
-/// A session's page as one file.
+/// A session's page as a single file.
 pub(crate) fn report(
     environment: &Environment,
     project: Option<&Path>,

@@ -1,5 +1,6 @@
-//! Opens the browser. The arguments of a process can be read by everybody on the machine, so the address with the token in it
-//! is not one of them: the browser is given a file that only its owner can read, and that leads there.
+//! Opens the browser. Everybody on the machine can read the arguments of a process, so the address with its
+//! token must not be one. Instead the browser gets a file that only its owner can read, and that redirects to
+//! the address.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -9,7 +10,8 @@ use crate::Environment;
 use crate::commands::new_file::NewFile;
 use crate::terminal;
 
-/// Opens the browser at an address. The file that leads there is to be removed when nobody needs it any more.
+/// Opens the browser at an address. Returns the file that redirects there; remove it when it is no longer
+/// needed.
 pub(super) fn in_browser(address: &str, environment: &Environment) -> Option<PathBuf> {
     let folder = environment.config_home.join("context-graph").join("private");
     let path = folder.join(format!("dashboard-{}.html", std::process::id()));

@@ -1,4 +1,4 @@
-//! One project's record, kept open while nothing changes.
+//! One project's store, kept open while nothing changes.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
@@ -15,22 +15,22 @@ use crate::Environment;
 use crate::commands::failure::Failure;
 use crate::commands::session::{PlaceArgs, Shelf};
 
-/// A project, by where its record is.
+/// A project and its store.
 pub(super) struct Place {
     pub(super) environment: Environment,
     args: PlaceArgs,
     open: Mutex<Option<Opened>>,
-    /// The record once more, for what takes longer than a page may wait.
+    /// A second handle for queries that are too slow for a page.
     apart: Mutex<Option<(u64, Shelf)>>,
     pub(super) curves: Mutex<HashMap<String, Kept>>,
-    /// Where chains of sessions break, by the number of records they had when that was looked at.
+    /// Where the chains of sessions break, with the number of records at the time of the check.
     pub(super) chains: Mutex<HashMap<String, (u64, Option<Break>)>>,
     pub(super) branches: Mutex<HashMap<String, Option<String>>>,
-    /// Sessions whose curves are being drawn.
+    /// Sessions whose curves are being computed.
     pub(super) drawing: Mutex<HashSet<String>>,
 }
 
-/// A record that is open.
+/// An open store.
 pub(super) struct Opened {
     pulse: u64,
     pub(super) shelf: Shelf,
@@ -43,7 +43,7 @@ impl Opened {
     }
 }
 
-/// A lock, also one that a thread has left behind by a panic: what it holds can be made again.
+/// Locks a mutex, even if a thread panicked while holding it: its content can be computed again.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -66,17 +66,16 @@ impl Place {
         }
     }
 
-    /// The project's root.
     pub(super) fn root(&self) -> String {
         self.environment.project_root().to_string_lossy().into_owned()
     }
 
-    /// Opens the record for something long; the pages go on with theirs.
+    /// Opens the store again for something slow; the pages keep theirs.
     pub(super) fn open_apart(&self) -> Result<Shelf, Failure> {
         Shelf::open(&self.args, &self.environment)
     }
 
-    /// Asks the record something; none where there is no record yet.
+    /// Queries the store; `None` if there is none yet.
     pub(super) fn ask<T>(
         &self,
         question: impl FnOnce(&Opened) -> Result<T, Failure>,
@@ -84,7 +83,7 @@ impl Place {
         let mut open = locked(&self.open);
         let pulse = open.as_ref().map_or(0, |opened| pulse_of(&opened.shelf));
         if open.as_ref().is_none_or(|opened| opened.pulse != pulse) {
-            // What was told of running sessions is gone on with.
+            // Keeps what is already known about running sessions.
             let mut unfolded = open.take().map(|opened| opened.unfolded).unwrap_or_default();
             let found = match self.open_apart() {
                 Err(failure) if failure.is_nothing_there() => return Ok(None),
@@ -97,7 +96,7 @@ impl Place {
         open.as_ref().map(question).transpose()
     }
 
-    /// The same with a record of its own, and without what is only in journals told in rows.
+    /// The same with a separate handle, but without rows for what is only in journals.
     pub(super) fn ask_apart<T>(
         &self,
         question: impl FnOnce(&Shelf) -> Result<T, Failure>,
@@ -114,17 +113,17 @@ impl Place {
         open.as_ref().map(|(_, shelf)| question(shelf)).transpose()
     }
 
-    /// A number that is another one whenever something was written.
+    /// A number that changes whenever something is written.
     pub(super) fn pulse(&self) -> u64 {
         let open = locked(&self.open);
-        // Where nothing is on record yet, it is new that something is.
+        // If there is no store yet, its creation is the change.
         let is_there =
             || self.environment.state_place(self.args.db_path.as_deref()).is_ok_and(|place| place.exists());
         open.as_ref().map_or_else(|| u64::from(is_there()), |opened| pulse_of(&opened.shelf))
     }
 }
 
-/// What the files of a record look like from outside.
+/// A hash of the store's files: names, sizes and times.
 fn pulse_of(shelf: &Shelf) -> u64 {
     let folder = shelf.sessions.folder();
     let mut hasher = DefaultHasher::new();

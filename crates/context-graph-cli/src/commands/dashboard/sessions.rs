@@ -1,4 +1,4 @@
-//! Sessions as the pages list them.
+//! Sessions for the pages.
 
 use context_graph_core::audit::Outcome;
 use context_graph_core::session::Session;
@@ -11,13 +11,13 @@ use super::place::{Opened, Place, locked};
 use crate::commands::failure::Failure;
 use crate::{clock, summary};
 
-/// A session without an event for so long does not go on any more, whatever its files say: its client was killed.
+/// A session without events for this long is over, whatever its files say: its client was killed.
 const RUNS_FOR_MS: i64 = 12 * 3_600_000;
-/// Sessions that are looked at for a filter that the store has no index for.
+/// How many sessions are checked for a filter without an index.
 const LOOKED_AT: usize = 2000;
 const CHUNK: usize = 100;
 
-/// A session in a list.
+/// A session for a list.
 pub(super) fn line(place: &Place, opened: &Opened, id: &str) -> Result<SessionLine, Failure> {
     let view = opened.shelf.view(id)?;
     let trail = opened.trail();
@@ -51,7 +51,7 @@ pub(super) fn line(place: &Place, opened: &Opened, id: &str) -> Result<SessionLi
     })
 }
 
-/// The branch that the client was on, as its transcript says in one of the first lines.
+/// The git branch, from the first lines of the client's transcript.
 fn branch(place: &Place, session: &Session) -> Option<Said> {
     let path = &session.state.transcript_path;
     if path.is_empty() {
@@ -66,7 +66,7 @@ fn branch(place: &Place, session: &Session) -> Option<Said> {
     known.as_deref().map(Said::from)
 }
 
-/// Sessions that fit, newest first: one more than a page has, where there are more.
+/// Matching sessions, newest first. One more than a page has shows that there are more.
 pub(super) fn listed(
     place: &Place,
     opened: &Opened,
@@ -137,7 +137,7 @@ fn fits(line: &SessionLine, opened: &Opened, asked: &SessionsAsked) -> Result<bo
     entries::has_agent(opened, &line.id, &asked.agent)
 }
 
-/// The sessions that go on, newest first.
+/// The running sessions, newest first.
 pub(super) fn running(place: &Place, opened: &Opened) -> Result<Vec<Running>, Failure> {
     let mut running = Vec::new();
     for (id, _) in opened.shelf.sessions.folder().live_sessions()? {
@@ -158,7 +158,7 @@ pub(super) fn running(place: &Place, opened: &Opened) -> Result<Vec<Running>, Fa
     Ok(running)
 }
 
-/// What a session waits for, by the newest thing that happened in it.
+/// What a session waits for, judged by its newest entry.
 fn waits_for(newest: &EntryLine) -> Option<Said> {
     let words = match newest.name.raw() {
         "Stop" => "for the next request".to_owned(),

@@ -1,6 +1,6 @@
-//! `context-graph demo`: a session from beginning to end, played through real hook processes, in a folder of its own.
+//! `context-graph demo`: plays a whole session through real hook processes, in its own folder.
 //!
-//! What happens in it is written down in `script`; everything that is said about it is what the hooks answered.
+//! The events are in `script`. Everything that is printed about them comes from the hooks' answers.
 
 mod script;
 mod stage;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     story.outcome()
 }
 
-/// How the program is typed here: by its name where that finds it, else by its path.
+/// How the user types the program here: its name if the `PATH` finds it, otherwise its path.
 fn typed(program: &str) -> String {
     let here = std::fs::canonicalize(program).ok();
     let is_found = Environment::search_path().iter().any(|folder| {

@@ -1,4 +1,4 @@
-//! What happens in the session: one request, work that serves it, and what goes wrong with agents that work for hours.
+//! The events of the session: one request, useful work, and what goes wrong when agents work for hours.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ use crate::commands::failure::Outcome;
 const REQUEST: &str = "Fix operator precedence in the expression parser: 2 + 3 * 4 must give 14. \
                        The code is in src/parser/expression.rs.";
 
-/// A tool call, and what comes of it.
+/// A tool call and its result.
 enum Call {
-    /// A file that is read.
+    /// Reads a file: path and content.
     Read(&'static str, &'static str),
-    /// A text that is replaced.
+    /// Replaces text in a file.
     Edit(&'static str, &'static str, &'static str),
     /// A command that succeeds with this output.
     Runs(&'static str, &'static str),
@@ -51,7 +51,6 @@ const DRIFTING: &[Call] = &[
     Runs("psql billing -c 'select count(*) from customer_ledger'", "count 48211"),
 ];
 
-/// Plays it all.
 pub(super) fn play(stage: &mut Stage<'_>, story: &mut Story) -> Outcome {
     story.title();
     stage.event("SessionStart", json!({"source": "startup"}))?;
@@ -99,7 +98,7 @@ fn calls(stage: &mut Stage<'_>, story: &mut Story, calls: &[Call]) -> Outcome {
     calls.iter().try_for_each(|it| call(stage, story, it))
 }
 
-/// A call as the client makes it: asked about, made unless it is denied, and reported.
+/// A call as the client makes it: asks the hook, runs unless denied, and reports the result.
 fn call(stage: &mut Stage<'_>, story: &mut Story, call: &Call) -> Outcome {
     let path = |name: &str| stage.project().join(name);
     let (tool, shown, input, result): (_, &str, Value, Result<Value, &str>) = match call {

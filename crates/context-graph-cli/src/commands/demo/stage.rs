@@ -1,4 +1,4 @@
-//! Where the session is played: a project and a home of its own, and a process of ours for every event.
+//! Where the session is played: its own project and home, and a process for every event.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
 
 const SESSION: &str = "demo";
-/// Longer than any hook takes.
+/// Longer than any hook runs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The stage, and what was played on it so far.
@@ -34,7 +34,7 @@ pub(super) struct Stage<'a> {
 pub(super) struct Costs {
     pub(super) processes: usize,
     pub(super) median: Duration,
-    /// The same for a program that does nothing.
+    /// The same for a program that does nothing, to compare.
     pub(super) nothing: Option<Duration>,
 }
 
@@ -45,7 +45,8 @@ impl<'a> Stage<'a> {
             std::fs::create_dir_all(&folder)
                 .map_err(|error| failed(&format!("{}: {error}", folder.display())))?;
         }
-        // As if the upkeep had just been done: one that is started when the session ends would outlive the folder.
+        // Marks the upkeep as just done. Otherwise the session's end would start one that outlives the
+        // folder.
         let state = project.join(STATE_FOLDER);
         let noted = std::fs::create_dir(&state).and_then(|()| paths::touch(&state.join(UPKEEP_STAMP)));
         noted.map_err(|error| failed(&format!("{}: {error}", state.display())))?;
@@ -62,7 +63,7 @@ impl<'a> Stage<'a> {
         format!("call-{}", self.calls)
     }
 
-    /// Sends an event to a hook process of its own, and gives its answer back.
+    /// Sends an event to a new hook process and returns its answer.
     pub(super) fn event(&mut self, name: &str, own: Value) -> Result<Value, Failure> {
         let mut event = json!({
             "hook_event_name": name, "session_id": SESSION, "transcript_path": "", "cwd": self.project,
@@ -73,7 +74,7 @@ impl<'a> Stage<'a> {
         }
         let reply = self.start(event.to_string().as_bytes());
         self.took.push(reply.took);
-        // Beside each other, so that a machine that is busy is so for both.
+        // Measured right after each other, so that a busy machine slows both.
         self.nothing.extend(cost::of_nothing());
         if !reply.succeeded() {
             let why = match &reply.end {
@@ -83,11 +84,11 @@ impl<'a> Stage<'a> {
             };
             return Err(failed(&format!("{name}: {why}")));
         }
-        // What is no JSON is plain text for the summariser.
+        // Output that is not JSON is plain text for the summariser.
         Ok(serde_json::from_str(&reply.stdout).unwrap_or_else(|_| json!({"context_injection": reply.stdout})))
     }
 
-    /// Starts the program as the client starts a hook, with nothing of the user's in sight.
+    /// Starts the program as the client starts a hook, without anything of the user.
     fn start(&self, event: &[u8]) -> Reply {
         let mut command = Command::new(self.program);
         command

@@ -1,4 +1,4 @@
-//! The telling: 80 columns, calm, in colour on a terminal only.
+//! Prints the story: 80 columns, with colours only on a terminal.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::{Environment, cost, table, terminal};
 
 /// The widest line.
 const WIDTH: usize = 78;
-/// How wide the left column is, with the blanks before and behind.
+/// The width of the left column with its spaces.
 const LEFT: usize = 9;
-/// How long a reader is given for a line, and for a scene.
+/// How long the reader gets for a line and for a scene.
 const LINE: Duration = Duration::from_millis(70);
 const SCENE: Duration = Duration::from_millis(450);
-/// On a machine that is busy the rest is told without pauses, so that it is over in time.
+/// After this time there are no pauses, so that it ends in time on a busy machine.
 const PAUSES_END: Duration = Duration::from_secs(6);
 
 #[derive(Debug, Clone, Copy)]
@@ -44,13 +44,13 @@ impl Tone {
     }
 }
 
-/// Tells what happens as it happens.
+/// Prints what happens as it happens.
 #[derive(Debug)]
 pub(super) struct Story {
     fast: bool,
     colour: bool,
     scenes: usize,
-    /// What is left out of paths.
+    /// The prefix that is removed from paths.
     prefix: String,
     outcome: Outcome,
     started: Instant,
@@ -63,7 +63,7 @@ impl Story {
         Self { fast, colour, scenes: 0, prefix, outcome: Ok(()), started: Instant::now() }
     }
 
-    /// Whether it could be told.
+    /// Whether printing succeeded.
     pub(super) fn outcome(self) -> Outcome {
         self.outcome
     }
@@ -89,7 +89,7 @@ impl Story {
         }
     }
 
-    /// A call that was made, and how the session stands after it.
+    /// A call that was made, and the state of the session after it.
     pub(super) fn call(&mut self, tool: &str, shown: &str, result: &str, answer: &Value) {
         let continuity = answer["ic_classification"]["value"].as_f64().unwrap_or(1.0);
         let tone = match continuity {
@@ -122,8 +122,8 @@ impl Story {
         }
     }
 
-    /// What the hook put in front of the model, if anything: of each of its lines at most so many rows, and a few
-    /// more of the last one, where the news is.
+    /// What the hook gave the model, if anything. Each line gets at most `rows` rows; the last one gets a few
+    /// more, because it has the news.
     pub(super) fn told(&mut self, answer: &Value, rows: usize) {
         let Some(words) = answer["context_injection"].as_str() else { return };
         self.row("", Tone::Plain, &[(Tone::Quiet, "the model is told:")]);
@@ -162,7 +162,7 @@ impl Story {
 
     pub(super) fn kept(&mut self, project: &Path, program: &str) {
         self.line(&[(Tone::Plain, &format!("The session is in {}", project.display()))]);
-        // State is believed by whoever made it, and here that was a user with a home of its own.
+        // State is only accepted from the user who made it. Here that was a user with another home.
         let home = project.with_file_name("home");
         let look = format!("HOME={} {program} session show --project {}", home.display(), project.display());
         self.line(&[(Tone::Quiet, &look)]);
@@ -198,7 +198,7 @@ impl Story {
     }
 }
 
-/// Ten marks, as many as the value has tenths.
+/// Ten marks; the value decides how many are filled.
 fn bar(value: f64) -> String {
     let full = (1..=10).filter(|tenth| f64::from(*tenth) <= value * 10.0 + 0.5).count();
     ["■".repeat(full), "·".repeat(10 - full)].concat()
@@ -211,7 +211,7 @@ fn cut(text: &str, width: usize) -> String {
     text.chars().take(width - 1).chain(['…']).collect()
 }
 
-/// The text in rows of at most `width`, broken between words where it can be.
+/// The text in rows of at most `width`, broken between words if possible.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut rows = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,5 +1,5 @@
-//! CSV after RFC 4180, a row for each call and each other event. A spreadsheet shows what is written and runs none of
-//! it.
+//! CSV by RFC 4180, a row for each call and each other event. A spreadsheet must not run any of it as a
+//! formula.
 
 use std::io::{self, Write};
 
@@ -44,7 +44,6 @@ const COLUMNS: [&str; 31] = [
     "payload",
 ];
 
-/// Writes CSV.
 pub(super) struct Csv<'a> {
     out: &'a mut dyn Write,
 }
@@ -129,7 +128,7 @@ fn event_cells(row: &mut Row, happening: &Happening, payload: &str) {
     row.text(payload);
 }
 
-/// A row on its way.
+/// A row that is being built.
 #[derive(Default)]
 pub(in super::super) struct Row {
     line: String,
@@ -137,14 +136,15 @@ pub(in super::super) struct Row {
 }
 
 impl Row {
-    /// A text. It always stands in quotes, so that no separator of any locale can split it.
+    /// A text. It is always in quotes, so that no locale's separator can split it.
     pub(in super::super) fn text(&mut self, text: &str) {
         self.separate();
         if text.is_empty() {
             return;
         }
         self.line.push('"');
-        // What a spreadsheet would take for a formula, and what already begins like our mark.
+        // A spreadsheet takes these for the start of a formula. Texts that already begin with our mark get it
+        // too.
         if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\'', '＝', '＋', '－', '＠']) {
             self.line.push('\'');
         }
@@ -161,7 +161,7 @@ impl Row {
         self.line.extend(number.map(|number| number.to_string()));
     }
 
-    /// Verdict, rules and reason.
+    /// Decision, rules and reason.
     fn ruling(&mut self, decided: Option<&EventRuling>) {
         self.maybe(decided.map(|decided| decided.verdict.as_str()));
         self.maybe(decided.map(|decided| decided.rules.join("\n")).as_deref());
@@ -175,7 +175,7 @@ impl Row {
         self.cells += 1;
     }
 
-    /// A number, or something else that is written as it is.
+    /// A number or another value that needs no quotes.
     pub(in super::super) fn plain(&mut self, text: &str) {
         self.separate();
         self.line.push_str(text);

@@ -1,4 +1,4 @@
-//! JSON lines: an object for each call and each other event, with its fields always in the same order.
+//! JSON lines: an object for each call and each other event. The fields always have the same order.
 
 use std::io::Write;
 
@@ -11,7 +11,6 @@ use super::sink::{Sink, SinkError, Told};
 use crate::time;
 use crate::visible_json::write_line;
 
-/// Writes JSON lines.
 pub(super) struct JsonLines<'a> {
     out: &'a mut dyn Write,
 }
@@ -52,7 +51,7 @@ impl Sink for JsonLines<'_> {
     }
 }
 
-/// What both kinds of lines begin with.
+/// The common first fields of both kinds of lines.
 #[derive(Serialize)]
 struct Line<'a> {
     kind: &'static str,

@@ -1,5 +1,5 @@
-//! `audit export`: calls and events for other programs. One session after the other is read, told and written, so that
-//! a store of any size needs the memory of its largest session.
+//! `audit export`: calls and events for other programs. Sessions are read and written one by one, so a store
+//! of any size needs only the memory of its largest session.
 
 mod csv;
 mod jsonl;
@@ -123,7 +123,7 @@ fn to_file(args: &ExportArgs, path: &Path, walk: &mut Walk<'_>) -> Result<Totals
     Ok(totals)
 }
 
-/// What writes a format that is text; none for a database.
+/// The writer of a text format; `None` for a database.
 fn text_sink<'o>(format: Format, out: &'o mut dyn Write) -> Option<Box<dyn Sink + 'o>> {
     match format {
         Format::Jsonl => Some(Box::new(jsonl::JsonLines::new(out))),
@@ -133,7 +133,7 @@ fn text_sink<'o>(format: Format, out: &'o mut dyn Write) -> Option<Box<dyn Sink 
     }
 }
 
-/// Says what was written.
+/// Reports what was written.
 fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> Outcome {
     if args.place.json {
         return table::print_json(&json!({
@@ -155,7 +155,7 @@ fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> Outcome {
     )])
 }
 
-/// Why an export broke off.
+/// Why an export stopped.
 #[derive(Debug)]
 enum Stop {
     /// The store could not be read.

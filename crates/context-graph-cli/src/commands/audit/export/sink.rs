@@ -1,4 +1,4 @@
-//! What an export is written to.
+//! The interface of an export format.
 
 use std::io;
 
@@ -7,35 +7,34 @@ use context_graph_core::session::{EventRecord, Session};
 use context_graph_storage::StorageError;
 use thiserror::Error;
 
-/// A session and what of it is to be exported.
+/// A session and the part of it that is exported.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) session: Session,
-    /// In the order of their first records.
+    /// In order of their first records.
     pub(super) entries: Vec<Entry>,
     /// All its records, oldest first, with their numbers.
     pub(super) records: Vec<(u64, EventRecord)>,
 }
 
 impl Told {
-    /// All that the client said with an event: JSON, unless it was found unreadable.
+    /// The client's whole payload of an event: JSON, unless it was unreadable.
     pub(super) fn payload(&self, happening: &Happening) -> &str {
         let found = self.records.binary_search_by_key(&happening.seq, |(seq, _)| *seq);
         found.map_or("", |at| &self.records[at].1.payload)
     }
 }
 
-/// One format. It is given sessions one after the other, oldest first.
+/// An export format. It receives sessions one by one, oldest first.
 pub(super) trait Sink {
-    /// Writes what stands before the first session.
+    /// Writes what comes before the first session.
     fn begin(&mut self) -> Result<(), SinkError> {
         Ok(())
     }
 
-    /// Writes a session.
     fn session(&mut self, told: &Told) -> Result<(), SinkError>;
 
-    /// Writes what stands after the last session. Nothing is left in a buffer.
+    /// Writes what comes after the last session, and flushes.
     fn finish(&mut self) -> Result<(), SinkError>;
 }
 

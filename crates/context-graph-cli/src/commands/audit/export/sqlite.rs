@@ -1,4 +1,4 @@
-//! A database that any SQL tool opens: the tables and views of the store.
+//! A database for any SQL tool, with the tables and views of the store.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::sink::{Sink, SinkError, Told};
 pub(super) struct Database(Option<Copy>);
 
 impl Database {
-    /// Makes one of an empty file.
+    /// Creates a database in an empty file.
     pub(super) fn create(path: &Path) -> Result<Self, SinkError> {
         Ok(Self(Some(Copy::create(path)?)))
     }

@@ -1,4 +1,4 @@
-//! From the store to a sink, session by session.
+//! Goes from the store to a sink, session by session.
 
 use std::collections::HashSet;
 use std::io::IsTerminal as _;
@@ -16,7 +16,7 @@ use crate::commands::session::Shelf;
 use crate::progress::Progress;
 use crate::summary::counted;
 
-/// The sessions to export, and what of them.
+/// The sessions to export, and which parts of them.
 pub(super) struct Walk<'a> {
     shelf: &'a Shelf,
     trail: Trail<'a>,
@@ -36,12 +36,12 @@ pub(super) struct Totals {
 }
 
 impl<'a> Walk<'a> {
-    /// Finds the sessions: those that were named, else all of the project, or of all projects where none is given.
+    /// Finds the sessions: those that were named, or all of the project, or all if no project is given.
     pub(super) fn new(shelf: &'a Shelf, asked: Filter, project: Option<&str>) -> Result<Self, Failure> {
         let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
         let query = match &asked.sessions {
             Some(_) => SessionQuery::default(),
-            // A session that saw its last event before that has nothing newer.
+            // A session whose last event is older has nothing to export.
             None => SessionQuery {
                 since_ms: asked.since_ms,
                 project: project.map(str::to_owned),
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
         Ok(Self { shelf, trail, sessions, asked })
     }
 
-    /// Writes all of it. A session that is damaged is left out and counted.
+    /// Writes everything. A damaged session is left out and counted.
     pub(super) fn write_to(&mut self, sink: &mut dyn Sink, is_stdout: bool) -> Result<Totals, Stop> {
         let mut totals = Totals::default();
         let disturbing = is_stdout && std::io::stdout().is_terminal();
@@ -80,7 +80,8 @@ impl<'a> Walk<'a> {
         Ok(totals)
     }
 
-    /// A session and what is wanted of it; none if that is nothing, or if somebody has removed it since.
+    /// A session and the wanted part of it. `None` if that is nothing, or if the session has been removed
+    /// since.
     fn tell(&mut self, entry: &SessionEntry) -> Result<Option<Told>, StorageError> {
         let everything = is_everything(&self.asked);
         let session_id = entry.session_id.as_str();
@@ -97,7 +98,8 @@ impl<'a> Walk<'a> {
         let Some(session) = view.map(|view| view.session) else { return Ok(None) };
         let records = self.shelf.sessions.records(self.shelf.store.as_ref(), session_id)?;
         let origin = SessionRef { session_id, project: &session.state.project };
-        // Calls are told from all records, and only then chosen from: an answer may lie outside the time asked for.
+        // Calls are built from all records and filtered after that: a result may lie outside the requested
+        // time.
         let mut entries = correlate(origin, records.iter().map(|(seq, record)| (*seq, record)));
         if !everything {
             entries.retain(|entry| {
@@ -112,7 +114,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether nothing is left out of a session.
+/// Whether the filter keeps everything of a session.
 fn is_everything(asked: &Filter) -> bool {
     let Filter {
         tools, events, agents, verdicts, outcomes, rules, paths, needles, since_ms, until_ms, ..
@@ -133,12 +135,11 @@ impl Totals {
         self.events += (told.entries.len() - calls) as u64;
     }
 
-    /// How many sessions could not be read.
     pub(super) fn damaged(&self) -> usize {
         self.damaged.len()
     }
 
-    /// What there is to say of sessions that could not be read.
+    /// The failure to report if sessions could not be read.
     pub(super) fn damage(&self) -> Option<Failure> {
         let (id, why) = self.damaged.first()?;
         let message = format!(

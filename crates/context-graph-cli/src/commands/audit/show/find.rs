@@ -1,4 +1,4 @@
-//! Which call is meant.
+//! Finds the call that is meant.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
 
-/// The entries that `wanted` names. There are several where several sessions know a call of this id, as a fork and what it
-/// was forked from do.
+/// The entries that `wanted` names. There are several if several sessions have a call with this id, such as a
+/// fork and its origin.
 pub(crate) fn find(shelf: &Shelf, wanted: &str) -> Result<Vec<Entry>, Failure> {
     if let Some((session, seq)) = wanted.rsplit_once(':')
         && let Ok(seq) = seq.parse::<u64>()
@@ -35,7 +35,7 @@ pub(crate) fn by_number(shelf: &Shelf, session: &str, seq: u64) -> Result<Entry,
     })
 }
 
-/// The calls of exactly this id: of stored sessions by the store's own index, of live ones by looking.
+/// The calls with exactly this id. Stored sessions have an index; running ones are searched.
 fn by_id(shelf: &Shelf, id: &str) -> Result<Vec<Entry>, Failure> {
     let mut sessions = BTreeSet::new();
     if let Some(store) = &shelf.store {
@@ -73,7 +73,7 @@ fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
     Ok(found)
 }
 
-/// Everything that a session's records tell.
+/// All entries of a session.
 pub(crate) fn entries(shelf: &Shelf, session_id: &str) -> Result<Vec<Entry>, Failure> {
     let records = shelf.sessions.records(shelf.store.as_ref(), session_id)?;
     let project = shelf.view(session_id)?.session.state.project;

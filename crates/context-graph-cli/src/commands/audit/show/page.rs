@@ -1,14 +1,14 @@
-//! An entry on a page, for people.
+//! An entry as a page, for people.
 
 use context_graph_core::audit::{Agent, Call, Entry, EventRuling, Evidence, Happening, Outcome};
 use serde_json::Value;
 
 use crate::{summary, time};
 
-/// How many lines of a text are shown where not all are asked for.
+/// How many lines of a text are shown by default.
 const LINES: usize = 20;
 
-/// The entry, ready to be read.
+/// The lines of the page.
 pub(super) fn of(entry: &Entry, full: bool) -> Vec<String> {
     let mut page = Page { lines: Vec::new(), full };
     match entry {
@@ -84,7 +84,7 @@ impl Page {
         }
     }
 
-    /// The call's records, each with its distance from the first.
+    /// The call's records, each with the time since the first.
     fn moments(&mut self, call: &Call) {
         self.lines.push(String::new());
         for part in &call.records {
@@ -140,7 +140,7 @@ impl Page {
         }
     }
 
-    /// Lines a little to the right, cut where there are many.
+    /// Indented lines, cut if there are many.
     fn block(&mut self, text: &str) {
         let lines = text.lines().count();
         let shown = if self.full || lines <= LINES + 1 { lines } else { LINES };
@@ -173,7 +173,7 @@ fn microseconds(us: u32) -> String {
     format!("{}.{} ms", us / 1000, us % 1000 / 100)
 }
 
-/// How the outcome is known, in words.
+/// How we know the outcome, in words.
 fn why(call: &Call) -> &'static str {
     match (call.evidence, call.outcome) {
         (Evidence::Result, Outcome::Interrupted) => "Claude Code says that it was interrupted",

@@ -1,8 +1,8 @@
-//! Many durations in a few numbers.
+//! Summarises many durations in a few numbers.
 
 use serde::Serialize;
 
-/// A set of durations.
+/// The summary of a set of durations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Figures {
     pub(crate) count: usize,
@@ -13,7 +13,8 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// The figures of these; the order does not matter. A percentile is the smallest value that so many do not exceed.
+    /// Summarises these values, in any order. The p-th percentile is the smallest value that p percent do not
+    /// exceed.
     pub(crate) fn of(values: &mut [u32]) -> Self {
         values.sort_unstable();
         let rank = |percent: usize| {

@@ -1,4 +1,4 @@
-//! What was counted, in the order it is told.
+//! What was counted, in the order in which it is printed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,25 +9,23 @@ use context_graph_storage::store::{Counting, Counts, Day, Slow};
 use super::figures::Figures;
 use crate::time;
 
-/// What was counted.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) sessions: u64,
     pub(crate) records: u64,
     pub(crate) total: Counts,
-    /// By tool, the most used first.
+    /// By tool, most used first.
     pub(crate) tools: Vec<(String, Counts, Figures)>,
-    /// What our hook took by event, in microseconds, the most frequent first.
+    /// The time of our hook by event, in microseconds, most frequent first.
     pub(crate) hooks: Vec<(String, Figures)>,
     pub(crate) slowest: Vec<Slow>,
-    /// Files by how often they were changed.
+    /// Files with how often they were changed.
     pub(crate) edited: Vec<(String, u64)>,
-    /// Rules by how often they kept a call from running.
+    /// Rules with how often they denied a call.
     pub(crate) denials: Vec<(String, u64)>,
     pub(crate) days: BTreeMap<String, Day>,
 }
 
-/// Counts.
 pub(crate) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally, StorageError> {
     let counted = trail.tally(counting, &day_of)?;
     let mut tools: Vec<(String, Counts, Figures)> = counted
@@ -59,18 +57,18 @@ pub(crate) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally,
     })
 }
 
-/// The local day of a moment, as a number: 20261116.
+/// The local date as a number: 20261116.
 fn day_of(at_ms: i64) -> u32 {
     let digits: String = time::local(at_ms).chars().take(10).filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)
 }
 
-/// The day of a number.
+/// The date of such a number.
 fn day_name(day: u32) -> String {
     format!("{:04}-{:02}-{:02}", day / 10_000, day / 100 % 100, day % 100)
 }
 
-/// The most frequent, at most `top`.
+/// The most frequent ones, at most `top`.
 fn most(counts: HashMap<String, u64>, top: usize) -> Vec<(String, u64)> {
     let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
     counts.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));

@@ -1,5 +1,5 @@
-//! What hooks cost, as the client wrote it into its transcripts: for each run of a hook a line that names the event, the
-//! command and how long it took.
+//! What hooks cost, from the client's transcripts: they contain a line for each run of a hook, with the
+//! event, the command and the time.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
@@ -16,14 +16,14 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
 use crate::transcript_files;
 
-/// What one hook of the user's cost on one event.
+/// What one of the user's hooks cost on one event.
 #[derive(Debug)]
 pub(super) struct Cost {
     pub(super) event: String,
     pub(super) command: String,
     /// In milliseconds.
     pub(super) figures: Figures,
-    /// Runs that did not end well.
+    /// Runs that failed.
     pub(super) failed: u64,
 }
 
@@ -44,7 +44,8 @@ struct Attachment {
     duration_ms: f64,
 }
 
-/// The transcripts to read: those named, else those of the named sessions, else all beside the newest session's.
+/// The transcripts to read: those named, or those of the named sessions, or all in the folder of the newest
+/// session.
 pub(super) fn transcripts(
     shelf: &Shelf,
     named: &[PathBuf],
@@ -61,7 +62,7 @@ pub(super) fn transcripts(
         }
     } else {
         let newest = transcript(&shelf.find(None)?)?;
-        // The client may have cleared it away, or the folder may be another machine's.
+        // The client may have deleted it, or the path may be from another machine.
         if let Some(folder) = newest.parent().filter(|folder| folder.is_dir()) {
             let _ = transcript_files::collect(folder, &mut files);
         }
@@ -69,7 +70,7 @@ pub(super) fn transcripts(
     Ok(files)
 }
 
-/// What each hook cost, the most costly in all first.
+/// What each hook cost, the highest total first.
 pub(super) fn read(files: &[PathBuf], span: Span) -> Result<Vec<Cost>, Failure> {
     let mut runs: HashMap<(String, String), (Vec<u32>, u64)> = HashMap::new();
     for file in files {
@@ -104,9 +105,9 @@ pub(super) fn read(files: &[PathBuf], span: Span) -> Result<Vec<Cost>, Failure> 
     Ok(costs)
 }
 
-/// The run of a hook that a line tells of, if it tells of one.
+/// The run of a hook in this line, if there is one.
 fn hook_run(line: &[u8], span: Span) -> Option<(String, Attachment)> {
-    // Most lines are long and tell of something else.
+    // Most lines are long and about something else.
     let text = std::str::from_utf8(line).ok().filter(|text| text.contains("\"hookEvent\""))?;
     let line: Line = serde_json::from_str(text).ok()?;
     let at = line.timestamp.as_deref().and_then(|text| DateTime::parse_from_rfc3339(text).ok());

@@ -1,4 +1,4 @@
-//! What was counted, for people and for programs.
+//! Prints what was counted, for people and for programs.
 
 use context_graph_core::audit::Outcome;
 use context_graph_storage::store::Counts;
@@ -11,10 +11,10 @@ use crate::commands::audit::line::handle;
 use crate::commands::failure;
 use crate::{summary, table};
 
-/// The title of what our own hook took.
+/// The heading for our own hook.
 const OWN: &str = "our hook, by event";
 
-/// All of it but what hooks cost others.
+/// Everything except the costs of other hooks.
 pub(super) fn print(tally: &Tally) -> failure::Outcome {
     let total = &tally.total;
     table::print_lines([format!(
@@ -36,7 +36,7 @@ pub(super) fn print(tally: &Tally) -> failure::Outcome {
             counts.of(Outcome::Denied).to_string(),
             counts.of(Outcome::Unanswered).to_string(),
         ];
-        // Of calls that nobody answered no time is known, which is not a time of 0.
+        // A call without a result has no known time; 0 would be wrong.
         let took = |ms| if figures.count == 0 { "-".to_owned() } else { summary::duration(ms) };
         row.extend([figures.p50, figures.p95, figures.max].map(took));
         row
@@ -76,7 +76,7 @@ pub(super) fn print(tally: &Tally) -> failure::Outcome {
     table::print(&["day", "sessions", "prompts", "calls", "failed", "denied"], rows)
 }
 
-/// What hooks cost: ours, then everybody's.
+/// What hooks cost: ours first, then all.
 pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> failure::Outcome {
     table::print_lines([OWN])?;
     print_own(tally)?;
@@ -123,18 +123,18 @@ fn outcomes(counts: &Counts) -> String {
     told.join(", ")
 }
 
-/// A part of a whole in percent, to a tenth.
+/// A percentage with one decimal place.
 fn share(part: u64, whole: u64) -> String {
     let thousandths = (part * 1000).checked_div(whole).unwrap_or(0);
     format!("{}.{} %", thousandths / 10, thousandths % 10)
 }
 
-/// Microseconds in milliseconds, to a tenth.
+/// Microseconds as milliseconds with one decimal place.
 fn milliseconds(us: u64) -> String {
     if us < 100_000 { format!("{}.{} ms", us / 1000, us % 1000 / 100) } else { summary::duration(us / 1000) }
 }
 
-/// All of it for programs; durations of calls in milliseconds, of our hook in microseconds.
+/// Everything as JSON. Calls are in milliseconds, our hook is in microseconds.
 pub(super) fn json(tally: &Tally) -> Value {
     let tools = tally.tools.iter().map(|(tool, counts, figures)| {
         json!({"tool": tool, "calls": counts.calls, "outcomes": outcomes_json(counts), "duration_ms": figures})
@@ -163,7 +163,7 @@ pub(super) fn json(tally: &Tally) -> Value {
     })
 }
 
-/// What hooks cost, for programs.
+/// What hooks cost, as JSON.
 pub(super) fn hooks_json(tally: &Tally, costs: &[Cost]) -> Value {
     let costs = costs.iter().map(|cost| {
         json!({"event": cost.event, "command": cost.command, "duration_ms": cost.figures, "failed": cost.failed})

@@ -6,9 +6,9 @@ use unicode_width::UnicodeWidthStr as _;
 use super::lanes::{Cluster, Stretch, assign};
 use crate::{summary, terminal, time};
 
-/// The columns of the time of day and what follows it.
+/// The width of the time of day and the space after it.
 const CLOCK: usize = 14;
-/// A lane narrower than this says too little: then the lanes are only drawn, and the words stand beside them.
+/// Narrower lanes have no room for words: then only strokes are drawn, with the words beside them.
 const NARROWEST: usize = 24;
 
 /// One thing to draw.
@@ -20,7 +20,7 @@ struct Thing {
     ending: String,
 }
 
-/// One line of a cluster: a beginning, an end, or both at once.
+/// One line of a cluster: a beginning, an end, or both.
 struct Moment<'a> {
     seq: u64,
     lane: usize,
@@ -35,7 +35,7 @@ enum Kind {
     Whole,
 }
 
-/// Draws entries in lines of at most `width` columns.
+/// Draws entries with at most `width` columns.
 pub(super) fn draw(entries: &[Entry], width: usize) -> Vec<String> {
     let things: Vec<Thing> = entries.iter().map(thing).collect();
     let mut lines = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn draw(entries: &[Entry], width: usize) -> Vec<String> {
     lines
 }
 
-/// Where nothing lies between beginning and end, both are one line.
+/// If nothing lies between beginning and end, both share a line.
 fn merged(things: &[Thing]) -> Vec<Stretch> {
     let mut seqs: Vec<u64> = things.iter().flat_map(|thing| [thing.stretch.from, thing.stretch.to]).collect();
     seqs.sort_unstable();
@@ -94,7 +94,7 @@ fn draw_cluster(
     }
 }
 
-/// The lanes as columns, each with its own words.
+/// Lanes as columns, each with its own words.
 fn beside(moment: &Moment<'_>, active: &[bool], column: usize) -> String {
     let mut line = String::new();
     for (lane, active) in active.iter().enumerate() {
@@ -111,7 +111,7 @@ fn beside(moment: &Moment<'_>, active: &[bool], column: usize) -> String {
     line
 }
 
-/// The lanes as strokes, the words to their right.
+/// Lanes as strokes, with the words to their right.
 fn graph(moment: &Moment<'_>, active: &[bool]) -> String {
     let mut line = String::new();
     let words = words(moment);
@@ -156,7 +156,7 @@ fn thing(entry: &Entry) -> Thing {
 fn of_call(call: &Call) -> Thing {
     let from = call.first_seq();
     let last = call.records.last().map_or(from, |part| part.seq);
-    // A call that nobody answered ends nowhere; drawing it open would fill a lane to the end of the session.
+    // A call without a result has no end; drawn as open, it would fill a lane until the end of the session.
     let to = if call.ended_ms.is_some() { last } else { from };
     let took = call.duration_ms.or(call.between_ms).map(summary::duration);
     let outcome = call.outcome.as_str();

@@ -1,26 +1,25 @@
-//! Which things happened at the same time, and in which lane each is drawn.
+//! Finds which things happened at the same time, and chooses a lane for each.
 
-/// Something with a beginning and an end, in the order of the records.
+/// Something with a beginning and an end, given as record numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub(super) from: u64,
-    /// The same as `from` for what is over at once.
+    /// Equal to `from` if it ends at once.
     pub(super) to: u64,
 }
 
 /// Things that are drawn together because they overlap.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Cluster {
-    /// Each thing by its place in what was given, with its lane.
+    /// The index of each thing in the input, and its lane.
     pub(super) members: Vec<(usize, usize)>,
-    /// How many lanes there are.
     pub(super) lanes: usize,
 }
 
-/// Puts things into lanes: each into the first that is free while it lasts. They must come in the order they began.
+/// Puts each thing into the first lane that is free while it lasts. The input must be sorted by beginning.
 pub(super) fn assign(stretches: &[Stretch]) -> Vec<Cluster> {
     let mut clusters: Vec<Cluster> = Vec::new();
-    // Until when each lane of the newest cluster is taken.
+    // Until when each lane of the current cluster is taken.
     let mut taken: Vec<u64> = Vec::new();
     for (at, stretch) in stretches.iter().enumerate() {
         if taken.iter().all(|until| *until < stretch.from) {

@@ -1,4 +1,4 @@
-//! The copy of the heads that the user keeps somewhere else, held against the store, and against what was written into it.
+//! Compares the user's copy of the heads with the store, and with our notes about what we wrote to it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use crate::config::Config;
 use crate::heads::{self, Head};
 use crate::trust::ProjectFiles;
 
-/// A file of heads, as far as it is about one project.
+/// A file of heads, limited to one project.
 pub(super) struct HeadsCopy {
     file: PathBuf,
-    /// The newest of each session: it covers those before it.
+    /// The newest head of each session; it covers the older ones.
     newest: Vec<Head>,
     count: usize,
 }
 
 impl HeadsCopy {
-    /// The file that is `named`, or else the configuration's; none where there is none. One that is missing or empty is an
-    /// error unless that is `known`.
+    /// Reads the `named` file, or the configured one; `None` if there is neither. A missing or empty file is
+    /// an error, unless the loss is `known`.
     pub(super) fn read(
         named: Option<&Path>,
         known: bool,
@@ -49,7 +49,7 @@ impl HeadsCopy {
             .with_next_step("--heads names another file; without audit.heads_file none is compared")
         })?;
         if all.is_empty() && !known {
-            // We never write an empty file, so somebody has emptied it.
+            // We never write an empty file, so somebody emptied it.
             return Err(Failure::new(
                 ErrorCode::Corruption,
                 format!("the record does not hold: {} is empty", file.display()),
@@ -65,12 +65,12 @@ impl HeadsCopy {
         Ok(Some(Self { file, newest: newest(own), count }))
     }
 
-    /// How many lines are about the project.
+    /// How many heads the file has for the project.
     pub(super) fn len(&self) -> usize {
         self.count
     }
 
-    /// The first head that the store does not bear out, or that is not there though it was written.
+    /// The first head that does not match the store, or that we wrote and is now missing.
     pub(super) fn compare(&self, from: &Shelf, tombstones: &[Tombstone]) -> Result<Option<Break>, Failure> {
         for head in &self.newest {
             let chain = match &from.store {
@@ -99,7 +99,7 @@ impl HeadsCopy {
         }))
     }
 
-    /// Takes it that the user knows what is missing in the file.
+    /// Accepts what is missing in the file, because the user knows about it.
     pub(super) fn acknowledge(&self, from: &Shelf) {
         for (id, seq) in from.sessions.copied_heads(&self.file) {
             let reached = self.reached(&id).unwrap_or(0);
@@ -114,7 +114,7 @@ impl HeadsCopy {
     }
 }
 
-/// The newest of each session, in the order of their times.
+/// The newest head of each session, sorted by time.
 fn newest(heads: Vec<Head>) -> Vec<Head> {
     let mut newest: HashMap<String, Head> = HashMap::new();
     for head in heads {

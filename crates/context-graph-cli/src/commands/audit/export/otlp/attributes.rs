@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Attributes in the order they were given. What is empty or not known is left out.
+/// Attributes in insertion order. Empty or unknown values are left out.
 #[derive(Debug, Default, Serialize)]
 #[serde(transparent)]
 pub(super) struct Attributes(Vec<KeyValue>);
@@ -19,7 +19,7 @@ enum AnyValue {
     Text(String),
     #[serde(rename = "boolValue")]
     Flag(bool),
-    /// A 64-bit number, which JSON has as a string.
+    /// A 64-bit number. In OTLP/JSON it is a string.
     #[serde(rename = "intValue")]
     Number(String),
     #[serde(rename = "arrayValue")]

@@ -1,4 +1,4 @@
-//! What spans lie in: the session, its prompts and its subagents.
+//! The spans that contain others: the session, its prompts and its subagents.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use context_graph_core::audit::{Call, Entry, Happening};
 use super::super::sink::Told;
 use super::ids;
 
-/// The agent of the main thread, where it was not started as another.
+/// The agent of the main thread, unless the client names another.
 pub(super) const MAIN_AGENT: &str = "claude-code";
 
 /// What a frame stands for.
@@ -18,22 +18,22 @@ pub(super) enum Of<'a> {
     Subagent(&'a str),
 }
 
-/// A span that others lie in.
+/// A span that contains others.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
     pub(super) of: Of<'a>,
     pub(super) span_id: String,
-    /// Where the frame around it is in the list.
+    /// The index of the frame around it.
     pub(super) parent: Option<usize>,
     pub(super) start_ms: i64,
     pub(super) end_ms: i64,
-    /// The kind of agent that acts in it, where that is said.
+    /// The kind of agent that acts in it, if known.
     pub(super) agent_type: Option<&'a str>,
-    /// What happened right in it and is no call.
+    /// Events directly in it that are not calls.
     pub(super) happenings: Vec<&'a Happening>,
 }
 
-/// The frames of a session; the session's own comes first.
+/// The frames of a session. The first one is the session itself.
 pub(super) struct Frames<'a> {
     session_id: &'a str,
     pub(super) list: Vec<Frame<'a>>,
@@ -62,7 +62,7 @@ impl<'a> Frames<'a> {
         frames
     }
 
-    /// The frame that an entry lies in: its subagent's, else its prompt's, else the session's.
+    /// The frame of an entry: its subagent's, or its prompt's, or the session's.
     pub(super) fn around(&mut self, entry: &'a Entry, start_ms: i64) -> usize {
         let prompt_id = match entry {
             Entry::Call(call) => &call.prompt_id,
@@ -78,7 +78,7 @@ impl<'a> Frames<'a> {
         at
     }
 
-    /// The frame of this, made if it is not there yet.
+    /// The frame for `of`; creates it if needed.
     fn open(&mut self, of: Of<'a>, parent: Option<usize>, start_ms: i64) -> usize {
         if let Some(known) = self.by_what.get(&of) {
             return *known;
@@ -102,7 +102,7 @@ impl<'a> Frames<'a> {
         at
     }
 
-    /// Stretches a frame, and all around it, over a span of time.
+    /// Extends a frame, and all frames around it, to this span of time.
     fn reach(&mut self, at: usize, start_ms: i64, end_ms: i64) {
         let mut at = Some(at);
         while let Some(frame) = at.and_then(|at| self.list.get_mut(at)) {
@@ -113,8 +113,8 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// When a call began and ended, as far as is known. Of one that nobody was seen asking for, the client's own measure
-/// tells when it began.
+/// When a call began and ended, as far as known. If nobody saw the call begin, the client's duration tells
+/// when it did.
 pub(super) fn times(call: &Call) -> (i64, i64) {
     let end_ms = call.ended_ms.unwrap_or(call.at_ms);
     let took_ms = call.duration_ms.filter(|_| call.asked.is_none());

@@ -1,8 +1,9 @@
-//! OpenTelemetry traces as OTLP/JSON: one trace a session. The session is the root span, its prompts and subagents are
-//! `invoke_agent` spans, its calls `execute_tool` spans after the GenAI conventions, and everything else is an event of
-//! the span it happened in.
+//! OpenTelemetry traces as OTLP/JSON, one trace per session. The session is the root span. Prompts and
+//! subagents are `invoke_agent` spans, and calls are `execute_tool` spans, as the GenAI conventions say.
+//! Everything else is an event of the span in which it happened.
 //!
-//! Each line is a whole `ExportTraceServiceRequest`, as collectors read from files and as they take by HTTP.
+//! Each line is a complete `ExportTraceServiceRequest`. Collectors read this from files and accept it over
+//! HTTP.
 
 mod attributes;
 mod frames;
@@ -17,13 +18,12 @@ use crate::visible_json::write_line;
 use attributes::Attributes;
 use wire::{Request, Resource, ResourceSpans, Scope, ScopeSpans};
 
-/// How many spans one request has at most: receivers limit how large one may be.
+/// Most spans in one request: receivers limit its size.
 const SPANS_A_REQUEST: usize = 200;
 
 /// The version of the conventions that names and attributes follow.
 const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.41.0";
 
-/// Writes OTLP requests.
 pub(super) struct Otlp<'a> {
     out: &'a mut dyn Write,
 }

@@ -9,7 +9,7 @@ use super::frames::{Frame, Frames, MAIN_AGENT, Of, times};
 use super::ids;
 use super::wire::{ERROR, INTERNAL, Span, SpanEvent, Status, nanoseconds};
 
-/// The spans of a session: its own, those of its prompts and subagents, those of its calls.
+/// The spans of a session: its own, and those of its prompts, subagents and calls.
 pub(super) fn of_session(told: &Told) -> Vec<Span> {
     let session_id = told.session.snapshot.session_id.as_str();
     let trace_id = ids::trace(session_id);
@@ -92,7 +92,7 @@ fn of_happening(happening: &Happening) -> SpanEvent {
 
 fn of_call(call: &Call, session_id: &str, trace_id: &str, parent: &str) -> Span {
     let (start_ms, end_ms) = times(call);
-    // A call without an id is known by its first record.
+    // A call without an id is identified by its first record.
     let id = if call.tool_use_id.is_empty() {
         ids::span(session_id, "record", &call.first_seq().to_string())
     } else {
@@ -116,7 +116,7 @@ fn of_call(call: &Call, session_id: &str, trace_id: &str, parent: &str) -> Span 
 fn call_attributes(call: &Call) -> Attributes {
     let json = |value: Option<&Value>| value.map(Value::to_string);
     let arguments = call.executed.as_ref().or(call.asked.as_ref());
-    // What was asked for is said beside what was executed only where it was something else.
+    // The requested arguments are added only if they differ from the executed ones.
     let asked = call.asked.as_ref().filter(|asked| Some(*asked) != arguments);
     let hook_us = call.records.iter().map(|part| u64::from(part.took_us)).sum();
     let attributes = Attributes::default()
@@ -156,7 +156,7 @@ fn ruling(attributes: Attributes, decided: Option<&EventRuling>) -> Attributes {
         .text("context_graph.reason", &decided.reason)
 }
 
-/// The kind of error that a call ended with, where it did.
+/// The kind of error that a call ended with, if any.
 fn error_type(outcome: Outcome) -> Option<&'static str> {
     match outcome {
         Outcome::Failure => Some("tool_error"),

@@ -1,4 +1,4 @@
-//! The parts of OTLP/JSON that are written: lower camel case, ids in hex, 64-bit numbers as strings.
+//! The parts of OTLP/JSON that we write: camel case, ids in hexadecimal, 64-bit numbers as strings.
 
 use serde::Serialize;
 
@@ -71,13 +71,13 @@ pub(super) struct Status {
     pub(super) code: u8,
 }
 
-/// `SPAN_KIND_INTERNAL`: nothing of it is seen on a wire.
+/// `SPAN_KIND_INTERNAL`: no network call.
 pub(super) const INTERNAL: u8 = 1;
 
 /// `STATUS_CODE_ERROR`.
 pub(super) const ERROR: u8 = 2;
 
-/// A moment as OTLP has it.
+/// A time in the format of OTLP.
 pub(super) fn nanoseconds(ms: i64) -> String {
     (u128::try_from(ms).unwrap_or_default() * 1_000_000).to_string()
 }
