@@ -1,4 +1,4 @@
-//! Do the commands that events start do what they are to do?
+//! Do the actions work?
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::rules;
 use crate::summary::counted;
 
 const CHECK: &str = "actions";
-/// What failed longer ago than this is no longer told.
+/// Older failures are not reported.
 const RECENT: Duration = Duration::from_hours(24);
-/// How many failures are looked at.
+/// How many failures are read.
 const MOST: usize = 100;
 
-/// Failures of the last day, by action.
+/// Failures of the last day, grouped by action.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let rules = rules::load(&patient.environment);
     let configured = &rules.policy().config().actions;
     if configured.is_empty() {
         return Vec::new();
     }
-    // Where the records cannot be read, others say so.
+    // Another check reports that the records cannot be read.
     let Ok(shelf) = Shelf::open(&PlaceArgs::default(), &patient.environment) else { return Vec::new() };
     let since_ms = clock::now_ms() - i64::try_from(RECENT.as_millis()).unwrap_or(i64::MAX);
     let failures = audit::entries_of(&shelf, ACTION_FAILED, since_ms, MOST).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Are our hooks where every other agent looks for them, in its form and unit, and would it run them?
+//! Are our hooks registered where each other agent expects them, in its format and time unit, and would it
+//! run them?
 
 mod codex;
 mod evidence;
@@ -16,7 +17,7 @@ use crate::settings_file::{Scope, SettingsFile};
 use crate::summary::counted;
 pub(crate) use trusted::steps_to_trust;
 
-/// A file of an agent with hooks of ours.
+/// A file of an agent that contains our hooks.
 struct Registered<'a> {
     client: &'static AgentClient,
     environment: &'a Environment,
@@ -29,7 +30,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     AgentClient::all().flat_map(|client| of(patient, client)).collect()
 }
 
-/// Whether any other agent has hooks of ours here.
+/// Whether any other agent has our hooks here.
 pub(super) fn any(environment: &Environment) -> bool {
     AgentClient::all().any(|client| !registered(environment, client).is_empty())
 }
@@ -157,7 +158,7 @@ impl Registered<'_> {
         findings
     }
 
-    /// Whether a time looks as if it were meant in seconds, with a client that counts milliseconds.
+    /// Whether a timeout was probably meant in seconds, although the client counts milliseconds.
     fn is_too_short(&self, event: &str, keys: &[&str]) -> bool {
         let is_short = |entry: Value| entry["timeout"].as_f64().is_some_and(|time| time < 1000.0);
         let found = self.found().into_iter().filter(|found| found.event == event);
@@ -174,7 +175,7 @@ impl Registered<'_> {
         serde_json::from_str(self.text.trim_start_matches('\u{feff}')).unwrap_or_default()
     }
 
-    /// The hook as the file has it, in a group.
+    /// The hook's entry in the file.
     fn entry(&self, found: &Found) -> Value {
         let (group, entry) = found.position();
         self.json()["hooks"][&found.event][group]["hooks"][entry].clone()
@@ -191,7 +192,7 @@ impl Registered<'_> {
         })
     }
 
-    /// Hooks that the client passes over without a word.
+    /// Hooks that the client silently skips.
     fn skipped(&self) -> Vec<Finding> {
         let file = self.file.path().display();
         let json = self.json();
@@ -222,7 +223,7 @@ impl Registered<'_> {
         findings
     }
 
-    /// Switches that turn hooks off.
+    /// Settings that turn hooks off.
     fn switched_off(&self) -> Option<Finding> {
         let json = self.json();
         let is_disabled = |name: &Value| name == "context-graph";
@@ -252,7 +253,7 @@ fn is_open(keys: &[&str]) -> bool {
     keys.contains(&"failClosed") || keys.contains(&"on_failure")
 }
 
-/// Files that name us and that no client can read.
+/// Files that name us but that no client can read.
 fn unreadable(environment: &Environment, client: &'static AgentClient) -> Vec<Finding> {
     let broken = |scope| {
         let file = SettingsFile::of_agent(environment, client, scope);
@@ -264,7 +265,8 @@ fn unreadable(environment: &Environment, client: &'static AgentClient) -> Vec<Fi
     [Scope::User, Scope::Project].into_iter().filter_map(broken).collect()
 }
 
-/// Droid reads `hooks.json` as well, with the events at the top; those that are nested as in its settings do nothing.
+/// Droid also reads `hooks.json`, with the events at the top level. Events nested as in its settings have no
+/// effect.
 fn misplaced(environment: &Environment, client: &'static AgentClient) -> Vec<Finding> {
     if client.agent != Agent::Droid {
         return Vec::new();

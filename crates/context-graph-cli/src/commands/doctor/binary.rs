@@ -1,4 +1,4 @@
-//! Is the program in the settings there, and is it this one?
+//! Does the program that the settings name exist, and is it this one?
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use crate::paths::System;
 use crate::process;
 use crate::settings_file::Scope;
 
-/// No program of ours is larger.
+/// Upper limit for a program of ours.
 const MAX_PROGRAM: u64 = 1 << 30;
 const CHECK: &str = "binary";
 
-/// Looks at every program that our hooks name.
+/// Checks every program that our hooks name.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let mut findings: Vec<Finding> = patient
@@ -91,7 +91,7 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
     })
 }
 
-/// A program that a project names is not run to find out what it is.
+/// A program that a project names is not run, not even to find out what it is.
 fn named_by_the_project(
     hook: &Ours<'_>,
     path: &Path,
@@ -118,7 +118,7 @@ fn is_bare(name: &str) -> bool {
     !name.contains(['/', '\\'])
 }
 
-/// The file that a name stands for, if there is one.
+/// The file that a program name stands for, if there is one.
 pub(super) fn resolve(name: &str, root: &Path, plugin_root: Option<&Path>) -> Option<PathBuf> {
     let name = expand(name, root, plugin_root);
     if is_bare(&name) {
@@ -132,7 +132,7 @@ pub(super) fn resolve(name: &str, root: &Path, plugin_root: Option<&Path>) -> Op
     path.is_file().then_some(path)
 }
 
-/// The two names that the client replaces, replaced.
+/// Replaces the two variables that the client replaces.
 pub(super) fn expand(text: &str, root: &Path, plugin_root: Option<&Path>) -> String {
     let mut text = text.replace("${CLAUDE_PROJECT_DIR}", &root.to_string_lossy());
     if let Some(plugin_root) = plugin_root {

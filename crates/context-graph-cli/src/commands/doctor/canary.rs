@@ -1,5 +1,5 @@
-//! Do the hooks really run? Each is started exactly as the settings say, with an event of its own, in a
-//! temporary folder, so that no session of the user's is touched. And what does it cost?
+//! Do the hooks really run, and what do they cost? Each is started exactly as the settings say, with a test
+//! event, in a temporary folder, so that no session of the user is touched.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,14 +18,14 @@ use crate::scratch::Scratch;
 use crate::summary::counted;
 
 const CHECK: &str = "canary";
-/// How often a cost is measured.
+/// How often the cost is measured.
 const ROUNDS: usize = 15;
-/// What a tool call may wait for its guard before it is worth a word: half of the budget.
+/// The longest wait of a tool call for its guard that is not reported: half of the budget.
 const SLOW: Duration = Duration::from_millis(50);
-/// Beyond this a hook is not waited for, whatever timeout the settings allow it.
+/// We never wait longer than this for a hook, whatever timeout the settings allow.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Starts every registered hook once, and the guard's a few times more.
+/// Starts every registered hook once, and the guard's a few more times.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let ours = patient.ours();
     if ours.is_empty() {
@@ -46,7 +46,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let mut failures: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for hook in &ours {
         let Some(event) = EventName::parse(&hook.event) else { continue };
-        // One that would make a worktree is not to be tried.
+        // This hook would create a worktree, so it is not tested.
         if event == EventName::WorktreeCreate || tried.contains(&(&hook.event, &hook.words)) {
             continue;
         }
@@ -55,7 +55,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             continue;
         }
         tried.push((&hook.event, &hook.words));
-        // A machine that is busy just now is no fault: who fails is asked again.
+        // The machine may be busy just now, so a failed hook gets a second try.
         let once = || {
             let said = ask(patient, hook, &sample::event(event, scratch.path()), scratch.path());
             said.and_then(|reply| answered(event, &reply))
@@ -83,7 +83,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     findings
 }
 
-/// Hooks that run something which comes with the project: looking at a project must not run it.
+/// Reports hooks that run something from the project: examining a project must not run it.
 fn not_tried(withheld: &[String]) -> Option<Finding> {
     let mut events = withheld.to_vec();
     events.dedup();
@@ -122,12 +122,12 @@ fn command(patient: &Patient, hook: &Ours<'_>) -> Command {
         command.args(args.iter().filter_map(Value::as_str).map(expanded));
         return command;
     }
-    // The shell replaces the variable, which here must go on meaning the project that the settings are of.
+    // The shell replaces this variable. Here it must still mean the project that the settings belong to.
     let root = patient.root.to_string_lossy();
     process::shell(&expanded(text("command")).replace("$CLAUDE_PROJECT_DIR", &root))
 }
 
-/// Whether an answer is one that the client can use and that came from us.
+/// Whether the client can use the answer, and the answer comes from us.
 fn answered(event: EventName, reply: &Reply) -> Result<(), String> {
     let complaint = reply.stderr.lines().next().unwrap_or("").trim();
     if !reply.succeeded() {
@@ -137,7 +137,7 @@ fn answered(event: EventName, reply: &Reply) -> Result<(), String> {
         };
         return Err(format!("ends with {code}{}{complaint}", if complaint.is_empty() { "" } else { ": " }));
     }
-    // There the client takes plain text, or shows whatever is printed.
+    // For these events the client takes plain text, or shows whatever is printed.
     if matches!(event, EventName::PreCompact | EventName::PostCompact) {
         return Ok(());
     }
@@ -161,7 +161,7 @@ fn failed(trouble: &str, events: &[String]) -> Finding {
     )
 }
 
-/// Whether what must be denied is denied.
+/// Whether a forbidden call is denied.
 fn denies(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
     let reply = ask(patient, guard, &sample::forbidden(folder), folder).ok()?;
     let answer: Value = serde_json::from_str(&reply.stdout).ok()?;

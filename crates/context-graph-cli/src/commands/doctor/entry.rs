@@ -1,4 +1,4 @@
-//! What in our entry makes the client skip it, or its answer?
+//! What in our entry makes the client skip it or ignore its answer?
 
 use context_graph_events::EventName;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::matcher::never_matches;
 use super::registration::HOOKS;
 use super::sources::Ours;
 
-/// Looks at one entry.
+/// Checks one entry.
 pub(super) fn check(hook: &Ours<'_>) -> Vec<Finding> {
     let is_guard = EventName::parse(&hook.event) == Some(EventName::PreToolUse);
     let mut findings: Vec<Finding> =
@@ -19,12 +19,12 @@ pub(super) fn check(hook: &Ours<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Where it stands, as people write it.
+/// Its place in the file, for people.
 fn place(hook: &Ours<'_>) -> String {
     format!("{} in {}", hook.place, hook.source.path.display())
 }
 
-/// A finding that `init` mends, where the file is ours to write.
+/// A finding that `init` fixes, if we may write the file.
 fn mended_by_init(hook: &Ours<'_>, finding: Finding) -> Finding {
     match hook.source.scope() {
         Some(scope) => finding.mended_by(Mend::Install(scope)),
@@ -53,7 +53,7 @@ fn timeout(hook: &Ours<'_>) -> Option<Finding> {
     })
 }
 
-/// Whether the client drops an entry for its timeout.
+/// Whether the client drops an entry because of its timeout.
 pub(super) fn has_bad_timeout(hook: &Ours<'_>) -> bool {
     hook.entry.get("timeout").is_some_and(|it| it.as_f64().is_none_or(|seconds| seconds <= 0.0))
 }

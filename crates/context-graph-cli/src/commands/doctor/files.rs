@@ -1,4 +1,4 @@
-//! Can the client use the settings files: are they valid, and does it know the events in them?
+//! Can the client use the settings files: are they valid, and does it know their events?
 
 use context_graph_events::EventName;
 use context_graph_settings::{NEWEST_KNOWN_CLIENT, UNKNOWN_EVENTS_SKIPPED_SINCE, known_since};
@@ -11,7 +11,7 @@ use crate::client::words;
 const FILES: &str = "settings";
 const EVENTS: &str = "events";
 
-/// Whether the settings can be read at all: the client passes over a file that is not valid JSON, without a word.
+/// Whether the settings can be read: the client silently ignores a file that is not valid JSON.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in &patient.sources {
@@ -59,7 +59,7 @@ pub(super) fn events(patient: &Patient) -> Vec<Finding> {
             .map(String::as_str)
             .filter(|key| match EventName::parse(key) {
                 Some(event) => known_since(event) > version,
-                // An event of a newer client than this program knows may well be known to that client.
+                // An event that this program does not know may exist in a newer client.
                 None => version <= newest,
             })
             .collect();

@@ -12,31 +12,31 @@ use crate::settings_file::Scope;
 pub(crate) enum Level {
     /// As it should be.
     Ok,
-    /// It works, and there is something to know.
+    /// It works, but the user should know something.
     Warning,
-    /// It does not do what it is there for.
+    /// It does not do its job.
     Broken,
 }
 
-/// A fix that is safe to make unasked: it takes nothing away and can be undone.
+/// A fix that is safe to make without asking: it removes nothing and can be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Mend {
-    /// Bring our hooks in these settings up to date.
+    /// Update our hooks in these settings.
     Install(Scope),
-    /// Keep others out of a file or folder.
+    /// Make a file or folder private.
     Close(PathBuf),
     /// Keep the state folder out of the repository.
     Ignore(PathBuf),
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// What was looked at, in a word.
+    /// What was checked, in one word.
     pub(crate) check: &'static str,
     pub(crate) level: Level,
     pub(crate) what: String,
-    /// What to do about it; `None` if all is well.
+    /// What to do; `None` if all is well.
     pub(crate) fix: Option<String>,
     pub(super) mend: Option<Mend>,
 }
@@ -54,7 +54,7 @@ impl Finding {
         Self { level: Level::Broken, ..Self::warning(check, what, fix) }
     }
 
-    /// The same, with a fix that `--fix` makes.
+    /// The same, with a fix for `--fix`.
     pub(super) fn mended_by(self, mend: Mend) -> Self {
         Self { mend: Some(mend), ..self }
     }

@@ -10,7 +10,7 @@ use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::init;
 
-/// Makes every safe fix once, and says what was done.
+/// Makes every safe fix once, and reports what was done.
 pub(super) fn mend(patient: &Patient, findings: &[Finding]) -> Result<Vec<String>, Failure> {
     let mut done: Vec<&Mend> = Vec::new();
     let mut told = Vec::new();

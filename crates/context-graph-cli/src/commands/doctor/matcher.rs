@@ -1,9 +1,9 @@
-//! Which tool calls a matcher lets through, as far as it can be told from the matcher alone.
+//! Which tool calls a matcher lets through, as far as the matcher alone tells.
 //!
-//! The client compares plain words whole and takes anything else for a regular expression. What is neither matches
-//! nothing, and says nothing.
+//! The client compares plain words as a whole and treats anything else as a regular expression. An invalid
+//! expression silently matches nothing.
 
-/// Why a matcher for names of tools can never match; `None` if it can.
+/// Why a matcher for tool names can never match; `None` if it can.
 pub(super) fn never_matches(matcher: &str) -> Option<&'static str> {
     if matcher.starts_with('!') {
         return Some("a matcher cannot be negated");
@@ -31,7 +31,7 @@ fn is_lower(word: &str) -> bool {
     word.chars().next().is_some_and(|first| first.is_ascii_lowercase())
 }
 
-/// Whether brackets are closed and there is something to repeat.
+/// Whether all brackets are closed and every repetition has something to repeat.
 fn is_expression(matcher: &str) -> bool {
     let mut open = 0_usize;
     let mut in_class = false;

@@ -1,7 +1,7 @@
-//! `context-graph doctor`: does it work here, and if not, what is to be done?
+//! `context-graph doctor`: does it work here, and if not, what can be done?
 //!
-//! Every check gives findings, each with its fix. Nothing is changed unless `--fix` is given, and then only what is
-//! safe.
+//! Every check returns findings with their fixes. Without `--fix` nothing is changed, and with it only what
+//! is safe.
 
 mod actions;
 mod agents;
@@ -64,7 +64,7 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-/// What is looked at.
+/// What is examined.
 struct Patient {
     environment: Environment,
     root: PathBuf,
@@ -79,7 +79,7 @@ impl Patient {
         Self { client: Client::find(&environment), root, sources, environment }
     }
 
-    /// The hooks of ours in all settings.
+    /// Our hooks in all settings.
     fn ours(&self) -> Vec<Ours<'_>> {
         self.sources.iter().flat_map(|source| source.ours(&self.root)).collect()
     }
@@ -88,13 +88,13 @@ impl Patient {
         self.client.as_ref().map(|client| client.version)
     }
 
-    /// What `init` would write into a settings file like this one, for a program.
+    /// What `init` would write into this settings file, for a program.
     fn plan(&self, program: &str, source: &Source) -> Plan {
         let options = PlanOptions { missing: missing_in(&source.text), ..PlanOptions::default() };
         init::plan(&self.environment, program, self.version(), &options)
     }
 
-    /// How a fix names this program: by its name alone if the settings do so and that finds it.
+    /// How a fix names this program: only by its name, if the settings do so and the `PATH` finds it.
     fn program(&self) -> Result<String, Failure> {
         let full = super::binary_path()?;
         let by_name = self.ours().iter().any(|hook| hook.is_direct() && hook.words[0] == init::PORTABLE);
@@ -138,7 +138,7 @@ fn plugin_root<'a>(hook: &Ours<'a>) -> Option<&'a Path> {
     hook.source.path.parent().and_then(Path::parent).filter(|_| is_plugin)
 }
 
-/// A few names in a row, the rest counted.
+/// A few names as a list, and how many more there are.
 fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     let names: Vec<T> = names.into_iter().collect();
     let shown: Vec<&str> = names.iter().take(5).map(AsRef::as_ref).collect();
@@ -177,18 +177,18 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
     }
 }
 
-/// What is found in a project: how bad it is, what was looked at, what was found, and what to do about it.
+/// All findings for a project.
 pub(crate) fn examined(environment: Environment) -> Vec<Finding> {
     Patient::new(environment).examine()
 }
 
-/// What keeps the client from running hooks of a project, a line each.
+/// What keeps the client from running a project's hooks, one per line.
 pub(crate) fn what_disables_hooks(environment: &Environment) -> Vec<String> {
     let findings = switches::check(&sources::read_all(environment), environment.project_root());
     findings.into_iter().filter(|finding| finding.level != Level::Ok).map(|finding| finding.what).collect()
 }
 
-/// Whether a program is found by its name alone.
+/// Whether a program can be found by its name.
 pub(crate) fn is_on_the_path(name: &str, root: &Path) -> bool {
     binary::resolve(name, root, None).is_some()
 }

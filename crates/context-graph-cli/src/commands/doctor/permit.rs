@@ -1,6 +1,6 @@
-//! Which hooks may be run to see whether they work. What a project's settings name came with a checkout: of that only this
-//! very program is run, by itself or by a script that is generated word for word. What the user or the administrator
-//! registered is theirs.
+//! Which hooks may be run as a test. A checkout may have brought the project's settings: of the hooks they
+//! name, only this program itself is run, directly or by an unchanged generated script. Hooks registered by
+//! the user or the administrator may always run.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +12,12 @@ use super::sources::{Layer, Ours, Source};
 use crate::commands::hooks::generate::is_verbatim;
 use crate::settings_file::Scope;
 
-/// No script of ours is larger.
+/// Upper limit for a script of ours.
 const MAX_SCRIPT_BYTES: u64 = 64 << 10;
-/// The name by which scripts that a team shares call the program.
+/// The program's name in scripts that a team shares.
 const SHARED_NAME: &str = "context-graph";
 
-/// The verbs that answer an event.
+/// The subcommands that answer an event.
 const VERBS: [&str; 6] = ["session-start", "pre-tool", "post-tool", "prompt-submit", "session-end", "event"];
 
 /// Whether the user or the administrator wrote this file.
@@ -31,7 +31,7 @@ pub(super) fn may_run(patient: &Patient, hook: &Ours<'_>) -> bool {
         return true;
     }
     let Some(path) = hook.words.first().and_then(|program| patient.resolve(program, hook)) else {
-        // What is not there cannot be run.
+        // Nothing there, so nothing would be run.
         return true;
     };
     let command = hook.entry.get("command").and_then(Value::as_str).unwrap_or("");
@@ -51,8 +51,8 @@ pub(super) fn may_run(patient: &Patient, hook: &Ours<'_>) -> bool {
     text.and_then(|text| String::from_utf8(text).ok()).is_some_and(|text| is_verbatim(&text, &programs))
 }
 
-/// Whether a command of ours answers an event and does nothing else: another place for state, or another verb, is the
-/// project's choice and would be somebody else's folder.
+/// Whether our command only answers an event. With another verb or another place for state, the project could
+/// make it touch somebody else's folder.
 fn only_answers(words: &[String]) -> bool {
     match words {
         [_, hooks, verb, flags @ ..] => {
@@ -62,7 +62,7 @@ fn only_answers(words: &[String]) -> bool {
     }
 }
 
-/// The script of a hook: what is run, or what its interpreter is given.
+/// The script of a hook: the program itself, or the interpreter's argument.
 fn script(patient: &Patient, hook: &Ours<'_>, program: &Path) -> Option<PathBuf> {
     match hook.words.as_slice() {
         [_] => Some(program.to_path_buf()),
@@ -71,7 +71,7 @@ fn script(patient: &Patient, hook: &Ours<'_>, program: &Path) -> Option<PathBuf>
     }
 }
 
-/// Whether a file is the program that runs now.
+/// Whether a file is the running program.
 pub(super) fn is_this_program(path: &Path) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let here = std::env::current_exe().ok().and_then(|here| real(&here));

@@ -1,4 +1,4 @@
-//! Are our hooks in the settings, as they should be, and once?
+//! Are our hooks in the settings, correct, and only once?
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,9 @@ use crate::commands::init::is_generated;
 use crate::summary::counted;
 
 pub(super) const HOOKS: &str = "hooks";
-/// What is said where there is no hook of ours at all.
+/// The finding if there is no hook of ours at all.
 pub(super) const NOT_INSTALLED: &str = "not installed: Claude Code has no hook of context-graph here";
 
-/// Whether they are there.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let ours = patient.ours();
     if ours.is_empty() && agents::any(&patient.environment) {
@@ -73,7 +72,7 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
     let mut differing = BTreeMap::new();
     for change in &edited.changes {
         match change {
-            // With a matcher of its own it is taken out and put in again: that is said elsewhere.
+            // A hook with its own matcher is removed and added again; another check reports it.
             Change::HookAdded { event } if !removed.contains(&event.as_str()) => missing.push(event.as_str()),
             Change::HookUpdated { event, keys } => {
                 differing.insert(event.as_str(), keys.join(", "));
@@ -99,7 +98,7 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
         ));
         differing.remove("PreToolUse");
     }
-    // Those are told on their own.
+    // Another check reports these.
     differing
         .retain(|event, _| !ours.iter().any(|hook| hook.event == *event && entry::has_bad_timeout(hook)));
     if !differing.is_empty() {
@@ -129,7 +128,8 @@ fn guard_is_missing(ours: &[Ours<'_>], already: &[Finding]) -> Option<Finding> {
     })
 }
 
-/// The client runs the same command of several settings files once, but a plugin's always, and different ones each.
+/// The client runs the same command from several settings files once. It always runs a plugin's, and each
+/// different command.
 fn twice(ours: &[Ours<'_>]) -> Option<Finding> {
     let mut by_event: BTreeMap<&str, Vec<&Ours<'_>>> = BTreeMap::new();
     for hook in ours {

@@ -1,4 +1,4 @@
-//! The findings, told to people and programs.
+//! Prints the findings, for people and for programs.
 
 use std::io::IsTerminal as _;
 
@@ -9,7 +9,7 @@ use super::registration::NOT_INSTALLED;
 use crate::commands::failure::Outcome;
 use crate::{Environment, table, terminal};
 
-/// What is well takes one line unless more is asked for.
+/// Checks that passed share one line, unless `everything` is wanted.
 pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) -> Outcome {
     let colour = std::io::stdout().is_terminal() && Environment::welcomes_colour();
     let mut lines: Vec<String> = mended.iter().map(|done| line("mended", Level::Ok, done, colour)).collect();
@@ -35,7 +35,7 @@ pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) ->
     table::print_text(&lines.concat())
 }
 
-/// Whether all that is wrong is that it was never installed: one line says that.
+/// Whether the only problem is that nothing was installed: then one line is enough.
 pub(super) fn is_not_installed(findings: &[Finding]) -> bool {
     let mut wrong = findings.iter().filter(|finding| finding.level != Level::Ok);
     wrong.next().is_some_and(|finding| finding.what == NOT_INSTALLED) && wrong.next().is_none()
@@ -86,7 +86,7 @@ fn word(level: Level) -> &'static str {
     }
 }
 
-/// Everything, for programs.
+/// Everything as JSON.
 pub(super) fn json(
     findings: &[Finding],
     mended: &[String],

@@ -1,4 +1,4 @@
-//! Can what the user has configured be used?
+//! Can the user's configuration be used?
 
 use context_graph_policy::trust::Standing;
 
@@ -40,7 +40,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     findings
 }
 
-/// What an import left out. A record that cannot be read is among the problems of the policies.
+/// What an import could not translate. If its record cannot be read, the problems of the policies say so.
 fn not_enforced(patient: &Patient) -> Vec<Finding> {
     let missing = unenforced::read(&patient.environment).unwrap_or_default();
     let finding = |missing: &Missing| {
@@ -55,7 +55,7 @@ fn not_enforced(patient: &Patient) -> Vec<Finding> {
     missing.iter().map(finding).collect()
 }
 
-/// Whether all that the project's files say counts.
+/// Whether all of the project's files count in full.
 fn trusted(files: &ProjectFiles<'_>) -> Finding {
     match (files.standing(), trust::words(files.standing())) {
         (_, Some(words)) => Finding::warning(

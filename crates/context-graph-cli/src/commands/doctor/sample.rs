@@ -1,14 +1,14 @@
-//! The least event of each kind, as the client sends it.
+//! A minimal event of each kind, as the client sends it.
 
 use std::path::Path;
 
 use context_graph_events::EventName;
 use serde_json::{Map, Value, json};
 
-/// The session that canaries belong to.
+/// The session id of test events.
 pub(super) const SESSION: &str = "context-graph-doctor";
 
-/// An event that asks for nothing and changes nothing.
+/// An event that changes nothing.
 pub(super) fn event(name: EventName, folder: &Path) -> Value {
     let mut object = common(name, folder);
     let own = match name {
@@ -62,7 +62,7 @@ pub(super) fn event(name: EventName, folder: &Path) -> Value {
     Value::Object(object)
 }
 
-/// A call that any guard must stop.
+/// A call that every guard must stop.
 pub(super) fn forbidden(folder: &Path) -> Value {
     let mut object = common(EventName::PreToolUse, folder);
     let own = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "canary"});

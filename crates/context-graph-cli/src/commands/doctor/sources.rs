@@ -1,6 +1,7 @@
-//! Every place that the client takes settings from, and what of ours is in each.
+//! Every place from which the client reads settings, and our hooks in each.
 //!
-//! Hooks of all places add up. A single value, such as a switch, is taken from the strongest place that has it.
+//! Hooks from all places add up. A single value, such as a switch, comes from the strongest place that has
+//! it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +14,10 @@ use crate::commands::init::is_generated;
 use crate::paths::System;
 use crate::settings_file::{MAX_BYTES, Scope, SettingsFile};
 
-/// How the client calls plugins that lie in the user's `skills` folder.
+/// The client's suffix for plugins in the user's `skills` folder.
 pub(super) const SKILLS_FOLDER: &str = "@skills-dir";
 
-/// Whose settings. In the order of their strength, the weakest first.
+/// Whose settings, from weakest to strongest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Layer {
     Plugin(String),
@@ -24,17 +25,17 @@ pub(super) enum Layer {
     Managed,
 }
 
-/// One place.
+/// One place with settings.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     pub(super) layer: Layer,
     pub(super) path: PathBuf,
     pub(super) text: String,
-    /// What it says, or why it cannot be read.
+    /// Its content, or why it cannot be read.
     pub(super) value: Result<Value, String>,
 }
 
-/// A hook of ours.
+/// One of our hooks.
 #[derive(Debug, Clone)]
 pub(super) struct Ours<'a> {
     pub(super) source: &'a Source,
@@ -42,9 +43,9 @@ pub(super) struct Ours<'a> {
     pub(super) matcher: Option<String>,
     /// Program and arguments, or the script.
     pub(super) words: Vec<String>,
-    /// The entry as it stands in the file.
+    /// The entry in the file.
     pub(super) entry: &'a Value,
-    /// Where it stands, as people write it.
+    /// Its place in the file, for people.
     pub(super) place: String,
 }
 
@@ -76,12 +77,12 @@ impl Source {
         Self { layer, path, text, value }
     }
 
-    /// A setting of this place.
+    /// A setting in this place.
     pub(super) fn get(&self, key: &str) -> Option<&Value> {
         self.value.as_ref().ok()?.get(key)
     }
 
-    /// Which file `init` would have to be told to write; `None` if we may not write it.
+    /// The scope with which `init` writes this file; `None` if we may not write it.
     pub(super) fn scope(&self) -> Option<Scope> {
         match self.layer {
             Layer::File(scope) => Some(scope),
@@ -89,7 +90,7 @@ impl Source {
         }
     }
 
-    /// The hooks of ours in it.
+    /// Our hooks in it.
     pub(super) fn ours(&self, root: &Path) -> Vec<Ours<'_>> {
         let Ok(value) = &self.value else { return Vec::new() };
         let found = find_ours_where(&self.text, &is_generated(root)).unwrap_or_default();
@@ -113,13 +114,13 @@ impl Source {
 }
 
 impl Ours<'_> {
-    /// Whether it runs the program itself, not a script.
+    /// Whether it runs the program directly, without a script.
     pub(super) fn is_direct(&self) -> bool {
         self.words.get(1).is_some_and(|word| word == "hooks")
     }
 }
 
-/// All places that say something, the weakest first.
+/// All places that exist, weakest first.
 pub(super) fn read_all(environment: &Environment) -> Vec<Source> {
     let mut sources: Vec<Source> = [Scope::User, Scope::Project, Scope::Local]
         .into_iter()
@@ -134,7 +135,7 @@ pub(super) fn read_all(environment: &Environment) -> Vec<Source> {
     sources
 }
 
-/// What an organisation has set: one file, and a folder of further ones.
+/// The organisation's settings: one file, and a folder with more.
 fn managed(folder: &Path) -> Vec<Source> {
     let mut files = vec![folder.join("managed-settings.json")];
     if let Ok(more) = std::fs::read_dir(folder.join("managed-settings.d")) {
@@ -146,7 +147,7 @@ fn managed(folder: &Path) -> Vec<Source> {
     files.into_iter().filter_map(|path| Source::read(Layer::Managed, path)).collect()
 }
 
-/// The hooks of the plugins that are switched on: installed ones, and those that lie in the user's `skills` folder.
+/// The hooks of all enabled plugins: installed ones, and those in the user's `skills` folder.
 fn plugins(client_folder: &Path, settings: &[Source]) -> Vec<Source> {
     let installed =
         Source::read(Layer::Managed, client_folder.join("plugins").join("installed_plugins.json"));
@@ -173,7 +174,7 @@ fn plugins(client_folder: &Path, settings: &[Source]) -> Vec<Source> {
         .collect()
 }
 
-/// The value of the strongest place that has one.
+/// The value from the strongest place that has one.
 pub(super) fn strongest<'a>(
     sources: &'a [Source],
     value: impl Fn(&'a Source) -> Option<&'a Value>,

@@ -1,4 +1,4 @@
-//! What is installed here, part by part: which version each is of, and what to do where they do not fit together.
+//! The installed parts: the version of each, and what to do if they do not fit together.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::{Environment, clock};
 
 /// This program's version.
 pub(crate) const OWN: &str = env!("CARGO_PKG_VERSION");
-/// No description of a plugin is larger.
+/// Upper limit for a plugin's manifest.
 const MAX_MANIFEST: u64 = 1 << 20;
 
 /// One part of an installation.
@@ -24,12 +24,12 @@ const MAX_MANIFEST: u64 = 1 << 20;
 pub(crate) struct Part {
     #[serde(rename = "part")]
     pub(crate) name: &'static str,
-    /// `None` if it is not there, or cannot be told without running what a project names.
+    /// `None` if it is missing, or if finding out would run a program that a project names.
     pub(crate) version: Option<String>,
     pub(crate) place: Option<PathBuf>,
     /// Whether it fits this program.
     pub(crate) ok: bool,
-    /// What is to be known of it.
+    /// What the user should know about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
     /// What to do.
@@ -135,13 +135,13 @@ fn registered(patient: &Patient, source: &Source) -> Part {
             .with_next_step("build it again: `context-graph plugin build DIR`, and install it from there");
     }
     match registration::against_plan(patient, source).into_iter().max_by_key(|finding| finding.level) {
-        // Hooks that another version would write otherwise are what an update leaves behind.
+        // Hooks that this version would write differently are left over from before an update.
         Some(finding) => told(part, finding).unfit(),
         None => part,
     }
 }
 
-/// What a plugin says of itself. `None` if it says nothing that can be read.
+/// The version in a plugin's manifest; `None` if it cannot be read.
 fn plugin_version(hooks: &Path) -> Option<String> {
     let folder = hooks.parent()?.parent()?;
     let bytes = safe_open::read_regular(&folder.join(".claude-plugin/plugin.json"), MAX_MANIFEST).ok()?;

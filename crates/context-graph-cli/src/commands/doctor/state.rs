@@ -1,4 +1,4 @@
-//! Our state: can it be read, is it complete, is it this user's, and is there room for more?
+//! Our state: is it readable, complete and this user's, and is there room for more?
 
 use std::path::Path;
 
@@ -11,15 +11,15 @@ use crate::clock;
 use crate::summary::counted;
 
 const CHECK: &str = "state";
-/// Below this hooks may soon fail.
+/// With less free space, hooks may soon fail.
 const LITTLE_ROOM: u64 = 200 * 1024 * 1024;
-/// Below this they will.
+/// With less free space, hooks will fail.
 const NO_ROOM: u64 = 8 * 1024 * 1024;
 
-/// What to do about what is missing.
+/// What to do about missing data.
 const MISSING: &str = "`context-graph audit verify` says more; with --acknowledge it takes it that you know";
 
-/// Looks at the state folder and everything in it.
+/// Checks the state folder and everything in it.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let mut findings = room(patient);
     let folder = patient.environment.state_place(None).unwrap_or_else(|_| patient.environment.state_folder());
@@ -46,7 +46,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     findings
 }
 
-/// Nothing is there: because nothing was, or because it is gone?
+/// The folder does not exist: was there never one, or is it gone?
 fn nothing(patient: &Patient, folder: &Path) -> Finding {
     let user = patient.environment.user_folder();
     if user.and_then(|user| StateFolder::is_known(folder, &user)).unwrap_or(false) {
@@ -59,7 +59,7 @@ fn nothing(patient: &Patient, folder: &Path) -> Finding {
     Finding::ok(CHECK, "nothing is remembered yet")
 }
 
-/// What is there against what was written down outside of the project.
+/// Compares the state with the heads kept outside the project.
 fn is_as_noted(sessions: &Sessions, store: Option<&Store>) -> Option<Finding> {
     let found = match sessions.check_heads(store) {
         Ok((_, found)) => found?.what,
@@ -68,7 +68,7 @@ fn is_as_noted(sessions: &Sessions, store: Option<&Store>) -> Option<Finding> {
     Some(Finding::broken(CHECK, format!("something is missing of what is remembered: {found}"), MISSING))
 }
 
-/// The store: does it open, and does what is in it stand every test that there is?
+/// Checks that the store opens and that its content is sound.
 fn store(sessions: &Sessions) -> Vec<Finding> {
     let store = match sessions.store(clock::now_ms()) {
         Ok(Some(store)) => store,
@@ -90,7 +90,7 @@ fn store(sessions: &Sessions) -> Vec<Finding> {
     findings
 }
 
-/// Every page and every index, as SQLite sees them.
+/// Checks every page and every index with SQLite.
 fn adds_up(sessions: &Sessions, store: &Store) -> Finding {
     match store.check() {
         Ok(report) if report.problems == 0 => Finding::ok(
@@ -112,7 +112,7 @@ fn adds_up(sessions: &Sessions, store: &Store) -> Finding {
     }
 }
 
-/// Every record against the hash chain.
+/// Checks every record against the hash chain.
 fn is_as_written(store: &Store) -> Vec<Finding> {
     let fix = "`context-graph audit verify` says more; compare with a backup of .context-graph";
     let report = match store.verify_chains(&mut |_| {}) {
@@ -185,7 +185,7 @@ fn closed(_folder: &Path) -> Option<Finding> {
     None
 }
 
-/// Whether a file can be made where hooks make theirs.
+/// Whether a file can be created where hooks create theirs.
 fn writable(folder: &Path) -> Option<Finding> {
     let probe = folder.join(format!(".doctor-{}", std::process::id()));
     let made = std::fs::File::create_new(&probe);

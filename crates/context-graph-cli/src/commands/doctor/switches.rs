@@ -15,7 +15,7 @@ pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
         sources.iter().any(|source| wanted(&source.layer) && !source.ours(root).is_empty())
     };
     let managed_hooks = is_there(|layer| *layer == Layer::Managed);
-    // A plugin that merely lies in the user's folder is no better than settings in the organisation's eyes.
+    // The organisation's switch does not count a plugin in the user's own folder as a plugin.
     let plugin_hooks = is_there(|layer| matches!(layer, Layer::Plugin(id) if !id.ends_with(SKILLS_FOLDER)));
     let found: Vec<Finding> = [
         all_hooks(sources, managed_hooks),
@@ -28,7 +28,7 @@ pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
     if found.is_empty() { vec![Finding::ok(CHECK, "nothing turns hooks off")] } else { found }
 }
 
-/// One value counts, that of the strongest place; one that is not managed leaves managed hooks alone.
+/// Only the value of the strongest place counts. If that place is not managed, managed hooks still run.
 fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<Finding> {
     let (source, value) = strongest(sources, |source| source.get("disableAllHooks"))?;
     if value != true || (managed_hooks && source.layer != Layer::Managed) {
@@ -42,7 +42,7 @@ fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<Finding> {
     ))
 }
 
-/// Only heeded where an organisation says it.
+/// Only counts in the organisation's settings.
 fn managed_only(sources: &[Source]) -> Option<Finding> {
     let source =
         managed(sources).find(|source| source.get("allowManagedHooksOnly") == Some(&Value::Bool(true)))?;

@@ -1,4 +1,4 @@
-//! What the client itself wrote down of our hooks, in the latest transcript of the project.
+//! What the client wrote about our hooks in the project's newest transcript.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -13,21 +13,21 @@ use crate::summary::counted;
 use crate::terminal;
 
 const CHECK: &str = "evidence";
-/// How much of a transcript's end is read.
+/// How much is read from the end of a transcript.
 const TAIL: u64 = 4 * 1024 * 1024;
 
-/// What the transcript says of hooks of ours.
+/// What the transcript says about our hooks.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Evidence {
     /// How many answered.
     good: usize,
-    /// What the client noted of the last one that did not.
+    /// The client's note about the last one that failed.
     trouble: Option<String>,
-    /// What the client noted of how long each took, in milliseconds.
+    /// The client's notes about how long each took, in milliseconds.
     took: Vec<u64>,
 }
 
-/// Looks for signs that hooks ran in the latest session.
+/// Looks for evidence that hooks ran in the latest session.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let Some(path) = latest(patient) else {
         return vec![Finding::ok(CHECK, "no transcript of this project yet")];
@@ -87,10 +87,10 @@ fn tail(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What a command of ours has in it: the program's name, or the path of a script.
+/// Texts that identify our commands: the program's name, or the path of a script.
 fn names(patient: &Patient) -> Vec<String> {
     let scripts = patient.ours().into_iter().filter(|hook| !hook.is_direct());
-    // From the project's folder, because the client may tell that one by its name or by its path.
+    // Relative to the project, because the client may name the project's folder in two ways.
     let paths = scripts.filter_map(|hook| Some(hook.words.last()?.trim_start_matches("./").to_owned()));
     paths.chain(["context-graph".to_owned()]).collect()
 }
@@ -107,7 +107,7 @@ fn read(text: &str, names: &[String]) -> Evidence {
             Some("hook_success") if ours => {
                 evidence.good += 1;
                 evidence.took.extend(note["durationMs"].as_u64());
-                // What came after is how it stands now.
+                // A later success cancels an earlier failure.
                 evidence.trouble = None;
             }
             Some("hook_cancelled") if ours => evidence.trouble = Some(format!("{event}: no answer in time")),
@@ -121,7 +121,7 @@ fn read(text: &str, names: &[String]) -> Evidence {
     evidence
 }
 
-/// A call that was blocked because its guard failed, as the model was told.
+/// A call that was blocked because its guard failed, in the words that the model got.
 fn blocked(line: &Value, is_ours: impl Fn(&str) -> bool) -> Option<String> {
     let content = line["message"]["content"].as_array()?;
     let told = content.iter().filter_map(|block| block["content"].as_str());

@@ -1,4 +1,4 @@
-//! The client: which one it is, what this program knows of it, and whether it trusts the folder.
+//! The client: its version, whether this program knows it, and whether it trusts the folder.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use super::finding::{Finding, Mend};
 use crate::client::words;
 
 const CHECK: &str = "client";
-/// The oldest that hooks are written for.
+/// The oldest version that hooks are written for.
 const OLDEST: context_graph_settings::ClientVersion = (2, 0, 0);
 
-/// What the client knows of projects is never larger.
+/// Upper limit for the client's list of projects.
 const MAX_KNOWN: u64 = 256 << 20;
 
-/// The client's version against the one that this program was built on.
+/// Compares the client's version with the newest one that this program knows.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let Some(client) = &patient.client else {
         let known = words(NEWEST_KNOWN_CLIENT);
@@ -66,7 +66,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     }]
 }
 
-/// In a folder that is not trusted, an interactive client runs no hook.
+/// An interactive client runs no hooks in a folder that is not trusted.
 pub(super) fn trust(patient: &Patient) -> Vec<Finding> {
     let folder = patient.environment.client_folder();
     let beside = folder.join(".claude.json");

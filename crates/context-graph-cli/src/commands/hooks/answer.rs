@@ -22,14 +22,14 @@ use crate::trust::{self, told};
 use crate::watchdog::Part;
 use crate::{ExitStatus, terminal};
 
-/// The answer of a hook that ran out of resources, written down beforehand: by then there may be no room to make it.
-/// A tool call is asked about.
+/// The answer of a hook that ran out of resources. It is a constant, because then there may be no memory to
+/// build one. A tool call is answered with "ask".
 pub(super) const STARVED_CALL: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal","ruling":{"verdict":"ask","rules":["policy/error"],"reason":"The guard could not decide: \"Internal error: the process ran out of memory, stack or processor time\"."},"systemMessage":"context-graph: The guard could not decide: \"Internal error: the process ran out of memory, stack or processor time\".","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"The guard could not decide: \"Internal error: the process ran out of memory, stack or processor time\"."}}
 "#;
-/// The same for an event that nobody decides about.
+/// The same for an event that needs no decision.
 pub(super) const STARVED: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal"}
 "#;
-/// The answer of a hook whose time is over while nothing is decided. It is only put together when that happens.
+/// The answer of a hook that reaches its timeout before a decision. It is put together only if that happens.
 pub(super) const LATE: &[Part] = &[
     Part::Text(br#"{"success":false,"error":"Hook timeout after "#),
     Part::Budget,
@@ -37,7 +37,7 @@ pub(super) const LATE: &[Part] = &[
     Part::End,
     Part::Text(b",\"error_code\":\"timeout\"}\n"),
 ];
-/// The same for a tool call, which is asked about.
+/// The same for a tool call, which is answered with "ask".
 pub(super) const LATE_CALL: &[Part] = &[
     Part::Text(br#"{"success":false,"error":"Hook timeout after "#),
     Part::Budget,
@@ -51,29 +51,29 @@ pub(super) const LATE_CALL: &[Part] = &[
     Part::Budget,
     Part::Text(b"ms\\\".\"}}\n"),
 ];
-/// How much of a notice is told.
+/// The longest notice, in characters.
 const NOTICE: usize = 600;
 
-/// What a hook has to say.
+/// The answer of a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// Our own fields.
     pub output: HookOutput,
-    /// The client's.
+    /// The client's fields.
     pub reply: ReplyBody,
     /// How the process ends.
     pub status: ExitStatus,
-    /// What people are told beside the error.
+    /// A hint for people, printed with the error.
     pub hint: Option<&'static str>,
 }
 
 impl Answer {
-    /// Success, with nothing to tell the client.
+    /// Success without a reply to the client.
     pub fn nothing_to_say() -> Self {
         Self::with_reply(ReplyBody::Fields(Map::new()))
     }
 
-    /// Success, with this to tell the client.
+    /// Success with this reply to the client.
     pub fn with_reply(reply: ReplyBody) -> Self {
         Self {
             output: HookOutput { success: true, ..HookOutput::default() },
@@ -83,12 +83,12 @@ impl Answer {
         }
     }
 
-    /// Failure, with nothing to tell the client.
+    /// Failure without a reply to the client.
     pub fn failure(error: &HookError) -> Self {
         Self::nothing_to_say().but_failed(error)
     }
 
-    /// The same answer, from a hook that failed at something else: what it tells the client stands.
+    /// The same answer from a hook that failed at something else. Its reply to the client stays.
     #[must_use]
     pub fn but_failed(mut self, error: &HookError) -> Self {
         self.output.success = false;
@@ -99,10 +99,10 @@ impl Answer {
         self
     }
 
-    /// The same answer about a call that was decided about and could not be remembered. It ends as if all had gone well:
-    /// the client holds a failure against the call, whatever the answer says, so a full disk would stop all work.
-    /// Damaged data is told all the same, and the user is told each time: what can keep calls off the record must not do
-    /// it unseen.
+    /// The same answer, for a call that was decided but could not be recorded. The exit code is still 0: the
+    /// client counts a failing hook against the call, whatever the answer says, so a full disk would stop all
+    /// work. Damaged data is still reported by its exit code. The user is told every time, because nothing
+    /// may keep calls unrecorded in secret.
     #[must_use]
     pub fn but_unrecorded(self, error: &HookError) -> Self {
         let mut answer = self.but_failed(error);
@@ -113,8 +113,8 @@ impl Answer {
         answer
     }
 
-    /// Failure over a tool call that nobody has decided about: the user is asked, because going on would be open by
-    /// accident.
+    /// Failure before a tool call was decided. The user is asked; otherwise a failure would let the call
+    /// pass.
     pub fn undecided(error: &HookError) -> Self {
         let reason = context_graph_policy::unheard(error);
         let reply =
@@ -125,7 +125,7 @@ impl Answer {
         answer
     }
 
-    /// The same answer with what the session has to say, and how it stands.
+    /// The same answer with the state of the session and what there is to say about it.
     #[must_use]
     pub(super) fn with_what_was_remembered(mut self, remembered: Remembered) -> Self {
         let Remembered { snapshot, words, notices, told, summary, refused_previous, lost } = remembered;
@@ -151,8 +151,8 @@ impl Answer {
         }
     }
 
-    /// Tells the user, once a session, that the project's files are not trusted. Where the event itself has no need to know
-    /// that, a session's start finds it out.
+    /// Tells the user, once per session, that the project's files are not trusted. Only the start of a
+    /// session finds that out if the event does not need it.
     pub(super) fn tell_of_trust(&mut self, context: &HookContext<'_>, session_id: &str, starts: bool) {
         let files = &context.files;
         let standing = if starts { Some(files.standing()) } else { files.standing_if_known() };
@@ -166,7 +166,7 @@ impl Answer {
         }
     }
 
-    /// Tells the user something, in a line, where the client shows such.
+    /// Tells the user something in one line, if the client can show it.
     fn tell(&mut self, words: &str) {
         if let ReplyBody::Fields(fields) = &mut self.reply {
             let line = format!("context-graph: {words}");
@@ -177,7 +177,7 @@ impl Answer {
         self.output.notices.push(words.to_owned());
     }
 
-    /// The answer as it is written.
+    /// The bytes of the answer.
     pub fn render(&self, format: OutputFormat, to_terminal: bool) -> Vec<u8> {
         let fields = match &self.reply {
             ReplyBody::PlainText(text) => return text.clone().into_bytes(),
@@ -189,7 +189,7 @@ impl Answer {
             OutputFormat::Json if to_terminal => serde_json::to_vec_pretty(&object),
             OutputFormat::Json | OutputFormat::JsonCompact => serde_json::to_vec(&object),
         };
-        // Only a map with keys that are not strings cannot be written, and there is none.
+        // Serializing can only fail for map keys that are not strings, and there are none.
         let mut bytes = written.unwrap_or_default();
         bytes.push(b'\n');
         bytes
@@ -228,12 +228,12 @@ impl Answer {
     }
 }
 
-/// The answer of a hook that failed. A tool call that nobody has decided about is asked about.
+/// The answer of a hook that failed. A tool call without a decision is answered with "ask".
 pub(super) fn failed(error: &HookError, is_undecided: bool) -> Answer {
     if is_undecided { Answer::undecided(error) } else { Answer::failure(error) }
 }
 
-/// Both halves in one object. The client ignores the fields it does not know, and so do readers of ours.
+/// Our fields and the client's in one object. The client ignores fields that it does not know.
 #[derive(Serialize)]
 struct OneObject<'a> {
     #[serde(flatten)]
@@ -242,7 +242,7 @@ struct OneObject<'a> {
     client: &'a Map<String, Value>,
 }
 
-/// Stamps the answer with the time taken and writes it: JSON for the caller and, for a failure, a line for people.
+/// Adds the time taken and writes the answer: JSON for the caller and, for a failure, a line for people.
 pub(super) fn give(
     mut answer: Answer,
     caller: Option<&Caller>,
@@ -251,7 +251,7 @@ pub(super) fn give(
 ) -> ExitStatus {
     if let Some(caller) = caller {
         let reply = agents::render(caller, &answer.reply);
-        // Where nothing is refused, what went wrong is for people.
+        // If nothing was denied, the error is only for people.
         if let (Some(error), true) = (&answer.output.error, reply.stderr.is_empty()) {
             terminal::complain(error);
         }
@@ -271,7 +271,7 @@ pub(super) fn give(
     if written { answer.status } else { ExitStatus::Error }
 }
 
-/// Writes a reply to another agent than Claude Code.
+/// Writes a reply for an agent other than Claude Code.
 pub(super) fn give_theirs(reply: &Reply) -> ExitStatus {
     terminal::print(reply.stdout.as_bytes());
     terminal::note(&reply.stderr);

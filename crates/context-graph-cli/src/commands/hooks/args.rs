@@ -1,7 +1,7 @@
-//! What can be typed after `context-graph hooks`.
+//! The arguments of `context-graph hooks`.
 //!
-//! These structs are the one definition of the arguments. `fast_args` reads the common forms of them
-//! without building the whole parser.
+//! These structs are the only definition of the arguments. `fast_args` reads their common forms without
+//! building the whole parser.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -60,8 +60,8 @@ pub struct CommonArgs {
     pub timings: bool,
 }
 
-/// A value that may be empty: scripts that take a field out of the input with another program pass on what they did not
-/// find.
+/// A value that may be empty: scripts that extract a field from the input pass an empty value if they do not
+/// find it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Given<T>(pub Option<T>);
 

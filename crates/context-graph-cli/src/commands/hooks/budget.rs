@@ -17,12 +17,12 @@ pub(super) const fn of(event: EventName) -> u64 {
     }
 }
 
-/// The budget of an event, known or not, in milliseconds.
+/// The same for an event that may be unknown.
 pub(super) fn of_event(event: &Event) -> u64 {
     event.known_name().map_or(DEFAULT_MS, of)
 }
 
-/// The budget of an envelope's event, in milliseconds.
+/// The same for the event of an envelope.
 pub(super) const fn of_type(event: HookEventType) -> u64 {
     of(event.event_name())
 }

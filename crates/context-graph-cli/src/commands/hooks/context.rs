@@ -1,4 +1,4 @@
-//! The context of a hook: made once, after the command line is read, and passed down.
+//! The context of a hook: created once, after the command line is read, and passed down.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::File;
@@ -22,45 +22,45 @@ use crate::trust::ProjectFiles;
 use crate::watchdog::{self, Late};
 use crate::{Environment, ExitStatus, actions, crash, terminal, upkeep};
 
-/// A refusal, as it is written.
+/// A rendered refusal.
 #[derive(Debug)]
 enum Refusal {
-    /// To Claude Code.
+    /// For Claude Code.
     Ours(Vec<u8>),
-    /// To another agent.
+    /// For another agent.
     Theirs(Reply),
 }
 
-/// The project, its files and its state, how much time there is, and what is still to be done after the answer.
+/// The project, its files and state, the time budget, and what is left to do after the answer.
 #[derive(Debug)]
 pub(crate) struct HookContext<'a> {
-    /// The surroundings, with the project's root.
+    /// The environment, with the project's root.
     pub(super) environment: &'a Environment,
     /// When the process was started.
     pub(super) started: Instant,
-    /// What every hook may be told on its command line.
+    /// The arguments that every hook has.
     pub(super) args: CommonArgs,
-    /// What the project's files say, each read at most once.
+    /// The project's files, each read at most once.
     pub(super) files: ProjectFiles<'a>,
     /// Where the time goes.
     pub(super) timings: Timings,
     config: OnceCell<(Config, Option<String>)>,
     sessions: OnceCell<Sessions>,
-    /// Whether a tool call waits to be decided about: then a failure of any kind asks instead of letting it pass. A panic
-    /// looks at it, too.
+    /// Whether a tool call has no decision yet. Then any failure, even a panic, answers "ask" and does not
+    /// let the call pass.
     undecided: Arc<AtomicBool>,
-    /// The refusal that stands, rendered, once there is one: a panic gives it.
+    /// The refusal that stands, once there is one. A panic writes it.
     refusal: Arc<Mutex<Option<Refusal>>>,
-    /// The agent that is answered, if it is not Claude Code.
+    /// The agent to answer, if it is not Claude Code.
     caller: Arc<Mutex<Option<Caller>>>,
-    /// The event that actions are started with, once it is answered.
+    /// The event for the actions that start after the answer.
     handed_on: RefCell<Option<File>>,
     /// Whether a session has ended.
     ended: Cell<bool>,
 }
 
 impl<'a> HookContext<'a> {
-    /// For a process that was started at this moment.
+    /// Creates the context for a process that started at this time.
     pub(crate) fn new(environment: &'a Environment, started: Instant, args: CommonArgs) -> Self {
         Self {
             environment,
@@ -78,7 +78,7 @@ impl<'a> HookContext<'a> {
         }
     }
 
-    /// The configuration in force; the defaults where it cannot be used.
+    /// The configuration in force, or the defaults if it cannot be used.
     pub(super) fn config(&self) -> &Config {
         &self.configured().0
     }
@@ -90,7 +90,7 @@ impl<'a> HookContext<'a> {
         })
     }
 
-    /// The project's sessions, whose folder is opened and checked once.
+    /// The project's sessions. Their folder is opened and checked only once.
     pub(super) fn sessions(&self) -> Result<&Sessions, HookError> {
         if let Some(sessions) = self.sessions.get() {
             return Ok(sessions);
@@ -101,8 +101,8 @@ impl<'a> HookContext<'a> {
             .get_or_init(|| sessions.until_exit().durable(self.config().storage.sync == Sync::EveryEvent)))
     }
 
-    /// What is wrong with the configuration or the state folder, if anything: the hook goes on with the defaults, and with
-    /// a new folder.
+    /// What is wrong with the configuration or the state folder, if anything. The hook continues with the
+    /// defaults or with a new folder.
     pub(super) fn complaint(&self) -> Option<String> {
         let aside = || {
             let path = self.sessions.get()?.folder().aside()?;
@@ -111,7 +111,7 @@ impl<'a> HookContext<'a> {
         self.configured().1.clone().or_else(aside)
     }
 
-    /// Says whether a tool call waits to be decided about, and prepares for limits that leave no room for an answer.
+    /// Sets whether a tool call has no decision yet, and prepares an answer for when resources run out.
     pub(super) fn set_undecided(&self, undecided: bool) {
         self.undecided.store(undecided, Ordering::Relaxed);
         if let Some(caller) = self.caller() {
@@ -122,12 +122,12 @@ impl<'a> HookContext<'a> {
         crash::arm(answer, error::OUT_OF_RESOURCES);
     }
 
-    /// The agent that is answered, if it is not Claude Code.
+    /// The agent to answer, if it is not Claude Code.
     pub(super) fn caller(&self) -> Option<Caller> {
         self.caller.lock().ok()?.clone()
     }
 
-    /// From here on everything is answered in the dialect of this caller. What is about a tool call fails closed.
+    /// From now on, answers are in this caller's dialect. Everything about a tool call fails closed.
     #[cold]
     pub(super) fn meet(&self, caller: &Caller) {
         if let Ok(mut known) = self.caller.lock() {
@@ -139,14 +139,14 @@ impl<'a> HookContext<'a> {
         self.watch(caller.event.map_or(budget::DEFAULT_MS, budget::of));
     }
 
-    /// What looked like another agent's call was none.
+    /// The payload only looked like another agent's.
     pub(super) fn forget_caller(&self) {
         if let Ok(mut known) = self.caller.lock() {
             *known = None;
         }
     }
 
-    /// Has a crash give this answer.
+    /// Prepares this answer for a crash.
     pub(super) fn arm_crash(&self, answer: &Answer, complaint: &str) {
         match self.caller() {
             Some(caller) => crash::arm_reply(agents::render(&caller, &answer.reply)),
@@ -154,7 +154,7 @@ impl<'a> HookContext<'a> {
         }
     }
 
-    /// Whether a tool call waits to be decided about.
+    /// Whether a tool call has no decision yet.
     pub(super) fn is_undecided(&self) -> bool {
         self.undecided.load(Ordering::Relaxed)
     }
@@ -164,7 +164,7 @@ impl<'a> HookContext<'a> {
         answer::failed(error, self.is_undecided())
     }
 
-    /// From here on a panic gives this answer.
+    /// From now on, a panic writes this answer.
     pub(super) fn stand_on(&self, refusal: &Answer) {
         if let Ok(mut stands) = self.refusal.lock() {
             *stands = Some(match self.caller() {
@@ -174,14 +174,14 @@ impl<'a> HookContext<'a> {
         }
     }
 
-    /// A panic is answered like any other failure: one JSON object, exit 1, nothing else on stdout. What was refused before
-    /// it stays refused.
+    /// Answers a panic like any other failure: one JSON object, exit 1, nothing else on stdout. An earlier
+    /// refusal stands.
     pub(super) fn announce_panics(&self) {
         let (undecided, refusal) = (Arc::clone(&self.undecided), Arc::clone(&self.refusal));
         let caller = Arc::clone(&self.caller);
         std::panic::set_hook(Box::new(move |panic| {
-            // A policy that makes its engine panic counts as one that does not end: its thread is parked here, and the main
-            // thread goes on without it when its time is over.
+            // If a policy makes its engine panic, it is treated as one that does not end: its thread stays
+            // here, and the main thread continues without it after the timeout.
             while std::thread::current().name() == Some(THREAD) {
                 std::thread::park();
             }
@@ -199,14 +199,14 @@ impl<'a> HookContext<'a> {
                 }
             }
             let answer = answer::failed(&error, undecided.load(Ordering::Relaxed));
-            // Whoever panics may hold it: then nobody is waited for.
+            // The panicking thread may hold this lock, so we do not wait for it.
             let caller = caller.try_lock().ok().and_then(|caller| caller.clone());
             leave(answer::give(answer, caller.as_ref(), OutputFormat::JsonCompact, Instant::now()));
         }));
     }
 
-    /// Has a timeout answered before `budget_ms` is spent, counted from the start of the process. The last tenth is left for
-    /// the answer to arrive in.
+    /// Arms the watchdog to answer before the budget, counted from the start of the process, is used up. The
+    /// last tenth is left for writing the answer.
     pub(super) fn watch(&self, budget_ms: u64) {
         let end = patient(Duration::from_millis(budget_ms - budget_ms / 10));
         if let Some(caller) = self.caller() {
@@ -217,7 +217,7 @@ impl<'a> HookContext<'a> {
         self.arm(end, Late::Told { parts, budget_ms, end_ms: millis(end) });
     }
 
-    /// Has `answer` answer for a hook that is not done so long after the start of the process.
+    /// Arms the watchdog with `answer` for this time after the start of the process.
     pub(super) fn watch_until(&self, end: Duration, answer: impl FnOnce(&HookError) -> Answer) {
         let mut answer = answer(&HookError::Timeout(millis(end)));
         let end = patient(end);
@@ -232,31 +232,31 @@ impl<'a> HookContext<'a> {
         watchdog::arm(end.saturating_sub(self.started.elapsed()), late);
     }
 
-    /// Leaves an event's policies and their signals the time that they may take.
+    /// Extends the time if the event's policies or their signals may take longer.
     pub(super) fn wait_for_policies(&self, rules: &Rules, event: &Event) {
         if !rules.longest_wait(event).is_zero() {
             self.watch(millis(time_for(rules, event)));
         }
     }
 
-    /// How long the hook has taken so far; what it waited for gates is not its own.
+    /// How long the hook has taken so far, without the time of the gates.
     pub(super) fn took_us(&self, waited: Duration) -> u32 {
         u32::try_from(self.started.elapsed().saturating_sub(waited).as_micros()).unwrap_or(u32::MAX)
     }
 
-    /// Notes that an event starts actions.
+    /// Keeps the event for the actions that it starts.
     pub(super) fn hand_on(&self, event: &Event, at_ms: i64) {
         if let Ok(sessions) = self.sessions() {
             *self.handed_on.borrow_mut() = actions::handed_on(sessions, event, at_ms).ok();
         }
     }
 
-    /// Notes that a session ends, so that there is something to keep up.
+    /// Notes that a session ends, so that upkeep may be due.
     pub(super) fn note_end(&self) {
         self.ended.set(true);
     }
 
-    /// Starts background work.
+    /// Starts the background work.
     pub(super) fn start_what_comes_after(&self) {
         let db_path = self.args.db_path.as_deref();
         if let Some(event) = self.handed_on.take() {
@@ -268,12 +268,12 @@ impl<'a> HookContext<'a> {
     }
 }
 
-/// How long an event may take, with what its policies wait for.
+/// The budget of an event, with the time for its policies.
 pub(super) fn time_for(rules: &Rules, event: &Event) -> Duration {
     Duration::from_millis(budget::of_event(event)) + rules.longest_wait(event)
 }
 
-/// A test that is not about time asks for more of it.
+/// Tests that are not about time get more of it.
 fn patient(end: Duration) -> Duration {
     #[cfg(debug_assertions)]
     let end = end * Environment::patience();

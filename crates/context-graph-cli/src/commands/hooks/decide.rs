@@ -1,7 +1,7 @@
-//! Deciding about an event, and the answer that a decision makes.
+//! Decides about an event, and turns the decision into an answer.
 //!
-//! All deciding comes before anything is stored: what is decided goes on record with the event, and a store that fails
-//! cannot take it back.
+//! The decision comes before anything is stored. It is recorded with the event, and a failing store cannot
+//! revert it.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -27,20 +27,20 @@ use super::stop_gate::{self, Changes, Passage};
 use crate::crash;
 use crate::rules;
 
-/// What is said of a call that could only be judged by its name.
+/// The notice for a call that could only be judged by its name.
 const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin to have that done";
 
-/// What was decided about an event.
+/// The decision about an event.
 #[derive(Debug)]
 pub(super) struct HookDecision {
-    /// The event's name, where this version knows it.
+    /// The event's name, if this version knows it.
     event: Option<EventName>,
     decision: Decision,
     /// Files and policies that could not be used.
     troubles: Vec<String>,
-    /// Whether it is a call whose input is not known.
+    /// Whether it is a call with unknown input.
     input_unseen: bool,
-    /// Policies that were not asked because of that.
+    /// Policies that were not evaluated because of that.
     unasked: Vec<String>,
     /// Whether the event starts actions.
     pub(super) has_action: bool,
@@ -48,16 +48,16 @@ pub(super) struct HookDecision {
     passed: Vec<String>,
     /// How long the gates took.
     pub(super) waited: Duration,
-    /// What was wrong with the stored data that was read on the way.
+    /// What was wrong with stored data that had to be read.
     error: Option<HookError>,
 }
 
 impl HookDecision {
-    /// Decides about an event. For most events there is nothing to decide: then the policy files are not even read.
+    /// Decides about an event. Most events need no decision; then the policy files are not even read.
     pub(super) fn of(context: &HookContext<'_>, incoming: &Incoming) -> Self {
         let event = &incoming.event;
         let is_call = matches!(event, Event::PreToolUse(_));
-        // An agent that was held already is let go: holding it again might never end.
+        // An agent that was already held once may stop, or it might never end.
         let stops = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
         let asked = matches!(event, Event::PermissionRequest(_));
         if !(is_call || stops || asked || context.files.has_policies()) {
@@ -74,7 +74,7 @@ impl HookDecision {
         } else {
             rules.decide_by_guards(event)
         };
-        // A policy that does not end must not take back what the guards refuse.
+        // A policy that does not end must not revert a refusal by the guards.
         if rules.policies().is_some() && before_policies.decision.verdict().stops() {
             let refused =
                 Self::new(event, before_policies.decision.clone(), before_policies.troubles.clone());
@@ -110,8 +110,8 @@ impl HookDecision {
         }
     }
 
-    /// From here on neither being late (`end` after the start of the process) nor being brought down takes back what was
-    /// decided.
+    /// From now on, neither a timeout (`end` after the start of the process) nor a crash can revert the
+    /// decision.
     pub(super) fn stand_by(&self, context: &HookContext<'_>, end: Duration) {
         context.watch_until(end, |error| self.answer_failing(error));
         context.stand_on(&self.answer_failing(&HookError::Internal("panic after the decision".to_owned())));
@@ -119,7 +119,8 @@ impl HookDecision {
         context.arm_crash(&answer, error::OUT_OF_RESOURCES);
     }
 
-    /// Runs the commands that must pass before the agent may stop. They may take longer than a hook otherwise may.
+    /// Runs the commands that must pass before the agent may stop. They may take longer than a hook usually
+    /// may.
     fn pass_gates(&mut self, context: &HookContext<'_>, rules: &Rules, session_id: &str, now_ms: i64) {
         let gates = &rules.policy().config().stop_gates;
         let end = context.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
@@ -129,7 +130,7 @@ impl HookDecision {
             context.sessions().ok().map(|sessions| changes(root, rules, sessions, session_id, now_ms));
         let due = match changes {
             Some(Ok(changes)) => changes.due(gates),
-            // What cannot be known may have changed.
+            // If we do not know what changed, every gate is due.
             unknown => {
                 self.error = unknown.and_then(Result::err).map(HookError::from);
                 gates.iter().collect()
@@ -142,12 +143,12 @@ impl HookDecision {
         self.waited = started.elapsed();
     }
 
-    /// Whether the event does not simply go on.
+    /// Whether the event is stopped or asked about.
     pub(super) fn stops(&self) -> bool {
         self.decision.verdict().stops()
     }
 
-    /// The decision with all that is to be remembered of it.
+    /// The decision, with everything that is recorded about it.
     pub(super) fn new_ruling(&self) -> Option<NewRuling> {
         let updated_input = match self.decision.verdict() {
             Verdict::Modify(input) => Some(input.clone()),
@@ -156,7 +157,7 @@ impl HookDecision {
         Some(NewRuling { ruling: ruling_of(&self.decision)?, updated_input })
     }
 
-    /// The answer to an event that was decided about and remembered, as far as it could be.
+    /// The answer after the event was recorded, or could not be.
     pub(super) fn answer_about(&self, remembered: Result<Remembered, HookError>) -> Answer {
         let remembered = match remembered {
             Ok(remembered) => remembered,
@@ -172,7 +173,7 @@ impl HookDecision {
         }
     }
 
-    /// The answer that the decision makes, with words of ours for the model.
+    /// The answer for the decision, with our own words for the model.
     pub(super) fn answer(&self, words: Option<&str>) -> Answer {
         let Some(event) = self.event else { return Answer::nothing_to_say() };
         let decision = match words {
@@ -191,7 +192,7 @@ impl HookDecision {
         }
         answer.output.notices.clone_from(&self.troubles);
         answer.output.notices.extend(self.decision.uncarried().map(str::to_owned));
-        // The event was decided about all the same, so this is no failure of the hook's.
+        // The event was still decided, so the hook did not fail.
         answer.output.error_code = (!self.troubles.is_empty()).then_some(ErrorCode::Policy);
         if !self.unasked.is_empty() {
             let files = self.unasked.iter().map(|file| name(file)).collect::<Vec<_>>().join(", ");
@@ -203,16 +204,17 @@ impl HookDecision {
         answer
     }
 
-    /// The answer of a hook that failed after it had decided: the decision stands.
+    /// The answer of a hook that failed after its decision: the decision stands.
     fn answer_failing(&self, error: &HookError) -> Answer {
         match self.answer(None) {
-            // Plain text has no room for a failure, and without our words there is none to give.
+            // Plain text has no place for a failure, and here there is no text either.
             Answer { reply: ReplyBody::PlainText(_), .. } => Answer::failure(error),
             answer => answer.but_failed(error),
         }
     }
 
-    /// How the user allows a call that built-in rules refuse. It is not told to the model, which is refused that command.
+    /// How the user can allow a call that built-in rules refuse. The model is not told, because it may not
+    /// run that command.
     fn way_out(&self) -> Option<String> {
         let refuses = matches!(self.decision.verdict(), Verdict::Halt | Verdict::Deny | Verdict::Block);
         let is_behind = |verb: Verb| matches!(verb, Verb::Halt | Verb::Deny | Verb::Block | Verb::Ask);
@@ -225,10 +227,10 @@ impl HookDecision {
         })
     }
 
-    /// What the user is told. The reason names its rules, and often what could not be used.
+    /// The message for the user. The reason names its rules and often what could not be used.
     fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
         let mut lines = Vec::new();
-        // There the client shows the reason by itself.
+        // For these events the client itself shows the reason.
         let is_shown = matches!(
             self.event,
             Some(
@@ -281,12 +283,12 @@ fn ruling_of(decision: &Decision) -> Option<Ruling> {
     Some(Ruling { verdict: verdict.to_owned(), rules, reason })
 }
 
-/// Whether an agent may stop that rules refuse it to, because it was held before.
+/// Whether the agent may stop against the rules because it was held before.
 fn was_held_before(decision: &Decision) -> bool {
     *decision.verdict() == Verdict::Allow && decision.notes().any(|note| note == HELD_BEFORE)
 }
 
-/// What the session has changed before this event.
+/// What the session has changed so far.
 fn changes(
     root: &Path,
     rules: &Rules,
@@ -297,14 +299,14 @@ fn changes(
     let gates = &rules.policy().config().stop_gates;
     let known = sessions.peek(session_id)?;
     let changes = Changes::of(known.as_ref(), root);
-    // Reading all that a session did is for gates that are not due already.
+    // All records of the session are read only if some gate is not due yet.
     if changes.due(gates).len() == gates.len() {
         return Ok(changes);
     }
     let store = sessions.store_as(Patience::Hook, now_ms)?;
     let session = match known {
         Some(session) => session,
-        // A session that was put away is in the store alone.
+        // An archived session is only in the store.
         None => match sessions.view(store.as_ref(), session_id)? {
             Some(view) => view.session,
             None => return Ok(changes),
@@ -315,9 +317,9 @@ fn changes(
     Ok(Changes::of(Some(&session), root).with_calls(&session, records, |event| rules.effects(event)))
 }
 
-/// Prepares for a policy that brings the process down: one call of a built-in function can ask for more memory than there
-/// is, and a chain of rules can be longer than the stack. Its thread is left behind then, and what was decided without it
-/// stands; the answer is for systems where that cannot be done.
+/// Prepares for a policy that crashes the process: a built-in function can request more memory than there is,
+/// and a chain of rules can overflow the stack. Then its thread is left behind, and what was decided without
+/// it stands. The prepared answer is for systems where that is not possible.
 fn expect_collapse(context: &HookContext<'_>, rules: &Rules, is_call: bool) {
     if rules.policies().is_some() {
         let error = HookError::Policy;

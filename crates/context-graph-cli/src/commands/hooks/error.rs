@@ -9,8 +9,8 @@ use thiserror::Error;
 
 use crate::ExitStatus;
 
-/// The cause of a failure, for programs. The exit code only tells damage from the rest, because the client reads
-/// exit codes too.
+/// The cause of a failure, for programs. The exit code only separates damage from other failures, because the
+/// client interprets exit codes too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "named after the failures of HookError")]
@@ -63,7 +63,7 @@ impl ErrorCode {
 }
 
 impl ErrorCode {
-    /// What the user can do about it, for the line on stderr.
+    /// What the user can do, for the line on stderr.
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Parse => {
@@ -94,60 +94,60 @@ impl fmt::Display for ErrorCode {
 /// Why a hook failed.
 #[derive(Debug, Error)]
 pub enum HookError {
-    /// The budget was spent.
+    /// The budget was used up.
     #[error("Hook timeout after {0}ms")]
     Timeout(u64),
     /// Well-formed input that makes no sense.
     #[error("Invalid input: {0}")]
     InvalidInput(String),
-    /// A flag that stdin contradicts, of an event that is on record all the same: it must not be sent again.
+    /// A flag contradicts stdin, but the event was recorded: it must not be sent again.
     #[error("Invalid input: {0}")]
     Contradicted(String),
-    /// Input that is not what was expected, or could not be read.
+    /// Input in an unexpected form, or unreadable.
     #[error("Parse error: {0}")]
     Serialization(#[from] DecodeError),
-    /// The disk or what is on it.
+    /// The disk or the data on it.
     #[error("Database error: {0}")]
     Storage(#[source] StorageError),
-    /// Stored data did not check out: events were lost, or state was found that somebody else made.
+    /// Stored data failed a check: events were lost, or the state was made by somebody else.
     #[error("Database error: {}", told(folder, above, pieces))]
     PutAside {
         /// The state folder.
         folder: std::path::PathBuf,
-        /// The folder in which foreign state is put aside.
+        /// The folder to which foreign state is moved.
         above: std::path::PathBuf,
-        /// What was lost, in a line each, and what is called so beside the state.
+        /// What was lost, one line each, and the names of foreign state that was moved.
         pieces: Vec<String>,
     },
     /// stdin could not be read.
     #[error("Parse error: stdin could not be read: {0}")]
     Stdin(std::io::Error),
-    /// A session that is not known.
+    /// The session does not exist.
     #[error("Session not found: {0}")]
     SessionNotFound(String),
-    /// Continuity is below the crisis threshold. Hooks do not fail over it: it is a state, not a failure.
-    /// `session status --fail-in-crisis` does, for callers that want to stop there.
+    /// Continuity is below the crisis threshold. Hooks do not fail because of it: it is a state, not a
+    /// failure. `session status --fail-in-crisis` does, for callers that want to stop then.
     #[error("Crisis threshold breached: IC={0}")]
     CrisisTriggered(f32),
-    /// Arguments that make no sense.
+    /// Invalid arguments.
     #[error("{0}")]
     Usage(String),
-    /// A policy that asked for more memory or more stack than there is.
+    /// A policy needed more memory or stack than there is.
     #[error("a policy brought the process down: it needs more memory or calls deeper than there is room for")]
     Policy,
-    /// Memory, stack or processor time ran out: by a limit, or because the machine has no more.
+    /// Memory, stack or processor time ran out, because of a limit or of the machine.
     #[error("{}", OUT_OF_RESOURCES)]
     OutOfResources,
-    /// A mistake of ours.
+    /// A bug in this program.
     #[error("Internal error: {0}")]
     Internal(String),
 }
 
-/// What is said of [`HookError::OutOfResources`].
+/// The message of [`HookError::OutOfResources`].
 pub(super) const OUT_OF_RESOURCES: &str =
     "Internal error: the process ran out of memory, stack or processor time";
 
-/// What was put aside, and what to do about it.
+/// What was moved aside, and what to do.
 fn told(folder: &std::path::Path, above: &std::path::Path, pieces: &[String]) -> String {
     let (foreign, lost): (Vec<&str>, Vec<&str>) =
         pieces.iter().map(String::as_str).partition(|piece| piece.starts_with("aside-"));
@@ -168,7 +168,7 @@ fn told(folder: &std::path::Path, above: &std::path::Path, pieces: &[String]) ->
     sentences.join("; ")
 }
 
-/// What the caller got wrong is told apart from what the disk did.
+/// Separates mistakes of the caller from failures of the disk.
 impl From<StorageError> for HookError {
     fn from(error: StorageError) -> Self {
         match error {
@@ -196,7 +196,7 @@ impl HookError {
         }
     }
 
-    /// What the user can do about it, where the error's own words do not say so.
+    /// What the user can do, if the error's message does not say it.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Contradicted(_) => None,

@@ -1,4 +1,4 @@
-//! Any event, told apart by its name.
+//! Any event; its name says which one.
 
 use context_graph_events::Event;
 use context_graph_events::agents::Caller;
@@ -29,7 +29,7 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<Heard, HookError> {
     context.timings.passed("decode");
     let is_call = matches!(incoming.event, Event::PreToolUse(_));
     if incoming.caller.is_none() && context.is_undecided() {
-        // Words in it looked like another agent's.
+        // Some words in it looked like another agent's.
         context.forget_caller();
     }
     context.set_undecided(is_call);
@@ -38,13 +38,14 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<Heard, HookError> {
     Ok(Heard { road, ..incoming.into() })
 }
 
-/// How far an event is looked at while it arrives: the client names it near the beginning, and megabytes take time.
+/// How much of an event is searched while it arrives: the client names the event near the beginning, and
+/// searching megabytes takes time.
 const EARLY: usize = 1024 * 1024;
 
-/// What cannot be read, or does not all come in time, may be a tool call: if what is there names one in any form, it
-/// waits to be decided about.
+/// An event that is unreadable or incomplete may be a tool call. If the bytes so far name one in any form, it
+/// counts as a call without a decision.
 fn suspect(context: &HookContext<'_>, bytes: &[u8], known: usize) {
-    // A name may have come in two pieces.
+    // A name may have arrived in two parts.
     let fresh = &bytes[known.saturating_sub(LONGEST)..];
     if context.is_undecided() {
         return;
@@ -58,9 +59,9 @@ fn suspect(context: &HookContext<'_>, bytes: &[u8], known: usize) {
     }
 }
 
-/// The names of the event that asks for a decision, in the two forms of Claude Code.
+/// The name of the event that needs a decision, in both forms of Claude Code.
 const PRE_TOOL_USE: [&[u8]; 2] = [b"PreToolUse", b"pre_tool_use"];
-/// The same, and fields that only a call has, as other agents write them.
+/// The names in other agents' payloads, and fields that only a call has.
 const OTHERS: [&[u8]; 10] = [
     b"preToolUse",
     b"BeforeTool\"",
@@ -73,12 +74,12 @@ const OTHERS: [&[u8]; 10] = [
     b"tool_call\"",
     b"cursor_version",
 ];
-/// More than the longest of them.
+/// Longer than any of them.
 const LONGEST: usize = 24;
 
-/// Whether a call is named, and then whether it is Claude Code's.
+/// Whether the bytes name a tool call, and if so, whether it is Claude Code's.
 fn names_a_call(bytes: &[u8]) -> Option<bool> {
-    // The names of others stand in quotes; looking for one byte first takes one pass.
+    // Other agents' names are in quotes. Searching for the first byte needs only one pass.
     let starts = bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'P' | b'p' | b'"'));
     let mut rest = starts.map(|(at, byte)| (*byte, &bytes[at..]));
     rest.find_map(|(byte, rest)| match byte {

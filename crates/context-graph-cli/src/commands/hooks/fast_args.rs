@@ -1,7 +1,8 @@
-//! The common forms of the hook arguments, read without the whole parser.
+//! Reads the common forms of the hook arguments without the whole parser.
 //!
-//! Building the parser costs more than answering the event. What is read here means exactly what the parser would
-//! make of it (a property test holds the two together); anything unusual, help and mistakes included, is left to it.
+//! Building the parser costs more than answering the event. What is read here means exactly the same as with
+//! the parser (a property test compares both). Anything unusual, including help and mistakes, is left to the
+//! parser.
 
 use std::ffi::{OsStr, OsString};
 
@@ -10,7 +11,7 @@ use super::args::{
     SessionEndArgs, SessionStartArgs,
 };
 
-/// Reads `[PROGRAM, "hooks", SUBCOMMAND, FLAGS…]`, or gives up.
+/// Reads `[PROGRAM, "hooks", SUBCOMMAND, FLAGS…]`; `None` leaves it to the parser.
 pub(crate) fn read(args: &[OsString]) -> Option<HookCommand> {
     let [_, hooks, subcommand, flags @ ..] = args else { return None };
     if hooks != "hooks" {
@@ -93,7 +94,8 @@ struct Flags<'a> {
 }
 
 impl<'a> Flags<'a> {
-    /// The next `--name` or `--name=value`. The outer `None` gives up, the inner one is the end.
+    /// The next `--name` or `--name=value`. The outer `None` leaves it to the parser, the inner one is the
+    /// end.
     #[expect(clippy::option_option, reason = "giving up and being done are both ordinary here")]
     fn next(&mut self) -> Option<Option<(&'a str, Option<&'a str>)>> {
         let Some(arg) = self.rest.next() else { return Some(None) };
@@ -102,7 +104,7 @@ impl<'a> Flags<'a> {
             Some((name, value)) => (name, Some(value)),
             None => (flag, None),
         };
-        // The parser has an opinion about a flag given twice; let it say so.
+        // The parser reports a flag given twice.
         if self.seen.contains(&name) {
             return None;
         }
@@ -110,7 +112,7 @@ impl<'a> Flags<'a> {
         Some(Some((name, inline)))
     }
 
-    /// The value of a flag that takes one. A value that looks like a flag is left to the parser.
+    /// The value of a flag. A value that looks like a flag is left to the parser.
     fn value(&mut self, inline: Option<&str>) -> Option<String> {
         if let Some(value) = inline {
             return Some(value.to_owned());

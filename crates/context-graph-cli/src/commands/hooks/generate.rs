@@ -1,6 +1,7 @@
-//! `hooks generate-config`: the five hooks as scripts, and the settings that name them.
+//! `hooks generate-config`: writes the five hooks as scripts, and the settings that name them.
 //!
-//! `context-graph init` needs no scripts and covers every event; these are for those who want a script to add to.
+//! `context-graph init` needs no scripts and covers every event. The scripts are for people who want to add
+//! to them.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -21,7 +22,7 @@ use crate::settings_file::Scope;
 use crate::summary::counted;
 use crate::{Environment, table, terminal};
 
-/// How a generated script says what it is.
+/// The text that marks a generated script.
 pub(crate) const SIGNATURE: &str = "Made by `context-graph hooks generate-config`";
 
 /// `hooks generate-config`
@@ -139,7 +140,7 @@ impl ShellType {
         }
     }
 
-    /// The program that runs a script of this kind, with what it needs to be told before the script's name.
+    /// The interpreter of such a script, with the arguments before the script's name.
     const fn interpreter(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Bash => ("bash", &[]),
@@ -149,8 +150,8 @@ impl ShellType {
         }
     }
 
-    /// A script that hands its stdin on and becomes the binary, or ends as it does. One that a machine without the program
-    /// may run looks for it first, unless it is required.
+    /// A script that passes its stdin to the binary and ends with its exit code. If machines without the
+    /// program may run it, it first looks for the program, unless that is required.
     fn script(self, hook: HookType, binary: &str, required: bool) -> String {
         let (interpreter, _) = self.interpreter();
         let about = format!("# Claude Code hook: {}. {SIGNATURE}.", hook.event().event_name());
@@ -163,7 +164,7 @@ impl ShellType {
         format!("#!/usr/bin/env {interpreter}\n{about}\n{check}{run}\n")
     }
 
-    /// Goes on without the program where it is missing; a session's start says how to install it.
+    /// Continues without the program if it is missing. The start of a session says how to install it.
     fn check(self, hook: HookType) -> String {
         let told = match hook {
             HookType::SessionStart => format!("echo '{}'; ", Missing::told()),
@@ -182,7 +183,7 @@ impl ShellType {
         }
     }
 
-    /// A program as a word of this shell.
+    /// A program as a quoted word of this shell.
     fn quoted(self, program: &str) -> String {
         let escaped = match self {
             _ if program == PORTABLE => return program.to_owned(),
@@ -194,7 +195,7 @@ impl ShellType {
     }
 }
 
-/// Whether a script is, to the letter, one that is generated for one of `programs`.
+/// Whether a script is exactly the one that we generate for one of `programs`.
 pub(crate) fn is_verbatim(text: &str, programs: &[&str]) -> bool {
     ShellType::value_variants().iter().any(|shell| {
         let mut scripts = HookType::ALL
@@ -278,7 +279,7 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     table::print_lines(told.lines())
 }
 
-/// Prints the file of another agent, and where that looks for it.
+/// Prints the file for another agent, and where it belongs.
 fn print_for(choice: AgentChoice, args: &GenerateConfigArgs, environment: &Environment) -> Outcome {
     let Some(client) = choice.agent().and_then(AgentClient::of) else {
         return Err(Failure::usage(
@@ -313,7 +314,7 @@ fn ask(scripts: &[(HookType, PathBuf)], plan: &Plan, environment: &Environment) 
     if terminal::agreed(false, "Write this?") { Ok(()) } else { Err(Failure::usage("nothing was changed")) }
 }
 
-/// A path below the project's folder as the client understands it wherever the project lies.
+/// A path below the project's folder in the client's form, which is valid wherever the project is.
 fn from_project(path: &Path, root: &Path) -> Option<String> {
     let below = path.strip_prefix(root).ok()?;
     let is_plain = below.components().all(|part| matches!(part, Component::Normal(_)));
@@ -327,8 +328,8 @@ fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType, named: impl Fn(&Path)
         .iter()
         .map(|(hook, path)| {
             let path = named(path).unwrap_or_else(|| path.to_string_lossy().into_owned());
-            // The shell is what is started: a checkout can lose the mark that a script may be executed, and the client
-            // puts the project's folder into arguments alone.
+            // The interpreter is the command, not the script: a checkout can lose the executable bit, and the
+            // client replaces the project's folder only in arguments.
             let args = flags.iter().map(|flag| (*flag).to_owned()).chain([path]).collect();
             let event = hook.event();
             PlannedHook {
@@ -337,9 +338,9 @@ fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType, named: impl Fn(&Path)
                 entry: HookEntry {
                     command: command.to_owned(),
                     args: Some(args),
-                    // A backstop behind our own budget.
+                    // A safety net behind our own budget.
                     timeout: (2 * budget::of_type(event) / 1000).max(5),
-                    // A guard that could be passed by crashing it would be none.
+                    // Otherwise crashing the guard would let a call pass.
                     on_failure: (*hook == HookType::PreToolUse).then_some(OnFailure::Block),
                     status_message: None,
                 },
@@ -349,8 +350,8 @@ fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType, named: impl Fn(&Path)
     Plan { hooks, status_line: None }
 }
 
-/// From where on no link is followed: in the project, whose links came with it, from its root. A place elsewhere is the
-/// user's own choice.
+/// The folder below which links are not followed. In the project this is its root, because its links came
+/// with it. A folder elsewhere is the user's own choice.
 fn writing_from<'a>(root: &'a Path, folder: &'a Path) -> std::io::Result<&'a Path> {
     let is_plain = |below: &Path| below.components().all(|part| matches!(part, Component::Normal(_)));
     if folder.strip_prefix(root).is_ok_and(is_plain) {

@@ -1,4 +1,4 @@
-//! What is added to the model's context, and when. Nothing while all is well.
+//! What is added to the model's context, and when. If all is well, nothing is.
 
 use context_graph_core::gwt::lifecycle::Lifecycle;
 use context_graph_core::session::{Session, StepReport};
@@ -35,7 +35,7 @@ impl Moment {
         }
     }
 
-    /// What to say, if anything. `instructions` reads what the model has read of the project by itself.
+    /// What to say, if anything. `instructions` returns what the project already tells the model.
     pub(super) fn words(
         &self,
         session: &Session,

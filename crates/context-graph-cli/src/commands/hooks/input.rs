@@ -1,4 +1,4 @@
-//! From stdin and flags to one event.
+//! Makes one event from stdin and flags.
 
 use std::io::{self, ErrorKind, IsTerminal};
 
@@ -13,27 +13,27 @@ use serde_json::{Map, Value};
 use super::error::HookError;
 use crate::{Environment, clock};
 
-/// An event and what only the envelope or the flags can say about it.
+/// An event, and what only the envelope or the flags say about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Incoming {
     /// The event.
     pub event: Event,
-    /// When, if the sender said so.
+    /// When it happened, if the sender says so.
     pub timestamp_ms: Option<i64>,
-    /// The session that a new one continues, if the sender said so.
+    /// The session that a new one continues, if the sender says so.
     pub previous_session_id: Option<String>,
-    /// Whether a call was described by flags, which cannot give its input.
+    /// Whether a call was described by flags, which do not contain its input.
     pub input_unseen: bool,
     /// The agent that sent it, if it is not Claude Code.
     pub caller: Option<Caller>,
 }
 
-/// How much is read at once: at first as much as most events have, then as much as a pipe holds.
+/// How much is read at once: first the size of most events, then the size of a pipe.
 const FIRST_PIECE: usize = 8 * 1024;
 const PIECE: usize = 64 * 1024;
 
-/// Reads stdin: always or never when told so, else when something else than a person is at its other end. `arrived` is
-/// shown what is there and how much of it is old whenever more has come, because the rest may be late.
+/// Reads stdin: always or never if told so, otherwise unless it is a terminal. After each read, `arrived`
+/// gets all bytes and the number of those it has seen, because the rest may be late.
 pub fn read_stdin(
     told: Option<bool>,
     mut arrived: impl FnMut(&[u8], usize),
@@ -55,17 +55,17 @@ pub fn read_stdin(
             Ok(_) => arrived(&bytes, known),
         }
     }
-    // Scripts that pass everything as flags leave an empty stdin behind.
+    // Scripts that pass everything as flags leave stdin empty.
     let nothing = bytes.iter().all(u8::is_ascii_whitespace);
     Ok((told_to || !nothing).then_some(bytes))
 }
 
-/// Appends a piece of stdin, as long as there is room for, and says how long it was. The standard library's stdin has a
-/// buffer of its own, which a hook would make and never fill.
+/// Appends what fits from stdin and returns how much that was. The standard library would allocate a buffer
+/// of its own, which a hook does not need.
 #[cfg(unix)]
 fn read_some(into: &mut Vec<u8>) -> io::Result<usize> {
     match rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(into)) {
-        // Whoever starts a process without a stdin has nothing to say.
+        // A process that was started without stdin gets no input.
         Err(rustix::io::Errno::BADF) => Ok(0),
         read => read.map_err(Into::into),
     }
@@ -79,13 +79,13 @@ fn read_some(into: &mut Vec<u8>) -> io::Result<usize> {
     Ok(read)
 }
 
-/// Understands either form, and what other agents send.
+/// Decodes the client's form, the envelope, and other agents' payloads.
 pub fn decode(bytes: &[u8]) -> Result<Incoming, HookError> {
     decode_and_meet(bytes, |_| ())
 }
 
-/// The same. `meet` is shown a caller before its payload is read: what fails
-/// from then on is answered in its dialect.
+/// The same. `meet` gets a caller before its payload is decoded, so that later failures are answered in its
+/// dialect.
 pub(super) fn decode_and_meet(bytes: &[u8], meet: impl Fn(&Caller)) -> Result<Incoming, HookError> {
     let object = decode::object(bytes)?;
     if let Some(caller) = agents::detect(&object, Environment::around()) {
@@ -104,7 +104,7 @@ fn no_event(found: &'static str) -> HookError {
     DecodeError::NotAnEvent { found }.into()
 }
 
-/// Another agent's event. By itself: a hook of Claude Code need not touch this code.
+/// Another agent's event. Not inlined, so that Claude Code's hooks do not load this code.
 #[inline(never)]
 fn foreign(
     object: Map<String, Value>,
@@ -130,14 +130,14 @@ fn checked(mut event: Event) -> Result<Incoming, HookError> {
         let problem = format!("hook_event_name: only this program itself records `{}`", unknown.name);
         return Err(HookError::InvalidInput(problem));
     }
-    // What this version does not know may belong to no session.
+    // An event that this version does not know may belong to no session.
     if event.session_id().is_empty() && event.known_name().is_some() {
         return Err(HookError::InvalidInput("session_id cannot be empty".into()));
     }
     Ok(Incoming { event, timestamp_ms: None, previous_session_id: None, input_unseen: false, caller: None })
 }
 
-/// Validates an envelope and makes an event of it.
+/// Validates an envelope and turns it into an event.
 pub fn envelope(input: HookInput) -> Result<Incoming, HookError> {
     if let Some(complaint) = input.validate() {
         return Err(HookError::InvalidInput(complaint));
@@ -156,12 +156,12 @@ pub fn envelope(input: HookInput) -> Result<Incoming, HookError> {
     Ok(Incoming { timestamp_ms, previous_session_id, event, input_unseen: false, caller: None })
 }
 
-/// How much of the conversation before a prompt is kept: so many messages, the newest, and so many bytes of each. The
-/// prompt itself must not be crowded out of its record.
+/// How much of the conversation before a prompt is kept: the newest messages, and how many bytes of each.
+/// They must leave room for the prompt in its record.
 const MAX_MESSAGES: usize = 8;
 const MESSAGE: Bounds = Bounds { head: 1536, tail: 512, items: MAX_MESSAGES, total: 16 * 1024 };
 
-/// The client sends no `context`; a program that does is held to what the envelope asks of it.
+/// The client sends no `context`. Programs that do must follow the envelope's rules.
 fn check_conversation(prompt: &mut UserPromptSubmitPayload) -> Result<(), DecodeError> {
     let Some(context) = prompt.extra.remove("context").filter(|context| !context.is_null()) else {
         return Ok(());
@@ -173,7 +173,7 @@ fn check_conversation(prompt: &mut UserPromptSubmitPayload) -> Result<(), Decode
     Ok(())
 }
 
-/// Cuts the conversation before a prompt to its bounds.
+/// Shortens the conversation before a prompt to its limits.
 fn keep_newest(prompt: &mut UserPromptSubmitPayload) {
     let Some(mut context) = prompt.extra.remove("context") else { return };
     if let Value::Array(messages) = &mut context {
@@ -185,16 +185,16 @@ fn keep_newest(prompt: &mut UserPromptSubmitPayload) {
 }
 
 impl Incoming {
-    /// When it happened: as the sender says, else now.
+    /// When it happened: the sender's time, or now.
     pub fn at_ms(&self) -> i64 {
         self.timestamp_ms.unwrap_or_else(clock::now_ms)
     }
 
-    /// Marks a prompt whose session is not the one that the client started this process for, and whose transcript does
-    /// not carry its id either: the client gives every hook both.
+    /// Marks a prompt as foreign if its session id is neither the one that the client set for this process
+    /// nor part of its transcript's path. The client gives both to every hook.
     #[must_use]
     pub fn marked(mut self, client_session: impl FnOnce() -> Option<String>) -> Self {
-        // Other agents do not name the session to the processes that they start, or name it in a variable of their own.
+        // Other agents do not tell their processes the session, or use another variable.
         if let (Event::UserPromptSubmit(prompt), None) = (&mut self.event, &self.caller) {
             let id = prompt.common.session_id.as_str();
             let fits = |client: String| client == id || prompt.common.transcript_path.contains(id);
@@ -206,13 +206,13 @@ impl Incoming {
 
     /// Refuses an event that belongs to another subcommand.
     pub fn expect(&self, expected: HookEventType) -> Result<(), HookError> {
-        // Other agents run Claude Code's registrations, and have events of their own for them.
+        // Other agents also run hooks registered for Claude Code, with their own events.
         if self.event.known_name() == Some(expected.event_name()) || self.caller.is_some() {
             return Ok(());
         }
         let sent = self.event.known_name();
         let envelope = HookEventType::ALL.into_iter().find(|kind| Some(kind.event_name()) == sent);
-        // An envelope is known by its time, which the client's form does not have.
+        // Only an envelope has a time.
         let (field, sent, wanted) = match envelope.filter(|_| self.timestamp_ms.is_some()) {
             Some(sent) => ("hook_type", sent.as_str(), expected.as_str()),
             None => ("hook_event_name", self.event.name(), expected.event_name().as_str()),

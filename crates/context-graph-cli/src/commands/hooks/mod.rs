@@ -1,8 +1,8 @@
 //! `context-graph hooks …`: one event in, one answer out.
 //!
-//! Every hook takes the same path, and this file shows it: `read` the event, decide about it (`decide`), remember it
-//! (`remember`), answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data; the client would take any other
-//! use of 2 as a refusal.
+//! Every hook goes the same way, and this file shows it: `read` the event, decide about it (`decide`), record
+//! it (`remember`), and answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data. The client
+//! would take any other 2 for a refusal.
 
 pub mod answer;
 pub mod args;
@@ -45,7 +45,7 @@ use read::Heard;
 
 use crate::{Environment, ExitStatus, crash, terminal, watchdog};
 
-/// Answers one event and says how the process ends.
+/// Answers one event and returns the exit status.
 pub(crate) fn run(command: HookCommand, environment: &Environment, started: Instant) -> ExitStatus {
     let context = HookContext::new(environment, started, common(&command).clone());
     crash::survive_limits();
@@ -64,16 +64,16 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
         terminal::note(&told);
     }
     context.start_what_comes_after();
-    // The process ends now. Freeing memory first would only cost time.
+    // The process ends now, so freeing memory would only cost time.
     std::mem::forget(context);
     status
 }
 
-/// Decides about an event, has its session remember it, and makes the answer. From the moment that something is refused,
-/// nothing that fails can take it back. A call that was let pass is asked about if the rest is late or fails badly.
+/// Decides about an event, records it in its session, and builds the answer. Once something is refused, no
+/// failure can revert it. A call that was allowed is asked about if the rest is late or fails badly.
 fn respond(context: &HookContext<'_>, heard: Heard) -> Answer {
     let Heard { incoming, road, disagreement, tells_id, tells_summary } = heard;
-    // What this version does not know may belong to no session.
+    // An event that this version does not know may belong to no session.
     if incoming.event.known_name().is_none() && incoming.event.session_id().is_empty() {
         return Answer::nothing_to_say();
     }
@@ -95,7 +95,7 @@ fn respond(context: &HookContext<'_>, heard: Heard) -> Answer {
         answer.output.session_summary = None;
     }
     match disagreement {
-        // What went wrong must not be lost over a script that did not see it.
+        // A failure must be reported even if the script did not see it.
         Some(error) => answer.but_failed(&error),
         None => answer,
     }
@@ -123,7 +123,7 @@ fn budget_ms(command: &HookCommand) -> u64 {
     }
 }
 
-/// Arguments that make no sense are answered on stdout too: a hook's caller reads JSON there.
+/// Invalid arguments are answered on stdout too, because a hook's caller reads JSON there.
 pub(crate) fn usage_failure(error: &clap::Error, is_tool_call: bool, started: Instant) {
     let text = error.render().to_string();
     let first_line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");

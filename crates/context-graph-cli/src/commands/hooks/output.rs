@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ErrorCode;
 
-/// What every hook answers. The client's own fields stand beside these in the same object; what is not known is
-/// left out, never `null`.
+/// What every hook answers. The client's own fields are in the same object. Unknown values are left out,
+/// never `null`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct HookOutput {
-    /// Whether the hook did its work.
+    /// Whether the hook succeeded.
     pub success: bool,
-    /// Why not.
+    /// Why it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The same for programs.
@@ -22,24 +22,24 @@ pub struct HookOutput {
     /// The session's measures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consciousness_state: Option<ConsciousnessState>,
-    /// Its continuity, classified.
+    /// The session's continuity, classified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ic_classification: Option<ICClassification>,
-    /// What was put in front of the model.
+    /// What was added to the model's context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_injection: Option<String>,
-    /// The session, where the caller did not name it.
+    /// The session's id, if the caller did not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// What was decided about a tool call, where something was.
+    /// What was decided about a tool call, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
-    /// What a session that ended came to.
+    /// The summary of a session that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_summary: Option<String>,
-    /// What a person should know: damage that was found and mended, a session that had ended and goes on.
+    /// What the user should know: damage that was found and repaired, or an ended session that continues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
-    /// How long it took, to the start of writing this.
+    /// How long it took until this was written.
     pub execution_time_ms: u64,
 }

@@ -26,13 +26,13 @@ pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<Hea
     Ok(Heard { disagreement, ..incoming.into() })
 }
 
-/// Takes the caller's word on whether the call succeeded. It decides where stdin says nothing. Where the two disagree,
-/// stdin is the better witness: scripts make the flag of a part of it.
+/// Applies the flag that says whether the call succeeded. It counts only if stdin does not say. If they
+/// disagree, stdin wins, because scripts derive the flag from a part of it.
 fn take_word(incoming: &mut Incoming, success: bool) -> Option<HookError> {
     let Event::PostToolUse(done) = &mut incoming.event else { return None };
     let Some(stated) = done.stated_outcome() else {
         done.extra.insert("success".to_owned(), success.into());
-        // Policies look for it in the response.
+        // Policies look for success in the response.
         if done.tool_response.is_null() {
             done.tool_response = json!({"success": success});
         }

@@ -1,4 +1,4 @@
-//! A tool is about to run. By default no database here: the user waits for every call.
+//! A tool is about to run. By default this uses no database, because the user waits for every call.
 
 use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 use serde_json::Value;

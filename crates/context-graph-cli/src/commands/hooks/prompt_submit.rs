@@ -23,7 +23,7 @@ pub(super) fn read(args: &PromptSubmitArgs, context: &HookContext<'_>) -> Result
     incoming.expect(HookEventType::UserPromptSubmit)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     if let Event::UserPromptSubmit(payload) = &incoming.event {
-        // A shell's `$(…)` takes line breaks off the end.
+        // A shell's `$(…)` removes line breaks at the end.
         let flag = args.prompt.as_deref().map(|text| text.trim_end_matches('\n'));
         agree("prompt", flag, payload.prompt.trim_end_matches('\n'))?;
     }

@@ -1,5 +1,5 @@
-//! The event, from stdin or from flags, and what the command line asks for besides. Each subcommand has a file that says
-//! how its flags and stdin go together.
+//! Reads the event from stdin or flags, with the options of the command line. Each subcommand has a file for
+//! how its flags and stdin are combined.
 
 use context_graph_events::envelope::HookInput;
 
@@ -10,25 +10,25 @@ use super::input::{self, Incoming};
 use super::{event, post_tool, pre_tool, prompt_submit, session_end, session_start};
 use crate::Environment;
 
-/// How an event is remembered.
+/// How an event is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Road {
     /// Append to the journal and read the cache: no database, no waiting.
     Fast,
-    /// Load the session, from the store if it is there alone, and let it take the event in.
+    /// Load the session, even from the store, and apply the event to it.
     Full,
 }
 
-/// An event, and what the command line asks for besides.
+/// An event, and what else the command line asks for.
 #[derive(Debug)]
 pub(super) struct Heard {
     pub(super) incoming: Incoming,
     pub(super) road: Road,
-    /// What a flag and stdin disagree about, where the event is taken in all the same.
+    /// A contradiction between a flag and stdin. The event is recorded anyway.
     pub(super) disagreement: Option<HookError>,
-    /// Whether the caller does not know the session's id yet.
+    /// Whether the answer contains the session's id, because the caller does not know it.
     pub(super) tells_id: bool,
-    /// Whether the end of a session is summed up.
+    /// Whether the end of a session returns a summary.
     pub(super) tells_summary: bool,
 }
 
@@ -38,7 +38,7 @@ impl From<Incoming> for Heard {
     }
 }
 
-/// Reads the event that a subcommand is about.
+/// Reads the event of a subcommand.
 pub(super) fn event(command: HookCommand, context: &HookContext<'_>) -> Result<Heard, HookError> {
     let heard = match command {
         HookCommand::SessionStart(args) => session_start::read(args, context),
@@ -66,8 +66,8 @@ pub(super) fn incoming(
     incoming
 }
 
-/// What a flag and stdin both say must be the same. A flag that is empty says nothing: scripts that take a field out
-/// of the input with another program pass on what they did not find.
+/// A flag and stdin must say the same. An empty flag says nothing: scripts that extract a field from the
+/// input pass an empty value if they do not find it.
 pub(super) fn agree(name: &str, flag: Option<&str>, stdin: &str) -> Result<(), HookError> {
     match flag {
         Some(flag) if !flag.is_empty() && flag != stdin => Err(HookError::InvalidInput(format!(
@@ -77,7 +77,7 @@ pub(super) fn agree(name: &str, flag: Option<&str>, stdin: &str) -> Result<(), H
     }
 }
 
-/// What a hook cannot do without when it is called with flags alone.
+/// A flag that is required if there is nothing on stdin.
 pub(super) fn needed(name: &str, flag: Option<String>) -> Result<String, HookError> {
     flag.filter(|value| !value.is_empty()).ok_or_else(|| {
         HookError::Usage(format!("give --{name}, or send the event on stdin (an empty stdin has no event)"))

@@ -19,33 +19,33 @@ use super::read::Road;
 use crate::summary::Calls;
 use crate::{heads, summary};
 
-/// What the user is told where git could have committed our state.
+/// The message if git could have committed our state.
 const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git could have committed session data. It is restored; check \
                          your recent commits";
 
-/// How long the full road of a tool call may take, counted from the start of the process.
+/// How long a tool call on the full road may take, from the start of the process.
 const FULL_ROAD: Duration = Duration::from_millis(2700);
 
-/// What is known once an event is remembered.
+/// What is known once an event is recorded.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
-    /// How the session stands, where that is known.
+    /// The state of the session, if known.
     pub(super) snapshot: Option<SessionIdentitySnapshot>,
-    /// What there is to say to the model.
+    /// What to tell the model.
     pub(super) words: Option<String>,
-    /// What the user should know.
+    /// What the user should know, in our own fields.
     pub(super) notices: Vec<String>,
-    /// What the user is to be told.
+    /// What the client shows the user.
     pub(super) told: Option<&'static str>,
-    /// What the session came to, at its end.
+    /// The summary, at the session's end.
     pub(super) summary: Option<String>,
-    /// Why the session starts without the one before it that was named.
+    /// Why the named previous session was not used.
     pub(super) refused_previous: Option<HookError>,
     /// What was lost to damage and not reported yet.
     pub(super) lost: Option<HookError>,
 }
 
-/// Has the session remember an event, by the road that is asked for.
+/// Records an event in its session, on the fast or the full road.
 pub(super) fn event(
     context: &HookContext<'_>,
     incoming: Incoming,
@@ -55,7 +55,7 @@ pub(super) fn event(
     let (event, at_ms) = (&incoming.event, incoming.at_ms());
     let budget = Duration::from_millis(budget::of_event(event));
     if decided.stops() {
-        // Gates and signals may have used up more than the event's own time.
+        // Gates and signals may have used more than the event's own budget.
         let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);
         decided.stand_by(context, end);
     }
@@ -77,7 +77,7 @@ pub(super) fn event(
     }
 }
 
-/// Appends an event to its session's journal. The next one who steps the session takes it in.
+/// Appends an event to its session's journal. The next full step applies it to the session.
 fn append(
     context: &HookContext<'_>,
     incoming: Incoming,
@@ -94,8 +94,8 @@ fn append(
     Ok(Remembered { snapshot, notices, ..Remembered::default() })
 }
 
-/// Lets the session take an event in, wherever the session is. By itself: its frame is seven pages of stack, which an event
-/// that is only appended need not touch.
+/// Applies an event to its session, wherever the session is. Not inlined: its frame takes seven pages of
+/// stack that the fast road must not touch.
 #[inline(never)]
 fn step(
     context: &HookContext<'_>,
@@ -133,10 +133,10 @@ fn step(
     let Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed } = stepped;
     let instructions = || instructions(context.environment.project_root());
     let words = moment.words(&session, previous.as_ref(), &report, &config.inject, instructions);
-    // As the record has it, which tells of calls that got no answer.
+    // Counted from the records, which also show calls without an answer.
     let calls = || calls.map_or_else(|| Calls::as_counted(&session.state.counters), Calls::on_record);
     let summary = ends.then(|| summary::of(&session, calls()));
-    // Others were quicker: that is nothing to tell, the next turn stores it.
+    // Another process holds the store. That needs no report, because the next turn stores it.
     let postponed = postponed.filter(|error| !matches!(error, StorageError::Busy { .. }));
     let waits =
         postponed.map(|error| format!("{error} (what happens is kept in the session's journal meanwhile)"));
@@ -145,7 +145,7 @@ fn step(
     let lost = lost.map(|lost| lost.to_string());
     let more = [unwritten, waits, lost, reopened].into_iter().flatten();
     let notices = told.chain(context.complaint()).chain(more).collect();
-    // The session has started all the same, so a previous one that is refused is no failure.
+    // The session has started anyway, so a refused previous session is no failure.
     let refused_previous = refused_previous.map(|refused| match refused {
         NotBefore::Unknown(id) => HookError::SessionNotFound(id),
         NotBefore::Circle(id) => {
@@ -162,18 +162,18 @@ fn step(
     Ok(Remembered { snapshot, words, notices, told, summary, refused_previous, lost })
 }
 
-/// How much of a file of instructions is read.
+/// How much of an instruction file is read.
 const MAX_INSTRUCTIONS: u64 = 64 * 1024;
 
-/// What the project tells every model, which the client puts before it. What cannot be read is not known to be told.
+/// The project's instructions, which the client gives to every model. Unreadable files count as empty.
 fn instructions(root: &Path) -> String {
     let read = |name: &str| read_regular(&root.join(name), MAX_INSTRUCTIONS).ok();
     let texts = ["CLAUDE.md", "AGENTS.md"].into_iter().filter_map(read);
     texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the client goes on as if nothing had happened when a hook of this event ends with 2. Elsewhere it drops the
-/// prompt, refuses the compaction or keeps the agent from stopping, and that is no way to tell of lost bytes.
+/// Whether the client simply continues when a hook of this event exits with 2. For other events it drops the
+/// prompt, refuses the compaction or keeps the agent from stopping; lost bytes are no reason for that.
 fn is_free_to_fail(event: &Event) -> bool {
     matches!(
         event,
@@ -181,7 +181,8 @@ fn is_free_to_fail(event: &Event) -> bool {
     )
 }
 
-/// Writes the head of the session's chain down outside of the project, where the user wants that; says what went wrong.
+/// Copies the head of the session's chain to the file outside the project, if the user wants one. Returns an
+/// error message.
 fn write_down_head(
     context: &HookContext<'_>,
     sessions: &Sessions,

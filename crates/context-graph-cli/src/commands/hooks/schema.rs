@@ -1,4 +1,4 @@
-//! JSON Schema of our own half of the contract: the envelope and the answer.
+//! JSON Schemas of our own formats: the envelope and the answer.
 
 use context_graph_events::claude_code::SessionEndStatus;
 use context_graph_events::envelope::HookEventType;

@@ -10,7 +10,7 @@ use super::read::{Heard, agree, incoming, needed};
 use crate::clock;
 
 pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
-    // Scripts pass 0 for a duration that they did not find.
+    // Scripts pass 0 if they did not find a duration.
     let flag = args.duration_ms.and_then(|given| given.0).filter(|duration| *duration != 0);
     let mut incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;

@@ -14,20 +14,20 @@ use crate::process::{self, End};
 
 pub(super) use changed::Changes;
 
-/// How much of a gate's output goes back to the agent.
+/// How much of a gate's output the agent gets.
 const FEEDBACK: usize = 4000;
-/// What each line of it begins with.
+/// How each quoted line begins.
 const MARK: &str = "\n> ";
 /// How much of a gate's name and command is shown.
 const NAME: usize = 60;
 const COMMAND: usize = 300;
 
-/// How long these gates may take together.
+/// The time limit of these gates together.
 pub(super) fn longest(gates: &[StopGate]) -> Duration {
     Duration::from_secs(gates.iter().map(|gate| u64::from(gate.timeout_seconds)).sum())
 }
 
-/// What the gates came to.
+/// The result of the gates.
 #[derive(Debug, Default)]
 pub(super) struct Passage {
     /// Whether the agent may stop.
@@ -36,7 +36,8 @@ pub(super) struct Passage {
     pub(super) passed: Vec<String>,
 }
 
-/// Runs the gates, the first that fails decides: the agent goes on, with the end of what the gate said.
+/// Runs the gates. The first that fails decides: the agent must continue, and gets the end of the gate's
+/// output.
 pub(super) fn pass(gates: &[&StopGate], root: &Path) -> Passage {
     let mut passage = Passage::default();
     for gate in gates {
@@ -65,7 +66,8 @@ pub(super) fn pass(gates: &[&StopGate], root: &Path) -> Passage {
     passage
 }
 
-/// The end of a text, each line tamed and marked as a quotation, so that none of them can be taken for a word of ours.
+/// The end of a text. Each line is made safe and marked as a quotation, so that nobody takes it for our own
+/// words.
 fn quoted_tail(text: &str) -> String {
     let mut left = FEEDBACK;
     let mut lines = Vec::new();
@@ -81,7 +83,7 @@ fn quoted_tail(text: &str) -> String {
     lines.iter().rev().flat_map(|line| [MARK, line]).collect()
 }
 
-/// A line with the white space that it begins with: what a compiler points at stands below it.
+/// Keeps the indentation: compilers point at the line above.
 fn indented(line: &str) -> String {
     let depth = line.chars().take_while(|c| matches!(c, ' ' | '\t')).count().min(80);
     format!("{}{}", " ".repeat(depth), tame(line, FEEDBACK / 2))

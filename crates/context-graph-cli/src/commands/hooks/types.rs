@@ -1,5 +1,5 @@
-//! Names that the hook contract asks for at this path. They are defined elsewhere, and the program itself uses them from
-//! there.
+//! Names that the hook contract requires at this path. They are defined elsewhere, and the program uses them
+//! from there.
 //!
 //! | contract | defined in |
 //! |---|---|
@@ -27,9 +27,9 @@ use crate::clock;
 #[cfg(test)]
 mod hook_payload_tests;
 
-/// What the contract asks of the envelope and the events crate cannot give: it knows no clock and no budgets.
+/// Parts of the envelope's contract that the events crate cannot provide: it has no clock and no budgets.
 pub trait HookContract {
-    /// How long the hook may take.
+    /// The time budget of the hook.
     fn timeout_ms(&self) -> u64;
 }
 
@@ -45,9 +45,9 @@ impl HookContract for HookInput {
     }
 }
 
-/// Makes envelopes.
+/// Creates envelopes.
 pub trait NewEnvelope {
-    /// An envelope stamped with the current time.
+    /// An envelope with the current time.
     fn new(hook_type: HookEventType, session_id: impl Into<String>, payload: HookPayload) -> Self;
 }
 

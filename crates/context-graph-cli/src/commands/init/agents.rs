@@ -1,6 +1,7 @@
-//! `init` and `uninstall` for every agent but Claude Code.
+//! `init` and `uninstall` for all agents except Claude Code.
 //!
-//! None of them has settings for one user in one project: what is not shared is the user's, for every project.
+//! These agents have no settings for one user in one project. What is not shared goes into the user's
+//! settings, for every project.
 
 use clap::ValueEnum;
 use context_graph_events::agents::Agent;
@@ -39,7 +40,7 @@ impl AgentChoice {
     }
 }
 
-/// What a client's file is to say: for a file that a team shares, no path of this machine.
+/// What a client's file should contain. A file that a team shares must not name a path of this machine.
 pub(crate) fn call<'a>(environment: &Environment, program: &'a str, missing: Option<Missing>) -> Call<'a> {
     let (gates, signals) = gates_and_signals(&rules::load(environment));
     Call { program, missing, gates, signals }
@@ -58,7 +59,7 @@ pub(super) fn install(args: &InitArgs, environment: &Environment, client: &'stat
         );
     }
     let before = file.read()?;
-    // What is required already stays so.
+    // If the program is already required, it stays so.
     let said = before.as_deref().and_then(|text| client.called(text)?.1).unwrap_or(Missing::GoOn);
     let missing = (scope == Scope::Project).then_some(if args.require { Missing::Block } else { said });
     let is_portable = args.portable || missing.is_some();
@@ -133,7 +134,7 @@ pub(super) fn uninstall(
     Ok(())
 }
 
-/// Asks for each agent that is found here and has no hook of ours; says which they are where nobody can answer.
+/// Asks about each agent that is installed here without our hooks. If nobody can answer, prints their names.
 pub(super) fn offer(args: &InitArgs, environment: &Environment) -> Outcome {
     let found: Vec<_> = AgentClient::all()
         .filter(|client| is_here(environment, client) && !has_ours(environment, client))
@@ -163,14 +164,14 @@ pub(super) fn offer(args: &InitArgs, environment: &Environment) -> Outcome {
     Ok(())
 }
 
-/// The same wishes, for the user in every project: that was asked.
+/// The same options, but for the user in every project, as the question said.
 fn for_user(args: &InitArgs) -> InitArgs {
     let place =
         WhereArgs { dir: args.place.dir.clone(), user: true, diff: args.place.diff, ..WhereArgs::default() };
     InitArgs { place, portable: args.portable, require: false, statusline: false }
 }
 
-/// Says which other agents have hooks of ours.
+/// Prints which other agents have our hooks.
 pub(super) fn name_the_rest(environment: &Environment) {
     let rest: Vec<_> = AgentClient::all().filter(|client| has_ours(environment, client)).collect();
     if !rest.is_empty() {
@@ -184,7 +185,7 @@ pub(super) fn name_the_rest(environment: &Environment) {
     }
 }
 
-/// Whether an agent is on this machine: its folder, or its program.
+/// Whether an agent is installed: its folder or its program exists.
 pub(crate) fn is_here(environment: &Environment, client: &AgentClient) -> bool {
     let names = System::here().program_names(client.program);
     let is_on_the_path = || {
@@ -193,7 +194,7 @@ pub(crate) fn is_here(environment: &Environment, client: &AgentClient) -> bool {
     environment.agent_folder(client).is_dir() || is_on_the_path()
 }
 
-/// Whether an agent has hooks of ours, the user's or the project's.
+/// Whether an agent has our hooks, for the user or in the project.
 pub(super) fn has_ours(environment: &Environment, client: &AgentClient) -> bool {
     [Scope::User, Scope::Project].into_iter().any(|scope| is_registered(environment, client, scope))
 }
@@ -219,8 +220,8 @@ fn flag(scope: Scope) -> &'static str {
     if scope == Scope::Project { " --shared" } else { "" }
 }
 
-/// Copilot CLI runs a project's hooks for Claude Code as well. Cursor does so, too, but gets its own: only those can be
-/// told to block a call whose guard fails.
+/// Copilot CLI also runs the project's hooks for Claude Code. So does Cursor, but it gets its own hooks: only
+/// those can block a call if the guard fails.
 fn seen_already(environment: &Environment, client: &AgentClient, scope: Scope) -> Option<String> {
     if client.agent != Agent::Copilot || scope != Scope::Project {
         return None;

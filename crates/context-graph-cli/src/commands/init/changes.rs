@@ -1,4 +1,4 @@
-//! What would change in a settings file, in a few lines; `--diff` shows every line.
+//! Summarises the changes to a settings file in a few lines; `--diff` shows every line.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::is_generated;
 use crate::summary::counted;
 
-/// How hooks of ours are found in a text.
+/// How our hooks are found in a text.
 pub(crate) type Finder<'a> = &'a dyn Fn(&str) -> Vec<Found>;
 
-/// In the settings of Claude Code.
+/// For the settings of Claude Code.
 pub(crate) fn in_settings(root: &Path) -> impl Fn(&str) -> Vec<Found> {
     let generated = is_generated(root);
     move |text| find_ours_where(text, &generated).unwrap_or_default()
@@ -44,13 +44,13 @@ pub(crate) fn lines(find: Finder<'_>, before: Option<&str>, edited: &Edited) -> 
     lines.iter().map(|line| format!("  {line}")).collect()
 }
 
-/// The program that hooks name, where another one is named from now on, as after an update that moved it.
+/// The program that the hooks name, if it changes, for example after an update moved it.
 fn moved(before: &[Found], after: &[Found]) -> Option<String> {
     let (old, new) = (before.first()?.command.first()?, after.first()?.command.first()?);
     (old != new).then(|| format!("run {new} instead of {old}"))
 }
 
-/// What else is in the file and stays in it.
+/// What else is in the file and stays.
 fn kept(ours: usize, before: &str, after: &str) -> Option<String> {
     let [old, new] =
         [before, after].map(|text| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok());
@@ -71,7 +71,7 @@ fn kept(ours: usize, before: &str, after: &str) -> Option<String> {
     (!parts.is_empty()).then(|| format!("leave alone: {}", parts.join(" and ")))
 }
 
-/// How many hooks there are under `hooks`, in groups or by themselves.
+/// How many hooks there are under `hooks`, in groups or alone.
 fn entries(hooks: &Value) -> usize {
     let groups = hooks.as_object().into_iter().flat_map(|events| events.values()).filter_map(Value::as_array);
     groups

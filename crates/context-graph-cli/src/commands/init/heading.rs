@@ -1,4 +1,4 @@
-//! What `init` says before it shows the changes: for which client, and which events get no hook.
+//! What `init` prints before the changes: for which client, and which events get no hook.
 
 use context_graph_events::EventName;
 use context_graph_events::agents::Agent;
@@ -8,14 +8,13 @@ use serde_json::Value;
 use crate::client::words;
 use crate::summary::counted;
 
-/// What is said before the changes are shown.
 #[derive(Debug, Default)]
 pub(super) struct Heading {
     client: Option<String>,
     registered: usize,
-    /// The events that get no hook, and why.
+    /// The events without a hook, and why.
     left_out: Vec<(EventName, String)>,
-    /// What is said for another agent instead.
+    /// The text for another agent.
     agent: Option<(&'static AgentClient, String)>,
 }
 
@@ -46,7 +45,7 @@ impl Heading {
         }
     }
 
-    /// For another agent, with what it should know of the time that it waits.
+    /// For another agent, with a note about its timeout.
     pub(super) fn of_agent(client: &'static AgentClient) -> Self {
         let events = client.events().count();
         let hooks = match events {
@@ -61,7 +60,7 @@ impl Heading {
         Self { agent: Some((client, format!("{hooks}; {closes}"))), ..Self::default() }
     }
 
-    /// Whether it stands over an installation, not over taking one out.
+    /// Whether this is an installation and not a removal.
     pub(super) fn is_of_an_installation(&self) -> bool {
         self.client.is_some() || self.agent.is_some()
     }

@@ -88,7 +88,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
     Ok(())
 }
 
-/// How long a removal waits for an upkeep that is at work.
+/// How long a removal waits for a running upkeep.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Environment) -> Outcome {
@@ -102,27 +102,28 @@ fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Envir
         Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", remembered.display()))
             .with_next_step("see that it is writable for you")
     };
-    // An upkeep that a session's end has started would make the folder anew while it goes.
+    // A running upkeep would create the folder again during the removal.
     let Some(_held) = Held::for_removal(remembered, PATIENCE).map_err(failed)? else {
         let what = format!("{} was left: its upkeep is at work", remembered.display());
         return Err(Failure::new(ErrorCode::Storage, what).with_next_step("try again in a moment"));
     };
     if scope != Scope::User {
-        // What is removed by the user's wish is not missed.
+        // Data that the user removes must not be reported as missing.
         StateFolder::leave(remembered, &environment.user_folder()?)?;
     }
     match std::fs::remove_dir_all(remembered) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    // The user's own lies in a folder that may have been made for it; one that holds something else stays.
+    // The user's notes may be in a folder that was created only for them. It stays if it holds something
+    // else.
     if let Some(folder) = remembered.parent().filter(|_| scope == Scope::User) {
         let _ = std::fs::remove_dir(folder);
     }
     done(place, &format!("removed {}", remembered.display()))
 }
 
-/// The project's settings that have hooks of ours: the user's own of the project, else those that are shared.
+/// The project's settings with our hooks: the local ones, or the shared ones.
 pub(super) fn where_ours_are(environment: &Environment) -> Option<Scope> {
     [Scope::Local, Scope::Project].into_iter().find(|scope| has_ours(environment, *scope))
 }
@@ -133,7 +134,7 @@ fn has_ours(environment: &Environment, scope: Scope) -> bool {
     text.is_some_and(|text| find_ours_where(&text, &generated).is_ok_and(|found| !found.is_empty()))
 }
 
-/// The settings of other scopes that have hooks of ours, and the flag that means them.
+/// Other settings with our hooks, and the flag for each.
 pub(super) fn elsewhere(environment: &Environment, here: Scope) -> Vec<(PathBuf, &'static str)> {
     let others = [Scope::Project, Scope::Local, Scope::User].into_iter().filter(|scope| *scope != here);
     others

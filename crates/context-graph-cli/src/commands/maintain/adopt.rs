@@ -1,4 +1,4 @@
-//! `maintain --adopt`: state that was moved aside is looked at, and taken in if its owner says so.
+//! `maintain --adopt`: shows state that was moved aside, and takes it back if the user says so.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `maintain --rebuild`: rows, views and indexes made anew from the records.
+//! `maintain --rebuild`: rebuilds rows, views and indexes from the records.
 
 use context_graph_storage::store::Rebuilt;
 use serde_json::json;
@@ -17,7 +17,7 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     let rebuilt = if sessions.has_store() {
         let mut progress = Progress::new("reading records again");
         let store = sessions.store(clock::now_ms()).ok().flatten();
-        // A store that is damaged may not say how many there are; then the bar is full.
+        // A damaged store may not know how many records there are; then the bar is full.
         let of = store.and_then(|store| store.stats().ok()).map_or(0, |stats| stats.records);
         sessions.folder().rebuild_store(clock::now_ms(), &mut |done| progress.tell(done, of.max(done)))?
     } else {

@@ -16,7 +16,7 @@ use crate::settings_file::MAX_BYTES;
 use crate::summary::counted;
 use crate::{Environment, table};
 
-/// Where a program of the plugin's own is; the client puts the plugin's folder in.
+/// The folder of a program inside the plugin; the client replaces the variable.
 const BUNDLED: &str = "${CLAUDE_PLUGIN_ROOT}/bin/";
 
 /// Write a folder that the client loads as a plugin
@@ -103,7 +103,7 @@ pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
     table::print_lines(lines)
 }
 
-/// Whether a folder is not there, empty, or holds this plugin already.
+/// Whether a folder is missing, empty, or already has this plugin.
 fn is_free(folder: &Path) -> bool {
     let Ok(mut entries) = std::fs::read_dir(folder) else { return !folder.exists() };
     if entries.next().is_none() {

@@ -1,15 +1,14 @@
-//! What is in a plugin.
+//! The files of a plugin.
 
 use context_graph_settings::{Plan, SettingsError, install};
 use serde_json::{Value, json};
 
-/// The plugin's name.
 pub(super) const NAME: &str = "context-graph";
 const DESCRIPTION: &str =
     "Keeps the thread of a session, guards every tool call by what it would do, and remembers every event";
 const AUTHOR: &str = "The context-graph authors";
 
-/// What people read who install it.
+/// For people who install it.
 pub(super) const README: &str = "# context-graph
 
 One native program behind the hooks of Claude Code. It notices when a session drifts from what it was asked for or
@@ -34,7 +33,7 @@ pub(super) fn manifest() -> Value {
     })
 }
 
-/// `.claude-plugin/marketplace.json`: lets the client install the folder as it is.
+/// `.claude-plugin/marketplace.json`: lets the client install the folder directly.
 pub(super) fn marketplace() -> Value {
     json!({
         "name": NAME,
@@ -44,7 +43,7 @@ pub(super) fn marketplace() -> Value {
     })
 }
 
-/// `hooks/hooks.json`: what would be in the settings, under a description.
+/// `hooks/hooks.json`: the hooks as in the settings, with a description.
 pub(super) fn hooks(plan: &Plan) -> Result<Value, SettingsError> {
     let settings = install(None, plan)?.text.unwrap_or_default();
     let mut hooks: Value = serde_json::from_str(&settings).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `context-graph plugin …`: the same hooks as a plugin of the client.
+//! `context-graph plugin …`: the same hooks as a plugin for the client.
 
 mod build;
 mod files;

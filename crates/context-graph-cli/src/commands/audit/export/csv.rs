@@ -161,7 +161,7 @@ impl Row {
         self.line.extend(number.map(|number| number.to_string()));
     }
 
-    /// Decision, rules and reason.
+    /// Verdict, rules and reason.
     fn ruling(&mut self, decided: Option<&EventRuling>) {
         self.maybe(decided.map(|decided| decided.verdict.as_str()));
         self.maybe(decided.map(|decided| decided.rules.join("\n")).as_deref());

@@ -1,4 +1,4 @@
-//! Codex runs only hooks whose definition its user has trusted, and skips all others without a word.
+//! Codex runs only hooks whose definition its user has trusted. It silently skips all others.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) fn check(registered: &Registered<'_>) -> Vec<Finding> {
     vec![Finding::ok(name, format!("Codex trusts all hooks of ours in {file}"))]
 }
 
-/// How many of our hooks in a file are trusted, and how many there are.
+/// How many of our hooks in a file are trusted, and how many there are in all.
 pub(super) fn trusted(environment: &Environment, file: &SettingsFile, text: &str) -> (usize, usize) {
     let state = config(environment).and_then(|config| config.get("hooks")?.get("state").cloned());
     let is_trusted = |(key, hash): &(String, String)| {
@@ -36,7 +36,7 @@ pub(super) fn trusted(environment: &Environment, file: &SettingsFile, text: &str
         said == Some(hash)
     };
     let path = file.path();
-    // Codex may name its folder as it was told, or by where it really is.
+    // Codex may use the path as it was given or the real path.
     let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let counts = |path: &Path| {
         let hooks = codex_trust(&path.to_string_lossy(), text);
@@ -45,7 +45,7 @@ pub(super) fn trusted(environment: &Environment, file: &SettingsFile, text: &str
     counts(path).max(counts(&real))
 }
 
-/// Whether Codex trusts a project: it reads no hooks of one that it does not.
+/// Whether Codex trusts a project. Otherwise it does not read the project's hooks.
 pub(super) fn trusts_project(environment: &Environment) -> bool {
     let root = environment.project_root();
     let real = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());

@@ -1,4 +1,5 @@
-//! When a client last reached us here, by our own record: a registration that looks right may still never run.
+//! When a client's last event reached us here, by our own records: a correct registration may still never
+//! run.
 
 use context_graph_storage::store::SessionQuery;
 
@@ -15,7 +16,7 @@ pub(super) fn check(registered: &Registered<'_>) -> Finding {
     Finding::ok(registered.name(), what)
 }
 
-/// When the latest session of the client was last heard of.
+/// The time of the newest event in the client's sessions.
 fn latest(registered: &Registered<'_>) -> Option<i64> {
     let environment = registered.environment;
     if !environment.state_place(None).is_ok_and(|place| place.is_dir()) {

@@ -1,4 +1,4 @@
-//! What a user still has to say to a client before it runs hooks: which it is silent about.
+//! What the user must confirm in a client before it runs hooks. The clients do not say that it is missing.
 
 use context_graph_events::agents::Agent;
 use context_graph_settings::AgentClient;
@@ -9,7 +9,7 @@ use crate::Environment;
 use crate::commands::doctor::finding::Finding;
 use crate::settings_file::{MAX_BYTES, Scope, SettingsFile};
 
-/// What is left to do after an installation, a line each.
+/// The steps left after an installation, one per line.
 pub(crate) fn steps_to_trust(
     environment: &Environment,
     client: &'static AgentClient,
@@ -32,7 +32,7 @@ pub(crate) fn steps_to_trust(
     steps
 }
 
-/// Whether the client runs the hooks of this folder.
+/// Whether the client runs hooks in this folder.
 pub(super) fn folder(registered: &Registered<'_>) -> Option<Finding> {
     let is_refused = registered.scope == Scope::Project
         && trusts_folder(registered.environment, registered.client) == Some(false);
@@ -53,7 +53,7 @@ fn words(environment: &Environment, client: &AgentClient) -> String {
     )
 }
 
-/// Whether a client trusts the project's folder; `None` where it does not ask or that is not known.
+/// Whether a client trusts the project's folder; `None` if it does not ask, or if that is not known.
 fn trusts_folder(environment: &Environment, client: &AgentClient) -> Option<bool> {
     let folder = environment.agent_folder(client);
     let read = |name: &str| -> Option<Value> {

@@ -1,5 +1,5 @@
-//! What a session has changed: by editing tools, by shell commands whose effects can be seen, and, where shell commands
-//! ran whose effects cannot, by what has changed on disk since the session began.
+//! What a session has changed: by editing tools, by shell commands with known effects and, if there were
+//! commands with unknown effects, by what changed on disk since the session began.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,9 @@ use context_graph_policy::Effects;
 use context_graph_policy::config::StopGate;
 use context_graph_policy::effects::{Access, Origin, PathEffect, Piece, Text, glob};
 
-/// Most names looked at on disk.
+/// Most names checked on disk.
 const MAX_NAMES: usize = 50_000;
-/// Folders whose content is made by tools and no work of a session's.
+/// Folders with generated content, which is not the session's work.
 const SKIPPED: [&str; 6] = [".git", ".context-graph", "node_modules", "target", ".venv", "__pycache__"];
 
 /// What a session has changed.
@@ -20,14 +20,14 @@ pub(in super::super) struct Changes {
     roots: Roots,
     /// Files that editing tools changed, below the root.
     edited: Vec<String>,
-    /// Paths that other calls wrote or removed, below the root, and whether with all they hold.
+    /// Paths below the root that other calls wrote or removed, and whether with everything in them.
     touched: Vec<(Text, bool)>,
-    /// Since when changes on disk count; `None` if no other call was made.
+    /// Since when changes on disk count; `None` if there was no call with unknown effects.
     since_ms: Option<i64>,
 }
 
 impl Changes {
-    /// What the session itself knows, if it is known.
+    /// What the session itself knows, if there is one.
     pub(in super::super) fn of(session: Option<&Session>, root: &Path) -> Self {
         let roots = Roots::of(root);
         let files = session.into_iter().flat_map(|session| session.state.work.files.iter());
@@ -36,7 +36,8 @@ impl Changes {
         Self { roots, edited, ..Self::default() }
     }
 
-    /// Adds what calls did, from their records: a session remembers the latest of its edits, its records all.
+    /// Adds the effects of calls from their records: the session keeps only its latest edits, the records
+    /// have all.
     pub(in super::super) fn with_calls<'a>(
         mut self,
         session: &Session,
@@ -49,7 +50,7 @@ impl Changes {
             let can_do_more_than_it_says = matches!(tool, "Bash" | "PowerShell") || tool.starts_with("mcp__");
             match event.outcome() {
                 Some(CallOutcome::Success) => {}
-                // A command that failed or was stopped may have written something before.
+                // A command that failed or was stopped may have written something first.
                 Some(_) if can_do_more_than_it_says => {}
                 _ => continue,
             }
@@ -69,7 +70,7 @@ impl Changes {
         self
     }
 
-    /// The gates that these changes have to pass. Gates without a pattern always are.
+    /// The gates that apply to these changes. Gates without a pattern always apply.
     pub(in super::super) fn due<'a>(&self, gates: &'a [StopGate]) -> Vec<&'a StopGate> {
         gates.iter().filter(|gate| gate.when_changed.is_empty() || self.concern(&gate.when_changed)).collect()
     }
@@ -90,7 +91,7 @@ fn is_change(effect: &PathEffect) -> bool {
     matches!(effect.access, Access::Write | Access::Delete)
 }
 
-/// The project's folder as it is named, and as it is found when links are followed: paths come in both ways.
+/// The project's folder by its given path and by its real path, since paths come in both forms.
 #[derive(Debug, Default)]
 struct Roots {
     named: PathBuf,
@@ -107,12 +108,12 @@ impl Roots {
         below(&self.named, path).or_else(|| below(&self.real, path))
     }
 
-    /// The path from the root, where it is below it.
+    /// The path relative to the root, if it is below it.
     fn below<'a>(&self, path: &'a str) -> &'a str {
         self.try_below(path).unwrap_or(path)
     }
 
-    /// The same, of a file that may be named through a link. The file itself may be gone by now.
+    /// The same for a path through a link. The file itself may be gone.
     fn followed_below(&self, path: &str) -> String {
         if let Some(rest) = self.try_below(path) {
             return rest.to_owned();
@@ -140,7 +141,7 @@ fn below<'a>(root: &Path, path: &'a str) -> Option<&'a str> {
     rest.filter(|rest| rest.starts_with('/')).map(|rest| rest.trim_start_matches('/'))
 }
 
-/// Anything below a folder.
+/// Everything below a folder.
 fn all_in(folder: &Text) -> Text {
     let mut text = folder.clone();
     text.0.push(Piece::Lit("/".to_owned()));
@@ -148,8 +149,8 @@ fn all_in(folder: &Text) -> Text {
     text
 }
 
-/// Whether a file that is meant has changed since then. A rename and a copy that keeps its old date count too, and so does
-/// a tree with more names than are looked at: what was not seen may have changed.
+/// Whether a matching file has changed since then. This includes renames and copies that keep an old date. A
+/// tree with too many names counts as changed, because not all of it was seen.
 fn changed_on_disk(root: &Path, since_ms: i64, is_meant: impl Fn(&str) -> bool) -> bool {
     let mut folders = vec![root.to_path_buf()];
     let mut left = MAX_NAMES;
