@@ -1,4 +1,4 @@
-//! `policy allow`: an exception to a rule, written after a look at it.
+//! `policy allow`: adds an exception to a rule, after showing it.
 
 use std::path::Path;
 
@@ -61,7 +61,7 @@ pub(crate) struct AllowArgs {
     yes: bool,
 }
 
-/// What an exception is made for.
+/// What an exception allows.
 enum What {
     Command(String),
     Path(String),
@@ -81,11 +81,11 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> Outcome {
     let day: String = time::local(clock::now_ms()).chars().take(10).collect();
     let reason = args.reason.clone().unwrap_or_else(|| format!("allowed by hand on {day}"));
     let added: String = args.rules.iter().map(|rule| lines(rule, &what, &reason)).collect();
-    // What keeps the guard itself in place is only the user's to loosen.
+    // Rules that protect the guard itself can only be loosened in the user's file.
     let is_users = args.user || args.rules.iter().any(|rule| rule.starts_with("self-protection"));
     let path =
         if is_users { user_file(&environment) } else { environment.open_state(None)?.path().join(FILE) };
-    // The user may keep the own file elsewhere and have a link to it; a project's link leads anywhere.
+    // The user may link their own file to another place. A link in the project could lead anywhere.
     let path = if is_users { std::fs::canonicalize(&path).unwrap_or(path) } else { path };
     let before = match safe_open::read_own_unlinked(&path, MAX_FILE).map(String::from_utf8) {
         Ok(Ok(text)) => text,
@@ -143,7 +143,7 @@ fn call(args: &AllowArgs, environment: &Environment) -> Result<Call, Failure> {
     }
 }
 
-/// What a call did, as narrow as it can be said.
+/// What a call did, described as narrowly as possible.
 fn of_call(call: &Call) -> Result<What, Failure> {
     let command = call.asked.as_ref().and_then(|input| input.get("command")).and_then(Value::as_str);
     let (what, text) = match (command, call.paths.first()) {
@@ -159,7 +159,7 @@ fn of_call(call: &Call) -> Result<What, Failure> {
             .with_next_step("--path GLOB says what is to be allowed"));
         }
     };
-    // Secrets and the middle of long texts are not on record, so the text is not what was typed.
+    // Secrets and the middle of long texts are not recorded, so this is not the text of the call.
     if text.contains("[redacted:") || text.contains('…') {
         return Err(Failure::usage("the record does not have the whole text of that call")
             .with_next_step("--command 'TEXT' says it in full, --path GLOB allows it by its files"));
@@ -167,7 +167,7 @@ fn of_call(call: &Call) -> Result<What, Failure> {
     Ok(what)
 }
 
-/// The lines that let what a call did pass these rules, and the file they belong into.
+/// The lines that allow this call for these rules, and the file for them.
 pub(crate) fn lines_for(
     call: &Call,
     rules: &[String],
@@ -180,7 +180,7 @@ pub(crate) fn lines_for(
     Ok((rules.iter().map(|rule| lines(rule, &what, reason)).collect(), path))
 }
 
-/// An exception as it is written into a policy file.
+/// An exception in the format of a policy file.
 fn lines(rule: &str, what: &What, reason: &str) -> String {
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let what = match what {
@@ -190,7 +190,7 @@ fn lines(rule: &str, what: &What, reason: &str) -> String {
     format!("[[exceptions]]\nrule = {}\n{what}\nreason = {}\n", quoted(rule), quoted(reason))
 }
 
-/// The file with the exceptions at its end, which must say what was said before, and these.
+/// The file with the exceptions appended. Checks that it says the same as before, plus the exceptions.
 fn joined(before: &str, added: &str, path: &Path) -> Result<String, Failure> {
     let parse = |text: &str| toml::from_str::<PolicyConfig>(text);
     let old = parse(before).map_err(|error| {

@@ -1,4 +1,4 @@
-//! `policy check`: are the policy files in order, and can every rule do what it says?
+//! `policy check`: are the policy files valid, and can every rule do what it says?
 
 use context_graph_events::{Event, EventName};
 use context_graph_policy::rego::{Input, Limits, PolicySet, Provided, RegoError, Remark, Surroundings};
@@ -40,7 +40,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     }
 }
 
-/// Everything that is wrong with rules.
+/// Everything that is wrong with the rules.
 pub(crate) fn problems(rules: &Rules, environment: &Environment) -> Vec<String> {
     problems_and_hints(rules, environment).0
 }
@@ -73,7 +73,7 @@ fn line(remark: &Remark) -> String {
     }
 }
 
-/// What a configuration provides to policies.
+/// What the configuration provides for policies.
 pub(super) fn provided(config: &PolicyConfig) -> Provided {
     Provided {
         signals: config.signals.iter().map(|signal| signal.name.clone()).collect(),
@@ -81,8 +81,8 @@ pub(super) fn provided(config: &PolicyConfig) -> Provided {
     }
 }
 
-/// Compiles every policy by running it on a call that it is routed to. Signals are not run: what a file configures is no
-/// command of the one who checks it.
+/// Compiles every policy by running it on an event of its route. Signals are not run: checking a file must
+/// not run its commands.
 pub(super) fn compile_errors(
     policies: &PolicySet,
     config: &PolicyConfig,
@@ -92,7 +92,7 @@ pub(super) fn compile_errors(
     let home = environment.home.to_string_lossy().into_owned();
     let context = Context { home: &home, project: &project, cwd: &project, fs: &RealFileSystem::new() };
     let mut found: Vec<RegoError> = Vec::new();
-    // A policy that would bring the process down is one that does not end.
+    // A policy that crashes is treated like one that does not end.
     crash::leave_behind();
     crash::arm(Vec::new(), &HookError::Policy.to_string());
     for (_, _, routes) in policies.packages() {
@@ -125,7 +125,7 @@ pub(super) fn compile_errors(
     found
 }
 
-/// The least event of its kind.
+/// A minimal event of this kind.
 fn sample(name: EventName, tool: &str) -> Map<String, Value> {
     let object = json!({
         "hook_event_name": name.as_str(), "session_id": "check", "transcript_path": "", "cwd": "/", "tool_name": tool,

@@ -118,7 +118,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     table::print_lines(lines)
 }
 
-/// What reaches an agent, in lines.
+/// What an agent receives, as lines.
 fn answered(caller: &Caller, reply: &Reply) -> Vec<String> {
     let who = caller.agent.map_or("an agent that is not known", Agent::title);
     let mut lines = vec![format!("what reaches {who}:"), format!("  exit code {}", reply.exit)];
@@ -161,7 +161,7 @@ fn read(file: &Path) -> Result<(Event, Option<Caller>), Failure> {
     Ok((event, Some(caller)))
 }
 
-/// Each effect in a line.
+/// One line for each effect.
 pub(crate) fn seen(effects: &Effects) -> Vec<String> {
     let paths = effects.paths.iter().map(|effect| {
         let how = match effect.access {
@@ -220,7 +220,7 @@ fn cargo(cargo: Cargo) -> &'static str {
     }
 }
 
-/// A decision for programs.
+/// A decision as JSON.
 pub(super) fn describe(decision: &Decision) -> Value {
     let findings: Vec<Value> = decision
         .findings()

@@ -13,7 +13,7 @@ use crate::rules::{FILE, user_file};
 use crate::trust::{self, ProjectFiles};
 use crate::{Environment, table};
 
-/// What a policy file to start from says.
+/// The text of a new policy file.
 pub(super) const STARTER: &str = r#"# Your rules for tool calls, beside the built-in guards, which are on without any file.
 # `context-graph policy list` shows the guards and rules, `policy explain --command '…'` what is decided and why.
 # Your own file (~/.config/context-graph/policy.toml) counts for every project. A project's may be looser than the defaults, never than yours.

@@ -12,7 +12,7 @@ use crate::commands::failure::Outcome;
 use crate::rules::POLICIES;
 use crate::{Environment, table};
 
-/// The verdict of a rule that an import left out.
+/// What is shown as the verdict of a rule that an import left out.
 const NOT_ENFORCED: &str = "not enforced";
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
@@ -52,7 +52,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             let file = format!("{POLICIES}/{file}");
             let told: Vec<Value> = routes.iter().map(route_json).collect();
             let named = policies.rule_ids(package);
-            // Without an id of its own a rule goes by the name of its file.
+            // A rule without an id has the name of its file.
             let stem = || Path::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let ids = if named.is_empty() { vec![stem()] } else { named };
             let on: Vec<String> = routes.iter().map(route_words).collect();
@@ -98,7 +98,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     table::print(&["rule", "verdict", "severity", "guard"], rows)
 }
 
-/// Which events and tools a policy is run for; an empty list means all.
+/// The events and tools that a policy runs for; an empty list means all.
 fn route_json(route: &Route) -> Value {
     json!({"events": route.events, "tools": route.tools, "signals": route.signals})
 }

@@ -1,4 +1,4 @@
-//! `context-graph policy …`: what tool calls are decided by, and why.
+//! `context-graph policy …`: the rules for tool calls, and why they decide as they do.
 
 pub(crate) mod allow;
 mod check;
@@ -58,7 +58,7 @@ impl PlaceArgs {
         environment.in_project(self.project.as_deref())
     }
 
-    /// The rules in force. Where not all that the project's files say is, that is said on stderr.
+    /// The rules in force. Says on stderr if some of the project's files do not count.
     fn rules(&self, environment: &Environment) -> Rules {
         let rules = rules::load(&self.environment(environment));
         if let Some(words) = trust::words(rules.standing()) {

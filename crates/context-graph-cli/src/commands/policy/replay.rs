@@ -1,4 +1,4 @@
-//! `policy replay`: what would have been decided over past sessions.
+//! `policy replay`: what the rules would have decided in past sessions.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -42,8 +42,8 @@ struct Judge {
     rules: Rules,
     calls: usize,
     stopped: Vec<Stopped>,
-    /// Stopped calls that the tool then ran without an error: had they been stopped for good, someone would have
-    /// missed them.
+    /// Stopped calls that ran without an error at the time: if the rules had stopped them, somebody would
+    /// have missed them.
     ran_well: usize,
     bad: usize,
 }

@@ -1,4 +1,4 @@
-//! `policy test`: cases in files, one JSON object a line.
+//! `policy test`: runs cases from files, one JSON object per line.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ struct Case {
     rule: Option<String>,
 }
 
-/// No file of cases is larger.
+/// Upper limit for a file of cases.
 const MAX_CASES: u64 = 64 << 20;
 
 const VERDICTS: [&str; 7] = ["halt", "deny", "block", "ask", "modify", "allow", "none"];
@@ -51,7 +51,7 @@ pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     let rules = args.place.rules(&environment);
     let files = if args.files.is_empty() { default_files(&environment)? } else { args.files.clone() };
-    // What comes with a checkout is no link to elsewhere.
+    // In a checkout, a case file must not be a link to somewhere else.
     let read = if args.files.is_empty() { read_own_unlinked } else { read_regular };
     let (mut passed, mut failures) = (0, Vec::new());
     for file in &files {
@@ -97,7 +97,7 @@ fn label(case: &Case) -> String {
     case.name.as_ref().or(case.command.as_ref()).map(|text| format!("{text}: ")).unwrap_or_default()
 }
 
-/// What is wrong with the decision, if anything.
+/// What is wrong with the decision for a case, if anything.
 fn decide(case: &Case, rules: &Rules, environment: &Environment) -> Result<Option<String>, String> {
     if !VERDICTS.contains(&case.expect.as_str()) {
         return Err(format!("`expect` is `{}`; it must be one of {}", case.expect, VERDICTS.join(", ")));

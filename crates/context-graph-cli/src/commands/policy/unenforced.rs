@@ -1,5 +1,5 @@
-//! What an import left out although Cupcake decided by it: kept in a file beside the policies, so that it goes on being
-//! said until it is mended.
+//! What an import left out although Cupcake enforced it. It is kept in a file beside the policies and
+//! reported until somebody fixes it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 use crate::Environment;
 use crate::rules::POLICIES;
 
-/// The record, in the folder of the policies.
+/// The file's name, in the folder of the policies.
 pub(crate) const FILE: &str = "not-enforced.json";
-/// The version of the record that is written, and the newest that is understood.
+/// The version of the file that we write, and the newest that we can read.
 const VERSION: u32 = 1;
-/// Largest record that is read, in bytes.
+/// Largest file that is read, in bytes.
 const MAX_RECORD: u64 = 1 << 20;
 
 /// A rule that is not enforced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Missing {
-    /// The folder that it was to be taken from.
+    /// The folder that was imported.
     pub(crate) from: String,
-    /// A file of that folder, or a key of its rulebook.
+    /// A file in that folder, or a key of its rulebook.
     pub(crate) what: String,
-    /// Why it could not be taken over.
+    /// Why it could not be imported.
     pub(crate) why: String,
-    /// Where its policy would be, below our policies. Once there is one, that is looked at instead.
+    /// The path of its policy below ours. Once that file exists, it counts instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
 }
@@ -37,7 +37,7 @@ struct Record {
     not_enforced: Vec<Missing>,
 }
 
-/// What is not enforced in a project. A record that cannot be used is the error.
+/// What is not enforced in a project. The error says why the file cannot be used.
 pub(crate) fn read(environment: &Environment) -> Result<Vec<Missing>, String> {
     let policies = policies(environment);
     let mut missing = read_all(&policies)?;
@@ -45,7 +45,8 @@ pub(crate) fn read(environment: &Environment) -> Result<Vec<Missing>, String> {
     Ok(missing)
 }
 
-/// Puts on record what is not enforced of one folder, beside what there is of others. Gives the file if it was written.
+/// Saves what is not enforced from one folder, beside entries from other folders. Returns the file's path if
+/// it was written.
 pub(super) fn write(
     environment: &Environment,
     from: &str,

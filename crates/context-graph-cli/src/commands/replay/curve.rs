@@ -1,4 +1,4 @@
-//! A session's continuity as a curve in the terminal, with the places where it fell and why.
+//! Draws a session's continuity as a curve on the terminal, and says where it fell and why.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,6 @@ use crate::time;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const WIDTH: usize = 80;
 
-/// The session's story.
 pub(super) fn tell(curve: &Curve, session: &Session) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -33,7 +32,7 @@ pub(super) fn tell(curve: &Curve, session: &Session) -> String {
     text
 }
 
-/// One character a call, or the lowest of several where there are more calls than columns.
+/// One character per call, or the lowest of several if there are more calls than columns.
 fn bars(curve: &Curve) -> String {
     let per_column = curve.points.len().div_ceil(WIDTH).max(1);
     curve

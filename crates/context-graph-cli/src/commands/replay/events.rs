@@ -1,4 +1,4 @@
-//! Hook payloads, one a line.
+//! Hook payloads, one per line.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;

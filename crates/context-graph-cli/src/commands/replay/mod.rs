@@ -1,4 +1,4 @@
-//! `context-graph replay …`: past sessions through the same engine, with nothing stored.
+//! `context-graph replay …`: runs past sessions through the same engine, without storing anything.
 
 mod curve;
 mod events;
@@ -48,7 +48,7 @@ enum ReplayFormat {
     Jsonl,
 }
 
-/// What a replay of a transcript says, for those who try transcripts out.
+/// The output of replaying a transcript, for the fuzz target.
 #[doc(hidden)]
 pub fn tell_transcript(bytes: &[u8]) -> String {
     let mut player = Player::new(false);

@@ -1,4 +1,4 @@
-//! The engine behind a replay: a session per id, in memory, and what is said about each event.
+//! The engine of a replay: one session in memory per id, and a report about each event.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Stdout, Write as _};
@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 use super::curve;
 use crate::terminal;
 
-/// Takes past events, one at a time.
+/// Receives past events one by one.
 pub(crate) trait EventSink {
-    /// Takes one event of a line.
+    /// Receives the event of a line.
     fn take(&mut self, line: usize, event: Event, at_ms: i64) -> Result<(), DecodeError>;
 
-    /// Hears of a line that could not be understood.
+    /// Called for a line that could not be read.
     fn refuse(&mut self, line: usize, problem: &str);
 }
 
-/// Plays events and tells what they did.
+/// Plays events and reports what they did.
 pub(super) struct Player {
     sessions: BTreeMap<String, (Session, Curve)>,
     order: Vec<String>,
@@ -43,7 +43,7 @@ impl Player {
         }
     }
 
-    /// Says the rest. How many lines could not be understood?
+    /// Prints the rest, and returns how many lines could not be read.
     pub(super) fn finish(mut self) -> usize {
         if let Some(out) = &mut self.out {
             let _ = out.flush();
@@ -53,7 +53,7 @@ impl Player {
         self.bad
     }
 
-    /// All sessions for people, with nothing in it that a terminal would take for a command.
+    /// All sessions for people, safe for a terminal.
     pub(super) fn told(&self) -> String {
         let mut text = String::new();
         for id in &self.order {
@@ -78,7 +78,7 @@ impl EventSink for Player {
             (Session::new(&id, "", at_ms), Curve::default())
         });
         let report = session.step(&record, &event);
-        // In a store the dream would be an entry of its own.
+        // In a store, the dream would be a record of its own.
         session.state.unlogged_dream = None;
         curve.observe(0, at_ms, session, &event, &report);
         if let Some(out) = &mut self.out {
@@ -102,7 +102,7 @@ impl EventSink for Player {
         Ok(())
     }
 
-    /// One line out for each line in.
+    /// Every input line gives one output line.
     fn refuse(&mut self, line: usize, problem: &str) {
         self.bad += 1;
         match &mut self.out {
@@ -114,7 +114,7 @@ impl EventSink for Player {
     }
 }
 
-/// The time that a payload names, if it does.
+/// The time in a payload, if it has one.
 pub(super) fn timestamp_of(object: &serde_json::Map<String, Value>) -> Option<i64> {
     object.get("timestamp_ms").and_then(Value::as_i64)
 }

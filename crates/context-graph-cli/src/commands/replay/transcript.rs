@@ -1,4 +1,4 @@
-//! The client's own transcripts, read as the events that its hooks would have sent.
+//! Reads the client's transcripts as the events that its hooks would have sent.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{terminal, transcript_files};
 
-/// Plays every transcript that the paths name.
+/// Plays all transcripts at these paths.
 pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome {
     let files = transcript_files::named(paths)?;
     let mut progress = Progress::new("replaying");
@@ -39,7 +39,7 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
     Ok(())
 }
 
-/// Plays one transcript, which is in `file`. How many of its lines were passed over?
+/// Plays the transcript in `file`, and returns how many lines were skipped.
 pub(crate) fn play(file: &Path, content: impl BufRead, player: &mut dyn EventSink) -> std::io::Result<usize> {
     let mut reading = Reading::new(file);
     let mut skipped = 0;
@@ -76,10 +76,10 @@ struct Reading {
     path: String,
     session_id: String,
     at_ms: i64,
-    /// Calls that were made and not answered yet.
+    /// Calls without a result so far.
     calls: BTreeMap<String, (String, Value)>,
     started: bool,
-    /// Whether a prompt waits for the end of its turn.
+    /// Whether the current turn has not ended yet.
     in_turn: bool,
 }
 
@@ -95,7 +95,7 @@ impl Reading {
         }
     }
 
-    /// The payloads that a line stands for; none for a line of no known kind.
+    /// The payloads for a line; `None` if its kind is unknown.
     fn events(&mut self, line: &Map<String, Value>) -> Option<Vec<Map<String, Value>>> {
         let text = |key: &str| line.get(key).and_then(Value::as_str);
         if let Some(moment) = text("timestamp").and_then(|t| DateTime::parse_from_rfc3339(t).ok()) {
@@ -110,7 +110,7 @@ impl Reading {
             "user" if flag("isCompactSummary") => {
                 vec![json!({"hook_event_name": "SessionStart", "source": "compact"})]
             }
-            // What an agent tells its subagent is no prompt.
+            // A message from an agent to its subagent is no prompt.
             "user" => self.user(line, flag("isMeta") || flag("isSidechain")),
             "assistant" => self.assistant(line),
             "system" if text("subtype") == Some("compact_boundary") => {
@@ -148,7 +148,7 @@ impl Reading {
             self.calls.insert(id.to_owned(), (name.to_owned(), input.clone()));
             events.push(json!({"hook_event_name": "PreToolUse", "tool_name": name, "tool_input": input, "tool_use_id": id}));
         }
-        // A line holds a part of a message, and each part says how the whole ended.
+        // A line has one part of a message, and each part says how the whole message ended.
         let ends = line.get("message").and_then(|message| message.get("stop_reason"));
         if ends.and_then(Value::as_str) == Some("end_turn") && std::mem::take(&mut self.in_turn) {
             events.push(json!({"hook_event_name": "Stop", "stop_hook_active": false}));
@@ -184,8 +184,8 @@ impl Reading {
     }
 }
 
-/// What the client writes down in place of a prompt, and sends to no hook: that the user broke off, and commands that it
-/// does itself.
+/// Texts that the client writes in place of a prompt and sends to no hook: interruptions by the user, and the
+/// client's own commands.
 fn is_note(text: &str) -> bool {
     ["[Request interrupted by user", "<command-name>"].iter().any(|note| text.starts_with(note))
 }
@@ -210,7 +210,7 @@ fn result(line: &Map<String, Value>, block: &Value, id: &str, name: &str, input:
     event
 }
 
-/// Whether what the model was told in place of a result says that the call was not let run: by a hook, a rule or the user.
+/// Whether the text in place of a result says that a hook, a rule or the user stopped the call.
 fn is_refusal(text: &str) -> bool {
     const BEGINNINGS: [&str; 5] = [
         "PreToolUse:",

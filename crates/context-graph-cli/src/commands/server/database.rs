@@ -1,4 +1,4 @@
-//! Which database.
+//! The server's database.
 
 use std::path::PathBuf;
 
@@ -41,7 +41,7 @@ impl DatabaseArgs {
             environment.current_dir.join(path)
         } else {
             let folder = environment.config_home.join("context-graph").join("server");
-            // For its owner alone: the folder is what keeps others out.
+            // The folder is private to its owner, which protects the files in it.
             let made = context_graph_storage::UserFolder::new(&folder).open()?;
             made.path().join("team.db")
         };

@@ -1,4 +1,4 @@
-//! Who belongs to the team: inviting, listing, tokens, roles, and forgetting a session for somebody.
+//! The members of the team: invitations, list, tokens, roles, and forgetting a session for a member.
 
 use clap::{Args, Subcommand, ValueEnum};
 use context_graph_server::db::Pool;

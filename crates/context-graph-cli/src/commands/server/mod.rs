@@ -1,4 +1,4 @@
-//! `server`: the team's server, and what whoever runs it does.
+//! `server`: the team's server, and the commands for its administrator.
 
 mod database;
 mod members;

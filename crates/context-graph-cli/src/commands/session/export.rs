@@ -1,5 +1,5 @@
-//! `session export`: one JSON object a line, the session first and then its records. The first line says how many there
-//! are, so that a file whose end is missing can be told from a whole one.
+//! `session export`: one JSON object per line, first the session and then its records. The first line says
+//! how many records follow, so that an incomplete file is noticed.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::commands::new_file::NewFile;
 use crate::summary::counted;
 use crate::{Environment, table};
 
-/// The version of what is written.
+/// The format version.
 pub(super) const FORMAT: u64 = 1;
 
 #[derive(Debug, Args)]

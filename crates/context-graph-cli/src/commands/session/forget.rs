@@ -47,7 +47,7 @@ impl Shelf {
     }
 }
 
-/// Says what was removed.
+/// Reports what was removed.
 pub(super) fn tell(gone: &[Gone], as_json: bool) -> Outcome {
     if as_json {
         let all: Vec<Value> = gone

@@ -33,7 +33,7 @@ pub(crate) struct ImportArgs {
 #[derive(Deserialize)]
 struct Head {
     context_graph_export: u64,
-    /// How many lines follow; not every export says.
+    /// How many records follow; `None` in some exports.
     records: Option<usize>,
     session: Session,
 }

@@ -47,7 +47,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
     let query = SessionQuery {
         since_ms,
         until_ms,
-        // A database of the project's own holds nobody else's sessions, but for those that were imported.
+        // The project's own database has only its own sessions and imported ones, so it needs no filter.
         project: (shared && !args.all_projects).then(|| shelf.sessions.project()),
         limit: (args.limit > 0).then_some(args.limit),
     };
@@ -69,7 +69,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
 }
 
 fn print(sessions: &[(Session, Calls)], all_projects: bool) -> Outcome {
-    // Its beginning is enough for every verb; a program that reads the list gets all of it.
+    // On a terminal, the beginning is enough to type. Programs that read the list get the whole id.
     let is_short = terminal::width().is_some();
     let rows = sessions.iter().map(|(session, calls)| {
         let (id, started) = (&session.snapshot.session_id, session.state.started_ms);

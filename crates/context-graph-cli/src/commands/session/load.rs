@@ -27,7 +27,7 @@ pub(super) fn run(args: &LoadArgs, environment: &Environment) -> Outcome {
     let snapshot = match &args.session_id {
         Some(id) if args.create => {
             let Shelf { sessions, store } = Shelf::open_or_create(&args.place, environment)?;
-            // Whoever creates opens the store itself.
+            // The next call opens the store itself.
             drop(store);
             sessions.load_or_create_identity(id, args.previous_session_id.as_deref(), clock::now_ms())?
         }
@@ -37,7 +37,7 @@ pub(super) fn run(args: &LoadArgs, environment: &Environment) -> Outcome {
             shelf.view(&id)?.session.snapshot
         }
     };
-    // By way of text: it keeps the short numbers short.
+    // Through text, so that an `f32` keeps its short form.
     let value = serde_json::to_string(&snapshot).and_then(|text| serde_json::from_str(&text));
     table::print_json(&value.map_err(|error| Failure::new(ErrorCode::Internal, error.to_string()))?)
 }

@@ -1,4 +1,4 @@
-//! `context-graph session …`: what is known of sessions.
+//! `context-graph session …`: shows, moves and removes sessions.
 
 mod export;
 mod forget;
@@ -83,11 +83,11 @@ pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Outcom
     }
 }
 
-/// What is said of a project without sessions.
+/// The message for a project without sessions.
 pub(crate) const NONE_YET: &str = "this project has no sessions yet: they begin with the first hook event (`context-graph init` registers the hooks)";
 
-/// The shelf and the id of the session that was meant. Where none was named and there is none, people are told, and
-/// nothing is given; to a program that is a failure.
+/// The shelf and the id of the session that was meant. If none was named and there is none, people get a
+/// message and the result is `None`; for a program, that is a failure.
 pub(crate) fn look_up(
     place: &PlaceArgs,
     wanted: Option<&str>,
@@ -106,7 +106,7 @@ pub(crate) fn look_up(
     }
 }
 
-/// What a session came to, in lines; the one that it continues by its title.
+/// The summary of a session in lines, with the title of the session that it continues.
 fn summed_up(shelf: &Shelf, session: &Session, calls: Calls) -> Vec<String> {
     let lines = summary::of(session, calls);
     let previous = session.snapshot.previous_session_id.as_deref();
@@ -117,19 +117,19 @@ fn summed_up(shelf: &Shelf, session: &Session, calls: Calls) -> Vec<String> {
     lines.lines().map(told).collect()
 }
 
-/// A session for people, with its newest events; 0 for all.
+/// A session for people with its newest events; 0 means all events.
 pub(crate) fn story_of(shelf: &Shelf, id: &str, events: usize) -> Result<Vec<String>, Failure> {
     show::told(shelf, id, events, false)
 }
 
-/// The sessions of a project, opened for looking.
+/// The sessions of a project, opened for reading.
 pub(crate) struct Shelf {
     pub(crate) sessions: Sessions,
     pub(crate) store: Option<Store>,
 }
 
 impl Shelf {
-    /// Looking must not make anything: where nothing is, there is nothing to look at.
+    /// Reading must not create anything: without a state folder, there are no sessions.
     pub(crate) fn open(place: &PlaceArgs, environment: &Environment) -> Result<Self, Failure> {
         let environment = environment.in_project(place.project.as_deref());
         if !environment.state_place(place.db_path.as_deref())?.exists() {
@@ -151,24 +151,24 @@ impl Shelf {
         view.ok_or_else(|| Failure::session_not_found(session_id))
     }
 
-    /// What became of the calls of these sessions.
+    /// The results of these sessions' calls.
     pub(crate) fn calls<'a>(&self, ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Calls>, Failure> {
         let trail = Trail::open(&self.sessions, self.store.as_ref())?;
         ids.into_iter().map(|id| Ok(Calls::on_record(trail.call_counts(id)?))).collect()
     }
 
-    /// What became of a session's calls.
+    /// The results of a session's calls.
     pub(crate) fn calls_of(&self, id: &str) -> Result<Calls, Failure> {
         let trail = Trail::open(&self.sessions, self.store.as_ref())?;
         Ok(Calls::on_record(trail.call_counts(id)?))
     }
 
-    /// How alike a session is to the one it continues.
+    /// How similar a session is to the one it continues.
     pub(crate) fn likeness(&self, session: &Session) -> Result<Option<f32>, Failure> {
         Ok(self.sessions.likeness(self.store.as_ref(), session)?)
     }
 
-    /// The id that was meant: whole, by its beginning, or the newest where none is given.
+    /// Finds the id that was meant: by the whole id or its beginning, or the newest if none is given.
     pub(crate) fn find(&self, wanted: Option<&str>) -> Result<String, Failure> {
         let Some(wanted) = wanted else { return self.newest()?.ok_or_else(Failure::no_sessions) };
         if self.sessions.view(self.store.as_ref(), wanted)?.is_some() {
@@ -181,7 +181,7 @@ impl Shelf {
             matching.extend(store.ids_beginning(wanted)?);
         }
         if matching.is_empty() && Agent::of_session(wanted) == Agent::ClaudeCode {
-            // The id as another agent shows it, without the agent's name that ours begin with.
+            // Our id without the prefix, as the other agent shows it.
             let others = Agent::ALL.into_iter().filter(|agent| *agent != Agent::ClaudeCode);
             let named = others.map(|agent| self.find(Some(&format!("{agent}-{wanted}"))));
             matching.extend(named.filter_map(Result::ok));
@@ -212,7 +212,7 @@ impl Shelf {
     }
 }
 
-/// A session for programs.
+/// A session as JSON.
 pub(crate) fn to_json(session: &Session, calls: Calls) -> Value {
     let snapshot = &session.snapshot;
     let state = &session.state;

@@ -33,7 +33,7 @@ pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
     let until_ms = time::parse(&args.older_than, clock::now_ms()).map_err(Failure::usage)?;
     let query = SessionQuery { until_ms: Some(until_ms), ..SessionQuery::default() };
     let old = shelf.sessions.list(shelf.store.as_ref(), &query)?;
-    // One that is still open is not old, however long it has been silent.
+    // An open session is never old, even if it had no events for a long time.
     let mut ids = Vec::new();
     for entry in old {
         if !shelf.sessions.is_live(&entry.session_id)? {

@@ -1,4 +1,4 @@
-//! `session save`: what `load` printed, changed or not, becomes the session's identity.
+//! `session save`: makes the output of `load`, changed or not, the session's identity.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub(super) fn run(args: &SaveArgs, environment: &Environment) -> Outcome {
     table::print_lines([format!("saved {}", terminal::plain(&id, false))])
 }
 
-/// Nothing of a snapshot is made up: every field must be there, be known and make sense.
+/// Reads a snapshot. We add no defaults: every field must exist, be known and be valid.
 fn read(bytes: &[u8]) -> Result<SessionIdentitySnapshot, Failure> {
     let next = "`context-graph session load` prints one that fits";
     let parse = |problem: String| Failure::new(ErrorCode::Parse, problem).with_next_step(next);

@@ -27,7 +27,7 @@ pub(crate) struct ShowArgs {
     explain: bool,
 }
 
-/// Whose session it is, if it is another agent's than Claude Code's.
+/// The session's agent, if it is not Claude Code.
 fn of_agent(id: &str) -> String {
     match Agent::of_session(id) {
         Agent::ClaudeCode => String::new(),

@@ -1,4 +1,4 @@
-//! One event of a session's story, in a line.
+//! One event of a session, as a line.
 
 use context_graph_core::session::{Dream, EventRecord, EventsLost, dream_of};
 use context_graph_events::{CallOutcome, Event};
@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 use crate::summary::{counted, duration};
 use crate::time;
 
-/// How much of a text a line shows.
+/// How much of a text is shown on a line.
 const SHOWN: usize = 100;
 
-/// One event of a session's story.
 pub(super) struct Line {
     seq: u64,
     at_ms: i64,
@@ -20,7 +19,7 @@ pub(super) struct Line {
     agent_id: Option<String>,
 }
 
-/// Tells an event.
+/// Describes an event.
 pub(super) fn line(seq: u64, record: &EventRecord) -> Line {
     let event = record.event().ok();
     Line {
@@ -100,7 +99,7 @@ fn subject(event: &Event) -> String {
     }
 }
 
-/// What was decided about it is part of the story.
+/// Adds what was decided about it.
 fn ruled(subject: String, record: &EventRecord) -> String {
     match record.ruling.as_ref().filter(|ruling| ruling.refuses() || ruling.verdict == "ask") {
         Some(ruling) => format!("{subject} [{}: {}]", ruling.verdict, ruling.rules.join(", ")),
@@ -108,7 +107,7 @@ fn ruled(subject: String, record: &EventRecord) -> String {
     }
 }
 
-/// How many vectors it kept is for `consciousness`.
+/// Without the number of vectors; `consciousness` shows that.
 fn told(dream: Dream) -> String {
     format!("{} at {:.2}", dream.cause.words(), dream.ic)
 }

@@ -1,4 +1,5 @@
-//! What this machine keeps of its team, in the user's own folder: who it is there, its key, and how far it has pushed.
+//! What this machine knows about its team, in the user's own folder: the member, the key, and how far it has
+//! pushed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ const FILE: &str = "team.json";
 const MARKS: &str = "team-marks";
 const MAX_FILE: u64 = 64 << 20;
 
-/// A machine's place in a team.
+/// A machine's membership in a team.
 #[derive(Debug)]
 pub(super) struct Membership {
     pub(super) url: String,
@@ -28,7 +29,7 @@ pub(super) struct Membership {
     pub(super) seed: [u8; 32],
 }
 
-/// The same in its file.
+/// Its form on disk.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     format: u32,
@@ -47,7 +48,7 @@ fn unusable(path: &Path, problem: &dyn std::fmt::Display) -> Failure {
 }
 
 impl Membership {
-    /// The membership, where there is one.
+    /// The membership, if there is one.
     pub(super) fn read(environment: &Environment) -> Result<Option<Self>, Failure> {
         let path = environment.user_folder()?.path().join(FILE);
         let bytes = match read_own(&path, MAX_FILE) {
@@ -79,7 +80,7 @@ impl Membership {
         folder.replace(FILE, &bytes).map_err(|error| unusable(folder.path(), &error))
     }
 
-    /// Removes everything that is kept of the team.
+    /// Removes everything about the team.
     pub(super) fn remove(environment: &Environment) -> Result<(), Failure> {
         let folder = environment.user_folder()?.open()?;
         if let Ok(marks) = folder.folder(MARKS) {
@@ -99,21 +100,22 @@ impl Membership {
             .ok_or_else(|| Failure::new(ErrorCode::Internal, "the key cannot be used"))
     }
 
-    /// A text by a fingerprint that only this machine can make, so that nobody can find it by guessing.
+    /// A keyed fingerprint of a text. Only this machine can compute it, so nobody can find the text by
+    /// guessing.
     pub(super) fn fingerprint(&self, text: &str) -> String {
         let key = blake3::derive_key("context-graph 1 shared path", &self.seed);
         format!("#{}", &blake3::keyed_hash(&key, text.as_bytes()).to_hex()[..16])
     }
 }
 
-/// How far a session was pushed.
+/// How far a session has been pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) ordinal: u64,
     pub(super) records: u64,
 }
 
-/// How far each session of one state folder was pushed. Losing them costs a question for each session, nothing else.
+/// How far each session of one state folder has been pushed. Losing this only costs one request per session.
 #[derive(Debug)]
 pub(super) struct Marks {
     environment: Environment,

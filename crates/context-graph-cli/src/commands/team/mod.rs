@@ -1,4 +1,4 @@
-//! `team`: this machine's part in a team. No hook does any of it.
+//! `team`: this machine's part in a team. Hooks do none of this.
 
 mod membership;
 mod outgoing;
@@ -167,7 +167,7 @@ fn word(share: Share) -> &'static str {
     }
 }
 
-/// What the project's configuration and the user's let be shared. Where it cannot be read, nothing.
+/// What the project's and the user's configuration allow to share. Nothing if it cannot be read.
 fn share_of(environment: &Environment) -> Share {
     Config::in_force(&ProjectFiles::of(environment)).map_or_else(
         |error| {
@@ -245,7 +245,7 @@ fn push(args: &PushArgs, environment: &Environment) -> Outcome {
     tell(&sent, args)
 }
 
-/// Pushes what is new in one project.
+/// Pushes the new records of one project.
 fn push_project(
     membership: &Membership,
     place: &PlaceArgs,
@@ -264,7 +264,7 @@ fn push_project(
     outgoing::push(membership, &shelf, &mut marks, share)
 }
 
-/// Pushes what is new, as a part of `maintain`: whatever goes wrong is said, and tried again the next time.
+/// Pushes new records as a part of `maintain`. Errors are printed, and the next upkeep tries again.
 pub(crate) fn push_quietly(environment: &Environment, db_path: Option<&std::path::Path>) {
     let Ok(Some(membership)) = Membership::read(environment) else { return };
     let place = PlaceArgs { project: None, db_path: db_path.map(std::path::Path::to_path_buf), json: false };

@@ -1,4 +1,5 @@
-//! What goes to the team: records that it does not have yet, in the form that is shared, and what it is to forget.
+//! What goes to the team: records that it does not have yet, in the shared form, and sessions that it must
+//! forget.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -19,9 +20,9 @@ use crate::config::Share;
 use crate::summary::{self, counted};
 use crate::{table, terminal};
 
-/// How long is waited before another try.
+/// The pauses before each new attempt.
 const PAUSES: [Duration; 3] = [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(3)];
-/// Marks are written after so many sessions; what is not marked is asked about again.
+/// After how many sessions the marks are saved. Sessions without a mark are asked about again.
 const MARK_EVERY: u64 = 50;
 
 /// What was sent.
@@ -42,7 +43,7 @@ impl Sent {
     }
 }
 
-/// The sessions that have more than was pushed: id, and how many records there are.
+/// The sessions with records to push: id, ordinal, and number of records.
 fn fresh(store: &Store, marks: &Marks) -> Result<Vec<(String, u64, u64)>, Failure> {
     let mut found = Vec::new();
     let mut all = Vec::new();
@@ -59,7 +60,7 @@ fn fresh(store: &Store, marks: &Marks) -> Result<Vec<(String, u64, u64)>, Failur
     Ok(found)
 }
 
-/// How many records of how many sessions wait.
+/// How many records of how many sessions are not pushed yet.
 pub(super) fn waiting(shelf: &Shelf, marks: &Marks) -> Result<(u64, u64), Failure> {
     let Some(store) = &shelf.store else { return Ok((0, 0)) };
     let fresh = fresh(store, marks)?;
@@ -68,12 +69,12 @@ pub(super) fn waiting(shelf: &Shelf, marks: &Marks) -> Result<(u64, u64), Failur
     Ok((records, fresh.len() as u64))
 }
 
-/// The form in which a record is shared.
+/// A record in the form that is shared.
 fn form(membership: &Membership, share: Share, record: EventRecord) -> EventRecord {
     if share == Share::Full { record } else { reduce::reduce(&record, &|path| membership.fingerprint(path)) }
 }
 
-/// Prints what a push would send, a record a line, and sends nothing.
+/// Prints what a push would send, one record per line, and sends nothing.
 pub(super) fn show(
     membership: &Membership,
     shelf: &Shelf,
@@ -112,7 +113,7 @@ pub(super) fn show(
     Ok(sent)
 }
 
-/// Sends what is new.
+/// Sends the new records.
 pub(super) fn push(
     membership: &Membership,
     shelf: &Shelf,
@@ -153,9 +154,9 @@ pub(super) fn push(
 
 /// Why a session was not pushed.
 enum Trouble {
-    /// The server's copy is another one.
+    /// The server has a different copy.
     Refused(String),
-    /// Anything else, which will be no better with the next session.
+    /// Anything else. It would fail for the next session too.
     Other(Failure),
 }
 
@@ -171,7 +172,8 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// Tries again where the server was not reached. What was sent before the way broke is not sent twice: the server knows it.
+/// Tries again if the server cannot be reached. Records that arrived before are not stored twice, because the
+/// server recognises them.
 fn patiently<T>(mut ask: impl FnMut() -> Result<T, ClientError>) -> Result<T, ClientError> {
     for pause in PAUSES {
         match ask() {
@@ -182,7 +184,7 @@ fn patiently<T>(mut ask: impl FnMut() -> Result<T, ClientError>) -> Result<T, Cl
     ask()
 }
 
-/// Where the server's copy stands, as bytes.
+/// The end of the server's copy, as bytes.
 fn position(standing: Option<&Standing>, ordinal: u64, id: &str) -> (u64, Chain, Option<[u8; 32]>) {
     let link = |text: &str| unhex(text).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
     match standing.and_then(|standing| Some((standing, link(&standing.link)?))) {
@@ -191,7 +193,8 @@ fn position(standing: Option<&Standing>, ordinal: u64, id: &str) -> (u64, Chain,
     }
 }
 
-/// Pushes what the server does not have of a session: how many records it has then, and how many of them are new.
+/// Pushes the records of a session that the server does not have. Returns how many it then has, and how many
+/// of them are new.
 fn push_session(
     membership: &Membership,
     client: &Client,
@@ -253,7 +256,8 @@ fn push_session(
     Ok((out.has, out.has.saturating_sub(has)))
 }
 
-/// Sends the beginning of a session that was changed after it was pushed. The server refuses it and keeps it aside.
+/// Sends the start of a session that was changed after it was pushed. The server refuses it and keeps it as
+/// evidence.
 fn show_rewritten(
     membership: &Membership,
     client: &Client,
@@ -272,12 +276,12 @@ fn show_rewritten(
         out.add(entry.seq, content.tool_use_id, content.bytes, local)
     });
     if walked.is_ok() && out.trouble.is_none() {
-        // That it is refused is what it is sent for.
+        // The refusal is expected.
         let _ = out.send(local);
     }
 }
 
-/// Records on their way.
+/// Records that are being sent.
 struct Outgoing<'a> {
     membership: &'a Membership,
     client: &'a Client,
@@ -314,7 +318,7 @@ impl Outgoing<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Sends what is packed.
+    /// Sends the packed records.
     fn send(&mut self, local: Chain) -> Result<(), Trouble> {
         let packer = std::mem::replace(&mut self.packer, Packer::new(0, local));
         let (blocks, records, link) = packer.finish();
@@ -363,7 +367,8 @@ fn about(membership: &Membership, session: &Session, share: Share) -> About {
     }
 }
 
-/// Has the server forget what was forgotten here. Sessions that were only pruned stay with the team.
+/// Makes the server forget sessions that were forgotten here. Sessions that were only pruned stay with the
+/// team.
 fn forget(
     membership: &Membership,
     client: &Client,

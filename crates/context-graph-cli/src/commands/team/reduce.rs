@@ -1,9 +1,9 @@
-//! A record without text: what `share = "metadata"` sends.
+//! A record without texts: the form that `share = "metadata"` sends.
 
 use context_graph_core::session::{EventRecord, Ruling};
 use serde_json::{Map, Value};
 
-/// The fields whose texts are names and words of the client, not of people or repositories.
+/// Fields whose texts come from the client, not from people or repositories.
 const KEPT: [&str; 16] = [
     "agent_id",
     "agent_type",
@@ -22,10 +22,10 @@ const KEPT: [&str; 16] = [
     "name",
     "version",
 ];
-/// The fields of a tool's input that hold a path.
+/// Fields of a tool's input that contain a path.
 const PATHS: [&str; 6] = ["directory", "filePath", "file_path", "filename", "notebook_path", "path"];
 
-/// The record without text; paths become what `fingerprint` makes of them.
+/// The record without texts. Paths are replaced by their `fingerprint`.
 pub(super) fn reduce(record: &EventRecord, fingerprint: &dyn Fn(&str) -> String) -> EventRecord {
     let payload = match serde_json::from_str(&record.payload) {
         Ok(Value::Object(object)) => Value::Object(event(object, fingerprint)).to_string(),
@@ -54,7 +54,7 @@ fn event(object: Map<String, Value>, fingerprint: &dyn Fn(&str) -> String) -> Ma
                 calls.into_iter().map(|call| part(call, fingerprint)).collect()
             }
             ("mcp_server", Value::Object(server)) => Value::Object(event(server, fingerprint)),
-            // Why a session ended is one of a few words; everywhere else a reason is a sentence.
+            // The reason of a session's end is one of a few words; elsewhere, a reason is a sentence.
             ("reason", value) if is_end => value,
             (name, value) if KEPT.contains(&name) => value,
             (name, Value::String(text)) if PATHS.contains(&name) => fingerprint(&text).into(),
@@ -73,7 +73,7 @@ fn part(call: Value, fingerprint: &dyn Fn(&str) -> String) -> Value {
     }
 }
 
-/// A tool's input: its paths, and nothing else.
+/// Keeps only the paths of a tool's input.
 fn input(value: Value, fingerprint: &dyn Fn(&str) -> String) -> Value {
     let Value::Object(fields) = value else { return emptied(value) };
     let paths = fields.into_iter().filter_map(|(name, value)| match value {
@@ -83,13 +83,13 @@ fn input(value: Value, fingerprint: &dyn Fn(&str) -> String) -> Value {
     Value::Object(paths.collect())
 }
 
-/// A tool's answer: what is true or false in it, which tells how the call ended.
+/// Keeps only the true and false values of a tool's response: they tell how the call ended.
 fn switches(value: Value) -> Value {
     let Value::Object(fields) = value else { return emptied(value) };
     Value::Object(fields.into_iter().filter(|(_, value)| value.is_boolean()).collect())
 }
 
-/// A value of the same kind that says nothing.
+/// An empty value of the same type.
 fn emptied(value: Value) -> Value {
     match value {
         Value::String(_) => Value::String(String::new()),

@@ -1,4 +1,4 @@
-//! `audit verify --team`: the local record held against the heads that the team has.
+//! `audit verify --team`: compares the local chains with the heads that the team has.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use crate::Environment;
 use crate::commands::failure::Failure;
 use crate::commands::session::{PlaceArgs, Shelf};
 
-/// What was found: how many sessions were compared, and what does not fit.
+/// How many sessions were compared, and the first difference.
 pub(crate) struct Compared {
     pub(crate) sessions: u64,
     pub(crate) first_break: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) fn verify(
     for standing in standings {
         let id = &standing.session_id;
         let Some(ordinal) = store.ordinal(id)? else {
-            // Another project's, unless it was pushed from here.
+            // It belongs to another project, unless it was pushed from here.
             if marks.all.contains_key(id) && !gone.contains(&Tombstone::fingerprint(id)) {
                 compared
                     .first_break
@@ -57,7 +57,7 @@ pub(crate) fn verify(
     Ok(compared)
 }
 
-/// The chain behind so many records; none where there are fewer.
+/// The chain after this many records; `None` if there are fewer.
 fn link_behind(store: &Store, id: &str, ordinal: u64, records: u64) -> Result<Option<Chain>, Failure> {
     let (mut link, mut last) = (Chain::begin(ordinal, id), 0);
     store.visit_log(id, 1, &mut |entry| {

@@ -26,7 +26,7 @@ pub(super) fn run(store: &TrustStore, environment: &Environment, as_json: bool) 
     table::print(&["project", "state", "trusted at"], rows)
 }
 
-/// How a project's files stand to what was trusted: as they were, changed, or gone.
+/// Whether a project's files are the trusted ones, changed, or gone.
 fn state(entry: &TrustedProject, environment: &Environment) -> &'static str {
     let environment = environment.in_project(Some(&entry.project));
     let files = ProjectFiles::of(&environment);

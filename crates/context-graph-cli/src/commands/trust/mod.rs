@@ -1,4 +1,4 @@
-//! `context-graph trust`: what a project's files would do, and whether the user wants that.
+//! `context-graph trust`: shows what a project's files would do, and asks whether the user wants that.
 
 mod list;
 mod review;
@@ -110,7 +110,7 @@ fn answer(args: &TrustArgs, place: &Path, standing: Standing, review: &Review) -
 fn revoke(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Outcome {
     refuse_to_agents("trust")?;
     let files = ProjectFiles::of(environment);
-    // A project that is gone can only be named by the path it had.
+    // A project that is gone can only be named by its old path.
     let place = files.place().unwrap_or_else(|| environment.current_dir.join(files.root()));
     let was_trusted = store.forget(&place).map_err(|problem| Failure::new(ErrorCode::Storage, problem))?;
     if args.json {

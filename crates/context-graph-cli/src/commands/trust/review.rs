@@ -1,5 +1,5 @@
-//! What a project's files would do once they are trusted, for the user to look at. Nothing is shortened: what is left out
-//! is where somebody would hide something.
+//! What a project's files would do once they are trusted, for the user to read. Nothing is shortened, because
+//! that is where somebody would hide something.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::trust::{ProjectFiles, Text};
 use crate::{config, rules};
 
-/// What each power is called, gravest first.
+/// The heading of each power, most serious first.
 const HEADINGS: [(Power, &str, &str); 5] = [
     (Power::Runs, "runs", "commands that would run"),
     (Power::Loosens, "changes", "rules that would change, or be looser"),
@@ -20,19 +20,19 @@ const HEADINGS: [(Power, &str, &str); 5] = [
     (Power::Tightens, "tightens", "what counts already, because it only tightens"),
 ];
 
-/// What policies in Rego can do beside refusing, by the word that a policy needs for it.
+/// What Rego policies can do besides refusing, and the word that a policy needs for it.
 const WORDS: [(&str, Power, &str); 3] = [
     ("modify", Power::Loosens, "can change what a call does"),
     ("allow_override", Power::Loosens, "can let a call pass without a question"),
     ("add_context", Power::Tells, "can add text of its own"),
 ];
 
-/// Everything that would come into force.
+/// Everything that trust would put into force.
 #[derive(Debug, Default)]
 pub(super) struct Review {
     found: Vec<(Power, String)>,
     problems: Vec<String>,
-    /// Whether the client has to be told to wait longer for hooks.
+    /// Whether the client's timeouts for hooks must become longer.
     needs_time: bool,
 }
 
@@ -118,7 +118,7 @@ impl Review {
         object["problems"] = json!(self.problems);
     }
 
-    /// What is to be done so that all of it works.
+    /// What else to do so that all of it works.
     pub(super) fn next_step(&self) -> Option<String> {
         let words = "run `context-graph init` again, so that Claude Code waits for its commands";
         self.needs_time.then(|| words.to_owned())
@@ -129,14 +129,14 @@ impl Review {
     }
 }
 
-/// What this value of a key does: a stricter rule is no looser one.
+/// The power of a key with this value: a strict value only tightens.
 fn power(key: &Key, value: &Value) -> Power {
     let is_strict =
         key.before == Before::StricterOnly && matches!(value.as_str(), Some("deny" | "every_event"));
     if is_strict { Power::Tightens } else { key.power }
 }
 
-/// An entry of a list, the command first where it has one.
+/// An entry of a list; with its command, if it has one.
 fn words(entry: &Value) -> String {
     match (entry["name"].as_str(), entry["command"].as_str()) {
         (Some(name), Some(command)) => format!("`{name}` runs: {command}"),

@@ -1,8 +1,8 @@
-//! What Cupcake knows of its builtins without being told: their names, what it fills in, and the signals it makes for them.
+//! What Cupcake adds to its builtins by itself: their names, default values, and generated signals.
 
 use serde_json::{Map, Value, json};
 
-/// A builtin's name today, and the names it had.
+/// A builtin's current name and its older names.
 pub(super) fn names_of(name: &str) -> Vec<&str> {
     match name {
         "claude_code_always_inject_on_prompt" | "always_inject_on_prompt" => {
@@ -16,7 +16,8 @@ pub(super) fn names_of(name: &str) -> Vec<&str> {
     }
 }
 
-/// What Cupcake fills in where a rulebook leaves it out. A policy that reads it and does not find it never decides.
+/// Cupcake's default values for what a rulebook leaves out. A policy that reads a value and does not find it
+/// never decides.
 pub(super) fn defaults_of(policy: &str) -> Map<String, Value> {
     let defaults = match names_of(policy)[0] {
         "global_file_lock" => json!({"message": "No file may be changed"}),
@@ -41,8 +42,8 @@ pub(super) fn defaults_of(policy: &str) -> Map<String, Value> {
     }
 }
 
-/// The signals that Cupcake makes for a builtin: name, command, time. Older policies are told their configuration by
-/// signals; those are made where the policy names them.
+/// The signals that Cupcake generates for a builtin: name, command, timeout. Older policies read their
+/// configuration from signals; those are generated if the policy names them.
 pub(super) fn signals_of(
     policy: &str,
     config: &Map<String, Value>,
@@ -86,7 +87,7 @@ pub(super) fn signals_of(
     signals
 }
 
-/// What the configuration's keys were called as signals.
+/// The configuration's keys and the signals that older policies read them from.
 fn told_by_signals(builtin: &str) -> &'static [(&'static str, &'static str)] {
     match builtin {
         "protected_paths" => {
@@ -112,7 +113,7 @@ fn told_by_signals(builtin: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// A command that says a value in JSON.
+/// A command that prints a value as JSON.
 fn says(value: &Value) -> String {
     format!("printf %s {}", quoted(&value.to_string()))
 }
@@ -121,7 +122,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A path as Cupcake takes it: a folder stands for all it holds, a bare name for every file so called.
+/// A path in Cupcake's sense: a folder means everything in it, a bare name means every file with that name.
 pub(super) fn as_pattern(path: &str) -> String {
     match path.strip_suffix('/') {
         Some(folder) => format!("{folder}/**"),

@@ -1,8 +1,8 @@
-//! What a Cupcake folder holds: policies, the modules they share, a rulebook, scripts that answer signals.
+//! The content of a Cupcake folder: policies, shared modules, a rulebook, and scripts for signals.
 //!
-//! It was laid out in several ways over time. Policies lie in `policies`, in a folder for each agent or in none, their
-//! builtins in `builtins` below that or in `global_builtins`; shared modules in `system` or `helpers`, beside `policies` or
-//! in it.
+//! Its layout has changed over time. Policies are in `policies`, with or without a folder for each agent.
+//! Builtins are in `builtins` below that or in `global_builtins`. Shared modules are in `system` or
+//! `helpers`, beside `policies` or inside it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,44 +12,45 @@ use context_graph_storage::safe_open::read_own_unlinked;
 use super::rulebook::Left;
 
 const RULEBOOKS: [&str; 4] = ["rulebook.yml", "rulebook.yaml", "guidebook.yml", "guidebook.yaml"];
-/// Folders of Cupcake's own working.
+/// Folders that Cupcake uses while it runs.
 const WORKING: [&str; 5] = ["bin", "debug", "telemetry", "tmp", "wasm"];
-/// Folders beside `policies` whose modules policies import, and that of the machine's own builtins.
+/// Folders beside `policies`: shared modules, and builtins for the whole machine.
 const BESIDE: [&str; 3] = ["system", "helpers", "global_builtins"];
-/// Packages that collect what policies decide.
+/// Packages that collect the policies' decisions.
 pub(super) const ENTRY_POINTS: [&str; 2] = ["cupcake.system", "cupcake.global.system"];
 /// Largest rulebook, in bytes.
 const MAX_RULEBOOK: u64 = 1 << 20;
 
-/// A script whose name is a signal's.
+/// A script for the signal of the same name.
 #[derive(Debug)]
 pub(super) struct Script {
-    /// The signal.
+    /// The signal's name.
     pub(super) name: String,
-    /// The file's own name.
+    /// The file's name.
     pub(super) file: String,
-    /// Where it is.
+    /// Its path.
     pub(super) path: PathBuf,
 }
 
 /// A Cupcake folder.
 #[derive(Debug, Default)]
 pub(super) struct Folder {
-    /// Where it is.
+    /// Its path.
     pub(super) root: PathBuf,
-    /// Policies for this client and the modules they share, by the path that they will have below our policies.
+    /// Policies for this client and their shared modules, with the path that they will have below our
+    /// policies.
     pub(super) policies: Vec<PolicyFile>,
-    /// Files that collect what policies decide.
+    /// Files that collect the policies' decisions.
     pub(super) entry_points: Vec<PolicyFile>,
     /// The rulebook's name and text.
     pub(super) rulebook: Option<(String, String)>,
-    /// Scripts that answer signals.
+    /// Scripts for signals.
     pub(super) scripts: Vec<Script>,
-    /// What is there and cannot be taken over.
+    /// What cannot be imported.
     pub(super) left: Vec<Left>,
 }
 
-/// The Cupcake folder that was meant: this one, or the one inside it.
+/// The Cupcake folder that was meant: this one, or the one in it.
 pub(super) fn find(named: &Path) -> Option<PathBuf> {
     let inside = named.join(".cupcake");
     let is_one = |folder: &Path| {
@@ -59,7 +60,7 @@ pub(super) fn find(named: &Path) -> Option<PathBuf> {
     [inside, named.to_path_buf()].into_iter().find(|folder| is_one(folder))
 }
 
-/// Looks through a Cupcake folder.
+/// Reads a Cupcake folder.
 pub(super) fn read(root: PathBuf) -> Folder {
     let mut folder = Folder { root, ..Folder::default() };
     folder.read_rulebook();
@@ -91,7 +92,7 @@ impl Folder {
         }
     }
 
-    /// The files of a folder, each under a prefix.
+    /// Reads the files of a folder and puts `prefix` before their names.
     fn read_rego(&mut self, name: &str, prefix: &str) {
         let folder = self.root.join(name);
         let (files, errors) = read_folder(&folder, read_own_unlinked);
@@ -120,7 +121,7 @@ impl Folder {
                 return self.left.push(Left::policy(&file.path, why));
             }
         };
-        // A policy may be about tests, and be called so.
+        // A policy may be about tests and have such a name.
         let decides = header.decides || header.route.is_some();
         if !decides && (header.package.ends_with("_test") || file.path.ends_with("_test.rego")) {
             let why = "a test of policies; `policy test` has cases of its own";
@@ -185,7 +186,7 @@ impl Folder {
     }
 }
 
-/// What is in a folder, sorted; empty if there is no folder.
+/// The entries of a folder, sorted; empty if it does not exist.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().map(|entry| entry.path()));
     let mut paths: Vec<PathBuf> = entries.map(Iterator::collect).unwrap_or_default();
@@ -193,7 +194,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The agent that a file is for, if it is another one. Folders at the top are passed over when a folder is read.
+/// The agent that a file is for, if it is another one. Folders at the top level were already skipped.
 fn agent_of(path: &str) -> Option<&str> {
     let mut parts = path.split('/');
     parts.find(|part| matches!(*part, "builtins" | "global_builtins"))?;
@@ -204,7 +205,7 @@ fn for_another(path: &str, agent: &str) -> Left {
     Left::new(shown(path), format!("a policy for another agent ({agent})"))
 }
 
-/// The builtin that a policy belongs to, if it does.
+/// The builtin that a policy belongs to, if any.
 pub(super) fn builtin_of(path: &str) -> Option<&str> {
     let (folder, file) = path.rsplit_once('/')?;
     let folder = folder.strip_suffix("/claude").unwrap_or(folder);
@@ -212,7 +213,7 @@ pub(super) fn builtin_of(path: &str) -> Option<&str> {
     is_builtins.then(|| file.strip_suffix(".rego").unwrap_or(file))
 }
 
-/// What a file is called in the Cupcake folder.
+/// The path of a file in the Cupcake folder.
 pub(super) fn shown(path: &str) -> String {
     match path.split_once('/') {
         Some((folder, _)) if BESIDE.contains(&folder) => path.to_owned(),

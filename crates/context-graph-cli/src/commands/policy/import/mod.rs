@@ -1,7 +1,7 @@
-//! `policy import`: takes a Cupcake folder over.
+//! `policy import`: imports a Cupcake folder.
 //!
-//! [`folder`] looks through it, [`rulebook`] translates what it configures; here both become files of ours, or a report of
-//! what they would become. Nothing that is there is overwritten unasked, and nothing of the folder is run.
+//! [`folder`] reads it, [`rulebook`] translates its configuration. This file turns both into files of ours,
+//! or into a report. No existing file is overwritten without asking, and nothing from the folder is run.
 
 mod builtins;
 mod folder;
@@ -78,7 +78,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
     refusal.map_or(Ok(()), |failure| Err(failure.answered()))
 }
 
-/// Why nothing is written, if nothing is.
+/// Why nothing is written, if so.
 fn refusal(plan: &Plan, partial: bool) -> Option<Failure> {
     let lost = plan.lost().count();
     if plan.policies.is_empty() && plan.taken.is_empty() {
@@ -98,7 +98,7 @@ fn refusal(plan: &Plan, partial: bool) -> Option<Failure> {
     Some(Failure::new(ErrorCode::Policy, message).with_next_step(next))
 }
 
-/// Writes the files, and what is not enforced.
+/// Writes the files, and the list of what is not enforced.
 fn write(
     args: &ImportArgs,
     root: &Path,
@@ -120,7 +120,7 @@ fn write(
     Ok(written)
 }
 
-/// The folder as the record names it: below the project where it lies there, since the record goes along with it.
+/// The folder's path for that list: relative if it is in the project, because both move together.
 fn shown_source(root: &Path, environment: &Environment) -> String {
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let root = absolute(root);

@@ -1,4 +1,4 @@
-//! What an import would do: files to write, and what is to be said about each part of the folder.
+//! Plans an import: the files to write, and the report about each part of the folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,12 @@ use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::rules::{FILE, POLICIES};
 
-/// The largest script that is taken over, in bytes.
+/// The largest script that is imported, in bytes.
 const MAX_SCRIPT: u64 = 1 << 20;
 
-/// The folder of scripts that answer signals.
+/// The folder of scripts for signals.
 const SIGNALS: &str = "signals";
 
-/// What is to be done, and what is to be said about it.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) files: Vec<Planned>,
@@ -37,7 +36,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Works out what becomes of a folder.
+    /// Decides what to do with each part of a folder.
     pub(super) fn new(
         folder: Folder,
         no_builtin_guards: bool,
@@ -81,7 +80,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What Cupcake decides by and would not be enforced here.
+    /// What Cupcake enforces and we would not.
     pub(super) fn lost(&self) -> impl Iterator<Item = &Left> {
         self.left.iter().filter(|left| left.is_lost)
     }
@@ -90,7 +89,7 @@ impl Plan {
         self.files.push(Planned { path: path.into(), bytes: text.into().into_bytes(), is_program: false });
     }
 
-    /// A script of the folder, as a signal that runs a copy of it.
+    /// Imports a script as a signal that runs a copy of it.
     fn script(&mut self, script: &Script, translation: &mut Translation) -> Outcome {
         if translation.config.signals.iter().any(|known| known.name == script.name) {
             let why = "a signal of this name is there already; that one counts";
@@ -112,7 +111,7 @@ impl Plan {
         Ok(())
     }
 
-    /// A policy as it will be, if it is one to take.
+    /// The policy in its new form, if it is imported.
     fn policy(&mut self, mut file: PolicyFile, translation: &Translation) -> Option<PolicyFile> {
         if let Some(builtin) = folder::builtin_of(&file.path) {
             if !translation.enabled.iter().any(|enabled| enabled == builtin) {
@@ -134,8 +133,8 @@ impl Plan {
         Some(file)
     }
 
-    /// Takes those that the engine runs. What is left out may leave another without its helper, so it is looked again.
-    /// Cupcake's entry point comes along where a policy uses a helper that is defined in it.
+    /// Keeps the policies that the engine can run. Removing one may take away another one's helper, so it
+    /// checks again. Cupcake's entry point is kept if a policy uses a helper from it.
     fn compile(
         &mut self,
         mut files: Vec<PolicyFile>,
@@ -177,7 +176,7 @@ impl Plan {
         }
     }
 
-    /// What is to be known of the signals.
+    /// Notes for the user about signals.
     fn signals(&mut self, config: &PolicyConfig) {
         for signal in config.signals.iter().filter(|signal| signal.command.contains(".cupcake/")) {
             self.notes
@@ -189,10 +188,10 @@ impl Plan {
         }
     }
 
-    /// Switches our own guards off, save those that stand for something imported.
+    /// Switches off our own guards, except those that replace something imported.
     fn switch_off(&mut self, config: &mut PolicyConfig) {
         for guard in GUARDS {
-            // A project's file cannot switch this one off, so it would be idle to say so.
+            // A project's file cannot switch this one off, so there is no point in writing it.
             if guard.id != "self-protection" {
                 config.guards.entry(guard.id.to_owned()).or_insert_with(|| GuardConfig {
                     enabled: Some(false),
@@ -205,7 +204,7 @@ impl Plan {
     }
 }
 
-/// Why policies cannot be taken, by file, and what else is wrong with them.
+/// Why policies cannot be imported, by file, and other problems with them.
 fn troubles(
     files: &[PolicyFile],
     config: &PolicyConfig,

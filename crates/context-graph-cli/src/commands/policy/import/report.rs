@@ -1,4 +1,4 @@
-//! What an import says it did, or would do.
+//! Reports what an import did or would do.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::rulebook::Left;
 use crate::commands::failure::Outcome;
 use crate::table;
 
-/// Prints what became of each part of the folder.
+/// Prints the result for each part of the folder.
 pub(super) fn print(args: &ImportArgs, root: &Path, plan: &Plan, written: &[PathBuf]) -> Outcome {
     let (lost, others): (Vec<&Left>, Vec<&Left>) = plan.left.iter().partition(|left| left.is_lost);
     if args.place.json {

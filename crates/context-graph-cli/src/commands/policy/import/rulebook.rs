@@ -1,8 +1,8 @@
-//! A Cupcake rulebook as our own policy file.
+//! Translates a Cupcake rulebook into our policy file.
 //!
-//! A builtin whose policy lies in the folder keeps it: the policy comes along and its configuration becomes
-//! `builtin_config`, with the signals that Cupcake would have made for it. A builtin without a policy becomes the guard of
-//! ours that does the same. What is neither is said.
+//! If the folder has a builtin's policy, the policy is imported: its configuration becomes `builtin_config`,
+//! with the signals that Cupcake would generate. A builtin without a policy becomes our guard that does the
+//! same. Everything else is reported.
 
 use std::collections::BTreeMap;
 
@@ -14,54 +14,54 @@ use serde_json::{Map, Value, json};
 use super::builtins::{as_pattern, defaults_of, names_of, signals_of};
 use super::folder::shown;
 
-/// Something that is not taken over.
+/// Something that is not imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Left {
-    /// What: a file, or a key of the rulebook.
+    /// A file, or a key of the rulebook.
     pub(super) what: String,
     /// Why, and what can be done instead.
     pub(super) why: String,
-    /// Whether Cupcake decides by it, so that a rule is not enforced without it.
+    /// Whether Cupcake enforces it, so that a rule is missing without it.
     pub(super) is_lost: bool,
-    /// For a policy, where it would be below ours.
+    /// For a policy: its path below our policies.
     pub(super) file: Option<String>,
 }
 
 impl Left {
-    /// Something that decides nothing, or that is done another way here.
+    /// Something that is not a rule, or is done in another way here.
     pub(super) fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self { what: what.into(), why: why.into(), is_lost: false, file: None }
     }
 
-    /// Something that Cupcake decides by.
+    /// Something that Cupcake enforces.
     pub(super) fn lost(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self { is_lost: true, ..Self::new(what, why) }
     }
 
-    /// A policy that Cupcake decides by.
+    /// A policy that Cupcake enforces.
     pub(super) fn policy(path: &str, why: impl Into<String>) -> Self {
         Self { file: Some(path.to_owned()), ..Self::lost(shown(path), why) }
     }
 }
 
-/// What a rulebook comes to.
+/// The result of a translation.
 #[derive(Debug, Default)]
 pub(super) struct Translation {
-    /// The policy file that says the same.
+    /// The equivalent policy file.
     pub(super) config: PolicyConfig,
-    /// Builtins that are on, by the names of their policies.
+    /// Enabled builtins, by the names of their policies.
     pub(super) enabled: Vec<String>,
-    /// Signals that a builtin's policy reads without asking for them, by builtin.
+    /// Signals that a builtin's policy reads without requesting them, by builtin.
     pub(super) unasked: BTreeMap<String, Vec<String>>,
-    /// What became of what.
+    /// What was translated, and into what.
     pub(super) taken: Vec<String>,
-    /// What became of nothing.
+    /// What was not translated.
     pub(super) left: Vec<Left>,
 }
 
 const DEFAULT_SIGNAL_MS: u64 = 5_000;
 
-/// Translates a rulebook. `policy_of` knows the text of each builtin's policy that the folder has.
+/// Translates a rulebook. `policy_of` returns the text of a builtin's policy if the folder has it.
 pub(super) fn translate<'a>(rulebook: &Value, policy_of: impl Fn(&str) -> Option<&'a str>) -> Translation {
     let mut result = Translation::default();
     let empty = Map::new();
@@ -106,7 +106,7 @@ impl Translation {
         self.left.push(Left::new(format!("rulebook: {what}"), why));
     }
 
-    /// The same, of something that Cupcake decides by.
+    /// The same, for something that Cupcake enforces.
     fn lose(&mut self, what: &str, why: &str) {
         self.left.push(Left::lost(format!("rulebook: {what}"), why));
     }
@@ -125,7 +125,7 @@ impl Translation {
     fn add_signal(&mut self, name: &str, command: &str, timeout_ms: u64) {
         let timeout_ms = timeout_ms.clamp(1, 600_000);
         let signal = Signal { name: name.to_owned(), command: command.to_owned(), timeout_ms };
-        // What a rulebook states goes before what it implies.
+        // A signal in the rulebook takes precedence over a generated one.
         if self.config.signals.iter().all(|known| known.name != signal.name) {
             self.config.signals.push(signal);
         }
@@ -174,7 +174,7 @@ impl Translation {
         self.taken.push(format!("builtin {policy}: its policy, and [builtin_config.{policy}]"));
     }
 
-    /// A builtin that is code of Cupcake's own: the guard of ours that does the same, if one does.
+    /// A builtin that is part of Cupcake's code: enables our guard that does the same, if there is one.
     fn without_policy(&mut self, name: &str, config: &Value) {
         let what = format!("builtins.{name}");
         match names_of(name)[0] {
@@ -210,7 +210,7 @@ impl Translation {
         self.leave_the_rest(name, config);
     }
 
-    /// What a builtin is configured with and the guard that stands for it has no use for.
+    /// Reports the configuration of a builtin that our guard does not use.
     fn leave_the_rest(&mut self, name: &str, config: &Value) {
         let known = defaults_of(name);
         for key in config.as_object().into_iter().flat_map(Map::keys) {
@@ -224,7 +224,7 @@ impl Translation {
         }
     }
 
-    /// The paths that a builtin keeps, as one of our lists. Where it names none, those that Cupcake fills in.
+    /// The paths that a builtin protects, as one of our lists; Cupcake's defaults if it names none.
     fn keep_paths(&mut self, builtin: &str, config: &Value, key: &str, list: &str) {
         let what = format!("builtins.{builtin}.{key}");
         let defaults = defaults_of(builtin);

@@ -1,9 +1,9 @@
-//! The signals that a builtin's policy reads, put into its header. Cupcake runs them because of the builtin; here a policy
-//! gets what its header asks for.
+//! Adds the signals that a builtin's policy reads to its header. Cupcake runs them because of the builtin;
+//! here a policy only gets what its header requests.
 
 use context_graph_policy::rego::header;
 
-/// The text with these signals required, or `None` if the header has no place for them.
+/// The text with these signals in its header; `None` if the header has no place for them.
 pub(super) fn require(text: &str, signals: &[String]) -> Option<String> {
     if signals.is_empty() {
         return Some(text.to_owned());

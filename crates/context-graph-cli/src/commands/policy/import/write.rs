@@ -1,4 +1,4 @@
-//! Writes what is imported: all of it, and over nothing that is there unless asked to.
+//! Writes an import: all of it or nothing, and over existing files only if asked to.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,15 @@ use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::rules::FILE;
 
-/// What the policy file of before is called then.
+/// The name for the previous policy file.
 const BEFORE: &str = "policy.toml.before-import";
 
 /// A file to be written.
 pub(super) struct Planned {
-    /// Below the state folder.
+    /// Relative to the state folder.
     pub(super) path: PathBuf,
-    /// What is to be in it.
     pub(super) bytes: Vec<u8>,
-    /// Whether it is to be run.
+    /// Whether it must be executable.
     pub(super) is_program: bool,
 }
 

@@ -1,4 +1,4 @@
-//! YAML as the JSON value it stands for.
+//! Reads YAML as a JSON value.
 
 use saphyr::{LoadableYamlNode as _, Scalar, Yaml};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// Deepest nesting that is read.
 const MAX_DEPTH: usize = 32;
 
-/// The first document of a text; nothing is `null`.
+/// The first document of a text; `null` if there is none.
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let documents = Yaml::load_from_str(text).map_err(|error| error.to_string())?;
     documents.first().map_or(Ok(Value::Null), |document| value(document, 0))
