@@ -1,4 +1,4 @@
-//! Commands that events start, as the client meets them: a process an event, real commands, a real disk.
+//! Actions as the client sees them: one process per event, real commands, a real disk.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -31,7 +31,7 @@ fn notify(place: &Place, message: &str) -> Value {
     send(place, "Notification", &json!({"message": message, "notification_type": "idle_prompt"})).succeeded()
 }
 
-/// Waits until something is there, and gives it.
+/// Waits until `look` finds something, and returns it.
 fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -243,7 +243,7 @@ fn actions_are_listed_with_the_rules() {
     );
 }
 
-/// A hook has nothing to start, so it starts nothing; whoever runs the verb by hand can start no command of their own.
+/// A hook without a matching action starts nothing, and a payload on stdin cannot bring its own commands.
 #[test]
 fn only_what_the_policy_files_say_is_run() {
     let place = place(&action("mark", "Stop", "touch mark"));

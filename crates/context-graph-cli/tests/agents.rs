@@ -1,4 +1,4 @@
-//! Other agents' payloads through the real binary, whichever registration they arrive by.
+//! Other agents' payloads through the real binary, under every registration.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -35,7 +35,7 @@ fn cases(file: &str) -> Vec<(String, Map<String, Value>)> {
     all.into_iter().map(case).collect()
 }
 
-/// An agent's payload before a shell command: this one.
+/// An agent's payload for this shell command.
 fn call(file: &str, command: &str) -> Map<String, Value> {
     let named = |case: &str| matches!(case, "PreToolUse" | "preToolUse" | "BeforeTool");
     let (_, mut object) = cases(file).into_iter().find(|(case, _)| named(case)).unwrap();
@@ -48,8 +48,9 @@ fn call(file: &str, command: &str) -> Map<String, Value> {
     object
 }
 
-/// Whether the call does not run in this client. One without its signs is answered as Claude Code: those that took its
-/// reply over heed that, Copilot asks or takes a failure for a refusal, and so do our bridges.
+/// Whether the client does not run the call. A payload that is not recognised is answered as for Claude Code:
+/// agents with the same reply format accept that; Copilot asks or takes a failure for a refusal, and so do
+/// our bridges.
 fn is_closed(file: &str, run: &Run) -> bool {
     let says = |word: &str| run.stdout.contains(&format!("\"permissionDecision\":\"{word}\""));
     let as_claude = match file {
@@ -81,7 +82,7 @@ fn send(place: &Place, subcommand: &str, object: &Map<String, Value>) -> Run {
     place.send(&["hooks", subcommand], serde_json::to_vec(object).unwrap())
 }
 
-/// Whether an answer keeps the call from running in any client that could have sent it.
+/// Whether every client that could have sent this payload stops the call.
 fn refuses(run: &Run) -> bool {
     let object: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
     let says_so = object["permission"] == "deny"
@@ -136,7 +137,7 @@ fn a_dangerous_call_with_a_field_missing_or_mistyped_is_never_let_pass() {
             let mut mistyped = object.clone();
             mistyped.insert(key.clone(), json!(7));
             for (how, variant) in [("missing", missing), ("mistyped", mistyped)] {
-                // What names neither an event nor a tool is nobody's call.
+                // Without an event and a tool, it is nobody's call.
                 for subcommand in ["event", "pre-tool"] {
                     let run = send_as(file, &place, subcommand, &variant);
                     assert!(is_closed(file, &run), "{file} {subcommand} {key} {how}: {run:?}");
@@ -154,7 +155,7 @@ fn a_hook_that_panics_or_hangs_over_a_call_refuses_in_the_callers_dialect() {
             let mut command = place.command(&["hooks", "event"]);
             command.env(format!("CONTEXT_GRAPH_TEST_{trouble}"), "1");
             let run = common::send(command, &serde_json::to_vec(&call(file, "ls")).unwrap());
-            // Copilot asks its user, and refuses where there is none.
+            // Copilot asks its user, and refuses if nobody can answer.
             let is_asked =
                 file.starts_with("copilot") && run.stdout.contains("\"permissionDecision\":\"ask\"");
             assert!(refuses(&run) || is_asked, "{file} {trouble}: {run:?}");

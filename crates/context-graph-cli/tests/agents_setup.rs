@@ -1,4 +1,4 @@
-//! In and out of the files of other coding agents.
+//! Installing into the files of other coding agents, and removing again.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use common::Place;
 use serde_json::{Value, json};
 
-/// Every agent, with the files of a user and of a project.
+/// Every agent, with its file for the user and its file in a project.
 const FILES: [(&str, &str, &str); 9] = [
     ("codex", ".codex/hooks.json", ".codex/hooks.json"),
     ("copilot", ".copilot/hooks/context-graph.json", ".github/hooks/context-graph.json"),
@@ -36,7 +36,7 @@ fn doctor(place: &Place) -> Vec<Value> {
     said["checks"].as_array().unwrap().clone()
 }
 
-/// What the doctor says of an agent, at a level.
+/// Doctor's findings about an agent, of one level.
 fn told(place: &Place, agent: &str, level: &str) -> String {
     let of = |it: &Value| it["check"] == agent && it["level"] == level;
     let said: Vec<_> = doctor(place).into_iter().filter(of).map(|it| it.to_string()).collect();

@@ -1,4 +1,4 @@
-//! From a refusal to its exception, by the command that the refusal names.
+//! From a refusal to an exception, with the command that the refusal names.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -50,7 +50,7 @@ fn the_command_that_a_refusal_names_allows_exactly_what_was_refused() {
     terminal.expect("command = \"rm -rf .git\"").expect("Write this?").press("y\n");
     assert_eq!(terminal.end().code, 0);
     assert!(policy(&place).contains("rule = \"destructive-files/git-folder\""), "{}", policy(&place));
-    // It counts at once: what we write ourselves is trusted.
+    // It counts at once, because files that we write are trusted.
     assert_ne!(ask(&place, "t2", "Bash", json!({"command": "rm -rf .git"}))["permissionDecision"], "deny");
     assert_eq!(ask(&place, "t3", "Bash", json!({"command": "rm -rf .git/"}))["permissionDecision"], "deny");
 }

@@ -1,6 +1,7 @@
-//! What verbs answer to programs: one form of answers and of failures, as `docs/reference/answers.schema.json` has it.
+//! What commands answer with `--json`: one format for answers and failures, described in
+//! `docs/reference/answers.schema.json`.
 //!
-//! Every run with `--json` of every other test is held against the schema, too (`common/answers.rs`).
+//! The `--json` runs of all other tests are checked against the schema too (`common/answers.rs`).
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -20,7 +21,7 @@ fn event(place: &Place, name: &str, own: &Value) {
     place.send(&["hooks", "event"], payload.to_string()).succeeded();
 }
 
-/// A session with a call that ran, one that failed, one that was refused and one that has no answer.
+/// A session with a call that succeeded, one that failed, one that was denied and one without an answer.
 fn worked_in() -> Place {
     let place = Place::without_upkeep();
     event(&place, "SessionStart", &json!({"source": "startup", "model": "m"}));
@@ -64,7 +65,7 @@ fn transcript(place: &Place) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Every verb that answers in JSON, in an order in which each has something to tell.
+/// Every command with `--json`, in an order in which each has something to report.
 fn play(place: &Place) -> Vec<Vec<String>> {
     let past = transcript(place);
     let cupcake = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cupcake/bakery");
@@ -135,7 +136,7 @@ fn play(place: &Place) -> Vec<Vec<String>> {
         if words.starts_with(&["session", "load"]) {
             std::fs::write(place.project().join("identity.json"), &run.stdout).unwrap();
         }
-        // Some tell of trouble by their exit code, and answer all the same.
+        // Some report problems by their exit code, but still answer.
         let may_fail = matches!(**words, ["doctor"] | ["self", "check"] | ["policy", "test" | "check", ..]);
         assert!(run.code == 0 || may_fail, "{words:?}: {run:?}");
         assert!(!answers::is_failure(&run), "{words:?}: {run:?}");
@@ -149,9 +150,9 @@ fn every_verb_answers_programs_as_the_schema_says() {
     let played: BTreeSet<String> =
         play(&worked_in()).iter().filter_map(|words| answers::verb(words)).collect();
     let mut described: BTreeSet<String> = answers::verbs().into_iter().collect();
-    // It serves until it is ended, and has a test of its own.
+    // It runs until it is ended, and has its own test.
     described.remove("dashboard");
-    // They need a server, and are asked in `team.rs`.
+    // These need a server; `team.rs` tests them.
     described.remove("team push");
     described.remove("team status");
     assert_eq!(played, described);

@@ -1,4 +1,5 @@
-//! What happened, call by call: the client's recorded payloads through the real hooks, and the questions about them.
+//! What happened, call by call: the client's recorded payloads through real hooks, and the queries about
+//! them.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 
 const SESSION: &str = "00000000-0000-4000-8000-000000000001";
 
-/// A recorded payload, with some of its fields changed.
+/// A recorded payload with some fields changed.
 fn payload(name: &str, changes: &Value) -> String {
     let files = recorded();
     let (_, bytes) = files.iter().find(|(file, _)| *file == format!("{name}.json")).unwrap();
@@ -49,12 +50,12 @@ fn by_id<'a>(calls: &'a [Value], id: &str) -> &'a Value {
     found[0]
 }
 
-/// One session in which calls go every way they can.
+/// A session with every kind of call.
 fn eventful() -> Place {
     let place = Place::new();
     hook(&place, "SessionStart", &json!({}));
     hook(&place, "UserPromptSubmit", &json!({"prompt": "do everything"}));
-    // Two at once, answered in the other order.
+    // Two in parallel, answered in reverse order.
     hook(&place, "PreToolUse", &bash("toolu_par1", "sleep 1"));
     hook(&place, "PreToolUse", &bash("toolu_par2", "echo two"));
     let mut second = bash("toolu_par2", "echo two");
@@ -63,24 +64,24 @@ fn eventful() -> Place {
     let mut first = bash("toolu_par1", "sleep 1");
     first["duration_ms"] = json!(1003);
     hook(&place, "PostToolUse", &first);
-    // One that fails, one that we deny, one that auto mode denies.
+    // One that fails, one that we deny, one that the client's auto mode denies.
     hook(&place, "PreToolUse", &bash("toolu_fail", "false"));
     hook(&place, "PostToolUseFailure", &bash("toolu_fail", "false"));
     hook(&place, "PreToolUse", &bash("toolu_deny", "rm -rf /"));
     hook(&place, "PreToolUse", &bash("toolu_auto", "curl x"));
     hook(&place, "PermissionDenied", &bash("toolu_auto", "curl x"));
-    // One for which permission is asked; the request has no id.
+    // One that needs permission; the request has no id.
     hook(&place, "PreToolUse", &bash("toolu_perm", "touch x"));
     hook(&place, "PermissionRequest", &json!({"tool_input": {"command": "touch x"}}));
     hook(&place, "PostToolUse", &bash("toolu_perm", "touch x"));
-    // A subagent's.
+    // One from a subagent.
     hook(&place, "PreToolUse.subagent", &json!({"tool_use_id": "toolu_sub"}));
     hook(&place, "PostToolUse.subagent", &json!({"tool_use_id": "toolu_sub"}));
-    // One that names no tool: only the batch tells of it.
+    // One with an unknown tool: only the batch mentions it.
     let unknown = json!({"tool_name": "Nope", "tool_input": {}, "tool_use_id": "toolu_none",
         "tool_response": "<tool_use_error>Error: No such tool available: Nope</tool_use_error>"});
     hook(&place, "PostToolBatch", &json!({"tool_calls": [unknown]}));
-    // One that Esc breaks off, and one that is still running.
+    // One that the user interrupts with Esc, and one that is still running.
     hook(&place, "PreToolUse", &bash("toolu_esc", "sleep 99"));
     hook(&place, "UserPromptSubmit", &json!({"prompt": "no, something else"}));
     hook(&place, "PreToolUse", &bash("toolu_open", "sleep 98"));
@@ -120,7 +121,7 @@ fn each_call_appears_once_with_its_outcome_and_duration() {
     };
     let live = check();
     assert_eq!(by_id(&live, "toolu_open")["evidence"], "open");
-    // The same once the session is folded.
+    // The same after the session is folded.
     hook(&place, "SessionEnd", &json!({}));
     let stored = check();
     assert_eq!(by_id(&stored, "toolu_open")["outcome"], "interrupted");

@@ -1,4 +1,4 @@
-//! `audit sql`: any question that reads, and nothing else.
+//! `audit sql`: any query that only reads, and nothing else.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;

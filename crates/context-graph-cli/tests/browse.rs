@@ -7,7 +7,7 @@ mod common;
 use common::Place;
 use serde_json::json;
 
-/// A session whose words would drive a terminal.
+/// A session with words that would control a terminal.
 fn worked_in() -> Place {
     let place = Place::without_upkeep();
     let send = |name: &str, own: serde_json::Value| {
@@ -25,7 +25,7 @@ fn worked_in() -> Place {
     place
 }
 
-/// What enters and leaves the other screen of a terminal.
+/// Enters and leaves a terminal's alternate screen.
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
 
@@ -41,9 +41,9 @@ fn a_call_is_found_copied_and_opened() {
     let mut command = place.command(&["browse"]);
     command.env("TERM", "xterm-256color").env("PAGER", "/bin/cat -A");
     let mut screen = common::terminal::OnTerminal::start(command, 60);
-    // Blanks are jumped over where nothing was before, so single words are waited for.
+    // The terminal skips blanks by moving the cursor, so we wait for single words.
     screen.expect("quit").press("/hello\ry");
-    // `s1:3`, for the terminal to put on the clipboard.
+    // `s1:3`, which the terminal puts on the clipboard.
     screen.expect("\x1b]52;c;czE6Mw==").expect("copied");
     screen.press("\r").expect("Claude Code told of the result$").press("q");
     let run = screen.end();

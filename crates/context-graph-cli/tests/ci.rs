@@ -1,4 +1,4 @@
-//! `.ci/run` itself: every step runs, and one that fails is seen.
+//! `.ci/run` itself: every step runs, and a failing step is noticed.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/run");
-/// What the script needs of the system.
+/// The system tools that the script needs.
 const TOOLS: [&str; 7] = ["bash", "cat", "dirname", "env", "id", "mkdir", "rm"];
 
 fn executable(path: &Path, text: &str) {
@@ -16,8 +16,8 @@ fn executable(path: &Path, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Runs the script in a folder of its own, where `cargo` and the other programs only say what they were asked to do. The
-/// one whose words, with a full stop behind them, contain `broken` fails.
+/// Runs the script in its own folder, where `cargo` and other programs only print their arguments. The call
+/// whose arguments, followed by a full stop, contain `broken` fails.
 fn run(broken: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let bin = folder.path().join("bin");

@@ -1,4 +1,4 @@
-//! One session, one set of numbers: whatever tells how much happened tells the same.
+//! One session, one set of numbers: everything that counts events agrees.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ mod common;
 use common::Place;
 use serde_json::{Value, json};
 
-/// A session with a call of every kind, two prompts of a person's, one of the client's, and two turns.
+/// A session with a call of every kind, two prompts from a person, one from the client, and two turns.
 fn payloads(place: &Place) -> Vec<Value> {
     let event = |name: &str, own: Value| {
         let mut event = json!({"hook_event_name": name, "session_id": "counted-session", "transcript_path": "", "cwd": place.project()});
@@ -31,7 +31,8 @@ fn payloads(place: &Place) -> Vec<Value> {
         event("PermissionDenied", with(call("t4", "git push"), "reason", json!("the user said no"))),
         event("PreToolUse", call("t5", "sleep 9")),
     ];
-    // The client asked the user about the fifth, who said no; the sixth and the seventh were never asked for.
+    // The client asked the user about the fifth call, and the user said no. The sixth and seventh have no
+    // request.
     let told = |id: &str, response: &str| json!({"tool_name": "Bash", "tool_input": {}, "tool_use_id": id, "tool_response": response});
     let batch = [
         told("t1", "ran"),
@@ -67,13 +68,13 @@ fn value(place: &Place, args: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error} in {run:?}"))
 }
 
-/// The text of a page, with one blank between its parts.
+/// The text of a page, with one space between its parts.
 fn words_of(page: &str) -> String {
     let parts = page.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text);
     parts.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
-/// Every verb, the status line, the tables, the exports and the dashboard's pages.
+/// Checks every command, the status line, the tables, the exports and the dashboard's pages.
 fn all_tell_the_truth(place: &Place, moment: &str) {
     let calls = &TRUTH[..4];
     let status = value(place, &["session", "status", "--json"]);
@@ -102,7 +103,7 @@ fn all_tell_the_truth(place: &Place, moment: &str) {
     let said = json!({"session_id": "counted-session", "workspace": {"project_dir": place.project()}});
     let line = place.send(&["statusline"], said.to_string()).stdout;
     assert!(line.contains("7 calls · 2 failed · 3 denied"), "the status line, {moment}: {line}");
-    // The page is made from what the dashboard asks.
+    // The page uses the same queries as the dashboard.
     value(place, &["audit", "report", "--html", "page.html", "--force", "--json"]);
     let page = std::fs::read_to_string(place.project().join("page.html")).unwrap();
     let words = words_of(&page);
@@ -131,7 +132,7 @@ fn every_verb_tells_the_same_numbers() {
     assert_eq!(numbers, [2, 7, 2], "audit sql: {sql}");
     let lines: Vec<String> = payloads(&place).iter().map(Value::to_string).collect();
     let replayed = place.send(&["replay", "--events", "-"], lines.join("\n"));
-    // A replay asks no rule, so what the guard refused has what its batch says.
+    // A replay uses no rules, so a denied call gets its outcome from the batch.
     let told = "2 prompts, 7 tool calls (2 succeeded, 2 failed, 0 interrupted, 3 denied), 2 turns";
     assert!(replayed.stdout.contains(told), "replay: {replayed:?}");
 }

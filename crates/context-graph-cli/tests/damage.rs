@@ -1,4 +1,4 @@
-//! Damaged files are noticed, kept, told once, and never stop the work.
+//! Damaged files are noticed, kept and reported once, and they never stop the work.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -82,7 +82,7 @@ fn a_damaged_snapshot_is_put_aside_and_told_once_with_exit_2() {
     prompt(&place, "one").succeeded();
     stop(&place).succeeded();
     std::fs::remove_file(file(&place, "live/s.state")).unwrap();
-    // The snapshot is found by its own header and hit in the middle.
+    // Finds the snapshot by its header and damages its middle.
     let data = file(&place, "data/context-graph.db");
     let mut bytes = std::fs::read(&data).unwrap();
     let magic = context_graph_storage::codec::MAGIC;

@@ -1,4 +1,4 @@
-//! The dashboard as its user starts it, over what real hooks recorded.
+//! The dashboard as its user starts it, with data from real hooks.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::Place;
 use serde_json::{Value, json};
 
-/// A dashboard that is open, with the cookie to look at it.
+/// A running dashboard, with the cookie to use it.
 struct Dashboard {
     process: Child,
     port: u16,
@@ -33,7 +33,7 @@ impl Dashboard {
         dashboard
     }
 
-    /// The status and the whole answer.
+    /// The status and the whole response.
     fn ask(&self, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -77,7 +77,7 @@ fn call(place: &Place, session: &str, id: &str, tool: &str, input: Value, result
     }
 }
 
-/// A session with a stop and a file, which has ended, and one that goes on.
+/// A finished session with a stopped call and a file, and a running session.
 fn play(place: &Place) {
     let file = place.project().join("src/parser.rs");
     send(place, "first-session", "SessionStart", json!({"source": "startup", "model": "a-model"}));

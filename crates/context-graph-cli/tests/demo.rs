@@ -21,7 +21,7 @@ fn the_story_is_what_the_hooks_answered() {
     let place = Place::new();
     let run = demo(&place, &["--fast"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
-    // Rows are broken anywhere between words.
+    // Rows may break between any two words.
     let told: Vec<&str> =
         run.stdout.split(|c: char| c.is_whitespace() || c == '│').filter(|word| !word.is_empty()).collect();
     let told = told.join(" ");
@@ -81,7 +81,7 @@ fn breaking_it_off_leaves_nothing() {
         let place = Place::new();
         let mut command = place.command(&["demo"]);
         let mut child = command.env("TMPDIR", place.project()).spawn().unwrap();
-        // In the midst of it: the first hook has made the session's folder.
+        // In the middle of it: the first hook has created the session's folder.
         let is_at_work = || {
             let stage = std::fs::read_dir(place.project()).unwrap().next().map(|entry| entry.unwrap().path());
             stage.is_some_and(|stage| stage.join("project/.context-graph/live").is_dir())
@@ -110,11 +110,11 @@ fn the_picture_in_the_readme_says_what_the_demo_says() {
     let words = squeezed(&words);
     let place = Place::new();
     let run = demo(&place, &["--fast"]);
-    // The last lines have times and the program's path.
+    // The last lines contain times and the program's path.
     let told: Vec<&str> = run.stdout.lines().take_while(|line| !line.contains("ms each")).collect();
     assert!(told.len() > 40, "{run:?}");
     for line in told {
-        // The measure depends a little on the folder's name.
+        // The measure depends slightly on the folder's name.
         let line = line.split('■').next().unwrap();
         assert!(words.contains(&squeezed(line)), "docs/picture/record draws it again: {line}");
     }

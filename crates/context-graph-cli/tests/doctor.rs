@@ -1,4 +1,4 @@
-//! `doctor` on a healthy installation, and on one with a fault planted in it.
+//! `doctor` on a healthy installation, and on installations with a planted fault.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_context-graph");
 
-/// An installation, and what `doctor` needs to look at it.
+/// An installation, and what `doctor` needs to examine it.
 struct Patient {
     place: Place,
 }
@@ -56,7 +56,7 @@ impl Patient {
         )
     }
 
-    /// Puts a client of this version on the PATH.
+    /// Puts a client of this version on the `PATH`.
     fn client(&self, version: &str) {
         self.script("bin/claude", &format!("#!/bin/sh\necho '{version} (Claude Code)'\n"));
     }
@@ -85,7 +85,7 @@ impl Patient {
         self.edit(|settings| change(&mut settings["hooks"]["PreToolUse"][0]["hooks"][0]));
     }
 
-    /// Every command of ours, replaced.
+    /// Replaces the program in all our commands.
     fn run_instead(&self, program: &Path) {
         let text = read(&self.settings());
         let old = serde_json::from_str::<Value>(&text).unwrap();
@@ -93,12 +93,12 @@ impl Patient {
         std::fs::write(self.settings(), text.replace(old, program.to_str().unwrap())).unwrap();
     }
 
-    /// Those that a team commits, which `hooks generate-config` writes.
+    /// The settings that a team commits; `hooks generate-config` writes them.
     fn shared_settings(&self) -> PathBuf {
         self.project().join(".claude/settings.json")
     }
 
-    /// Makes the project's settings the user's own: what a project names is not run.
+    /// Moves the project's settings to the user, because `doctor` does not run what a project names.
     fn register_for_the_user(&self) {
         let own = self.home().join(".claude/settings.json");
         std::fs::create_dir_all(own.parent().unwrap()).unwrap();
@@ -129,7 +129,7 @@ impl Diagnosis {
         self.value["checks"].as_array().unwrap().iter().filter(|it| it["level"] != "ok").collect()
     }
 
-    /// There is a finding of this level with these words, and a fix with those.
+    /// Expects a finding of this level with this text and this fix.
     fn assert_finds(&self, level: &str, what: &str, fix: &str) {
         let has =
             |it: &Value, key: &str, word: &str| it[key].as_str().is_some_and(|text| text.contains(word));
@@ -220,7 +220,7 @@ fn an_installation_of_scripts_is_as_healthy() {
     is_healthy();
 }
 
-/// A fault: what plants it, how bad it is, what is said of it, and the fix that is named.
+/// A fault: its name, how to plant it, its level, and the expected text and fix.
 type Fault = (&'static str, fn(&Patient), &'static str, &'static str, &'static str);
 
 #[rustfmt::skip]
@@ -446,19 +446,19 @@ fn the_same_command_in_two_settings_files_is_run_once_and_so_is_no_fault() {
 #[test]
 fn a_process_that_a_hook_left_behind_cannot_hold_doctor_up() {
     let patient = Patient::new();
-    // Away from the hook's group, and with the hook's outputs in its hands.
+    // Leaves the hook's process group, but keeps the hook's stdout and stderr open.
     let script = |then: &str| format!("#!/bin/sh\n# context-graph hooks event\nsetsid sleep 40 &\n{then}\n");
     let guard = patient
         .script(".claude/hooks/pre_tool_use.sh", &script(&format!("exec {BINARY} hooks event --stdin")));
     let silent = patient.script(".claude/hooks/post_tool_use.sh", &script("sleep 40"));
-    // What the user registers is run; what a project names is not.
+    // `doctor` runs what the user registered, but not what a project names.
     assert_eq!(patient.run(&["uninstall", "--yes"]).code, 0);
     let hook = |script: &Path, timeout: u32| json!([{"hooks": [{"type": "command", "command": script, "timeout": timeout}]}]);
     let settings = json!({"hooks": {"PreToolUse": hook(&guard, 5), "PostToolUse": hook(&silent, 1)}});
     patient.write("../home/.claude/settings.json", &settings.to_string());
     let started = std::time::Instant::now();
     let diagnosis = patient.diagnosis();
-    // Two tries of a second each for the one that never answers; the other answers at once.
+    // Two tries of one second for the one that never answers; the other answers at once.
     assert!(started.elapsed().as_secs() < 30, "{:?}: {:#}", started.elapsed(), diagnosis.value);
     diagnosis.assert_finds("broken", "the hook for PostToolUse gives no answer within 1000 ms", "by hand");
 }

@@ -1,4 +1,4 @@
-//! Each cause of failure that docs/hooks.md names can be met, and is answered as it says.
+//! Each cause of failure in `docs/hooks.md` can happen, and is answered as described there.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const DOCS: &str = include_str!("../../../docs/hooks.md");
 
-/// The causes in the table of the docs.
+/// The causes in the docs' table.
 fn documented() -> Vec<&'static str> {
     let (_, table) = DOCS.split_once("| `error_code` | when |\n|---|---|\n").unwrap();
     let rows = table.lines().take_while(|line| line.starts_with("| `"));
@@ -18,7 +18,7 @@ fn documented() -> Vec<&'static str> {
 
 const CALL: &str = r#"{"hook_event_name":"PreToolUse","session_id":"s","transcript_path":"","cwd":"","tool_name":"Read","tool_input":{},"tool_use_id":"t"}"#;
 
-/// Brings a failure of this cause about.
+/// Causes this failure.
 fn meet(cause: &str, place: &Place) -> Run {
     let misbehaving = |switch: &str| {
         let mut command = place.command(&["hooks", "event"]);
@@ -66,7 +66,7 @@ fn every_cause_that_the_docs_name_can_be_met() {
     for cause in documented {
         let run = meet(cause, &Place::new());
         if cause == "policy" {
-            // The call is decided about all the same: it asks.
+            // The call is still decided: it asks.
             let answer = run.succeeded();
             assert_eq!((&answer["error_code"], &answer["ruling"]["verdict"]), (&json!(cause), &json!("ask")));
             assert!(answer["notices"].to_string().contains("policy.toml"), "{answer}");

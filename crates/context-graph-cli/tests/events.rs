@@ -1,4 +1,4 @@
-//! The events beside tool calls, as the client meets them: what is read, and what a refusal does.
+//! Events other than tool calls, as the client sees them: what is read, and what a refusal does.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -13,7 +13,7 @@ fn send(place: &Place, event: &str, more: &Value) -> Run {
     place.send(&["hooks", "event"], payload.to_string())
 }
 
-/// A project in which one rule always says this on these events.
+/// A project with one rule that always gives this verdict on these events.
 fn where_policy_says(verb: &str, events: &[&str]) -> Place {
     let place = Place::new();
     let text = format!(
@@ -97,7 +97,7 @@ fn a_refusal_after_a_tool_call_reaches_the_model() {
         assert_eq!((&answer["decision"], &answer["reason"]), (&json!("block"), &json!("TESTS-FIRST [R-1]")));
         assert!(answer.get("continue").is_none(), "{verb} ends the turn: {answer}");
     }
-    // The client ends the turn and tells the model why in the next.
+    // The client ends the turn and tells the model why in the next one.
     let answer = send(&where_policy_says("halt", &["PostToolUse"]), "PostToolUse", &call).succeeded();
     assert_eq!((&answer["continue"], &answer["stopReason"]), (&json!(false), &json!("TESTS-FIRST [R-1]")));
 }
@@ -105,7 +105,7 @@ fn a_refusal_after_a_tool_call_reaches_the_model() {
 const CALL: &str =
     r#"{"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t", "tool_response": {}}"#;
 
-/// What an event is sent with.
+/// The event's own fields.
 fn own_fields(event: &str) -> Value {
     match event {
         "Stop" | "SubagentStop" => json!({"stop_hook_active": false}),
@@ -115,7 +115,7 @@ fn own_fields(event: &str) -> Value {
     }
 }
 
-/// What is told besides. Notices have quotes where the record has backticks.
+/// The notices. They have quotes where the record has backticks.
 fn notices(answer: &Value) -> String {
     answer["notices"].to_string().replace('\'', "`")
 }

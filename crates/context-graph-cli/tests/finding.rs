@@ -1,4 +1,4 @@
-//! Finding things again: titles, short ids, the log, and a hint where a guess missed.
+//! Finding things again: titles, short ids, the log, and a hint after a wrong guess.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ fn send(place: &Place, name: &str, own: Value) {
     assert_eq!(run.code, 0, "{run:?}");
 }
 
-/// A session with a request, a call that ran, one that failed and one that was refused.
+/// A session with a request, a call that succeeded, one that failed and one that was denied.
 fn worked_in() -> Place {
     let place = Place::without_upkeep();
     send(&place, "SessionStart", json!({"source": "startup"}));

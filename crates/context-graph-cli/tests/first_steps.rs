@@ -1,4 +1,4 @@
-//! What somebody new meets: empty projects, slips, things done twice, answers for programs.
+//! What a new user meets: empty projects, typing mistakes, repeated commands, answers for programs.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;

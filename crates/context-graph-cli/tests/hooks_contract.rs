@@ -392,7 +392,7 @@ fn timings_are_told_on_stderr_and_change_nothing_else() {
             .collect();
         let (total, parts) = told.split_last().unwrap();
         assert_eq!(parts.iter().map(|(stage, _)| *stage).collect::<Vec<_>>(), stages, "{}", run.stderr);
-        // Each part is cut to whole microseconds, so their sum is at most the total.
+        // Each part is rounded down to microseconds, so their sum is at most the total.
         let sum: u64 = parts.iter().map(|(_, took)| took).sum();
         assert!(total.0 == "total" && sum <= total.1 && total.1 <= sum + 10, "{}", run.stderr);
         assert!(parts[0].1 > 0, "starting a process takes time: {}", run.stderr);

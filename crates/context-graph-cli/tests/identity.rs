@@ -1,4 +1,4 @@
-//! A session's identity: what a prompt does to it, taking it out and putting it back, and stopping at a crisis.
+//! A session's identity: what a prompt does to it, loading and saving it, and stopping in a crisis.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -28,7 +28,7 @@ fn read(place: &Place, path: &str, content: &str) -> Value {
     place.send(&["hooks", "event"], call.to_string()).succeeded()
 }
 
-/// Work on a parser, as it was asked for.
+/// Work on a parser, as the prompt asked.
 fn parser_work() -> Place {
     let place = Place::new();
     prompt(&place, "make the parser in src/parser/grammar.rs report the token where parsing failed");

@@ -1,4 +1,4 @@
-//! Past transcripts, taken in as sessions.
+//! Past transcripts, imported as sessions.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ const ONE: &str = "0198c1de-0000-7000-8000-000000000001";
 const TWO: &str = "0198c1de-0000-7000-8000-000000000002";
 const OTHER: &str = "0198c1de-0000-7000-8000-000000000003";
 
-/// A transcript with a request, a call that ran, one that failed and one that was refused.
+/// A transcript with a request, a call that succeeded, one that failed and one that was denied.
 fn transcript(place: &Place, id: &str, cwd: &Path, prompt: &str) {
     let line = |kind: &str, minute: u32, content: Value, more: Value| {
         let mut line = json!({"type": kind, "sessionId": id, "cwd": cwd, "timestamp": format!("2026-11-01T10:{minute:02}:00Z"),
@@ -76,7 +76,7 @@ fn sessions_of_this_project_are_taken_in_once_and_marked() {
     let counted = counted.map(|key| session["counters"][key].as_u64().unwrap());
     assert_eq!(counted, [3, 1, 1, 1, 1, 1], "{session}");
     assert_eq!(session["started_ms"], 1_793_527_200_000_i64);
-    // Again: what is there stays, what is new comes.
+    // Again: existing sessions stay as they are, new ones are added.
     transcript(&place, TWO, &place.project(), "and now the tests");
     let again: Value = serde_json::from_str(&place.run(&["import", "--json"]).stdout).unwrap();
     assert_eq!(

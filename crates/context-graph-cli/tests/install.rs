@@ -1,4 +1,4 @@
-//! In and out in one command.
+//! Installing and removing, with one command each.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_context-graph");
 
-/// The user's own settings of the project, which `init` writes.
+/// The project's local settings, which `init` writes.
 fn settings(place: &Place) -> std::path::PathBuf {
     place.project().join(".claude/settings.local.json")
 }
 
-/// Those that a team commits.
+/// The settings that a team commits.
 fn shared(place: &Place) -> std::path::PathBuf {
     place.project().join(".claude/settings.json")
 }
@@ -155,7 +155,7 @@ fn scripts_are_generated_for_every_shell_and_only_overwritten_when_told() {
     assert_eq!((some.code, std::fs::read_dir(place.project().join("some")).unwrap().count()), (0, 2));
 }
 
-/// Runs what the settings have for an event as the client does it, with nothing but these folders on the PATH.
+/// Runs an event's hook as the client does, with only these folders on the `PATH`.
 #[cfg(unix)]
 fn run_registered(place: &Place, event: &str, path: &str, payload: &Value) -> common::Run {
     let installed: Value = serde_json::from_str(&read_shared(place)).unwrap();
@@ -197,7 +197,7 @@ fn generated_files_name_no_place_of_this_machine_and_find_the_binary_on_the_path
     std::os::unix::fs::symlink(BINARY, bin.path().join("context-graph")).unwrap();
     let path = format!("{}:/usr/bin:/bin", bin.path().display());
     run_registered(&place, "PreToolUse", &path, &sample()).succeeded();
-    // A clone elsewhere, which lost the mark that scripts may be executed.
+    // A clone elsewhere that lost the scripts' executable bit.
     let clone = Place::new();
     let copied = std::process::Command::new("cp")
         .args([
@@ -213,7 +213,7 @@ fn generated_files_name_no_place_of_this_machine_and_find_the_binary_on_the_path
     run_registered(&clone, "PreToolUse", &path, &sample()).succeeded();
     let without = run_registered(&clone, "PreToolUse", "/usr/bin:/bin", &sample());
     assert_eq!((without.code, without.stdout.as_str()), (0, ""), "work goes on: {without:?}");
-    // Known again, and taken out again.
+    // The hooks are recognised there, and removed.
     assert_eq!(clone.run(&["uninstall", "--yes"]).code, 0);
     assert!(!read_shared(&clone).contains("pre_tool_use"), "{}", read_shared(&clone));
 }
@@ -320,7 +320,7 @@ fn a_binary_of_another_name_finds_its_own_hooks() {
         let mut command = std::process::Command::new(&copy);
         command.args(args).env_clear().env("HOME", place.project()).current_dir(place.project());
         command.stdin(std::process::Stdio::null());
-        // A process that another test starts at this moment may still hold the copy open for writing.
+        // A process of another test may still have the copy open for writing.
         let output = loop {
             match command.output() {
                 Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}

@@ -1,6 +1,6 @@
-//! Whole interactions, as a user sees them: read `tests/interactions/*.snap` to learn what the program says.
+//! Whole interactions as a user sees them: read `tests/interactions/*.snap` to learn what the program prints.
 //!
-//! `INSTA_UPDATE=always cargo test -p context-graph-cli --test interactions` writes them anew.
+//! `INSTA_UPDATE=always cargo test -p context-graph-cli --test interactions` writes them again.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use common::terminal::OnTerminal;
 use common::{Place, Run};
 use serde_json::{Value, json};
 
-/// When the first event comes: 2024-01-15, 09:52 UTC.
+/// The time of the first event: 2024-01-15, 09:52 UTC.
 const AT: i64 = 1_705_312_345_678;
 
 /// Commands and what they print, like a terminal session.
@@ -38,12 +38,12 @@ impl<'p> Told<'p> {
         self.tell(args, Some(&stdin), &run)
     }
 
-    /// Runs on a terminal of so many columns, with these variables.
+    /// Runs on a terminal with this many columns and these variables.
     fn run_on_terminal(&mut self, args: &[&str], columns: u16, variables: &[(&str, &str)]) -> &mut Self {
         let mut command = self.place.command(args);
         command.env("TERM", "xterm-256color").env("PAGER", "cat").envs(variables.iter().copied());
         let run = OnTerminal::start(command, columns).end();
-        // So that a reader sees what is coloured, and how.
+        // So that a reader sees the colours.
         let run = Run { stdout: run.stdout.replace('\x1b', "ESC"), ..run };
         let told = variables
             .iter()
@@ -63,7 +63,7 @@ impl<'p> Told<'p> {
         self
     }
 
-    /// The same text on every machine and in every run: no temporary folder, no measured time.
+    /// The same text on every machine and in every run: without temporary folders and measured times.
     fn steady(&self, text: &str) -> String {
         let folder = self.place.project();
         let folder = folder.parent().unwrap();
@@ -83,7 +83,7 @@ impl<'p> Told<'p> {
     }
 }
 
-/// A line with `…` for every time that was measured, and for the lines of our tables.
+/// A line with `…` for every measured time and for the lines of our tables.
 fn without_measures(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -111,7 +111,7 @@ fn envelope(kind: &str, at: i64, data: Value) -> Value {
     json!({"hook_type": kind, "session_id": "s1", "timestamp_ms": AT + at, "payload": payload})
 }
 
-/// A session with a call that runs, one that fails and one that is refused.
+/// A session with a call that succeeds, one that fails and one that is denied.
 fn worked_in(told: &mut Told<'_>) {
     let call = |id: &str, command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": id});
     let done = |id: &str, command: &str, response: Value| {
@@ -137,7 +137,7 @@ fn worked_in(told: &mut Told<'_>) {
     told.send(&["hooks", "pre-tool", "--stdin"], &envelope("pre_tool_use", 6000, call("t3", "rm -rf ~")));
 }
 
-/// The verbs that a help lists.
+/// The commands that a help text lists.
 fn verbs(help: &str) -> Vec<String> {
     let listed =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
@@ -170,7 +170,7 @@ fn help_of_every_verb() {
         help_of(&mut told, &[verb]);
         told.check(&format!("help-{verb}"));
     }
-    // A verb that is gone leaves no page behind.
+    // A removed command must not leave its page behind.
     let pages = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interactions")).unwrap();
     let pages = pages.map(|page| page.unwrap().file_name().into_string().unwrap());
     let pages: BTreeSet<String> = pages
@@ -305,7 +305,7 @@ fn wrong_flags() {
     told.check("wrong-flags");
 }
 
-/// What is looked at most.
+/// The commands that people use most.
 const LOOKED_AT: [&[&str]; 5] = [
     &["session", "list"],
     &["session", "status", "s1"],
@@ -335,7 +335,7 @@ fn narrow_and_wide_terminals_with_and_without_colour() {
             table.run_on_terminal(args, columns, &[("NO_COLOR", "1")]);
             let is_too_wide =
                 |line: &&str| line.chars().count() > usize::from(columns) && !line.starts_with('[');
-            // Rules are told whole.
+            // Rules are never cut.
             let wide: Vec<&str> =
                 table.text.lines().filter(is_too_wide).filter(|line| !line.contains(" [deny")).collect();
             assert!(wide.is_empty(), "{wide:#?}");
@@ -374,7 +374,7 @@ fn a_terminal_without_unicode_is_shown_ascii() {
     for args in LOOKED_AT {
         told.run_on_terminal(args, 60, &[("LC_ALL", "C"), ("TERM", "dumb")]);
     }
-    // What the test puts in place of measured times is none of ours.
+    // The test itself puts `…` in place of measured times.
     assert!(told.text.replace('…', "").is_ascii(), "{}", told.text);
     told.check("terminal-ascii");
     let unicode =

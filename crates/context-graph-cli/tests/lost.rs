@@ -1,4 +1,4 @@
-//! Events that are lost from a journal are told once, where that stops nobody, and are on record for good.
+//! Events lost from a journal are reported once, where that blocks nobody, and the loss stays on record.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -60,7 +60,7 @@ fn pieces(place: &Place) -> Vec<PathBuf> {
     found.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// The losses that `audit verify` names, which must not hold over them.
+/// The losses that `audit verify` reports; it must fail because of them.
 fn named(place: &Place) -> Vec<Value> {
     let run = place.run(&["audit", "verify", "--json"]);
     assert_eq!(run.code, 2, "{run:?}");
@@ -98,7 +98,7 @@ fn cut(place: &Place, size: u64) {
 fn a_journal_that_was_cut_off_at_an_entry_is_missed() {
     let (place, size) = four_prompts();
     cut(&place, size);
-    // Before the next event too.
+    // Also before the next event.
     assert_eq!(named(&place)[0]["lost"], 2);
     is_corruption(&done(&place, "t"));
     done(&place, "u").succeeded();
@@ -148,7 +148,7 @@ fn what_was_stored_before_is_not_missed() {
     start(&place, "s").succeeded();
     prompt(&place, "one").succeeded();
     stop(&place).succeeded();
-    // Nothing is in the journal that the store does not have.
+    // Everything in the journal is already in the store.
     std::fs::remove_file(journal(&place)).unwrap();
     prompt(&place, "two").succeeded();
     done(&place, "t").succeeded();
@@ -162,7 +162,7 @@ fn what_was_stored_before_is_not_missed() {
 fn a_loss_is_told_where_it_stops_nobody() {
     let (place, size) = four_prompts();
     cut(&place, size);
-    // The client drops a prompt whose hook ends with 2, and a turn does not end.
+    // If a hook exits with 2, the client drops the prompt, or a turn does not end.
     let told = prompt(&place, "five").succeeded();
     assert!(told["notices"].to_string().contains("2 events lost"), "{told}");
     stop(&place).succeeded();
@@ -183,7 +183,7 @@ fn a_loss_is_named_until_the_user_knows_of_it() {
     assert_eq!(named(&place).len(), 1, "the bytes are gone, the loss is not");
     let doctor = place.run(&["doctor"]);
     assert!(doctor.stdout.contains("2 events lost"), "{doctor:?}");
-    // Nobody else says so.
+    // A hook event cannot acknowledge it.
     let forged = hook(&place, &event("LossAcknowledged", "s", json!({})));
     assert!(forged.failed("validation").contains("hook_event_name"), "{forged:?}");
     let run = place.run(&["audit", "verify", "--acknowledge"]);
@@ -212,7 +212,7 @@ fn a_loss_that_no_event_has_met_can_be_acknowledged_too() {
         let run = place.run(&["audit", "verify", "--acknowledge"]);
         assert_eq!(run.code, 0, "{run:?}");
         assert!(run.stdout.contains("known loss"), "{run:?}");
-        // Who knows is not told again.
+        // An acknowledged loss is not reported again.
         done(&place, "t").succeeded();
         end(&place).succeeded();
         assert_eq!(place.run(&["audit", "verify"]).code, 0);
@@ -242,7 +242,7 @@ fn a_loss_that_was_noticed_and_acknowledged_is_not_told_again_and_a_new_one_is()
     cut(&place, size);
     let told = prompt(&place, "five").succeeded();
     assert!(told["notices"].to_string().contains("2 events lost"), "{told}");
-    // Another session's waits to be told, too.
+    // The loss of another session is not reported yet either.
     let untold = place.project().join(".context-graph/live/untold");
     let both = std::fs::read_to_string(&untold).unwrap() + "session other: 1 event lost\n";
     std::fs::write(&untold, both).unwrap();
@@ -269,7 +269,7 @@ fn it_is_said_how_many_were_lost_where_the_cache_knows() {
         if !with_cache {
             std::fs::remove_file(journal(&place).with_extension("state")).unwrap();
         }
-        // A call that is about to be made meets it first, and goes on.
+        // The hook before a call finds it first, and continues.
         asked(&place, "t").succeeded();
         is_corruption(&end(&place));
         let losses = named(&place);
@@ -301,7 +301,7 @@ fn change_the_middle(place: &Place) {
     std::fs::write(journal(place), bytes).unwrap();
 }
 
-/// Three prompts in an open session, and a byte in the middle one changed.
+/// Three prompts in an open session, with a changed byte in the second.
 fn with_a_changed_entry() -> Place {
     let place = Place::new();
     start(&place, "s").succeeded();
@@ -309,7 +309,7 @@ fn with_a_changed_entry() -> Place {
         prompt(&place, text).succeeded();
     }
     change_the_middle(&place);
-    // The cache has it still; without it everything comes from the journal.
+    // The cache still has it; without the cache, everything comes from the journal.
     std::fs::remove_file(journal(&place).with_extension("state")).unwrap();
     place
 }
@@ -337,7 +337,7 @@ fn a_lost_event_is_told_once_where_that_stops_nobody_and_verify_goes_on_naming_i
 fn a_lost_event_that_the_result_of_a_call_meets_is_told_there() {
     let place = with_a_changed_entry();
     is_corruption(&done(&place, "t"));
-    // Also after somebody has looked at the bytes and removed them.
+    // Also after somebody has removed the damaged bytes.
     std::fs::remove_dir_all(quarantine(&place)).unwrap();
     done(&place, "u").succeeded();
     end(&place).succeeded();

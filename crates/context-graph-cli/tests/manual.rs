@@ -1,5 +1,5 @@
-//! The manual holds: every link leads somewhere, every page is in the table of contents, every command is one that there is,
-//! and the policy in the guide is one that counts.
+//! Checks the manual: every link works, every page is in the table of contents, every command exists, and the
+//! policy in the guide works.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -32,13 +32,13 @@ fn manual() -> Vec<PathBuf> {
     pages
 }
 
-/// The manual, and what stands beside it.
+/// The manual and the files beside it.
 fn all() -> Vec<PathBuf> {
     let beside = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
     beside.iter().map(|name| root().join(name)).chain(manual()).collect()
 }
 
-/// A page without what stands in fences, where brackets are no links.
+/// A page without its code blocks, where brackets are no links.
 fn prose(text: &str) -> String {
     let mut is_fenced = false;
     let mut kept = String::new();
@@ -53,14 +53,14 @@ fn prose(text: &str) -> String {
     kept
 }
 
-/// Where the links of a page lead.
+/// The targets of a page's links.
 fn links(text: &str) -> Vec<String> {
     let text = prose(text);
     let behind = text.split("](").skip(1);
     behind.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect()
 }
 
-/// The anchors of a page: its headings, as they are made into addresses.
+/// The anchors of a page, made from its headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let text = prose(text);
     let headings = text.lines().filter(|line| line.starts_with('#'));
@@ -86,7 +86,7 @@ fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
             let is_there = target.exists()
                 && (anchor.is_empty()
                     || anchors(&std::fs::read_to_string(&target).unwrap()).contains(anchor));
-            // A site holds what is in `docs` and nothing else.
+            // The website contains only `docs`.
             let docs = root().join("docs");
             let stays =
                 !page.starts_with(&docs) || target.canonicalize().is_ok_and(|it| it.starts_with(&docs));
@@ -111,7 +111,7 @@ fn every_page_is_in_the_table_of_contents_and_has_one_title() {
     }
 }
 
-/// The command lines of ours on a page, in blocks and in the running text, without what is said about them.
+/// Our command lines on a page, in code blocks and in the text, without comments.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut is_fenced = false;
@@ -139,7 +139,8 @@ fn commands(text: &str) -> Vec<String> {
     found
 }
 
-/// The words of a command line: quotes are taken off, what may be left out is left out, of alternatives one is taken.
+/// The words of a command line, without quotes and optional parts, and with the first of several
+/// alternatives.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut quote = None;
@@ -168,7 +169,7 @@ fn words(line: &str) -> Vec<String> {
 fn every_command_in_the_manual_is_one_that_there_is() {
     let mut wrong = Vec::new();
     let mut seen = 0;
-    // The changelog also tells of what was.
+    // The changelog also mentions commands that no longer exist.
     for page in all().into_iter().filter(|page| !page.ends_with("CHANGELOG.md")) {
         for line in commands(&std::fs::read_to_string(&page).unwrap()) {
             seen += 1;

@@ -1,5 +1,5 @@
-//! What a long command holds: policies run on a thread of their own for every call, and what each leaves behind must serve
-//! the next.
+//! The memory of a long command: every call runs its policies on a new thread, which must reuse the memory of
+//! the last one.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 
 use common::Place;
 
-/// The most that any process started so far has held, in kilobytes.
+/// The largest memory of any child process so far, in kilobytes.
 fn most_held() -> i64 {
     #[expect(unsafe_code, reason = "only libc tells what a child has used")]
-    // SAFETY: a zeroed description is a valid one, and outlives the call that fills it in.
+    // SAFETY: a zeroed `rusage` is valid, and it outlives the call that fills it in.
     unsafe {
         let mut used: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut used);
@@ -19,7 +19,7 @@ fn most_held() -> i64 {
     }
 }
 
-/// Has a policy run for so many calls.
+/// Runs a policy for this many calls.
 fn run_policies(place: &Place, calls: usize) -> i64 {
     let mut cases = String::new();
     for number in 0..calls {
@@ -27,7 +27,8 @@ fn run_policies(place: &Place, calls: usize) -> i64 {
         writeln!(cases, r#"{{"command": "echo {number} {words}", "expect": "none"}}"#).unwrap();
     }
     std::fs::write(place.project().join("cases.jsonl"), cases).unwrap();
-    // Not by `run`, which checks the answer's schema here: a new process counts what its parent held before it.
+    // Not with `run`, which would load the schema into this process: a child's figure includes its parent's
+    // memory before `exec`.
     let output = place.command(&["policy", "test", "cases.jsonl", "--json"]).output().unwrap();
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(output.status.success() && answer["passed"] == calls, "{answer}");

@@ -1,4 +1,4 @@
-//! An agent that uses our own program: it may ask, and may not speak for the user or loosen anything.
+//! An agent that uses our own program: it may read, but it may not act for the user or loosen anything.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -44,7 +44,8 @@ fn the_program_is_known_by_a_link_whatever_the_link_is_called() {
     assert_eq!(verdict(&place, "./tool session list"), "none");
 }
 
-/// Sends a prompt as a process of this session's client, or of none, and says what the session tells after compaction.
+/// Sends a prompt from this client's session, or from none, and returns what the session says after
+/// compaction.
 fn told_after(client: Option<&str>, transcript: &str, flags: bool) -> (String, String) {
     let place = Place::new();
     let words = "make the tests pass quickly";

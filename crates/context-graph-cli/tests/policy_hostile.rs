@@ -1,4 +1,4 @@
-//! Policies that would take the process down, or never end: the call is asked about, in time.
+//! Policies that would crash the process or never end: the call is asked about, in time.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ fn event(place: &Place, hook: &str, name: &str, more: &Value) -> (Run, Duration)
     (run, started.elapsed())
 }
 
-/// A chain of rules, each of which needs the next.
+/// A chain of rules, each depending on the next.
 fn chain(length: usize) -> String {
     let mut text = String::from("deny contains \"no\" if r0 == 1\n");
     for at in 0..length {
@@ -69,7 +69,8 @@ fn a_hostile_policy_never_lets_a_call_pass() {
         for hook in ["event", "pre-tool"] {
             let (run, took) = event(&place, hook, "PreToolUse", &call);
             let verdict = run.json()["hookSpecificOutput"]["permissionDecision"].clone();
-            // What the engine itself refuses to compute is undefined, as it is in OPA, and the rule says nothing.
+            // If the engine refuses to compute something, it is undefined, as in OPA, and the rule does not
+            // apply.
             let is_refused = what.ends_with("that is refused");
             assert!(is_refused || verdict == "ask" || verdict == "deny", "{what}: {run:?}");
             assert!(run.code == 0 || run.code == 1, "{what}: {run:?}");

@@ -1,4 +1,4 @@
-//! `policy import`: folders as Cupcake's users have them, and what their rules decide once they are ours.
+//! `policy import`: folders as Cupcake's users have them, and what their rules decide after the import.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -23,7 +23,7 @@ fn import(place: &Place, name: &str, more: &[&str]) -> Run {
 
 fn imported(name: &str, more: &[&str]) -> Place {
     let place = Place::new();
-    // Both folders hold rules that cannot be taken over.
+    // Both folders have rules that cannot be imported.
     let more: Vec<&str> = more.iter().copied().chain(["--partial"]).collect();
     let run = import(&place, name, &more);
     assert_eq!(run.code, 0, "{run:?}");
@@ -246,7 +246,7 @@ fn what_is_not_enforced_is_said_until_it_is() {
     assert_eq!(verdicts.count(), 3);
     assert!(says(&["doctor"]).contains(missing) && says(&["policy", "check"]).contains(missing));
 
-    // Somebody writes the rule: then that is looked at.
+    // If somebody writes the rule, that file counts.
     place.rego(
         "claude/asks_a_server.rego",
         "package cupcake.policies.shop.asks_a_server\ndeny contains \"no\" if input.never\n",
@@ -256,7 +256,7 @@ fn what_is_not_enforced_is_said_until_it_is() {
     assert!(!is_said(&says(&["policy", "list"])) && !is_said(&says(&["doctor"])));
     assert!(says(&["doctor"]).contains("weather_check"));
 
-    // A folder that is mended and imported again leaves nothing to say.
+    // A corrected folder leaves nothing to report when it is imported again.
     let mended = place.project().join(".cupcake");
     fs::create_dir_all(mended.join("policies")).unwrap();
     let policy = fs::read_to_string(folder("flat").join(".cupcake/policies/tidy.rego")).unwrap();
@@ -313,7 +313,7 @@ fn a_policy_whose_helper_is_missing_or_broken_is_not_taken() {
             refused.code == 1 && refused.stdout.contains("policies/claude/a.rego: "),
             "{helper:?}: {refused:?}"
         );
-        // Copied by hand it asks about every call rather than let it pass.
+        // Copied by hand, it asks about every call and lets none pass.
         place.rego("a.rego", policy);
         if let Some(helper) = helper {
             place.rego("system/own.rego", helper);

@@ -1,4 +1,4 @@
-//! A Cupcake project in each layout that there was: once it is imported, every call is decided as it was there.
+//! A Cupcake project in each of its layouts: after the import, every call is decided as before.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ fn bakery() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cupcake/bakery")
 }
 
-/// Runs the binary with time for policies that a debug build needs.
+/// Runs the binary with enough time for policies in a debug build.
 fn run(place: &Place, args: &[&str], stdin: &str) -> Run {
     let mut command = place.command(args);
     command.env("CONTEXT_GRAPH_TEST_PATIENCE", "1");
@@ -25,7 +25,7 @@ fn import(place: &Place, folder: &Path) -> Run {
     run(place, &["policy", "import", folder.to_str().unwrap(), "--no-builtin-guards"], "")
 }
 
-/// Files of the bakery moved to where another layout has them, in the project itself.
+/// Moves the files of the bakery to another layout, in the project itself.
 fn laid_out(place: &Place, layout: impl Fn(&str, String) -> Option<(String, String)>) {
     let root = bakery().join(".cupcake");
     let mut folders = vec![root.clone()];
@@ -45,14 +45,14 @@ fn laid_out(place: &Place, layout: impl Fn(&str, String) -> Option<(String, Stri
     }
 }
 
-/// The shared modules as they were called before they came to `system`.
+/// The shared modules under their names before `system`.
 fn with_helpers(text: String) -> String {
     text.replace("cupcake.system.commands", "cupcake.helpers.commands")
         .replace("cupcake.system.places", "cupcake.helpers.places")
         .replace("import data.cupcake.system.paths\n", "")
 }
 
-/// Runs the cases of the bakery, save those that these rules decide.
+/// Runs the bakery's cases, except those for these rules.
 fn decides_as_before(place: &Place, without: &[&str]) {
     let cases = fs::read_to_string(bakery().join("cases.jsonl")).unwrap();
     let kept: Vec<&str> =

@@ -1,4 +1,4 @@
-//! The schema of policy files and the program agree: what one takes the other takes, what one refuses the other refuses.
+//! The schema of policy files and the program agree: both accept and refuse the same files.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -19,7 +19,7 @@ fn is_in_order(text: &str) -> bool {
     place.run(&["policy", "check"]).code == 0
 }
 
-/// Every file is as it says: good for both or bad for both.
+/// Checks that both accept the text, or both refuse it.
 fn both_say(text: &str, good: bool) {
     assert_eq!((is_valid(text), is_in_order(text)), (good, good), "{text}");
 }

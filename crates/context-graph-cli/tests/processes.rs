@@ -74,7 +74,7 @@ fn forty_at_once_on_one_session_are_each_in_the_log_once() {
         for (key, child) in children {
             let output = child.wait_with_output().unwrap();
             let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-            // A machine that is busy with other things may be late; what it acknowledges counts.
+            // A busy machine may be late; only acknowledged events count.
             assert!(answer["success"] == true || answer["error_code"] == "timeout", "{output:?}");
             if answer["success"] == true {
                 acknowledged.push(key);
@@ -122,7 +122,7 @@ fn what_was_acknowledged_survives_being_killed() {
             _ => post("s", &id),
         };
         let mut child = spawn(&place, &text);
-        // Anywhere from before the first instruction to after the last.
+        // At any moment from before the first instruction to after the last.
         std::thread::sleep(Duration::from_micros(i * 7919 % 6000));
         let _ = child.kill();
         let output = child.wait_with_output().unwrap();

@@ -1,4 +1,4 @@
-//! Laws of the hook contract that hold for any input.
+//! Properties of the hook contract that hold for any input.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use context_graph_cli::commands::hooks::input::{self, Incoming};

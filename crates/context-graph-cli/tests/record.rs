@@ -1,4 +1,4 @@
-//! The record as a whole: no secret in it, nothing changed in it unnoticed, bounded by itself.
+//! The records as a whole: no secrets, no unnoticed changes, limited size.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -59,7 +59,7 @@ fn broken(place: &Place) -> String {
     run.stdout
 }
 
-/// A secret that its name gave away once is known afterwards wherever it stands alone.
+/// Once a secret was recognised by its name, it is recognised everywhere, even alone.
 #[test]
 fn what_was_recognised_once_is_recognised_in_the_whole_session() {
     let place = Place::new();
@@ -70,7 +70,8 @@ fn what_was_recognised_once_is_recognised_in_the_whole_session() {
         dice.draw(secrets::HEX, 32),
     );
     event(&place, "s", "SessionStart", json!({"source": "startup"}));
-    // Named in a call. The hook before it only appends; the session learns it from the one after.
+    // Named in a call. The hook before the call only appends; the session learns the secret in the hook after
+    // it.
     let named = format!("export DEPLOY_TOKEN={token} DB_PASSWORD={pin}");
     let call = json!({"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": named, "description": format!("sends {token}")}});
     event(&place, "s", "PreToolUse", call.clone());
@@ -122,7 +123,7 @@ fn no_secret_reaches_the_files_or_comes_out_of_them() {
             json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": "make"}, "tool_response": texts}),
         );
     }
-    // Names of fields are text as well, and where a long text stands is told by them.
+    // Field names are text too, and they tell where a long text was.
     let keyed: serde_json::Map<String, Value> = secrets::by_look::prefixed(1)
         .into_iter()
         .map(|positive| (positive.secret, json!("a long note ".repeat(900))))
@@ -151,7 +152,7 @@ fn no_secret_reaches_the_files_or_comes_out_of_them() {
     for path in files(&place.project().join(".context-graph")) {
         leaked(&path.display().to_string(), &fs::read(&path).unwrap());
     }
-    // What is compressed in the file is not compressed when it comes out.
+    // Compressed data in the file is read through these commands.
     for args in [&["session", "export", "s"][..], &["audit", "log", "--json", "--limit", "1000"]] {
         let run = place.run(args);
         assert!(run.code == 0 && run.stdout.len() > 10_000, "{args:?}: {}", run.stdout.len());
@@ -169,7 +170,7 @@ fn a_record_that_was_changed_is_found_and_one_that_was_removed_by_us_is_none() {
     let data = place.project().join(".context-graph/data/context-graph.db");
     let whole = fs::read(&data).unwrap();
 
-    // In the record, in the row that was made from it, and in the index over that.
+    // In the record, in the row made from it, and in that row's index.
     let places: Vec<usize> =
         (0..whole.len() - 9).filter(|at| whole[*at..].starts_with(b"toolu_two")).collect();
     assert!(places.len() >= 3, "{places:?}");
@@ -204,7 +205,7 @@ fn a_store_put_back_to_an_earlier_state_is_found_by_the_heads_outside() {
     let told = broken(&place);
     assert!(told.contains("three") && told.contains("written down outside"), "{told}");
 
-    // A file inside of the project is no other place: the hook says so and goes on.
+    // A file inside the project is refused: the hook says so and continues.
     place.trusted_file("config.toml", "[audit]\nheads_file = \"~/.profile\"\n");
     event(&place, "four", "SessionStart", json!({"source": "startup"}));
     let run = event(&place, "four", "Stop", json!({"stop_hook_active": false}));
@@ -216,7 +217,7 @@ fn a_store_put_back_to_an_earlier_state_is_found_by_the_heads_outside() {
     assert!(run.stdout.contains("inside of the project"), "{run:?}");
 }
 
-/// An event at a time of our choosing.
+/// An event at a given time.
 fn at(place: &Place, session: &str, hook: &str, timestamp_ms: u64, data: Value) {
     let envelope = json!({"hook_type": hook, "session_id": session, "timestamp_ms": timestamp_ms,
         "payload": {"type": hook, "data": data}});
@@ -249,7 +250,7 @@ fn what_is_too_old_goes_by_itself_and_leaves_a_tombstone() {
         let list: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
         list.iter().map(|session| session["session_id"].as_str().unwrap().to_owned()).collect()
     };
-    // The first end started it, the second came within the hour.
+    // The first end of a session started it; the second came within the hour.
     assert!(state.join("maintained").exists());
     let removed = place.run(&["maintain", "--json"]);
     assert_eq!(removed.code, 0, "{removed:?}");
@@ -330,14 +331,14 @@ fn an_upkeep_and_a_purge_wait_for_each_other() {
     let state = place.project().join(".context-graph");
     let purge = ["uninstall", "--purge", "--yes"];
 
-    // As an upkeep that is at work: the purge waits for it.
+    // Acts like a running upkeep: the purge waits for it.
     let held = fs::File::options().create(true).append(true).open(state.join("maintained")).unwrap();
     held.lock().unwrap();
     let mut purging = place.command(&purge).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(500));
     assert!(state.exists() && purging.try_wait().unwrap().is_none());
 
-    // One that starts now waits, too, and finds nothing to do: nothing is made anew.
+    // An upkeep that starts now also waits, and then finds nothing to do: nothing is created again.
     let upkeep = place.command(&["maintain"]).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(500));
     fs::remove_dir_all(&state).unwrap();
@@ -348,7 +349,7 @@ fn an_upkeep_and_a_purge_wait_for_each_other() {
     assert!(!state.exists(), "it was made anew");
 }
 
-/// A session that has not ended, so that no upkeep comes in between.
+/// A session that has not ended, so that no upkeep interferes.
 fn a_turn(place: &Place, session: &str) {
     event(place, session, "UserPromptSubmit", json!({"prompt": "list the files"}));
     call(place, session, &format!("toolu_{session}"));
@@ -377,7 +378,7 @@ fn a_row_that_was_changed_is_named_and_made_anew_from_the_records() {
     assert_eq!((run.code, run.stdout.trim()), (0, "told 8 records of 2 sessions again"), "{run:?}");
     holds(&place);
 
-    // A view of ours that tells something else: nothing is asked of it, and hooks go on.
+    // If one of our views was changed, nothing is read from it, and hooks continue.
     tamper(&place, "DROP VIEW v_calls; CREATE VIEW v_calls AS SELECT 'nothing' AS tool");
     for asked in [&["audit", "verify"][..], &["audit", "sql", "SELECT tool FROM v_calls"], &["audit", "log"]]
     {
@@ -409,11 +410,11 @@ fn a_table_that_has_become_a_view_without_an_end_holds_nobody_up() {
         assert_eq!(run.code, 2, "{run:?}");
         assert!(run.stderr.contains("sessions") && run.stderr.contains("quarantine"), "{run:?}");
         a_turn(&place, "s2");
-        // The first is still open, and its own files know of it.
+        // The first session is still open, and its own files have it.
         let listed = place.run(&["session", "list", "--json"]);
         assert_eq!(serde_json::from_str::<Value>(&listed.stdout).unwrap().as_array().unwrap().len(), 2);
     }
-    // A store of a version that is not known is asked for nothing but who made it.
+    // From a store with an unknown version, only the version is read.
     let place = Place::new();
     a_turn(&place, "s1");
     tamper(

@@ -1,5 +1,5 @@
-//! `docs/reference/` is what the code says. `UPDATE_REFERENCE=1 cargo test -p context-graph-cli --test reference`
-//! writes it anew.
+//! `docs/reference/` matches the code. `UPDATE_REFERENCE=1 cargo test -p context-graph-cli --test reference`
+//! writes it again.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! The shell scripts of the contract, word for word, and what they pass on where `jq` is missing.
+//! The shell scripts of the contract, word for word, and what they pass if `jq` is missing.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -85,7 +85,7 @@ fn envelope(kind: &str, data: &Value) -> String {
     .to_string()
 }
 
-/// Runs a script if there is what it needs; else the hook with what the script would pass on.
+/// Runs a script if its tools exist; otherwise the hook with the arguments that the script would pass.
 fn play(place: &Place, script: &str, flags: &[&str], reads_stdin: bool, input: &str) -> Value {
     let run: Run = if Path::new("/usr/bin/jq").exists() && Path::new("/bin/bash").exists() {
         let folder = Path::new(env!("CARGO_BIN_EXE_context-graph")).parent().unwrap();

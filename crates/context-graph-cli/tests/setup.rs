@@ -1,4 +1,4 @@
-//! What stands around an installation: the plugin, the configuration as it is in force, what `init` says.
+//! Around an installation: the plugin, the configuration in force, and what `init` prints.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use common::{Place, Run};
 use context_graph_settings::{NEWEST_KNOWN_CLIENT, PlanOptions, default_plan};
 use serde_json::{Value, json};
 
-/// The user's own settings of the project, which `init` writes.
+/// The project's local settings, which `init` writes.
 const LOCAL: &str = ".claude/settings.local.json";
 
 fn read(place: &Place, name: &str) -> Value {
@@ -78,7 +78,7 @@ fn a_bundled_plugin_answers_from_its_own_folder() {
     common::send(command, event.to_string().as_bytes()).succeeded();
 }
 
-/// The origin of a value, as `config show` gives it.
+/// The origin of a value in `config show`.
 fn origin(list: &Value, key: &str) -> (Value, String) {
     let found = list
         .as_array()
@@ -161,7 +161,7 @@ fn what_is_set_is_in_force_and_the_project_goes_before_the_user() {
     let mut agent = place.command(&["config", "set", "inject.enabled", "false"]);
     agent.env("CLAUDECODE", "1");
     assert_eq!(common::send(agent, b"").code, 1);
-    // The editor's work is checked.
+    // The edited file is checked.
     let mut edit = place.command(&["config", "edit", "--user"]);
     edit.env("EDITOR", "sed -i s/0.3/9.0/").env("PATH", "/usr/bin:/bin");
     let run = common::send(edit, b"");
@@ -293,12 +293,12 @@ fn init_asks_for_whom_and_takes_nothing_for_only_me() {
         assert!(run.stdout.contains("context-graph completions --help"), "{run:?}");
         let written: Vec<_> = std::fs::read_dir(place.project().join(".claude")).unwrap().collect();
         assert!(written.len() == 1 && place.project().join(file).is_file(), "{answer:?}: {run:?}");
-        // Installed already: nobody is asked again for whom.
+        // Already installed: the question is not asked again.
         assert!(place.run(&["init"]).stdout.contains("nothing to do"));
     }
 }
 
-/// Runs the line that the settings have for an event as the client does it.
+/// Runs an event's command line as the client does.
 fn run_line(place: &Place, event: &str, path: &str) -> Run {
     let hooks = read(place, ".claude/settings.json")["hooks"].clone();
     let line = hooks[event][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
@@ -330,13 +330,13 @@ fn shared_settings_are_harmless_where_the_program_is_missing() {
     assert!(told.json()["systemMessage"].as_str().unwrap().contains("https://"), "{told:?}");
     let silent = run_line(&place, "PreToolUse", "/usr/bin:/bin");
     assert_eq!((silent.code, &*silent.stdout, &*silent.stderr), (0, "", ""));
-    // Where it is, it guards.
+    // If the program is there, it guards.
     let bin = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_context-graph"), bin.path().join("context-graph"))
         .unwrap();
     let guarded = run_line(&place, "PreToolUse", &format!("{}:/usr/bin:/bin", bin.path().display()));
     assert_eq!(guarded.json()["hookSpecificOutput"]["permissionDecision"], "deny");
-    // Known again: brought up to date in its place, and taken out of it.
+    // The hooks are recognised: nothing to update, and they can be removed.
     assert!(place.run(&["init", "--yes"]).stdout.contains("nothing to do"));
     assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
     assert!(!place.project().join(".claude").exists());
@@ -352,7 +352,7 @@ fn whoever_requires_the_program_has_calls_blocked_where_it_is_missing() {
     let refused = run_line(&place, "PreToolUse", "/usr/bin:/bin");
     assert!(refused.code == 2 && refused.stderr.contains("https://"), "{refused:?}");
     assert_eq!(run_line(&place, "SessionStart", "/usr/bin:/bin").code, 0);
-    // It is not loosened by the way.
+    // A later `init` does not loosen it.
     assert!(place.run(&["init", "--yes", "--shared"]).stdout.contains("nothing to do"));
 }
 

@@ -1,4 +1,4 @@
-//! The program starts in whatever surroundings it is given: Rust's own start is left out, so this is for us to see.
+//! The program starts in any environment. We must test this, because we skip Rust's own start-up code.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;

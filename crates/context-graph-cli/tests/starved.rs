@@ -1,4 +1,4 @@
-//! A hook that is given too little of everything still refuses what it would refuse.
+//! A hook with too few resources still refuses what it must refuse.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const CALL: &str = r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"Bash",
     "tool_input":{"command":"rm -rf /usr"},"cwd":"/","transcript_path":"/t.jsonl"}"#;
 
-/// The hook behind a shell that has set limits for itself.
+/// The hook in a shell that has limited itself.
 fn limited(place: &Place, limits: &str, args: &[&str]) -> Run {
     let hook = place.command(args);
     let mut shell = Command::new("/bin/sh");
@@ -50,7 +50,7 @@ fn the_stack_is_too_small() {
     let place = Place::new();
     for kilobytes in [16, 32, 48, 64, 96, 128, 256] {
         let run = limited(&place, &format!("ulimit -s {kilobytes}"), &["hooks", "pre-tool", "--stdin"]);
-        // Too small for the kernel to start anything: then the client knows that the hook did not run.
+        // Too small for the kernel to start anything. Then the client knows that the hook did not run.
         if run.stdout.is_empty() && run.code != 0 && run.stderr.contains("Argument list too long") {
             continue;
         }
@@ -65,7 +65,7 @@ fn there_is_too_little_memory() {
     for megabytes in [12, 16, 20, 24, 32, 48, 64, 128] {
         let run =
             limited(&place, &format!("ulimit -v {}", megabytes * 1024), &["hooks", "pre-tool", "--stdin"]);
-        // Too little to load the program at all: the kernel kills it before its first instruction.
+        // Too little memory to load the program: the kernel kills it before its first instruction.
         if run.stdout.is_empty() && run.code < 0 {
             continue;
         }

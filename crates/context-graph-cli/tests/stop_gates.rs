@@ -1,4 +1,4 @@
-//! Gates before stopping, as the client meets them: a process an event, real commands, a real disk.
+//! Stop gates as the client sees them: one process per event, real commands, a real disk.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

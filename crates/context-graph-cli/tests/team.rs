@@ -1,4 +1,5 @@
-//! The team by the real binary: one server with a file, machines with homes of their own, processes that are killed.
+//! The team through the real binary: one server with a file, machines with their own homes, processes that
+//! are killed.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +18,7 @@ use std::process::{Child, Stdio};
 use common::{Place, Run};
 use serde_json::{Value, json};
 
-/// A server that is killed at the end.
+/// A server that is killed on drop.
 struct Server {
     child: Child,
     url: String,
@@ -31,7 +32,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Over the file of this place, on a free port or on this one.
+    /// Starts it on this place's file, on a free port or on the given one.
     fn start(place: &Place, port: u16) -> Self {
         let listen = format!("127.0.0.1:{port}");
         let mut command = place.command(&["server", "run", "--listen", &listen]);
@@ -51,7 +52,7 @@ fn ok(run: Run) -> String {
     run.stdout
 }
 
-/// A machine of a member that has joined.
+/// A machine of a member who has joined.
 fn joined(host: &Place, server: &Server, name: &str) -> Place {
     let invitation = ok(host.run(&["server", "invite", name]));
     let place = Place::without_upkeep();
@@ -161,7 +162,7 @@ fn a_record_that_was_changed_after_it_was_pushed_is_found() {
     turn(&ada, "s1", 2);
     ok(ada.run(&["team", "push"]));
     assert!(ok(ada.run(&["audit", "verify", "--team"])).contains("compared with the team: 1 session"));
-    // The store as it was before, and another second turn.
+    // Restores the earlier store, and plays a different second turn.
     std::fs::write(&data, before).unwrap();
     turn(&ada, "s1", 3);
     let verified = ada.run(&["audit", "verify", "--team"]);

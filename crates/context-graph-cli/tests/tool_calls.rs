@@ -1,4 +1,4 @@
-//! Tool calls that come by flags, by the full road, or broken.
+//! Tool calls by flags, on the full road, or malformed.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -23,7 +23,7 @@ fn a_call_by_flags_is_not_judged_on_the_input_it_does_not_have() {
         assert_eq!((answer.get("ruling"), answer.get("hookSpecificOutput")), (None, None), "{answer}");
         assert!(answer["notices"].to_string().contains("send the event on stdin"), "{answer}");
     }
-    // The same call with an input that is there and empty is judged by it.
+    // The same call with an empty input is judged by that input.
     let call = json!({"hook_type": "pre_tool_use", "session_id": "s", "timestamp_ms": 5, "payload": {
         "type": "pre_tool_use", "data": {"tool_name": "Bash", "tool_input": {}, "tool_use_id": null}}});
     let answer = place.send(&["hooks", "pre-tool"], call.to_string()).succeeded();
@@ -69,14 +69,14 @@ fn the_full_road_loads_the_session_and_answers_with_it_stepped() {
     let flags = |fast: &'static str| ["hooks", "pre-tool", "--session-id", "s", "--tool-name", "Read", fast];
     place.run(&["hooks", "prompt-submit", "--session-id", "s", "--prompt", "tidy the parser"]).succeeded();
     place.run(&["hooks", "session-end", "--session-id", "s"]).succeeded();
-    // The session is in the store alone: the fast road knows nothing of it, the full one does.
+    // The session is only in the store: the fast road does not see it, the full one does.
     let full = place.run(&flags("--fast-path=false")).succeeded();
     assert!(full["consciousness_state"].is_object(), "{full}");
     assert!(full["notices"].to_string().contains("is open again"), "{full}");
     place.run(&["hooks", "session-end", "--session-id", "s"]).succeeded();
     let fast = place.run(&flags("--fast-path")).succeeded();
     assert_eq!(fast.get("consciousness_state"), None, "{fast}");
-    // What it had no time to say, the next one does, once.
+    // The next hook reports once what the fast one had no time for.
     let result =
         || place.run(&["hooks", "post-tool", "--session-id", "s", "--tool-name", "Read"]).succeeded();
     let told = result();

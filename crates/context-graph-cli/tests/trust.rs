@@ -1,5 +1,5 @@
-//! A repository is not its user: what a checkout brings can only tighten until the user has trusted it. Each project here
-//! is a hostile one, made on the spot, and worked in through the real binary.
+//! A repository is not its user: until the user trusts it, a checkout can only tighten the rules. Each
+//! project here is hostile, created on the spot, and used through the real binary.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -36,7 +36,7 @@ command = "touch ran-action"
 
 const CONFIG: &str = "[audit]\nheads_file = \"~/written.jsonl\"\n[inject]\nenabled = false\n";
 
-/// Says everything that a policy can say beside a refusal.
+/// Uses everything that a policy can do besides refusing.
 const WORDS: &str = r#"# METADATA
 # scope: package
 # custom:
@@ -59,7 +59,7 @@ deny contains {"rule_id": "chosen words", "reason": "chosen words, and the user 
 }
 "#;
 
-/// Asks for a fact, and would deny without it being so.
+/// Requires a signal, and denies if it says yes.
 const SIGNALLED: &str = r#"# METADATA
 # scope: package
 # custom:
@@ -129,7 +129,7 @@ fn ran(place: &Place) -> Vec<&'static str> {
     ran
 }
 
-/// The same, once this has run: nobody waits for an action.
+/// The same, after this mark exists: hooks do not wait for actions.
 fn ran_after(place: &Place, mark: &str) -> Vec<&'static str> {
     let end = Instant::now() + Duration::from_secs(20);
     while !place.project().join(mark).exists() && Instant::now() < end {
@@ -153,7 +153,7 @@ fn what_is_cloned_runs_loosens_tells_and_writes_nothing() {
     assert!(answers[6].get("decision").is_none(), "an agent is not kept at work: {}", answers[6]);
     assert_eq!(answers.iter().filter(|answer| is_told(answer)).count(), 1, "told once: {answers:?}");
     assert!(is_told(&answers[0]), "at the start");
-    // What is started and not waited for would have run by now.
+    // An action in the background would have run by now.
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(ran(&place), [""; 0]);
     assert!(session(&place, "another").iter().filter(|answer| is_told(answer)).count() == 1);
@@ -337,7 +337,7 @@ fn trust_is_for_one_place() {
     let show = |args: &[&str]| -> Value { serde_json::from_str(&place.run(args).stdout).unwrap() };
     let copy = copy.to_string_lossy().into_owned();
     assert_eq!(show(&["trust", &copy, "--dry-run", "--json"])["trust"], "untrusted");
-    // Nor is it another's when its file is renamed.
+    // Renaming the file of trust does not help either.
     let folder = place.project().join("../home/.config/context-graph/trust");
     let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
     let name = blake3::hash(fs::canonicalize(&copy).unwrap().as_os_str().as_encoded_bytes()).to_hex();
@@ -403,7 +403,7 @@ fn everything_that_shows_the_rules_says_what_is_not_in_force() {
     assert!(line().contains("policies changed, not trusted"), "{}", line());
 }
 
-/// A store of trust that somebody else can fill is none.
+/// A store of trust that others can write to does not count.
 #[cfg(unix)]
 #[test]
 fn only_the_users_own_folder_counts() {
@@ -421,7 +421,7 @@ fn only_the_users_own_folder_counts() {
     assert!(run.code == 1 && run.stderr.contains("chmod 700"), "{run:?}");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
 
-    // A checkout can bring such a folder, and settings that name it as the user's own.
+    // A checkout can bring such a folder, with settings that name it as the user's own.
     fs::rename(place.project().join("../home/.config"), place.project().join("config")).unwrap();
     let call = json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "", "cwd": place.project(),
         "tool_name": "Bash", "tool_input": {"command": "rm -rf /usr"}, "tool_use_id": "t"});
@@ -430,7 +430,7 @@ fn only_the_users_own_folder_counts() {
     let answer = common::send(command, call.to_string().as_bytes()).json();
     assert_eq!(verdict(&answer), "deny");
 
-    // Nor is a policy that it brings there the user's.
+    // A policy in it is not the user's either.
     fs::write(place.project().join("config/context-graph/policy.toml"), POLICY).unwrap();
     for event in ["PreToolUse", "SessionStart", "Stop"] {
         let mut payload = call.clone();
@@ -446,11 +446,12 @@ fn only_the_users_own_folder_counts() {
     assert_eq!(ran(&place), [""; 0]);
 }
 
-/// Puts something else where a file should be.
+/// Puts something else in place of a file.
 #[cfg(unix)]
 type Trap<'a> = &'a dyn Fn(&PathBuf);
 
-/// What is no plain file of the project is a broken file: the user is asked, and nobody waits or reads on for ever.
+/// Anything but a regular file of the project counts as broken: the user is asked, and we neither wait nor
+/// read forever.
 #[cfg(unix)]
 #[test]
 fn links_pipes_and_what_others_may_write_are_refused() {

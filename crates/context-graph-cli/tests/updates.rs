@@ -1,4 +1,5 @@
-//! After an update: what has moved is found, said, and put right by `init`; `self check` knows every version.
+//! After an update: a moved program is found and reported, and `init` corrects it; `self check` knows every
+//! version.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_context-graph");
 
-/// A copy of the program somewhere in the place's home.
+/// A copy of the program in the place's home.
 fn copy(place: &Place, to: &str) -> PathBuf {
     let path = place.home().join(to);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Where an export goes, and what it leaves alone.
+//! Where an export is written, and what it does not touch.
 
 use std::fs;
 
@@ -124,7 +124,7 @@ fn a_damaged_session_is_left_out_and_said() {
     let place = played();
     let data = place.project().join(".context-graph/data/context-graph.db");
     let mut bytes = fs::read(&data).unwrap();
-    // The snapshot is found by its own header and hit in the middle.
+    // Finds the snapshot by its header and damages its middle.
     let magic = context_graph_storage::codec::MAGIC;
     let places: Vec<usize> =
         bytes.windows(magic.len()).enumerate().filter(|(_, w)| *w == magic).map(|(at, _)| at).collect();
@@ -153,7 +153,7 @@ fn a_database_of_several_projects_gives_this_one_unless_all_are_wanted() {
         let args = ["hooks", "event", "--db-path", database.to_str().unwrap()];
         for event in ["SessionStart", "Stop"] {
             let event = changed(event, &json!({"session_id": session}));
-            // The two are projects of one user.
+            // Both projects belong to the same user.
             let mut command = place.command(&args);
             command.env("HOME", home.path());
             assert_eq!(crate::common::send(command, event.to_string().as_bytes()).code, 0);

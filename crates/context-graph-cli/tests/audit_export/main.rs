@@ -1,4 +1,4 @@
-//! `audit export`: what was recorded, in four formats, as other programs read it.
+//! `audit export`: the records in four formats, read by other programs.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "../common/mod.rs"]

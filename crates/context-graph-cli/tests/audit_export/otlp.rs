@@ -1,4 +1,4 @@
-//! OTLP, checked with the official definitions.
+//! OTLP, checked against the official definitions.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn spans(stdout: &str) -> Vec<Span> {
     scopes.flat_map(|scope| scope.spans).collect()
 }
 
-/// The attributes that are texts.
+/// The text attributes.
 fn texts(span: &Span) -> BTreeMap<&str, &str> {
     span.attributes.iter().filter_map(text).collect()
 }
@@ -36,7 +36,7 @@ fn call<'a>(spans: &'a [Span], id: &str) -> &'a Span {
     spans.iter().find(|span| texts(span).get("gen_ai.tool.call.id") == Some(&id)).unwrap()
 }
 
-/// What the definitions write beyond what was said: the values that stand for nothing.
+/// Removes the default values that the definitions add.
 fn without_defaults(value: Value) -> Option<Value> {
     match value {
         Value::Null => None,

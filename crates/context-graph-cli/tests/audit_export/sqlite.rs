@@ -1,4 +1,4 @@
-//! The database, asked as the docs ask it.
+//! The database, with the queries from the docs.
 
 use std::path::PathBuf;
 

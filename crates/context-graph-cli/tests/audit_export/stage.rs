@@ -1,5 +1,4 @@
-//! A project in which something has happened: a session told by the client's recorded payloads, and a second one that
-//! still goes on.
+//! A project with data: one session from the client's recorded payloads, and one that is still running.
 
 use std::path::Path;
 
@@ -9,11 +8,11 @@ use crate::common::{Place, Run};
 
 /// The recorded session.
 pub(crate) const SESSION: &str = "00000000-0000-4000-8000-000000000001";
-/// The one that goes on.
+/// The running session.
 pub(crate) const OPEN: &str = "11111111-0000-4000-8000-000000000001";
-/// A made-up token of a known kind.
+/// An invented token of a known kind.
 pub(crate) const SECRET: &str = "ghp_Zx81kQmV0c3RhTnB2eWRrTGd4bUpzQ2Z1aHq";
-/// What a spreadsheet would run, what a terminal would obey and what nobody would see.
+/// A formula for spreadsheets, control characters for terminals, and invisible characters.
 pub(crate) const NASTY: &str = "=HYPERLINK(\"http://x\",\"a\")\u{1b}[31m\u{202e}\nsecond, line";
 
 /// A recorded payload of the client.
@@ -30,7 +29,7 @@ pub(crate) fn changed(name: &str, fields: &Value) -> Value {
     payload
 }
 
-/// Has the real binary take an event in.
+/// Sends an event to the real binary.
 pub(crate) fn send(place: &Place, event: &Value) {
     let run = place.send(&["hooks", "event"], event.to_string());
     assert_eq!(run.code, 0, "{run:?}");
@@ -70,11 +69,11 @@ pub(crate) fn played() -> Place {
     place
 }
 
-/// How many calls and other events there are in all.
+/// The numbers of calls and of other events.
 pub(crate) const CALLS: u32 = 8;
 pub(crate) const EVENTS: u32 = 7;
 
-/// Exports, which must succeed.
+/// Runs an export, which must succeed.
 pub(crate) fn export(place: &Place, args: &[&str]) -> Run {
     let all: Vec<&str> = ["audit", "export"].into_iter().chain(args.iter().copied()).collect();
     let run = place.run(&all);

@@ -9,7 +9,7 @@ fn call<'a>(lines: &'a [Value], id: &str) -> &'a Value {
     lines.iter().find(|line| line["tool_use_id"] == id).unwrap_or_else(|| panic!("no {id} in {lines:#?}"))
 }
 
-/// The names of an object's fields as they are written.
+/// The names of an object's fields, in the order in which they are written.
 fn fields(line: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut depth = 0;
@@ -84,7 +84,7 @@ fn fields_stand_in_the_documented_order() {
         seen.extend(fields);
     }
     for name in documented {
-        // No batch told of a call here.
+        // There is no batch here.
         assert!(
             name == "batch_seq" || seen.iter().any(|field| field == name),
             "{name} is documented and never written"
@@ -142,7 +142,7 @@ fn no_format_tells_a_secret_or_drives_a_terminal() {
     assert_eq!(lines[0]["payload"]["prompt"], NASTY, "and nothing is lost");
 }
 
-/// A reader of RFC 4180, as strict as it is written.
+/// A strict reader of RFC 4180.
 fn read_csv(text: &str) -> Vec<Vec<String>> {
     let mut rows = vec![Vec::new()];
     let mut rest = text;

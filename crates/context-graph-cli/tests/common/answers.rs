@@ -1,4 +1,4 @@
-//! Every answer to `--json` is held against `docs/reference/answers.schema.json`, whichever test asked.
+//! Checks every answer to `--json` against `docs/reference/answers.schema.json`, in every test.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 
-/// The name under which failures are described.
+/// The schema's name for failures.
 const FAILURE: &str = "failure";
 
 pub fn schema() -> &'static Value {
@@ -20,12 +20,12 @@ pub fn schema() -> &'static Value {
     })
 }
 
-/// The verbs that are described.
+/// The commands that the schema describes.
 pub fn verbs() -> Vec<String> {
     schema()["properties"].as_object().unwrap().keys().filter(|verb| *verb != FAILURE).cloned().collect()
 }
 
-/// Which of them this is.
+/// Which of these commands this is.
 pub fn verb<T: AsRef<str>>(args: &[T]) -> Option<String> {
     let words: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
     let described = schema()["properties"].as_object().unwrap();
@@ -55,16 +55,16 @@ fn validator(verb: &str) -> &'static Validator {
     &all[verb]
 }
 
-/// Whether this is a failure, in the one form that there is.
+/// Whether this is a failure in the common format.
 pub fn is_failure(run: &Run) -> bool {
     serde_json::from_str(&run.stdout).is_ok_and(|answer: Value| validator(FAILURE).is_valid(&answer))
 }
 
-/// What was answered is what is described, if a program asked.
+/// Checks an answer against the schema, if it was asked for with `--json`.
 pub fn check(args: &[&str], run: &Run) {
     let asked = args.iter().take_while(|arg| **arg != "--").any(|arg| *arg == "--json");
     let Some(verb) = verb(args).filter(|_| asked) else { return };
-    // These write a format of its own to stdout, unless there is a file for it.
+    // These write their own format to stdout, unless an output file is named.
     let is_format = verb.ends_with(" export") && !args.contains(&"--output");
     if is_failure(run) || is_format && run.code == 0 || run.stdout.is_empty() {
         return;

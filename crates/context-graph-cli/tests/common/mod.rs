@@ -1,4 +1,4 @@
-//! A hermetic place to run the real binary in.
+//! An isolated place to run the real binary in.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -16,12 +16,12 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A project folder, a home and nothing else.
+/// A project folder and a home, and nothing else.
 pub struct Place {
     folder: TempDir,
 }
 
-/// What a run of the binary gave.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Run {
     pub code: i32,
@@ -37,14 +37,14 @@ impl Place {
         Self { folder }
     }
 
-    /// A place where no upkeep starts by itself, so that a test can change files behind our back.
+    /// A place where no upkeep starts by itself, so that a test can change files directly.
     pub fn without_upkeep() -> Self {
         let place = Self::new();
         let state = place.project().join(".context-graph");
         std::fs::create_dir(&state).unwrap();
         #[cfg(unix)]
         std::fs::set_permissions(&state, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        // As if it had just been done.
+        // As if an upkeep had just been done.
         std::fs::write(state.join("maintained"), "\n").unwrap();
         place
     }
@@ -72,19 +72,19 @@ impl Place {
         command
     }
 
-    /// Writes a policy of the project's, and trusts it.
+    /// Writes a policy of the project, and trusts it.
     pub fn rego(&self, name: &str, text: &str) {
         self.trusted_file(&format!("policies/{name}"), text);
     }
 
-    /// Writes a file of the state folder, as a checkout may bring one.
+    /// Writes a file into the state folder, as a checkout could.
     pub fn foreign_file(&self, name: &str, text: &str) {
         let path = self.project().join(".context-graph").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    /// Writes a file of the state folder, and trusts what is there.
+    /// Writes a file into the state folder, and trusts what is there.
     pub fn trusted_file(&self, name: &str, text: &str) {
         self.foreign_file(name, text);
         self.trust();
@@ -96,7 +96,7 @@ impl Place {
         assert_eq!(run.code, 0, "{run:?}");
     }
 
-    /// Runs with nothing on stdin.
+    /// Runs with an empty stdin.
     pub fn run(&self, args: &[&str]) -> Run {
         let run = finish(self.command(args).output().unwrap());
         answers::check(args, &run);
@@ -128,7 +128,7 @@ fn finish(output: Output) -> Run {
 }
 
 impl Run {
-    /// The one JSON object on stdout.
+    /// The JSON object on stdout.
     pub fn json(&self) -> Value {
         let value: Value =
             serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e} in stdout of {self:?}"));
@@ -144,13 +144,13 @@ impl Run {
         json
     }
 
-    /// Exit 1, the reason as JSON, one line for people.
+    /// Checks for exit code 1, the reason as JSON, and one line for people.
     pub fn failed(&self, code: &str) -> String {
         assert_eq!(self.code, 1, "{self:?}");
         let json = self.json();
         assert_eq!(json["error_code"], code, "{self:?}");
         assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
-        // Hooks answer in the form of their protocol.
+        // Hooks answer in their own format.
         let words = if json["success"] == false { &json["error"] } else { &json["message"] };
         words.as_str().unwrap().to_owned()
     }

@@ -1,4 +1,4 @@
-//! The binary as a person uses it: on a terminal, which here is a pseudo-terminal.
+//! The binary as a person uses it, on a pseudo-terminal.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -13,10 +13,10 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::{Place, Run};
 
-/// How long anything may take before it counts as hung.
+/// After this time, the program counts as hung.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// A program on a terminal of its own.
+/// A program on its own terminal.
 pub struct OnTerminal {
     child: Child,
     keyboard: File,
@@ -25,7 +25,7 @@ pub struct OnTerminal {
 }
 
 impl Place {
-    /// Starts the binary on a terminal of so many columns.
+    /// Starts the binary on a terminal with this many columns.
     pub fn on_terminal(&self, args: &[&str], columns: u16) -> OnTerminal {
         let mut command = self.command(args);
         command.env("TERM", "xterm-256color");
@@ -39,7 +39,7 @@ impl OnTerminal {
         tcsetwinsize(&master, Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
         let side = || Stdio::from(terminal.try_clone().unwrap());
         let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
-        // Ours must go, or the program's end is never seen.
+        // Our copy of the terminal must be closed, or we never see the program end.
         drop((command, terminal));
         let keyboard = File::from(master);
         let mut screen = keyboard.try_clone().unwrap();
@@ -55,7 +55,7 @@ impl OnTerminal {
         Self { child, keyboard, shown, seen: String::new() }
     }
 
-    /// Waits until this is on the screen.
+    /// Waits until this text is on the screen.
     pub fn expect(&mut self, text: &str) -> &mut Self {
         while !self.seen.contains(text) {
             let more = self.shown.recv_timeout(LIMIT);
@@ -70,14 +70,14 @@ impl OnTerminal {
         self
     }
 
-    /// What Ctrl-C does.
+    /// Sends Ctrl-C.
     pub fn interrupt(&mut self) -> &mut Self {
         let id = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
         self
     }
 
-    /// Waits for the end. What was shown is all in stdout.
+    /// Waits for the end. Everything that was shown is in stdout.
     pub fn end(mut self) -> Run {
         while let Ok(more) = self.shown.recv_timeout(LIMIT) {
             self.seen += &String::from_utf8_lossy(&more);

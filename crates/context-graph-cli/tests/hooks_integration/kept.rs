@@ -1,4 +1,4 @@
-//! Lists, exports, and what is removed.
+//! Lists, exports and removals.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn an_export_whose_end_is_missing_is_refused_and_replaces_nothing() {
     assert_eq!(there.send(&["session", "import", "-", "--replace"], &first_lines).code, 1);
     assert_eq!(there.run(&["session", "export", "s"]).stdout, exported);
 
-    // An export of a version that did not count its records is taken in, with a word about it.
+    // An export without a count of records is imported with a notice.
     let mut lines = exported.splitn(2, '\n');
     let mut head: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
     head.as_object_mut().unwrap().remove("records");

@@ -1,4 +1,4 @@
-//! How a session begins, goes on and ends.
+//! How a session begins, continues and ends.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Where sessions are kept, and apart from which.
+//! Where sessions are kept, and which sessions do not see each other.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the model and the user are told of a session.
+//! What the model and the user are told about a session.
 
 use serde_json::{Value, json};
 
@@ -65,10 +65,10 @@ const ELSEWHERE: [&str; 14] = [
     "vault kv get secret/billing/stripe",
 ];
 
-/// So many calls have much in common with the prompt: a session is settled then, and drift is told of.
+/// After this many calls that fit the prompt, a session is settled, and drift is reported.
 const ON: usize = 44;
 
-/// Calls that have much in common with a prompt about the parser, then some that have nothing.
+/// Calls that fit a prompt about the parser, then some that do not.
 fn drift(place: &Place, session: &str) -> Vec<Value> {
     prompt(place, session, "fix operator precedence in the expression parser in src/parser/expression.rs");
     let on = ["cargo test parser precedence", "grep -n precedence src/parser/expression.rs"];
@@ -136,7 +136,7 @@ fn the_end_keeps_what_the_session_had_become() {
     assert_eq!(ended["kuramoto_phases"], live["kuramoto_phases"]);
     let ic = ended["cross_session_ic"].as_f64().unwrap();
     assert!(ic > 0.0 && ic < 1.0, "{ic}");
-    // Both did the same work, so they have their words and files in common.
+    // Both did the same work, so they share words and files.
     let likeness = show(&place, "s")["likeness"].as_f64().unwrap();
     assert!(likeness > 0.9, "{likeness}");
 }

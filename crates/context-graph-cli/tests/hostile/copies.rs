@@ -1,4 +1,5 @@
-//! An agent that wants to trust a project's files: by a copy of the program under another name, and by what runs unseen.
+//! An agent that tries to trust a project's files itself: with a renamed copy of the program, and with
+//! scripts that the guard cannot see into.
 
 use std::fs;
 use std::io::Read as _;
@@ -12,7 +13,7 @@ fn a_copy_of_the_program_is_the_program_whatever_it_is_called() {
     let place = Place::new();
     let program = env!("CARGO_BIN_EXE_context-graph");
     let at = |name: &str| place.project().join(name);
-    // A build for tests has well over a hundred megabytes: writing them delays every hook of the tests beside this one.
+    // A test build has over a hundred megabytes. Writing all of it would delay the hooks of other tests.
     let mut start = Vec::new();
     fs::File::open(program).unwrap().take(1 << 20).read_to_end(&mut start).unwrap();
     fs::write(at("copied"), &start).unwrap();
@@ -42,7 +43,7 @@ fn what_an_agent_runs_cannot_trust() {
         assert!(String::from_utf8_lossy(&output.stderr).contains("agents cannot trust"), "{output:?}");
     }
     assert!(place.run(&["trust", "--list"]).stdout.contains("no project is trusted"));
-    // It may look.
+    // Reading is allowed.
     for args in [&["trust", "--dry-run"][..], &["trust", "--list"]] {
         let output = place.command(args).env("CLAUDECODE", "1").output().unwrap();
         assert!(output.status.success(), "{args:?} {output:?}");
@@ -50,7 +51,8 @@ fn what_an_agent_runs_cannot_trust() {
     place.trust();
 }
 
-/// A script takes the client's mark out of its environment: what the script itself was started with still bears it.
+/// A script removes the client's mark from its environment, but the mark is still in what the script was
+/// started with.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_script_of_an_agent_runs_cannot_trust_either() {

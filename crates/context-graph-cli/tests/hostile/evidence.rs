@@ -1,4 +1,4 @@
-//! An agent that went astray removes its traces: `audit verify` misses them.
+//! A misbehaving agent removes its traces: `audit verify` notices.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn is_missed(place: &Place, word: &str) {
     }
 }
 
-/// One session that is over, and one at work with a turn behind it.
+/// One finished session, and one running session with a completed turn.
 fn worked_in() -> Place {
     let place = Place::new();
     whole_session(&place, "over");
@@ -35,7 +35,7 @@ fn the_journal_of_an_open_session_is_missed() {
     let place = worked_in();
     fs::remove_file(state(&place).join("live/open.journal")).unwrap();
     is_missed(&place, "open");
-    // Also when a new one stands in its place.
+    // Also if there is a new one in its place.
     hook(&place, &bash("open", "ls")).succeeded();
     is_missed(&place, "open");
 }
@@ -83,7 +83,7 @@ fn heads_that_were_emptied_cut_or_removed_are_missed() {
     is_missed(&place, "heads");
     fs::write(&file, text).unwrap();
     assert_eq!(verify(&place).code, 0);
-    // The user's own copy of the heads, where one is wanted.
+    // The user's own copy of the heads, if there is one.
     let own = place.project().parent().unwrap().join("home/heads.jsonl");
     fs::write(&own, "").unwrap();
     let run = place.run(&["audit", "verify", "--heads", own.to_str().unwrap()]);
@@ -105,7 +105,8 @@ fn an_entry_that_was_taken_out_of_an_open_journal_is_missed() {
     is_missed(&place, "journal");
 }
 
-/// A turn in which all state is put back to what it was a moment before, as `git stash` and a backup can do, and then goes on.
+/// All state is put back to an earlier moment of the same turn, as with `git stash` or a backup, and the
+/// session continues.
 #[test]
 fn a_turn_that_was_put_back_to_an_earlier_moment_of_its_own_is_missed() {
     let place = worked_in();
@@ -119,7 +120,7 @@ fn a_turn_that_was_put_back_to_an_earlier_moment_of_its_own_is_missed() {
         copy(&kept.join(part), &state(&place).join(part));
     }
     is_missed(&place, "open");
-    // Whatever comes after does not cover it up, by being longer than what is gone either.
+    // Later events do not hide it, even if they are longer than what is gone.
     hook(&place, &bash("open", &format!("echo {}", "a longer one ".repeat(40)))).succeeded();
     hook(&place, &stop("open"));
     is_missed(&place, "put back");
@@ -147,7 +148,7 @@ fn live_files_that_were_removed_within_a_turn_are_missed_when_it_has_ended() {
     }
 }
 
-/// Without an earlier copy of anything: the journal is cut, and what tells how far it had come is removed or emptied.
+/// Without an earlier copy: the journal is cut, and the file with its last position is removed or emptied.
 #[test]
 fn a_journal_that_was_cut_with_its_reached_position_is_missed() {
     for empties in [false, true] {
@@ -217,7 +218,7 @@ fn private(place: &Place) -> std::path::PathBuf {
     place.home().join(".config/context-graph/private")
 }
 
-/// Doctor says it too, and once the user says that it is known, neither does any more.
+/// Doctor reports it too. Once the user has acknowledged it, neither reports it again.
 #[track_caller]
 fn is_told_until_acknowledged(place: &Place) {
     let run = place.run(&["doctor"]);
@@ -225,7 +226,7 @@ fn is_told_until_acknowledged(place: &Place) {
     let run = place.run(&["audit", "verify", "--acknowledge"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(verify(place).code, 0, "{:?}", verify(place));
-    // What comes after is missed again.
+    // Later losses are noticed again.
     whole_session(place, "after");
     assert_eq!(verify(place).code, 0, "{:?}", verify(place));
     fs::remove_dir_all(state(place)).unwrap();
@@ -239,7 +240,7 @@ fn the_whole_folder_is_missed() {
     let run = place.run(&["doctor"]);
     assert!(run.stdout.contains("is gone, with all that it held"), "{run:?}");
     is_missed(&place, "removed");
-    // Also once hooks have made a new one.
+    // Also after hooks have created a new one.
     let place = worked_in();
     fs::remove_dir_all(state(&place)).unwrap();
     hook(&place, &start("next")).succeeded();
@@ -272,7 +273,7 @@ fn the_secret_is_missed() {
     is_missed(&place, "secret");
     let run = place.run(&["doctor"]);
     assert!(run.code == 1 && run.stdout.contains("secret"), "{run:?}");
-    // Acknowledged, and the rest of it removed.
+    // Acknowledged, and then the rest is removed.
     place.run(&["audit", "verify", "--acknowledge"]);
     is_missed(&place, "remove it once you know");
     fs::remove_dir_all(aside(&place)).unwrap();

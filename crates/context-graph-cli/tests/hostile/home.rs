@@ -1,4 +1,5 @@
-//! Whose the user's own folder is: settings that come with a checkout can say where it is, and others may write to it.
+//! Who owns the user's folder: settings in a checkout can name another place for it, and others may be able
+//! to write to it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -10,7 +11,7 @@ use crate::stage::*;
 const LOOSE: &str =
     "[guards.destructive-files]\nenabled = false\n\n[guards.destructive-system]\nenabled = false\n";
 
-/// What is decided about a call that must never pass, with this in the environment.
+/// The decision about a call that must never pass, with these variables in the environment.
 fn decided(place: &Place, root: &Path, variables: &[(&str, &Path)]) -> String {
     let mut command = place.command(&["hooks", "event"]);
     command.env("CLAUDE_PROJECT_DIR", root).current_dir(root).envs(variables.iter().copied());
@@ -44,14 +45,14 @@ fn a_configuration_folder_that_came_with_the_repository_loosens_nothing() {
         &[("HOME", Path::new("/")), ("XDG_CONFIG_HOME", by_cwd)],
     ] {
         assert_eq!(decided(&place, &app, variables), "deny", "{variables:?}");
-        // Nor does the project lie there for the user to be trusted.
+        // The private folder is not created there either.
         let mut command = place.command(&["trust", "--list"]);
         command.env("CLAUDE_PROJECT_DIR", &app).current_dir(&app).envs(variables.iter().copied());
         send(command, b"");
         assert!(!cfg.join("context-graph/private").exists(), "{variables:?}");
         assert!(!home.join(".config/context-graph/private").exists(), "{variables:?}");
     }
-    // A folder of the user's outside is the user's.
+    // A folder of the user outside the project does count.
     let own = place.home().join(".config/context-graph");
     fs::create_dir_all(&own).unwrap();
     fs::write(own.join("policy.toml"), LOOSE).unwrap();
@@ -88,7 +89,7 @@ fn a_policy_of_another_users_in_place_of_ones_own_loosens_nothing() {
         format!("{LOOSE}[[actions]]\nname = \"x\"\nevent = \"Stop\"\ncommand = \"touch ran\"\n"),
     )
     .unwrap();
-    // Only root can give a file to somebody else.
+    // Only root can change the owner of a file.
     if std::os::unix::fs::chown(&file, Some(12345), Some(12345)).is_err() {
         return;
     }
@@ -118,7 +119,7 @@ fn a_call_that_is_kept_off_the_record_is_told_of() {
         send(command, bash("s", "ls").as_bytes())
     };
     ask().succeeded();
-    // What makes the folder above a repository makes all that lies there a part of it.
+    // A `.git` in the folder above makes everything below it part of a repository.
     fs::write(place.home().join(".git"), "").unwrap();
     for _ in 0..2 {
         let run = ask();

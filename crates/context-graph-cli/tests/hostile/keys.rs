@@ -1,4 +1,4 @@
-//! Keys that a tool shows behind a margin: none of their lines is remembered.
+//! Keys that a tool prints with line numbers or other margins: no line of them is stored.
 
 use crate::common::Place;
 use crate::stage::*;

@@ -1,4 +1,4 @@
-//! Links, pipes and devices in the places where we write and read.
+//! Links, pipes and devices where we read and write.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::common::Place;
 use crate::stage::*;
 
-/// A file and a folder of the user's that no repository may reach.
+/// A file and a folder of the user that no repository may reach.
 struct Victim {
     file: PathBuf,
     folder: PathBuf,
@@ -30,7 +30,7 @@ impl Victim {
     }
 }
 
-/// Plays all that writes, and does not care how it ends.
+/// Runs everything that writes, and ignores how it ends.
 fn work_in(place: &Place) {
     for event in [start("s"), prompt("s", "hi"), bash("s", "ls"), stop("s"), end("s"), start("id_ed25519")] {
         hook(place, &event);
@@ -52,7 +52,7 @@ fn work_in(place: &Place) {
     }
 }
 
-/// What may be in a state folder at any time.
+/// The names that may exist in a state folder.
 const STATE: [&str; 15] = [
     ".gitignore",
     "mark",
@@ -71,7 +71,7 @@ const STATE: [&str; 15] = [
     "install/settings.local.json.undo",
 ];
 
-/// What may be in the database's folder.
+/// The names that may exist in the database's folder.
 const DATABASE: [&str; 6] = [
     "data/lock.mdb",
     "data/data.mdb",
@@ -81,7 +81,8 @@ const DATABASE: [&str; 6] = [
     "index/lock",
 ];
 
-/// Puts a link of each of these names into the state folder, of a project that was worked in or not, and works on.
+/// Puts a link with each of these names into the state folder, of a used or a new project, and continues
+/// working.
 fn lead_nowhere(names: impl IntoIterator<Item = &'static str>, is_worked_in: bool) {
     for name in names {
         for to_folder in [false, true] {
@@ -149,7 +150,7 @@ fn settings_that_are_a_link_out_of_the_project_are_not_edited() {
         assert!(run.stderr.contains("remove the link"), "{run:?}");
         assert_eq!(fs::read_to_string(&theirs).unwrap(), "{\"auths\": {}}\n");
     }
-    // Nor by a link in place of the folder, or one to a file that is not there.
+    // The same for a link in place of the folder, and for a link to a missing file.
     for (link, target) in [(".claude", ".docker"), (".claude/settings.local.json", "new.json")] {
         let place = Place::new();
         let home = place.project().parent().unwrap().join("home");
@@ -213,7 +214,8 @@ fn doctor_runs_nothing_that_a_project_names() {
     }
 }
 
-/// Through a link the folder that everything is kept in could be anywhere: nothing is kept then, and nobody goes on unasked.
+/// If the state folder is a link, it could lead anywhere. Then nothing is stored, and every call is asked
+/// about.
 #[test]
 fn a_state_folder_that_is_a_link_is_asked_about_and_told_of() {
     let place = Place::new();

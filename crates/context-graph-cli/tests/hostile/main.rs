@@ -1,4 +1,4 @@
-//! Repositories that mean harm: each is built here, worked in through the real binary, and must not get its way.
+//! Hostile repositories: each is built here, used through the real binary, and must not succeed.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What the tests of this program share.
+//! Helpers for these tests.
 
 use std::path::{Path, PathBuf};
 
@@ -43,14 +43,14 @@ pub(crate) fn hook(place: &Place, event: &str) -> Run {
     place.send(&["hooks", "event"], event)
 }
 
-/// A session from its start to its end, with the words that a repository wants the next model to read.
+/// A session from start to end, with words that a repository wants the next model to read.
 pub(crate) fn whole_session(place: &Place, session: &str) {
     for event in [start(session), prompt(session, SECRET_WORDS), stop(session), end(session)] {
         hook(place, &event).succeeded();
     }
 }
 
-/// The same without an end, as if it were at work still.
+/// The same without an end, as if it were still running.
 pub(crate) fn open_session(place: &Place, session: &str) {
     for event in [start(session), prompt(session, SECRET_WORDS)] {
         hook(place, &event).succeeded();

@@ -1,4 +1,4 @@
-//! State that came with a checkout, or was put in by git later: it is not believed.
+//! State from a checkout, or added by git later, is not accepted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use crate::common::Place;
 use crate::stage::*;
 
-/// A project into which somebody else's state was cloned.
+/// A project that was cloned with somebody else's state.
 fn cloned(make: impl Fn(&Place)) -> Place {
     let attacker = Place::new();
     make(&attacker);
@@ -24,7 +24,7 @@ fn a_cloned_store_says_nothing_to_the_model_and_is_moved_aside_untouched() {
     assert!(!run.stdout.contains("approved") && !run.stdout.contains("theirs"), "{run:?}");
     assert!(run.json()["error"].as_str().unwrap().contains("maintain --adopt"), "{run:?}");
     assert_eq!(names(&aside(&victim).join("data")), before, "as it was");
-    // Told once, and work goes on.
+    // It is reported once, and the work continues.
     assert_eq!(hook(&victim, &prompt("mine", "hello")).succeeded().get("notices"), None);
     hook(&victim, &stop("mine")).succeeded();
     hook(&victim, &end("mine")).succeeded();
@@ -89,7 +89,7 @@ fn journals_and_caches_that_git_puts_into_a_marked_folder_are_not_believed() {
 
 #[test]
 fn a_mark_of_another_place_is_no_mark_here() {
-    // Even one's own: the repository may have had it from a backup.
+    // Not even the user's own: the repository may have it from a backup.
     let place = Place::new();
     whole_session(&place, "s");
     let copied = place.project().parent().unwrap().join("copied");
@@ -132,7 +132,7 @@ fn without_a_home_in_the_environment_the_accounts_own_counts_and_a_secret_in_the
     let run = crate::common::send(command, start("s").as_bytes());
     assert!(run.json()["error"].as_str().unwrap().contains("inside of the project"), "{run:?}");
     assert!(!place.project().join("config").exists());
-    // The decision about a call stands all the same.
+    // The decision about a call still stands.
     let mut command = place.command(&["hooks", "event"]);
     command.env("XDG_CONFIG_HOME", place.project().join("config"));
     let run = crate::common::send(command, bash("s", "rm -rf /usr").as_bytes());
@@ -180,7 +180,7 @@ fn a_database_that_git_puts_into_a_marked_folder_is_not_believed() {
     assert!(!run.stdout.contains("approved"), "{run:?}");
 }
 
-/// Has the rows of a database say that they are of the victim's project.
+/// Changes the rows of a database so that they seem to belong to the victim's project.
 fn rename_project(victim: &Place, attacker: &Place) {
     let connection = rusqlite::Connection::open(state(victim).join("data/context-graph.db")).unwrap();
     let (to, from) = (victim.project(), attacker.project());
@@ -201,7 +201,7 @@ fn a_folder_of_another_user_further_up_decides_nothing() {
     let theirs = above.join(".context-graph");
     fs::create_dir(&theirs).unwrap();
     fs::write(theirs.join("policy.toml"), "[guards.destructive-files]\nenabled = false\n").unwrap();
-    // Only root can give a folder to somebody else.
+    // Only root can change the owner of a folder.
     if std::os::unix::fs::chown(&theirs, Some(12345), Some(12345)).is_err() {
         return;
     }
@@ -211,7 +211,7 @@ fn a_folder_of_another_user_further_up_decides_nothing() {
     assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{run:?}");
     assert_eq!(names(&theirs), ["policy.toml"], "nothing is written there");
     assert!(project.join(".context-graph").is_dir());
-    // Nor is it used where it is the project's own.
+    // It is not used either if it is the project's own state folder.
     let run = hook(&place, &prompt("s", "hi"));
     assert!(run.failed("storage").contains("another user"), "{run:?}");
 }
@@ -236,7 +236,7 @@ fn a_folder_that_somebody_names_for_the_state_and_that_is_not_ours_stays_as_it_i
         assert_ne!(place.run(verb).code, 0, "{verb:?}");
     }
     assert_eq!(names(&theirs), before);
-    // One that is empty is taken, and then ours.
+    // An empty folder is accepted, and becomes ours.
     let own = place.home().join("own");
     fs::create_dir(&own).unwrap();
     for event in [start("s"), stop("s")] {

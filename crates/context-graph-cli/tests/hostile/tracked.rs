@@ -1,4 +1,4 @@
-//! Repositories that track paths below our folder: what is remembered is not published.
+//! Repositories that track paths below our folder: our data is not published.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn git(at: &Path, args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// An upstream repository with these files, and a project that is a clone of it.
+/// An upstream repository with these files, and a project cloned from it.
 fn cloned(files: &[(&str, &str)]) -> (Place, std::path::PathBuf) {
     let place = Place::new();
     let upstream = place.home().join("upstream");
@@ -48,7 +48,7 @@ fn work(place: &Place, session: &str) {
     }
 }
 
-/// Whether anything that was remembered is in what is committed: all that git has of our folder holds nothing of ours.
+/// Checks that no commit contains our data: the files that git has below our folder are not ours.
 #[track_caller]
 fn is_not_published(place: &Place) {
     let names = git(&place.project(), &["ls-tree", "-r", "--name-only", "HEAD"]);
@@ -88,7 +88,7 @@ fn state_whose_path_the_repository_tracks_is_put_where_git_does_not_take_it() {
         git(&place.project(), &["add", "-A"]);
         git(&place.project(), &["commit", "-q", "--allow-empty", "-m", "mine"]);
         is_not_published(&place);
-        // It is remembered all the same, and can be asked about.
+        // It is still recorded, and can be queried.
         let list = place.run(&["session", "list"]);
         assert!(list.stdout.contains(" s ") || list.stdout.contains("s  "), "{list:?}");
         let run = place.run(&["audit", "verify"]);

@@ -1,4 +1,4 @@
-//! Pipes and endless devices where a verb of the user's reads a file that came with a project: none is waited for.
+//! Pipes and endless devices in place of a project's files: no command waits for them.
 
 use std::fs;
 use std::io::Read as _;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use crate::common::Place;
 use crate::stage::*;
 
-/// Longer than any of these verbs takes on a busy machine.
+/// Longer than any of these commands takes on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Puts something in the place of a file that gives no end.
+/// Puts an endless file there: a pipe or a device.
 fn put_endless(path: &Path, is_pipe: bool) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let _ = fs::remove_file(path);
@@ -24,7 +24,7 @@ fn put_endless(path: &Path, is_pipe: bool) {
     }
 }
 
-/// Runs a verb that must come to an end by itself, in little memory.
+/// Runs a command that must end by itself, with little memory.
 #[track_caller]
 fn ends(place: &Place, verb: &[&str]) {
     let mut command = place.command(verb);

@@ -1,4 +1,4 @@
-//! Verbs of the user's that write into a project, or from one: a link that came with it leads nowhere.
+//! Commands that write into a project or out of it: a link from the repository leads nowhere.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use crate::common::Place;
 use crate::stage::*;
 
-/// A folder of the user's beside the project, with a file in it.
+/// A folder of the user beside the project, with a file in it.
 fn victim(place: &Place) -> std::path::PathBuf {
     let folder = place.home().join("mine");
     fs::create_dir(&folder).unwrap();
@@ -120,7 +120,7 @@ fn an_edited_note_of_an_installation_writes_nothing_into_the_settings() {
     assert_eq!(place.run(&["init", "--yes"]).code, 0);
     let note = state(&place).join("install/settings.local.json.undo");
     let text = fs::read_to_string(&note).unwrap();
-    // The fingerprint of what is to come out is nobody's secret, so it would be made to fit.
+    // The fingerprint is not secret, so an attacker can compute a matching one.
     let theirs =
         "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"touch /tmp/x\"}]}]}}";
     let now = fs::read_to_string(&settings).unwrap();

@@ -1,4 +1,4 @@
-//! How input arrives: late, not at all, or in the form that the answer then names.
+//! How input arrives: late, not at all, or in a form that the error message suggests.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use crate::common::{Place, Run};
 use crate::envelope;
 use crate::results::{done, post};
 
-/// What comes of a call whose sender begins so and then falls silent.
+/// The answer for a call whose sender begins like this and then stops sending.
 fn stalled(beginning: &str) -> Run {
     let place = Place::new();
     let mut child = place.command(&["hooks", "event"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -75,7 +75,7 @@ fn what_is_said_names_the_form_that_was_sent_and_counts_in_words() {
     assert!(entries.contains("Glob") && !entries.contains("null"), "{entries}");
 }
 
-/// By type, so that nothing but the types themselves can satisfy it.
+/// Uses the types themselves, so that nothing else can make it compile.
 #[test]
 fn the_types_of_the_contract_are_where_the_specification_looks_for_them() {
     use context_graph_cli::commands::hooks::{

@@ -1,4 +1,4 @@
-//! The conversation before a prompt: kept without its secrets, and evidence of the purpose.
+//! The conversation before a prompt: stored without its secrets, and used as evidence of the purpose.
 
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ fn what_the_user_asked_for_before_is_the_purpose_of_a_prompt_that_goes_on() {
     assert!(!told.contains("shall I"), "{told}");
     let why = place.run(&["session", "show", "s", "--explain"]).stdout;
     assert!(why.contains("the purpose: \"mend the zebrafish importer\""), "{why}");
-    // A conversation that is given again says nothing new.
+    // Sending the same conversation again adds nothing.
     place.send(&["hooks", "prompt-submit"], &prompt).succeeded();
     let again = place.run(&["consciousness", "inject", "s"]).stdout;
     assert_eq!(again.matches("only the tokenizer").count(), 1, "{again}");

@@ -1,5 +1,5 @@
-//! Every input that is accepted does what it says: flags, envelope fields and the specification's own scripts; and every
-//! reader says the same of it afterwards.
+//! Every accepted input has an effect: flags, envelope fields and the specification's own scripts.
+//! Afterwards, all commands report the same about it.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Every reader says the same of calls, links and what could not be decided.
+//! All commands report the same about calls, links and what could not be decided.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn result(id: &str, success: bool) -> String {
     .to_string()
 }
 
-/// Calls, failures and interrupted ones as each reader tells them; all must say the same.
+/// Calls, failures and interruptions from each command; all must agree.
 fn told(place: &Place) -> [u64; 3] {
     let of = |counters: &Value| {
         ["calls", "calls_failed", "calls_interrupted"].map(|key| counters[key].as_u64().unwrap())
@@ -65,7 +65,7 @@ fn a_result_that_comes_again_is_one_call_for_every_reader() {
     assert_eq!(told(&place), [1, 1, 0]);
     place.send(&["hooks", "event"], result("other", true)).succeeded();
     assert_eq!(told(&place), [2, 1, 0]);
-    // What is said last of a call holds.
+    // The last report about a call counts.
     place.send(&["hooks", "event"], result("same", true)).succeeded();
     place.send(&["hooks", "event"], result("other", false)).succeeded();
     assert_eq!(told(&place), [2, 1, 0]);

@@ -1,4 +1,4 @@
-//! What became of a call: said by flags, by the envelope or by the client, and the same for every reader.
+//! The outcome of a call: given by flags, by the envelope or by the client, and the same for all commands.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub(crate) fn post(place: &Place, more: &[&str], event: &str) -> Run {
     place.send(&[&["hooks", "post-tool", "--stdin"], more].concat(), event)
 }
 
-/// One failed call, told in different ways, is a failure for every reader.
+/// One failed call, reported in different ways, is a failure for all commands.
 fn is_one_failure(place: &Place, why: &str) {
     let shown = show(place);
     assert_eq!(shown["counters"]["calls_failed"], 1, "{why}: {shown}");
@@ -90,13 +90,13 @@ fn a_success_that_stdin_contradicts_is_refused() {
         let error = run.failed("validation");
         assert!(error.contains("--success"), "{error}");
     }
-    // An empty flag says nothing, and one that agrees adds nothing.
+    // An empty flag says nothing, and one that agrees changes nothing.
     for flag in ["", "false"] {
         place
             .send(&["hooks", "post-tool", "--success", flag], envelope("post_tool_use", &failed))
             .succeeded();
     }
-    // What was refused is on record all the same, as stdin told it.
+    // The refused events are still recorded, as stdin reported them.
     assert_eq!(show(&place)["counters"]["calls_failed"], 3);
     assert_eq!(show(&place)["counters"]["calls_succeeded"], 1);
 }
@@ -167,7 +167,8 @@ fn a_flag_that_stdin_contradicts_is_an_error_and_the_call_is_on_record_as_stdin_
 
 #[test]
 fn the_specifications_script_does_not_lose_a_call_that_failed_in_its_response() {
-    // Section 5.3, word for word but for `jq`, which may not be there: `.payload.data.error == null` is true here.
+    // The specification's script word for word, except for `jq`, which may be missing: `.payload.data.error
+    // == null` is true here.
     let place = Place::new();
     let run = place.send(
         &[

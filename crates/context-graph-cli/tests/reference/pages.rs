@@ -1,4 +1,4 @@
-//! The pages of the manual that are generated: commands, configuration, rules, programs, events.
+//! The generated pages of the manual: commands, configuration, rules, programs, events.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ fn said(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The help of a verb, and of all below it.
+/// The help of a command and all its subcommands.
 fn help(words: &[&str], page: &mut String) {
     let text = said(&[words, &["--help"]].concat());
     let title = if words.is_empty() { String::new() } else { format!(" {}", words.join(" ")) };

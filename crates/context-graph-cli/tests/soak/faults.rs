@@ -1,5 +1,5 @@
-//! A disk that fills up and turns read-only now and then, where the right to mount one is given; else a folder that loses
-//! its permissions.
+//! A disk that sometimes is full or read-only, if we may mount one; otherwise a folder that loses its
+//! permissions.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -33,7 +33,7 @@ impl Disk {
         &self.project
     }
 
-    /// Makes trouble now and then until it is over.
+    /// Causes faults from time to time until the end.
     pub(crate) fn misbehave(&self, over: &AtomicBool) {
         let mut chance = Chance::new(99);
         while !over.load(Ordering::Relaxed) {
@@ -53,7 +53,7 @@ impl Disk {
         }
         let ballast = self.project.join("ballast");
         let mut file = fs::File::create(&ballast).unwrap();
-        // Until it takes no more.
+        // Until the disk is full.
         let _ = std::io::copy(&mut std::io::repeat(1), &mut file);
         self.filled.fetch_add(1, Ordering::Relaxed);
         std::thread::sleep(lasts);
@@ -63,7 +63,7 @@ impl Disk {
     fn turn_read_only(&self, lasts: Duration) {
         let disk = self.folder.path().join("disk");
         let state = self.project.join(".context-graph/live");
-        // Refused while a file is open for writing, which is as good as not tried.
+        // It is refused while a file is open for writing; that does no harm.
         let done = if self.mounted {
             mount(&["-o", "remount,ro", disk.to_str().unwrap()])
         } else {
@@ -76,7 +76,7 @@ impl Disk {
         self.behave();
     }
 
-    /// Everything works again.
+    /// Ends all faults.
     pub(crate) fn behave(&self) {
         let disk = self.folder.path().join("disk");
         if self.mounted {

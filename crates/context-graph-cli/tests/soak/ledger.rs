@@ -1,4 +1,4 @@
-//! What became of each event, and whether the record agrees.
+//! What happened to each event, and whether the records agree.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -9,18 +9,18 @@ use serde_json::Value;
 use crate::binary;
 use crate::sender::Event;
 
-/// What the sender saw of an event.
+/// What the sender saw.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fate {
-    /// The answer said that it was taken in.
+    /// The answer said that the event was recorded.
     Acknowledged,
     /// The answer said that it was not, with this exit code and reason.
     Refused(i32, String),
-    /// The answer was not listened to.
+    /// Nobody read the answer.
     Unheard,
-    /// There was no answer, or not all of it.
+    /// There was no answer, or only a part of it.
     Lost(String),
-    /// The answer told of a panic.
+    /// The answer reported a panic.
     Panicked(String),
 }
 
@@ -34,7 +34,7 @@ impl Ledger {
         self.sent.insert(event.mark, (event.session, fate));
     }
 
-    /// How many events had which fate.
+    /// How many events had each fate.
     pub(crate) fn told(&self) -> String {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for (_, fate) in self.sent.values() {
@@ -44,7 +44,7 @@ impl Ledger {
         lines.join("\n")
     }
 
-    /// Compares with the record.
+    /// Compares with the records.
     pub(crate) fn settle(&self, project: &Path) {
         let mut panics = self.sent.values().filter(|(_, fate)| matches!(fate, Fate::Panicked(_)));
         assert_eq!(panics.next(), None, "a process panicked");
@@ -68,7 +68,7 @@ impl Ledger {
             for line in lines {
                 own += 1;
                 let payload = line["record"]["payload"].as_str().unwrap();
-                // A dream is an entry of our own.
+                // Records without a mark are our own, such as a dream.
                 if let Some(at) = payload.find("mark-") {
                     *found.entry(payload[at..at + "mark-00000000-".len()].to_owned()).or_default() += 1;
                 }

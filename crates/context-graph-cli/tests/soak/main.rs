@@ -1,5 +1,5 @@
-//! Endurance: many writers, real processes, and everything that can go wrong around them at once. Afterwards the record
-//! must agree with what was acknowledged, to the record.
+//! Endurance: many writers, real processes, and every kind of fault at once. Afterwards the records must
+//! agree exactly with what was acknowledged.
 //!
 //! The short form runs with the other tests. The long one:
 //!
@@ -32,7 +32,7 @@ use chance::Chance;
 use ledger::{Fate, Ledger};
 
 const WRITERS: u64 = 8;
-/// Sessions that all writers write to, beside one of their own each.
+/// Sessions that all writers share; each writer also has its own.
 const SHARED: u64 = 4;
 
 #[test]
@@ -67,7 +67,7 @@ fn what_was_acknowledged_is_on_record_once_whatever_happened() {
     ledger.settle(place.project());
 }
 
-/// Sends events until all are sent, each with something that may happen to it.
+/// Sends events until all are sent, each with a possible fault.
 fn write(writer: u64, events: u64, next: &AtomicU64, ledger: &Mutex<Ledger>, project: &Path) {
     let mut chance = Chance::new(writer + 1);
     loop {
@@ -85,7 +85,7 @@ fn write(writer: u64, events: u64, next: &AtomicU64, ledger: &Mutex<Ledger>, pro
     }
 }
 
-/// The binary, with nothing around it but the project.
+/// The binary, with no environment but the project.
 fn binary(project: &Path, args: &[&str]) -> Command {
     let own = || env!("CARGO_BIN_EXE_context-graph").into();
     let mut command = Command::new(std::env::var_os("SOAK_BINARY").unwrap_or_else(own));
@@ -93,12 +93,12 @@ fn binary(project: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Whether an answer says that the event was taken in.
+/// Whether an answer says that the event was recorded.
 fn acknowledged(code: Option<i32>, stdout: &str) -> Fate {
     let answer: Option<serde_json::Value> = serde_json::from_str(stdout).ok();
     match (code, answer) {
         (Some(0), Some(answer)) if answer["success"] == true => Fate::Acknowledged,
-        // Before a compaction the answer is plain text or nothing.
+        // Before a compaction, the answer is plain text or empty.
         (Some(0), None) => Fate::Acknowledged,
         (Some(code), Some(answer)) => {
             Fate::Refused(code, answer["error_code"].as_str().unwrap_or("none").to_owned())

@@ -1,4 +1,4 @@
-//! Sending one event as the client does, and what may happen to the process meanwhile.
+//! Sends one event as the client does, with faults that may hit the process.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::chance::Chance;
 use crate::ledger::Fate;
 use crate::{acknowledged, binary};
 
-/// An event, and the mark by which it is found again.
+/// An event, and the mark that identifies it.
 pub(crate) struct Event {
     pub(crate) mark: String,
     pub(crate) session: String,
@@ -20,7 +20,7 @@ pub(crate) struct Event {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// One event of the mix that a session consists of.
+/// One event of a typical session.
 pub(crate) fn event(number: u64, session: &str, chance: &mut Chance) -> Event {
     let mark = format!("mark-{number:08}-");
     let base =
@@ -48,7 +48,7 @@ pub(crate) fn event(number: u64, session: &str, chance: &mut Chance) -> Event {
     Event { mark, session: session.to_owned(), command: "event", bytes: payload.to_string().into_bytes() }
 }
 
-/// An event whose clock was set back, by up to a year.
+/// An event whose clock was set back by up to a year.
 fn from_the_past(mark: String, session: &str, chance: &mut Chance) -> Event {
     let timestamp_ms = 1_795_000_000_000 - chance.below(31_536_000_000);
     let envelope = json!({"hook_type": "user_prompt_submit", "session_id": session, "timestamp_ms": timestamp_ms,
@@ -61,7 +61,7 @@ fn from_the_past(mark: String, session: &str, chance: &mut Chance) -> Event {
     }
 }
 
-/// Sends the event to a process of its own; something may happen to it.
+/// Sends the event to a new process, with a possible fault.
 pub(crate) fn send(project: &Path, event: &Event, chance: &mut Chance) -> Fate {
     let mut command = binary(project, &["hooks", event.command, "--stdin"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -77,7 +77,7 @@ pub(crate) fn send(project: &Path, event: &Event, chance: &mut Chance) -> Fate {
             Fate::Unheard
         }
         75..85 => {
-            // The client dies half-way through.
+            // The client dies in the middle.
             give(&mut child, &event.bytes[..event.bytes.len() / 2]);
             heard(child)
         }
@@ -111,7 +111,7 @@ fn killed(mut child: Child, event: &Event, signal: Signal, chance: &mut Chance) 
     heard(child)
 }
 
-/// Stdin stays open without a word more: the budget ends it.
+/// Stdin stays open without more input: the timeout ends the hook.
 fn never_ending(mut child: Child, event: &Event) -> Fate {
     let mut stdin = child.stdin.take().unwrap();
     let _ = stdin.write_all(&event.bytes[..event.bytes.len() - 1]);
