@@ -1,4 +1,4 @@
-//! What is not taken in any more: pushes that were refused, and sessions that were forgotten.
+//! What is no longer accepted: refused pushes, and forgotten sessions.
 
 use context_graph_storage::store::{TABLES, Tombstone};
 
@@ -9,11 +9,11 @@ use crate::members::Guest;
 use crate::schema::number;
 use crate::wire::Push;
 
-/// Refused pushes that are kept of one machine, and how much of each.
+/// How many refused pushes are kept per machine, and how much of each.
 const MOST_ASIDE: i64 = 200;
 const MOST_OF_EACH: usize = 1 << 20;
 
-/// Keeps a refused push aside: one of each kind of a session, and no more of a machine than there is room for.
+/// Keeps a refused push aside: one per session and reason, up to the limit of the machine.
 pub(crate) fn put_aside(
     pool: &Pool,
     guest: &Guest,
@@ -44,7 +44,8 @@ pub(crate) fn put_aside(
     })
 }
 
-/// Forgets a session of a machine, up to this beginning of it, and leaves a tombstone; how many records there were.
+/// Forgets a machine's session up to this ordinal and leaves a tombstone. Returns how many records there
+/// were.
 pub fn forget_by_id(
     pool: &Pool,
     tenant: i64,

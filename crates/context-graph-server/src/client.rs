@@ -1,4 +1,4 @@
-//! What a machine says to the server. Every call waits, so no hook makes one.
+//! The client that a machine uses to talk to the server. Every call blocks, so hooks make none.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -15,16 +15,16 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use crate::keys::{SigningKey, hex};
 use crate::wire::{Forget, Join, Joined, Push, Refusal, Standing};
 
-/// Why there is no answer.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The server was not reached, or the way there broke: worth another try.
+    /// The server was not reached, or the connection broke. Trying again may help.
     #[error("cannot reach {0}: {1}")]
     Away(String, String),
-    /// The server said no.
+    /// The server refused the request.
     #[error("the server refused: {0}")]
     Refused(String),
-    /// The push does not go on from what the server has.
+    /// The push does not continue the server's copy.
     #[error("the server refused the session: {} ({})", .0.message, .0.why)]
     Push(Refusal),
     /// The address or a file cannot be used.
@@ -32,7 +32,7 @@ pub enum ClientError {
     Usage(String),
 }
 
-/// A server, as one machine sees it.
+/// A connection to a server, with the token of one machine.
 pub struct Client {
     agent: Agent,
     url: String,
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Client {
 
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// The host in an address: `https://host[:port]`, nothing behind it.
+/// The host of an address: `https://host[:port]` without a path.
 fn host(url: &str) -> Option<(bool, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let name = if let Some(rest) = rest.strip_prefix('[') {
@@ -64,8 +64,9 @@ fn host(url: &str) -> Option<(bool, &str)> {
 }
 
 impl Client {
-    /// The server at this address. Without TLS only this machine itself is talked to: tokens and records would be open to
-    /// everybody on the way. `authorities` is a PEM file of those that are trusted instead of the public ones.
+    /// The server at this address. Without TLS, only the loopback is allowed, because anybody on the way
+    /// could read tokens and records. `authorities` is a PEM file with certificates to trust instead of the
+    /// public ones.
     pub fn new(url: &str, authorities: Option<&Path>, token: &str) -> Result<Self, ClientError> {
         let url = url.trim_end_matches('/');
         let (is_secure, name) = host(url).ok_or_else(|| {
@@ -89,7 +90,7 @@ impl Client {
             .proxy(None)
             .timeout_global(Some(PATIENCE))
             .build();
-        // `localhost` is the loopback without asking anybody.
+        // Resolves `localhost` without asking a name server.
         let url = if is_secure {
             url.to_owned()
         } else {
@@ -110,23 +111,23 @@ impl Client {
         self.read(self.agent.post(self.at("/v1/join")).send(&body[..]))
     }
 
-    /// Sends records; how many the server has now.
+    /// Sends records. Returns how many the server has now.
     pub fn push(&self, push: &Push) -> Result<u64, ClientError> {
         self.send("/v1/push", push)
     }
 
-    /// Asks to forget a session; how many records there were.
+    /// Asks the server to forget a session. Returns how many records there were.
     pub fn forget(&self, forget: &Forget) -> Result<u64, ClientError> {
         self.send("/v1/forget", forget)
     }
 
-    /// Where the server's copy of a session stands.
+    /// How far the server's copy of a session goes.
     pub fn standing(&self, session_id: &str) -> Result<Option<Standing>, ClientError> {
         let asked = self.agent.get(self.at("/v1/standing")).query("session", session_id);
         self.read(asked.header("authorization", self.bearer()).call())
     }
 
-    /// Where all of this machine's sessions stand on the server.
+    /// How far the server's copies of all sessions of this machine go.
     pub fn standings(&self) -> Result<Vec<Standing>, ClientError> {
         let mut all: Vec<Standing> = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! Taking records in: once, in order, and only where they go on from what is there.
+//! Stores pushed records: once, in order, and only if they continue what is already there.
 
 use context_graph_core::audit::{Entry, SessionRef, correlate};
 use context_graph_core::session::EventRecord;
@@ -13,13 +13,14 @@ use crate::schema::number;
 use crate::wire::{MAX_UNPACKED, Push};
 use crate::{aside, given, keys};
 
-/// Why a push was not taken in.
+/// Why a push was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
-    /// It is not what it says: its signature, its blocks or its head.
+    /// Its signature, its blocks or its head are not valid.
     #[error("{0}")]
     Invalid(&'static str),
-    /// It does not go on from what is there. The word says how; the number is how many records the server has.
+    /// It does not continue what is already there. The word says why; the number is how many records the
+    /// server has.
     #[error("the push does not go on from the record here: {0}")]
     Refused(&'static str, u64),
     /// The database.
@@ -33,11 +34,11 @@ impl PushError {
     }
 }
 
-/// Sessions begin no earlier than this (2020), whatever a machine's clock says, and no later than tomorrow.
+/// The earliest start of a session (2020), whatever a machine's clock says. The latest is tomorrow.
 const EARLIEST_MS: i64 = 1_577_836_800_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// The copy of a session that the server has.
+/// The server's copy of a session.
 pub(crate) struct Copy {
     pub(crate) number: i64,
     pub(crate) ordinal: u64,
@@ -47,7 +48,7 @@ pub(crate) struct Copy {
     pub(crate) settled: u64,
 }
 
-/// Takes a push in. What it gives back is how many records of the session are safe.
+/// Accepts a push. Returns how many records of the session are stored durably.
 pub fn take_in(pool: &Pool, guest: &Guest, push: &Push, now_ms: i64) -> Result<u64, PushError> {
     let (Some(machine), Ok(_)) = (guest.machine, SessionKey::new(&push.session_id)) else {
         return Err(PushError::Invalid("only a machine that has joined can push sessions"));
@@ -69,7 +70,7 @@ pub fn take_in(pool: &Pool, guest: &Guest, push: &Push, now_ms: i64) -> Result<u
     outcome
 }
 
-/// The blocks of a push, one behind the other, checked.
+/// The blocks of a push in order, checked.
 fn unpack(push: &Push) -> Result<Vec<Block>, PushError> {
     let announced: usize = push.blocks.iter().filter_map(|(_, bytes)| Block::announced(bytes)).sum();
     if announced > MAX_UNPACKED {
@@ -162,7 +163,7 @@ fn go_on(
             fresh.push((block.clone(), Some(at)));
             continue;
         }
-        // What is here already must be what leads to the rest.
+        // The records that we already have must lead to the new ones.
         let mut link = block.before;
         for packed in block.records().take_while(|packed| packed.seq <= has) {
             link = link.next(packed.seq, packed.content.tool_use_id, packed.content.bytes);
@@ -180,7 +181,7 @@ fn go_on(
     Ok(push.head.records)
 }
 
-/// What of a block comes behind so many records.
+/// The part of a block after `has` records.
 fn behind(block: &Block, has: u64, link: Chain) -> Block {
     let mut rest = Block::new(has + 1, link);
     for packed in block.records().filter(|packed| packed.seq > has) {
@@ -190,7 +191,7 @@ fn behind(block: &Block, has: u64, link: Chain) -> Block {
     rest
 }
 
-/// The chain of the server's copy behind so many records.
+/// The chain of the server's copy after this many records.
 fn link_at(
     connection: &mut dyn Connection,
     tenant: i64,
@@ -221,7 +222,7 @@ fn read(block: &Block, fallback_ms: i64, from: u64, into: &mut Vec<(u64, EventRe
     }
 }
 
-/// Rows on their way into their tables, with whose they are in front.
+/// Rows for the tables, each with its owner first.
 struct Derived {
     whose: [i64; 4],
     tables: Vec<Bulk>,
@@ -236,7 +237,7 @@ impl Rows for Derived {
     }
 }
 
-/// The columns in front of every table of rows.
+/// The first columns of every table of rows.
 pub(crate) const WHOSE: &str = "tenant, member, machine, born";
 
 fn store(
@@ -298,7 +299,7 @@ fn store(
     Ok(())
 }
 
-/// Whether something new belongs to a call that was told already.
+/// Whether a new record belongs to a call that already has a row.
 fn reaches_back(
     connection: &mut dyn Connection,
     tenant: i64,
@@ -316,7 +317,7 @@ fn reaches_back(
     }))
 }
 
-/// The records from `from` on that are here already.
+/// The stored records from `from` on.
 fn earlier(
     connection: &mut dyn Connection,
     tenant: i64,
@@ -374,7 +375,7 @@ fn about(
     Ok(())
 }
 
-/// Counts what the rows of a session say, for lists.
+/// Updates the counts of a session that lists show.
 fn count(connection: &mut dyn Connection, key: &[crate::db::Value], session: i64) -> Result<(), PushError> {
     let calls = connection.one(
         "SELECT count(*), CAST(coalesce(sum(CASE WHEN outcome = 'failure' THEN 1 ELSE 0 END), 0) AS BIGINT),

@@ -4,7 +4,7 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 
 pub use context_graph_storage::hex::{hex, unhex};
 
-/// A key that signs: a machine's, or that of the team's policy.
+/// A signing key: of a machine, or of the team's policy.
 pub struct SigningKey {
     pair: Ed25519KeyPair,
 }
@@ -16,7 +16,7 @@ impl std::fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// The key of these 32 random bytes.
+    /// The key made from these 32 random bytes.
     pub fn from_seed(seed: &[u8]) -> Option<Self> {
         Ed25519KeyPair::from_seed_unchecked(seed).ok().map(|pair| Self { pair })
     }
@@ -32,7 +32,7 @@ impl SigningKey {
     }
 }
 
-/// Whether a signature was made with the other half of this key.
+/// Whether a signature was made with the private half of this key.
 pub fn is_signed(public: &[u8], text: &[u8], signature: &[u8]) -> bool {
     UnparsedPublicKey::new(&ED25519, public).verify(text, signature).is_ok()
 }
@@ -44,12 +44,12 @@ pub fn random() -> std::io::Result<[u8; 32]> {
     Ok(bytes)
 }
 
-/// A token: 256 random bits, with what it is for in front.
+/// A token: 256 random bits, after a prefix that says what it is for.
 pub fn token(kind: &str) -> std::io::Result<String> {
     Ok(format!("{kind}_{}", hex(&random()?)))
 }
 
-/// What is stored of a token. The token is random, so one hash is enough.
+/// What is stored of a token. Tokens are random, so a single hash is enough.
 pub fn hashed(token: &str) -> Vec<u8> {
     blake3::derive_key("context-graph 1 team token", token.as_bytes()).to_vec()
 }

@@ -1,7 +1,7 @@
-//! The team server: records of many machines in PostgreSQL or SQLite, the pages over them, members, policy; and the client
-//! that machines push with.
+//! The team server: records of many machines in PostgreSQL or SQLite, pages, members and policy. Also the
+//! client that machines push with.
 //!
-//! What lives here: HTTP in, the database behind it. What may not: anything that a hook needs.
+//! This crate has HTTP and the database behind it. It must not have anything that a hook needs.
 
 mod aside;
 pub mod client;

@@ -1,4 +1,4 @@
-//! Who belongs to a team, which machines are whose, and who may see what.
+//! The members of a team, their machines, and who may see what.
 
 use crate::db::{Connection, DbError, Pool, Result, Row};
 use crate::schema::number;
@@ -8,16 +8,16 @@ use crate::{given, keys};
 /// What a member may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// Sees own sessions.
+    /// Sees their own sessions.
     Member,
-    /// Sees the team's.
+    /// Sees the team's sessions.
     Lead,
-    /// Sees the team's, and what was refused and looked at.
+    /// Sees the team's sessions, refused pushes, and who looked at whose sessions.
     Admin,
 }
 
 impl Role {
-    /// The role of this name.
+    /// The role with this name.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Member, Self::Lead, Self::Admin].into_iter().find(|role| role.as_str() == name)
     }
@@ -32,7 +32,7 @@ impl Role {
     }
 }
 
-/// Somebody who was let in.
+/// An authenticated member or machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
     /// The team.
@@ -43,13 +43,13 @@ pub struct Guest {
     pub name: String,
     /// What the member may do.
     pub role: Role,
-    /// The machine, where a machine asks.
+    /// The machine, if the token belongs to one.
     pub machine: Option<i64>,
     /// The machine's public key.
     pub public_key: Vec<u8>,
 }
 
-/// Whose token this is; none where it is nobody's any more.
+/// The owner of a token; `None` if it is not valid any more.
 pub fn of_token(pool: &Pool, token: &str, now_ms: i64) -> Result<Option<Guest>> {
     let hash = keys::hashed(token);
     pool.with(|connection| {
@@ -62,7 +62,7 @@ pub fn of_token(pool: &Pool, token: &str, now_ms: i64) -> Result<Option<Guest>> 
             given![hash.as_slice(), now_ms],
         )?;
         let Some(row) = row else { return Ok(None) };
-        // To the minute is enough to see by.
+        // A precision of one minute is enough.
         if row.int(6) < now_ms - 60_000 {
             connection.execute("UPDATE tokens SET used_ms = $1 WHERE hash = $2", given![now_ms, hash])?;
         }
@@ -81,7 +81,7 @@ fn guest(row: &Row) -> Guest {
     }
 }
 
-/// A new member, or another machine of one, is invited; the invitation, which is shown once.
+/// Invites a new member, or another machine of a member. Returns the invitation, which is shown only once.
 pub fn invite(
     pool: &Pool,
     team: &str,
@@ -128,10 +128,10 @@ fn tenant(connection: &mut dyn Connection, team: &str, now_ms: i64) -> Result<i6
     Ok(tenant)
 }
 
-/// Why a machine was not let in.
+/// Why a machine could not join.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// The invitation is not one, was used, or is too old.
+    /// The invitation does not exist, was used, or has expired.
     #[error("the invitation is not known, was used, or has expired")]
     Invitation,
     /// The key does not fit its signature, or the name is too long.
@@ -142,7 +142,7 @@ pub enum JoinError {
     Db(#[from] DbError),
 }
 
-/// Lets a machine in, once for each invitation.
+/// Adds a machine, once per invitation.
 pub fn join(pool: &Pool, asked: &Join, now_ms: i64) -> std::result::Result<Joined, JoinError> {
     let key = keys::unhex(&asked.public_key).filter(|key| key.len() == 32).ok_or(JoinError::Key)?;
     let signature = keys::unhex(&asked.signature).ok_or(JoinError::Key)?;
@@ -153,7 +153,7 @@ pub fn join(pool: &Pool, asked: &Join, now_ms: i64) -> std::result::Result<Joine
     let is_conflict = |error: &JoinError| matches!(error, JoinError::Db(DbError::Conflict(_)));
     pool.transaction(is_conflict, |connection| {
         let hash = keys::hashed(&asked.invitation);
-        // Whoever sets the time of use has the invitation.
+        // This update succeeds for only one machine; that one gets the invitation.
         let taken = connection.execute(
             "UPDATE invitations SET used_ms = $1 WHERE hash = $2 AND used_ms IS NULL AND expires_ms > $1",
             given![now_ms, hash.as_slice()],
@@ -179,7 +179,7 @@ pub fn join(pool: &Pool, asked: &Join, now_ms: i64) -> std::result::Result<Joine
     })
 }
 
-/// Gives a member a token: for a machine, or for a browser.
+/// Creates a token for a member: for a machine, or for a browser.
 pub fn new_token(
     connection: &mut dyn Connection,
     (tenant, member): (i64, i64),
@@ -196,7 +196,7 @@ pub fn new_token(
     Ok(drawn)
 }
 
-/// A token for a member's browser, by the member's name.
+/// A token for the browser of the member with this name.
 pub fn browser_token(
     pool: &Pool,
     team: &str,
@@ -215,7 +215,7 @@ pub fn browser_token(
     })
 }
 
-/// A member, as lists show it.
+/// A member for lists.
 #[derive(Debug, Clone)]
 pub struct Listed {
     /// The team.
@@ -264,7 +264,7 @@ pub fn list(pool: &Pool) -> Result<Vec<Listed>> {
     })
 }
 
-/// Takes a token back, by its number, or all that a member of this name has, and the membership.
+/// Revokes a token by its number, or a member by name, with all their tokens.
 pub fn revoke(pool: &Pool, team: &str, who: &str, now_ms: i64) -> Result<u64> {
     pool.with(|connection| {
         if let Ok(token) = who.parse::<i64>() {
@@ -279,7 +279,7 @@ pub fn revoke(pool: &Pool, team: &str, who: &str, now_ms: i64) -> Result<u64> {
     })
 }
 
-/// Changes what a member may do.
+/// Changes a member's role.
 pub fn set_role(pool: &Pool, team: &str, who: &str, role: Role) -> Result<u64> {
     pool.with(|connection| {
         connection.execute(

@@ -1,4 +1,4 @@
-//! Making the tables, and knowing which version they are.
+//! Creates the tables and checks their version.
 
 use crate::db::{Connection, DbError, Pool, Result};
 use crate::given;
@@ -8,7 +8,7 @@ use crate::keys;
 pub const FORMAT: i64 = 1;
 const SCHEMA: &str = include_str!("schema.sql");
 
-/// What was found before anything was made.
+/// What was there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// No tables.
@@ -17,7 +17,7 @@ pub enum Found {
     Version(i64),
 }
 
-/// The version of the tables that are there.
+/// The version of the existing tables.
 pub fn found(connection: &mut dyn Connection) -> Result<Found> {
     match connection.one("SELECT value FROM meta WHERE name = 'format'", &[]) {
         Ok(Some(row)) => Ok(row.text(0).parse().map_or(Found::Nothing, Found::Version)),
@@ -26,7 +26,7 @@ pub fn found(connection: &mut dyn Connection) -> Result<Found> {
     }
 }
 
-/// Makes the tables where there are none. A database of a newer version is refused and left as it is.
+/// Creates the tables if there are none. A database with a newer version is refused and not changed.
 pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<Found> {
     let before = pool.with(found)?;
     match before {
@@ -50,12 +50,12 @@ pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<Found> {
         connection.execute(insert, given![now_ms])?;
         Ok(())
     })?;
-    // What was opened before does not know yet how tables are partitioned.
+    // Connections opened earlier do not know how the tables are partitioned.
     pool.forget_idle();
     Ok(before)
 }
 
-/// A number that is larger than those of before, and that nobody else draws: the time, and chance behind it.
+/// A unique number that grows with time: the time, then random bits.
 pub fn number(now_ms: i64) -> Result<i64> {
     let random = keys::random().map_err(|error| DbError::Refused(error.to_string()))?;
     let chance = i64::from(u32::from_le_bytes([random[0], random[1], random[2], 0]) & 0xF_FFFF);

@@ -1,4 +1,4 @@
-//! Listening: connections in, with or without TLS, each bounded in number, size and time.
+//! Accepts connections, with or without TLS, and limits their number, size and time.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,29 +21,29 @@ use tokio_rustls::TlsAcceptor;
 use crate::db::Pool;
 use crate::http::App;
 
-/// Connections at the same time; more wait in the system's queue.
+/// Most connections at the same time; more wait in the system's queue.
 const CONNECTIONS: usize = 512;
-/// Threads that may wait for the database at the same time.
+/// Most threads that wait for the database at the same time.
 const THREADS: usize = 16;
-/// How long the head of a request may take, and a TLS handshake.
+/// The time limit for the head of a request, and for a TLS handshake.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
-/// No connection lasts longer, whatever it does.
+/// The time limit for a connection.
 const CONNECTION_LASTS: Duration = Duration::from_hours(1);
 
 /// How to serve.
 #[derive(Debug)]
 pub struct Serving {
-    /// Where to listen.
+    /// The address to listen on.
     pub listen: SocketAddr,
     /// Certificate chain and key in PEM, for TLS.
     pub certificate: Option<(std::path::PathBuf, std::path::PathBuf)>,
-    /// The database, whose tables are there.
+    /// The database, with its tables.
     pub pool: Pool,
     /// The clock.
     pub now_ms: fn() -> i64,
 }
 
-/// A server that listens and has not begun to answer yet.
+/// A server that listens but does not answer yet.
 #[derive(Debug)]
 pub struct Listening {
     listener: std::net::TcpListener,
@@ -61,7 +61,7 @@ impl std::fmt::Debug for Acceptor {
 }
 
 impl Serving {
-    /// Listens.
+    /// Starts listening.
     pub fn bind(self) -> io::Result<Listening> {
         let acceptor = match &self.certificate {
             None => None,
@@ -88,12 +88,12 @@ fn server_tls(chain: &Path, key: &Path) -> io::Result<rustls::ServerConfig> {
 }
 
 impl Listening {
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Answers until the process is told to end (Ctrl-C or SIGTERM); requests that were begun are finished.
+    /// Answers until the process is told to end (Ctrl-C or SIGTERM). Requests that have begun are finished.
     pub fn run(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -117,7 +117,7 @@ impl Listening {
                 () = &mut ending => break,
             };
             let Ok((stream, peer)) = accepted else {
-                // Too many open files: what is open has to end first.
+                // Too many open files: wait until some connections end.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
@@ -140,7 +140,7 @@ impl Listening {
                 let _ = tokio::time::timeout(CONNECTION_LASTS, served).await;
             });
         }
-        // Whoever is being answered gets the answer.
+        // Requests in progress still get their answers.
         let all = u32::try_from(CONNECTIONS - 1).unwrap_or(u32::MAX);
         let _ = tokio::time::timeout(Duration::from_secs(5), places.acquire_many(all)).await;
         Ok(())
@@ -155,7 +155,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let service = TowerToHyperService::new(router.layer(axum::Extension(ConnectInfo(peer))));
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(64 << 10);
-    // What goes wrong with a connection concerns nobody else.
+    // An error on one connection does not concern the others.
     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
 }
 

@@ -1,35 +1,35 @@
-//! What a machine and the server say to each other. Requests that carry records are `postcard`, everything else is JSON; the
-//! version is in the address (`/v1/…`).
+//! The messages between a machine and the server. Requests with records are `postcard`, everything else is
+//! JSON. The version is in the address (`/v1/…`).
 //!
-//! A record is sent in the form that the member shares (whole, or without text). The *team chain* runs over these forms, so
-//! the server can follow it itself. The *local link* is where the machine's own chain stood behind the same record: whoever
-//! changes the local record afterwards no longer gets there.
+//! A record is sent in the form that the member shares (whole, or without texts). The *team chain* is
+//! computed over these forms, so the server can verify it. The *local link* is the machine's own chain after
+//! the same record: if somebody changes the local records later, they no longer lead to it.
 
 use context_graph_storage::store::{Block, Chain};
 use serde::{Deserialize, Serialize};
 
-/// The longest push, in bytes, as it is sent.
+/// The largest push, in bytes, as sent.
 pub const MAX_PUSH: usize = 24 << 20;
-/// The most that the records of one push may take uncompressed.
+/// The largest size of a push's records, uncompressed.
 pub const MAX_UNPACKED: usize = 40 << 20;
-/// A client ends a push when it has so many bytes of records.
+/// A client ends a push after this many bytes of records.
 pub const FULL_PUSH: usize = 2 << 20;
 
-/// How far a session has come.
+/// The end of a session's chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// How many records.
     pub records: u64,
-    /// The team chain behind the last of them.
+    /// The team chain after the last record.
     pub link: [u8; 32],
-    /// The machine's own chain behind the same record.
+    /// The machine's own chain after the same record.
     pub local: [u8; 32],
 }
 
-/// What lists show of a session.
+/// What lists show about a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct About {
-    /// What it is about; empty where no text is shared.
+    /// Its title; empty if no texts are shared.
     pub title: String,
     /// The project's root, or a fingerprint of it.
     pub project: String,
@@ -41,9 +41,9 @@ pub struct About {
     pub ended: Option<String>,
     /// The session that it continues.
     pub previous: Option<String>,
-    /// When its first event came.
+    /// The time of its first event.
     pub started_ms: i64,
-    /// When its newest event came.
+    /// The time of its newest event.
     pub updated_ms: i64,
     /// When it ended.
     pub ended_ms: Option<i64>,
@@ -51,27 +51,27 @@ pub struct About {
     pub continuity: f32,
 }
 
-/// Records of one session, and where they lead.
+/// Records of one session, and the head that they lead to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Push {
     /// The session.
     pub session_id: String,
-    /// Tells a session that was forgotten and began again from what it was.
+    /// Distinguishes a session that was forgotten and started again from the earlier one.
     pub ordinal: u64,
     /// What is shared: `full` or `metadata`.
     pub share: String,
     /// What lists show.
     pub about: About,
-    /// The number of the first record, and blocks of consecutive ones.
+    /// Blocks of consecutive records, each with the number of its first one.
     pub blocks: Vec<(u64, Vec<u8>)>,
-    /// Where they lead.
+    /// The head after these records.
     pub head: Head,
     /// The machine's signature over [`Push::signed`].
     pub signature: Vec<u8>,
 }
 
 impl Push {
-    /// What a machine signs: that its session stands here.
+    /// What a machine signs: that its session ends with this head.
     pub fn signed(machine: i64, session_id: &str, ordinal: u64, head: &Head) -> Vec<u8> {
         let mut text = b"context-graph push 1".to_vec();
         text.extend(machine.to_le_bytes());
@@ -89,7 +89,7 @@ impl Push {
 pub struct Forget {
     /// The session.
     pub session_id: String,
-    /// Up to which beginning of it.
+    /// Up to which ordinal.
     pub ordinal: u64,
     /// The machine's signature over [`Forget::signed`].
     pub signature: Vec<u8>,
@@ -106,16 +106,16 @@ impl Forget {
     }
 }
 
-/// Asks to be let in as a new machine.
+/// Asks to join as a new machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Join {
     /// The invitation.
     pub invitation: String,
-    /// What the machine is called.
+    /// The machine's name.
     pub machine: String,
     /// Its public key, in hexadecimal.
     pub public_key: String,
-    /// Its signature over [`Join::signed`], in hexadecimal: whoever joins has the key.
+    /// Its signature over [`Join::signed`], in hexadecimal. It proves that the machine has the key.
     pub signature: String,
 }
 
@@ -126,12 +126,12 @@ impl Join {
     }
 }
 
-/// What a machine is told that was let in.
+/// The answer to a machine that has joined.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Joined {
     /// The machine's number.
     pub machine: i64,
-    /// What it shows from now on to be let in.
+    /// The token for its later requests.
     pub token: String,
     /// The team.
     pub team: String,
@@ -139,12 +139,12 @@ pub struct Joined {
     pub member: String,
 }
 
-/// Where the server's copy of a session stands.
+/// How far the server's copy of a session goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// The session.
     pub session_id: String,
-    /// Tells a session that was forgotten and began again from what it was.
+    /// Distinguishes a session that was forgotten and started again from the earlier one.
     pub ordinal: u64,
     /// How many records.
     pub records: u64,
@@ -157,15 +157,15 @@ pub struct Standing {
 /// Why a push was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// In a word.
+    /// The reason, in one word.
     pub why: String,
-    /// In a sentence.
+    /// The reason, in a sentence.
     pub message: String,
     /// How many records the server has.
     pub records: u64,
 }
 
-/// Packs records into blocks, beginning behind a link.
+/// Packs records into blocks.
 #[derive(Debug)]
 pub struct Packer {
     blocks: Vec<(u64, Vec<u8>)>,
@@ -174,7 +174,7 @@ pub struct Packer {
 }
 
 impl Packer {
-    /// Goes on behind so many records.
+    /// Continues after this many records, with this link.
     pub fn new(records: u64, link: Chain) -> Self {
         Self { blocks: Vec::new(), open: Block::new(records + 1, link), bytes: 0 }
     }
@@ -190,12 +190,12 @@ impl Packer {
         }
     }
 
-    /// Whether it is time to send.
+    /// Whether it should be sent now.
     pub fn is_full(&self) -> bool {
         self.bytes >= FULL_PUSH
     }
 
-    /// The blocks, how many records there are now, and the chain behind them.
+    /// The blocks, the number of records now, and the chain after them.
     pub fn finish(mut self) -> (Vec<(u64, Vec<u8>)>, u64, Chain) {
         let (records, link) = (self.open.end() - 1, self.open.behind);
         if self.open.count > 0 {

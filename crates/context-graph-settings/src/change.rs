@@ -46,9 +46,9 @@ pub enum Change {
     StatusLineUpdated,
     /// Our status line was removed.
     StatusLineRemoved,
-    /// A file that is whole and ours was written.
+    /// A file that is completely ours was written.
     FileWritten,
-    /// A file that is whole and ours was brought up to date.
+    /// A file that is completely ours was updated.
     FileUpdated,
     /// Everything is restored to the state before the installation, byte for byte.
     Restored,

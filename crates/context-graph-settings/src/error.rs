@@ -67,7 +67,7 @@ pub enum SettingsError {
         /// The actual type.
         found: &'static str,
     },
-    /// The file would have to be ours alone, and is somebody else's.
+    /// The whole file would have to be ours, but it belongs to somebody else.
     Foreign {
         /// Where it begins.
         place: Place,

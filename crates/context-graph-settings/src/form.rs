@@ -1,4 +1,4 @@
-//! How a client nests and names what is registered, and what is wanted in its file.
+//! How a client nests and names hooks, and what should be in its file.
 
 use context_graph_events::EventName;
 
@@ -6,7 +6,7 @@ use crate::default_plan::arguments;
 use crate::json::item::Item;
 use crate::plan::{Plan, StatusLine};
 
-/// What stands in an event's array.
+/// The content of an event's array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nesting {
     /// Groups with a matcher, each with an array of hooks.
@@ -23,13 +23,13 @@ pub(crate) struct Form {
     pub(crate) command: &'static str,
     /// Whether a hook needs `type: "command"`.
     pub(crate) is_typed: bool,
-    /// Whether the file says the version of its format.
+    /// Whether the file contains its format version.
     pub(crate) has_version: bool,
-    /// Whether one verb answers every event; Claude Code gets a verb for each.
+    /// Whether one verb answers every event. Claude Code has a verb for each.
     pub(crate) is_one_verb: bool,
 }
 
-/// The arguments for every event of a client that is not Claude Code: the event is told from what it sends.
+/// The arguments for every event of other clients: the payload says which event it is.
 pub(crate) const ONE_VERB: [&str; 2] = ["hooks", "event"];
 
 impl Form {

@@ -15,7 +15,7 @@ use crate::plan::{Plan, StatusLine};
 use crate::undo::{Before, Fingerprint, Undo};
 use crate::uninstall::take_out;
 
-/// The key that some clients want beside the hooks.
+/// The key that some clients need beside the hooks.
 pub(crate) const VERSION: &str = "version";
 
 /// Merges a plan into the text of a settings file. `text` is `None` if there is no file.
@@ -37,7 +37,7 @@ pub fn install_where(
     merge(text, &Wish::from(plan), generated)
 }
 
-/// Merges what is wanted into a client's file.
+/// Merges the wanted hooks into a client's file.
 pub(crate) fn merge(
     text: Option<&str>,
     wish: &Wish<'_>,

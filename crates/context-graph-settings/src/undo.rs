@@ -50,7 +50,7 @@ impl Fingerprint {
 }
 
 impl Undo {
-    /// The undo of a file that was not there.
+    /// The undo of a file that did not exist.
     pub(crate) fn of_new_file(text: &str) -> Self {
         let step = Step { at: 0, remove: text.len(), insert: String::new() };
         let (from, result) = (Fingerprint::of(""), Fingerprint::of(text));

@@ -1,4 +1,4 @@
-//! Every agent's file: in, in again, and out again to the last byte.
+//! Every agent's file: installed, installed again, and removed again to the last byte.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use context_graph_events::agents::Agent;
@@ -24,7 +24,7 @@ fn is_bridge(client: &AgentClient) -> bool {
     client.guard().is_none()
 }
 
-/// The hook that guards tool calls, as the client finds it.
+/// The hook that guards tool calls, as the client reads it.
 fn guard(client: &AgentClient, file: &Value) -> Value {
     let first = &file["hooks"][client.guard().unwrap()][0];
     if first["hooks"].is_array() { first["hooks"][0].clone() } else { first.clone() }
@@ -146,7 +146,7 @@ fn shared_files_say_what_happens_where_the_program_is_missing() {
             assert!(!after.contains("/opt"), "{}: a path of one machine", client.agent);
             let (program, said) = client.called(&after).unwrap();
             assert_eq!(program, "context-graph");
-            // A bridge refuses unless it is told to go on.
+            // A bridge refuses unless it is told to continue.
             let expected = if is_bridge(client) && missing == Missing::Block { None } else { Some(missing) };
             assert_eq!(said, expected, "{}", client.agent);
         }

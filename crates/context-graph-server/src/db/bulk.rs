@@ -1,8 +1,8 @@
-//! Many rows on their way into a table.
+//! Many rows for one table.
 
 use context_graph_storage::store::Field;
 
-/// Rows, one behind the other.
+/// Rows, stored one after the other.
 #[derive(Debug, Default)]
 pub struct Bulk {
     width: usize,
@@ -17,7 +17,7 @@ const TEXT: u8 = 3;
 const BYTES: u8 = 4;
 
 impl Bulk {
-    /// No rows yet, of so many columns.
+    /// Creates an empty list for rows with this many columns.
     pub fn new(width: usize) -> Self {
         Self { width, count: 0, bytes: Vec::new() }
     }

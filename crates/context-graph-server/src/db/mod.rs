@@ -1,5 +1,5 @@
-//! The database, as everything else sees it: PostgreSQL or SQLite. Queries are written once, with `$1` for what is given;
-//! what differs between the two is in `postgres.rs` and `sqlite.rs`.
+//! The database interface for PostgreSQL and SQLite. Queries are written once, with `$1` for a parameter. The
+//! differences are in `postgres.rs` and `sqlite.rs`.
 
 mod bulk;
 mod postgres;
@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use bulk::Bulk;
 pub use postgres::Tls;
 
-/// Why the database did not answer.
+/// Why the database failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
-    /// It is not there, or has gone away: worth another try.
+    /// It cannot be reached, or the connection was lost. Trying again may help.
     #[error("the database cannot be reached: {0}")]
     Away(String),
-    /// Somebody else was faster: worth another try.
+    /// A conflict with another transaction. Trying again may help.
     #[error("somebody else has changed the same rows: {0}")]
     Conflict(String),
     /// Anything else.
@@ -25,13 +25,13 @@ pub enum DbError {
     Refused(String),
 }
 
-/// What the database answers.
+/// The result of a database call.
 pub type Result<T> = std::result::Result<T, DbError>;
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// None.
+    /// No value.
     Null,
     /// A whole number.
     Int(i64),
@@ -91,23 +91,23 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
-/// A list of values that are given to a query.
+/// The parameters of a query.
 #[macro_export]
 macro_rules! given {
     ($($value:expr),* $(,)?) => { &[$($crate::db::Value::from($value)),*] };
 }
 
-/// A row of an answer.
+/// A row of a result.
 #[derive(Debug, Clone)]
 pub struct Row(pub Vec<Value>);
 
 impl Row {
-    /// A number; 0 where there is none.
+    /// A number; 0 if it is null.
     pub fn int(&self, at: usize) -> i64 {
         self.some_int(at).unwrap_or_default()
     }
 
-    /// A count; 0 where there is none.
+    /// A count; 0 if it is null.
     pub fn count(&self, at: usize) -> u64 {
         u64::try_from(self.int(at)).unwrap_or_default()
     }
@@ -120,7 +120,7 @@ impl Row {
         }
     }
 
-    /// A number with a fraction; 0 where there is none.
+    /// A number with a fraction; 0 if it is null.
     pub fn real(&self, at: usize) -> f64 {
         match self.0.get(at) {
             Some(Value::Real(number)) => *number,
@@ -128,7 +128,7 @@ impl Row {
         }
     }
 
-    /// Text; empty where there is none.
+    /// Text; empty if it is null.
     pub fn text(&self, at: usize) -> &str {
         self.some_text(at).unwrap_or_default()
     }
@@ -141,7 +141,7 @@ impl Row {
         }
     }
 
-    /// Bytes; empty where there are none.
+    /// Bytes; empty if they are null.
     pub fn bytes(&self, at: usize) -> &[u8] {
         match self.0.get(at) {
             Some(Value::Bytes(bytes)) => bytes,
@@ -155,48 +155,48 @@ impl Row {
     }
 }
 
-/// A connection. All calls wait.
+/// A connection. All calls block.
 pub trait Connection: Send {
-    /// Asks; `$1` is the first of `given`.
+    /// Runs a query; `$1` is the first of `given`.
     fn query(&mut self, sql: &str, given: &[Value]) -> Result<Vec<Row>>;
 
-    /// Changes something; how many rows.
+    /// Changes rows and returns how many.
     fn execute(&mut self, sql: &str, given: &[Value]) -> Result<u64>;
 
     /// Runs several statements without values.
     fn batch(&mut self, sql: &str) -> Result<()>;
 
-    /// Begins a transaction that writes.
+    /// Begins a write transaction.
     fn begin(&mut self) -> Result<()>;
 
-    /// Makes it last. When this returns, it has.
+    /// Commits the transaction. When this returns, the data is durable.
     fn commit(&mut self) -> Result<()>;
 
-    /// Undoes it.
+    /// Rolls the transaction back.
     fn rollback(&mut self);
 
-    /// Inserts many rows at once, in the fastest way there is.
+    /// Inserts many rows at once, in the fastest way.
     fn insert(&mut self, table: &str, columns: &str, rows: &Bulk) -> Result<()>;
 
-    /// What is added to a SELECT that locks what it finds.
+    /// The text to append to a SELECT so that it locks its rows.
     fn for_update(&self) -> &'static str;
 
-    /// Makes sure that rows of sessions of this time have a place. Outside of a transaction.
+    /// Makes sure that the partition for sessions of this time exists. Call it outside a transaction.
     fn make_room(&mut self, born_ms: i64) -> Result<()>;
 
-    /// The schema as this database wants it.
+    /// The schema in this database's dialect.
     fn schema(&self, text: &str, partitioned: bool) -> String;
 
-    /// How a query would be answered, as text.
+    /// The query plan, as text.
     fn explain(&mut self, sql: &str, given: &[Value]) -> Result<String>;
 
-    /// How many bytes everything takes.
+    /// The size of the whole database in bytes.
     fn size(&mut self) -> Result<u64>;
 
-    /// Whether the connection is still of use.
+    /// Whether the connection can still be used.
     fn is_usable(&mut self) -> bool;
 
-    /// One row.
+    /// The first row of a query.
     fn one(&mut self, sql: &str, given: &[Value]) -> Result<Option<Row>> {
         Ok(self.query(sql, given)?.into_iter().next())
     }
@@ -211,7 +211,7 @@ pub enum Place {
     Sqlite(PathBuf),
 }
 
-/// Connections that are shared by threads.
+/// Connections that threads share.
 #[derive(Clone)]
 pub struct Pool {
     place: Arc<Place>,
@@ -224,11 +224,11 @@ impl std::fmt::Debug for Pool {
     }
 }
 
-/// Connections that are kept while nobody uses them.
+/// How many idle connections are kept.
 const KEPT: usize = 16;
 
 impl Pool {
-    /// Connections to this database. Nothing is opened yet.
+    /// A pool for this database. Nothing is opened yet.
     pub fn new(place: Place) -> Self {
         Self { place: Arc::new(place), idle: Arc::default() }
     }
@@ -238,12 +238,12 @@ impl Pool {
         matches!(*self.place, Place::Postgres(..))
     }
 
-    /// Closes what nobody uses.
+    /// Closes idle connections.
     pub fn forget_idle(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Uses a connection. One that failed in a way that may be its own is not used again.
+    /// Runs `work` with a connection. A connection that is broken is not used again.
     pub fn with<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut dyn Connection) -> std::result::Result<T, E>,
@@ -262,7 +262,7 @@ impl Pool {
         outcome
     }
 
-    /// The same in a transaction, again where somebody else was faster.
+    /// The same in a transaction, repeated after a conflict.
     pub fn transaction<T, E: From<DbError>>(
         &self,
         is_conflict: impl Fn(&E) -> bool,

@@ -1,4 +1,4 @@
-//! What PostgreSQL does in its own way: COPY, partitions, row locks, the types of values.
+//! What is special about PostgreSQL: COPY, partitions, row locks, the types of values.
 
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,10 +18,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{Bulk, Connection, DbError, Result, Row, Value};
 
-/// How a connection to PostgreSQL is secured, where its address asks for that.
+/// How a connection to PostgreSQL is secured, if its address asks for TLS.
 #[derive(Debug, Clone, Default)]
 pub struct Tls {
-    /// The authorities that are trusted, in PEM; the public ones where there is none.
+    /// The trusted certificates in PEM; `None` for the public ones.
     pub authorities: Option<PathBuf>,
 }
 
@@ -31,11 +31,11 @@ struct Postgres {
     /// Whether a transaction is open.
     is_busy: bool,
     used: Instant,
-    /// Months that have their partitions; none where tables are not partitioned.
+    /// Months that have their partitions; `None` if tables are not partitioned.
     months: Option<Vec<(i32, u32)>>,
 }
 
-/// A connection that was not used for so long is tried before it is used.
+/// A connection that was idle for this long is tested before it is used.
 const TRY_AFTER: Duration = Duration::from_secs(1);
 /// Partitioned tables.
 pub(super) const BY_TIME: [&str; 7] =
@@ -54,7 +54,7 @@ pub(super) fn open(address: &str, tls: &Tls) -> Result<Box<dyn Connection>> {
     } else {
         config.connect(MakeRustlsConnect::new(trusting(tls)?)).map_err(away)?
     };
-    // No question of a page and no push takes longer; a server that hangs is left.
+    // No page and no push needs longer; this ends our wait for a server that hangs.
     client
         .batch_execute("SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '60s'")
         .map_err(away)?;
@@ -72,14 +72,14 @@ pub(super) fn open(address: &str, tls: &Tls) -> Result<Box<dyn Connection>> {
     }))
 }
 
-/// `localhost` is the loopback without asking anybody: a static binary has no resolver of its own that always works.
+/// Resolves `localhost` without a name server, because a static binary may have no working resolver.
 fn name_loopback(config: &mut Config) {
     if config.get_hostaddrs().is_empty() && config.get_hosts() == [Host::Tcp("localhost".to_owned())] {
         config.hostaddr(IpAddr::V4(Ipv4Addr::LOCALHOST));
     }
 }
 
-/// Whether the way to the server does not leave this machine.
+/// Whether the connection stays on this machine.
 fn is_local(config: &Config) -> bool {
     let is_loopback = |host: &Host| match host {
         Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
@@ -111,7 +111,7 @@ fn trusting(tls: &Tls) -> Result<rustls::ClientConfig> {
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// What went wrong, without the values of rows: those are members' texts.
+/// The error message without the values of rows, because those are members' texts.
 fn told(error: &postgres::Error) -> String {
     match error.as_db_error() {
         Some(found) => format!("{} ({})", found.message(), found.code().code()),
@@ -143,7 +143,7 @@ fn failed(error: postgres::Error) -> DbError {
     }
 }
 
-/// PostgreSQL has no text with a zero byte in it.
+/// PostgreSQL cannot store a zero byte in text.
 fn without_zero(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}").into() } else { text.into() }
 }
@@ -239,8 +239,8 @@ impl Connection for Postgres {
     }
 
     fn insert(&mut self, table: &str, columns: &str, rows: &Bulk) -> Result<()> {
-        // The documented binary format of COPY: a header, then each row as the number of its fields and each field
-        // with its length in front.
+        // The documented binary format of COPY: a header, then for each row the number of its fields, and
+        // each field with its length before it.
         const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
         let sql = format!("COPY {table} ({columns}) FROM STDIN BINARY");
         let width = i16::try_from(rows.width()).unwrap_or(i16::MAX);
@@ -284,7 +284,7 @@ impl Connection for Postgres {
         let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
         for table in BY_TIME {
             let name = format!("{table}_{year:04}_{month:02}");
-            // Making one waits for all who write, so it is looked for first.
+            // Creating a partition waits for all writers, so we first check whether it exists.
             if !self
                 .query("SELECT 1 FROM pg_class WHERE relname = $1", crate::given![name.as_str()])?
                 .is_empty()

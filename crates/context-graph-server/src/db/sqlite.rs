@@ -1,4 +1,4 @@
-//! What SQLite does in its own way.
+//! What is special about SQLite.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,14 +10,15 @@ use super::{Bulk, Connection, DbError, Result, Row, Value};
 
 struct Sqlite(rusqlite::Connection);
 
-/// Opens the file, and makes it where there is none.
+/// Opens the file, and creates it if it does not exist.
 pub(super) fn open(path: &Path) -> Result<Box<dyn Connection>> {
     let away = |error: rusqlite::Error| DbError::Away(format!("{}: {error}", path.display()));
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = rusqlite::Connection::open_with_flags(path, flags).map_err(away)?;
     connection.busy_timeout(Duration::from_secs(20)).map_err(away)?;
-    // One process that stays: others read while it writes, and what is committed is on the disk.
+    // For a server process that keeps running: others can read while it writes, and committed data is on the
+    // disk.
     connection
         .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF")
         .map_err(away)?;
@@ -36,7 +37,7 @@ fn failed(error: rusqlite::Error) -> DbError {
     }
 }
 
-/// SQLite writes `?1` for what PostgreSQL calls `$1`.
+/// Turns PostgreSQL's `$1` into SQLite's `?1`.
 fn own(sql: &str) -> String {
     sql.replace('$', "?")
 }
@@ -95,7 +96,7 @@ impl Connection for Sqlite {
 
     fn rollback(&mut self) {
         if !self.0.is_autocommit() {
-            // Whatever is left of it goes with the connection.
+            // If this fails, closing the connection rolls back.
             let _ = self.0.execute_batch("ROLLBACK");
         }
     }
@@ -114,7 +115,7 @@ impl Connection for Sqlite {
     }
 
     fn for_update(&self) -> &'static str {
-        // Who writes has the whole file.
+        // A writer locks the whole file anyway.
         ""
     }
 

@@ -1,14 +1,14 @@
-//! What is counted, for Prometheus.
+//! Counters for Prometheus.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use axum::http::StatusCode;
 
-/// Counts since the process began.
+/// Counts since the start of the process.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// Answers by the first digit of their status.
+    /// Responses by the first digit of their status.
     answers: [AtomicU64; 6],
     pushes: AtomicU64,
     refused: AtomicU64,
@@ -25,7 +25,7 @@ impl Counts {
         (if is_taken { &self.pushes } else { &self.refused }).fetch_add(1, Relaxed);
     }
 
-    /// As Prometheus reads it.
+    /// The counters in the format of Prometheus.
     pub(super) fn told(&self) -> String {
         let mut text = String::from("# TYPE context_graph_answers_total counter\n");
         for (digit, count) in self.answers.iter().enumerate().skip(1) {

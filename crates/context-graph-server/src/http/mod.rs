@@ -1,4 +1,4 @@
-//! The addresses: what machines ask (`/v1/…`), what operators ask (`/healthz`, `/metrics`), and the pages.
+//! The routes: for machines (`/v1/…`), for operators (`/healthz`, `/metrics`), and for pages.
 
 mod counts;
 mod pages;
@@ -26,19 +26,19 @@ use crate::{given, keys, schema};
 use counts::Counts;
 use rate::Rates;
 
-/// How long a request may take to arrive, and how long its answer may take.
+/// The time limits for receiving a request and for answering it.
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The longest request that is no push.
+/// The largest request other than a push.
 const MAX_SMALL: usize = 16 << 10;
-/// What all pushes together may hold in memory, in steps of 64 KiB: a push takes its own length, and again what its
-/// records and rows take.
+/// The memory limit of all pushes together, in steps of 64 KiB: a push counts with its length and with its
+/// decoded records and rows.
 const STEP: usize = 64 << 10;
 const STEPS: usize = (96 << 20) / STEP;
-/// Sessions in one answer about where they stand.
+/// How many sessions one answer of `standings` has.
 const STANDINGS: i64 = 1000;
 
-/// Everything that answers.
+/// What all routes share.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Inner>);
 
@@ -57,7 +57,7 @@ impl std::fmt::Debug for App {
     }
 }
 
-/// An answer that is no success.
+/// A response with an error.
 #[derive(Debug)]
 pub(crate) enum Refused {
     Status(StatusCode, String),
@@ -76,7 +76,7 @@ impl From<DbError> for Refused {
             DbError::Away(_) | DbError::Conflict(_) => StatusCode::SERVICE_UNAVAILABLE,
             DbError::Refused(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        // What a database says may hold what members wrote.
+        // A database error may contain members' texts.
         Self::new(
             status,
             if status == StatusCode::SERVICE_UNAVAILABLE {
@@ -144,7 +144,7 @@ impl App {
         (self.0.now_ms)()
     }
 
-    /// Asks the database on a thread that may wait.
+    /// Runs a database call on a thread that may block.
     async fn ask<T: Send + 'static, E: Into<Refused> + Send + 'static>(
         &self,
         ask: impl FnOnce(&Pool, i64) -> Result<T, E> + Send + 'static,
@@ -155,7 +155,7 @@ impl App {
         asked.map_err(broken)?.map_err(Into::into)
     }
 
-    /// The machine whose token came with a request.
+    /// The machine that a request's token belongs to.
     async fn machine(&self, headers: &HeaderMap) -> Answer<(Guest, i64)> {
         let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = token.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default().to_owned();
@@ -174,7 +174,7 @@ impl App {
     }
 }
 
-/// Bounds the time of every request, and counts it. Nothing of its text is kept.
+/// Limits the time of every request, and counts it. Its content is not logged.
 async fn bounded(State(app): State<App>, request: Request, next: Next) -> Response {
     let is_stream = request.uri().path() == "/pulse";
     let response = if is_stream {
@@ -187,7 +187,7 @@ async fn bounded(State(app): State<App>, request: Request, next: Next) -> Respon
     response
 }
 
-/// Reads a body that says how long it is, within its time and length.
+/// Reads a body with a known length, within the limits of time and size.
 async fn read(
     app: &App,
     headers: &HeaderMap,
@@ -202,7 +202,7 @@ async fn read(
         return Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, format!("a request may have {most} bytes")));
     }
     let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time");
-    // Its own bytes, and about four times as much for what is made of them.
+    // About four times its length: the bytes, and what is decoded from them.
     let steps = u32::try_from((length * 4 / STEP + 1).min(STEPS)).unwrap_or(u32::MAX);
     let reading = async {
         let memory = Arc::clone(&app.0.memory).acquire_many_owned(steps).await;
@@ -223,7 +223,7 @@ async fn healthz(State(app): State<App>) -> Answer<&'static str> {
     }
 }
 
-/// For Prometheus. It has counts only, no names.
+/// For Prometheus. It contains only counts, no names.
 async fn metrics(State(app): State<App>) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.0.counts.told()).into_response()
 }
@@ -255,7 +255,8 @@ async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<
     drop(bytes);
     let taken = app
         .ask(move |pool, now_ms| {
-            // The memory is held until the records are stored, even where nobody waits for the answer any more.
+            // The memory stays reserved until the records are stored, even if nobody waits for the answer any
+            // more.
             let _memory = memory;
             take_in(pool, &guest, &asked, now_ms)
         })
@@ -300,7 +301,7 @@ struct After {
     after: String,
 }
 
-/// Where the server's copies of a machine's own sessions stand, a thousand at a time.
+/// How far the server's copies of a machine's own sessions go, a thousand at a time.
 async fn standings(
     State(app): State<App>,
     headers: HeaderMap,
@@ -321,7 +322,7 @@ struct Of {
     session: String,
 }
 
-/// Where the server's copy of one of a machine's own sessions stands.
+/// How far the server's copy of one of a machine's own sessions goes.
 async fn standing(
     State(app): State<App>,
     headers: HeaderMap,

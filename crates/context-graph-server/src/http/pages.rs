@@ -1,4 +1,4 @@
-//! The pages for members: signing in by a token, and then what each may see.
+//! The pages for members: signing in with a token, and what each member may see.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use crate::records::TeamRecords;
 const COOKIE: &str = "context-graph-team";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-/// Members whose pages are kept ready.
+/// For how many members the pages are kept in memory.
 const MOST: usize = 500;
 
 /// The pages of each member.
@@ -36,7 +36,7 @@ impl Pages {
         Self { pool, now_ms, ready: Mutex::default() }
     }
 
-    /// The pages as this member may see them.
+    /// The pages that this member may see.
     fn of(&self, guest: &Guest) -> Router {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         if ready.len() > MOST {
@@ -50,7 +50,7 @@ impl Pages {
     }
 }
 
-/// Any address that is no machine's.
+/// Any address that is not for machines.
 pub(super) async fn show(
     State(app): State<App>,
     Extension(ConnectInfo(peer)): Extension<ConnectInfo<SocketAddr>>,
@@ -80,7 +80,7 @@ async fn answer(app: &App, peer: SocketAddr, request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return (StatusCode::METHOD_NOT_ALLOWED, "the pages only read\n").into_response();
     }
-    // The look of the page is no secret, and the page of signing in needs it.
+    // Styles and icons are not secret, and the sign-in page needs them.
     let is_asset = request.uri().path().starts_with("/assets/") || request.uri().path() == "/favicon.ico";
     let guest = match cookie(request.headers()) {
         Some(token) => app.ask(move |pool, now_ms| members::of_token(pool, &token, now_ms)).await,
@@ -114,7 +114,7 @@ fn cookie(headers: &HeaderMap) -> Option<String> {
     found.filter(|token| token.starts_with("person_"))
 }
 
-/// The page that asks for a token.
+/// The sign-in page.
 fn door(status: StatusCode, trouble: Option<&str>) -> Response {
     let page = html! {
         (DOCTYPE)
@@ -144,7 +144,7 @@ async fn sign_in(app: &App, peer: SocketAddr, request: Request) -> Response {
     if !app.0.rates.is_within(&format!("sign in {}", peer.ip()), 0.5, 20.0) {
         return door(StatusCode::TOO_MANY_REQUESTS, Some("Too many tries: wait a minute."));
     }
-    // A form of another site would sign this browser in as somebody else.
+    // A form on another site could sign this browser in as somebody else.
     let headers = request.headers();
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());

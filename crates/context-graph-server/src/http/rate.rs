@@ -1,18 +1,18 @@
-//! How often somebody may ask.
+//! Rate limits.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Who is kept in mind at most. Beyond that all begin anew.
+/// How many keys are kept. Beyond that, all start again.
 const MOST: usize = 20_000;
 
-/// How much each may still ask, and since when that was so.
+/// How many requests each may still make, and when that was computed.
 #[derive(Debug, Default)]
 pub(super) struct Rates(Mutex<HashMap<String, (f64, Instant)>>);
 
 impl Rates {
-    /// Whether `who` may ask once more: so often a second, and so much at once after a pause.
+    /// Whether `who` may make another request: `each_second` on average, and up to `at_once` after a pause.
     pub(super) fn is_within(&self, who: &str, each_second: f64, at_once: f64) -> bool {
         let now = Instant::now();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Calls and other events, in lists and whole.
+//! Calls and other events, in lists and in full.
 
 use std::fmt::Write as _;
 
@@ -15,12 +15,12 @@ const CALL: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent
 const EVENT: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject, x.event, '', '',
     CAST(NULL AS BIGINT), 0, x.session, CAST(0 AS BIGINT)";
 
-/// Text as LIKE takes it to the letter, with `!` in front of what would mean something.
+/// Escapes the special characters of LIKE with `!`.
 pub(super) fn literal(text: &str) -> String {
     text.replace('!', "!!").replace('%', "!%").replace('_', "!_")
 }
 
-/// Conditions and what is given to them.
+/// SQL conditions and their parameters.
 struct Conditions {
     sql: String,
     given: Vec<Value>,
@@ -35,7 +35,7 @@ impl Conditions {
         let _ = write!(self.sql, " AND {condition}");
     }
 
-    /// Adds a condition of which any value will do.
+    /// Adds a condition that is true for any of these values.
     fn any(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
         let parts: Vec<String> = values
             .into_iter()
@@ -90,7 +90,7 @@ fn rules(records: &TeamRecords, row: &Row) -> Answer<Vec<String>> {
     Ok(found.iter().map(|row| row.text(0).to_owned()).collect())
 }
 
-/// A moment as a person wrote it: `7d`, `12h`, `30m`, `2w`, or a day (`2026-11-16`).
+/// Parses a time that a person wrote: `7d`, `12h`, `30m`, `2w`, or a day (`2026-11-16`).
 fn moment(text: &str, now_ms: i64) -> Answer<Option<i64>> {
     if text.is_empty() {
         return Ok(None);
@@ -138,7 +138,7 @@ pub(super) fn listed(records: &TeamRecords, asked: &Asked, limit: usize) -> Answ
     Ok(Page { items: lines(records, &rows)?, has_more })
 }
 
-/// The conditions that an address asks for.
+/// The conditions for a page's query.
 fn common(asked: &Asked, is_call: bool, now_ms: i64, conditions: &mut Conditions) -> Answer<()> {
     let texts =
         |values: &[String]| values.iter().map(|value| Value::from(value.as_str())).collect::<Vec<_>>();
@@ -149,7 +149,7 @@ fn common(asked: &Asked, is_call: bool, now_ms: i64, conditions: &mut Conditions
             .collect::<Vec<_>>()
     };
     if !is_call {
-        // As the index has it.
+        // The same condition as in the index, so that it is used.
         conditions.sql.push_str(" AND x.call IS NULL");
     }
     let names = asked.session.iter().map(|name| name.rsplit_once('@').map_or(name.as_str(), |(id, _)| id));
@@ -203,7 +203,8 @@ pub(super) fn story(records: &TeamRecords, found: &Found, first: u64, last: u64)
     lines(records, &rows)
 }
 
-/// The entry that a record belongs to, made of all records of its session, and whether the chain holds.
+/// The entry that a record belongs to, built from all records of its session, and whether the chain is
+/// unbroken.
 pub(super) fn whole(records: &TeamRecords, found: &Found, seq: u64) -> Answer<EntryDetail> {
     let mut all: Vec<(u64, EventRecord)> = Vec::new();
     let broken = records.walk(found, |seq, record| all.push((seq, record)))?;

@@ -1,4 +1,4 @@
-//! Sessions, axes, rules, files and what is to be known of the server.
+//! Sessions, axes, rules, files, and findings about the server.
 
 use context_graph_core::audit::{EDITORS, Outcome};
 use context_graph_core::gwt::ic_monitor::{IC_WARNING_THRESHOLD, ICLevel};
@@ -12,11 +12,11 @@ use crate::db::{Row, Value};
 use crate::given;
 use crate::members::Role;
 
-/// No page looks at more calls than this.
+/// Most calls that a page reads.
 const MOST_CALLS: i64 = 50_000;
-/// A session without an event for so long does not go on any more.
+/// A session without events for this long is over.
 const RUNS_FOR_MS: i64 = 3_600_000;
-/// Sessions whose hooks are counted, the newest.
+/// Hooks are counted in this many of the newest sessions.
 const COST_SESSIONS: i64 = 60;
 
 const LINE: &str = "s.session_id, s.machine, s.title, s.project, s.model, s.lifecycle, s.ended, s.previous_id, s.started_ms,
@@ -31,7 +31,7 @@ fn line(row: &Row, now_ms: i64) -> SessionLine {
     let continuity = row.real(11) as f32;
     let name = |id: &str| format!("{id}@{}", row.int(1));
     let some = |at: usize| Some(row.text(at)).filter(|text| !text.is_empty()).map(Said::from);
-    // Whose it is stands in front: on a team's page that is the first thing to know.
+    // The member's name comes first, because it matters most on a team's page.
     let title = format!(
         "{}: {}",
         row.text(18),
@@ -89,7 +89,7 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<P
         );
     }
     if !asked.branch.is_empty() {
-        // Branches are in transcripts, which stay on their machines.
+        // Branches are only in transcripts, which stay on their machines.
         add("1 = $?", 0_i64.into());
     }
     match asked.state.as_str() {
@@ -119,7 +119,7 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<P
     Ok(Page { items: rows.iter().take(asked.limit).map(|row| line(row, now_ms)).collect(), has_more })
 }
 
-/// Of sessions of the same moment, those behind the one that was shown last.
+/// Sessions with the same time that come after the last one shown.
 fn add_or(conditions: &mut String, given: &mut Vec<Value>, id: &str, machine: &str) {
     use std::fmt::Write as _;
     given.push(id.into());
@@ -323,7 +323,7 @@ pub(super) fn hook_costs(records: &TeamRecords) -> Answer<Vec<HookCost>> {
     Ok(costs)
 }
 
-/// What was refused of late, and who looked at whose sessions: the first for whom it concerns, the second for admins.
+/// Recently refused pushes, for everybody who may see them, and who looked at whose sessions, for admins.
 pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     let sql = format!(
         "SELECT m.name, c.name, r.session_id, r.why, r.records, r.has FROM refused r

@@ -1,6 +1,7 @@
-//! The answers to what the pages ask, over the team's database, as far as the one who asks may see.
+//! Answers the pages' queries from the team's database, limited to what the member may see.
 //!
-//! A session's id is only known to its machine, so pages name it `ID@MACHINE`; an id alone is the newest of that name.
+//! Session ids are unique only on their machine, so pages name a session `ID@MACHINE`. An id alone means the
+//! newest session with that id.
 
 mod entries;
 mod lists;
@@ -22,12 +23,12 @@ use crate::given;
 use crate::members::{Guest, Role};
 use crate::schema::number;
 
-/// Curves that are kept.
+/// How many curves are kept.
 const MOST_CURVES: usize = 300;
-/// The same look is noted again after this long.
+/// After this long, looking at the same session is noted again.
 const LOOK_MS: i64 = 600_000;
 
-/// The records of a team, as one member may see them.
+/// The records of a team that one member may see.
 pub struct TeamRecords {
     pool: Pool,
     guest: Guest,
@@ -80,7 +81,7 @@ fn trouble(error: DbError) -> Trouble {
 }
 
 impl TeamRecords {
-    /// Those that `guest` may see.
+    /// The records that `guest` may see.
     pub fn new(pool: Pool, guest: Guest, now_ms: fn() -> i64) -> Self {
         Self { pool, guest, now_ms, curves: Mutex::default(), looked: Mutex::default() }
     }
@@ -89,12 +90,13 @@ impl TeamRecords {
         self.pool.with(ask).map_err(trouble)
     }
 
-    /// The first conditions of every query: this team, and who only sees own sessions only those. `$1` and `$2`.
+    /// The first conditions of every query, with `$1` and `$2`: this team and, for plain members, only their
+    /// own sessions.
     fn visible(&self, table: &str) -> String {
         if self.guest.role == Role::Member {
             format!("{table}.tenant = $1 AND {table}.member = $2")
         } else {
-            // `$2` is there all the same, so that what follows can be counted.
+            // `$2` must appear anyway, so that later parameters keep their numbers.
             format!("{table}.tenant = $1 AND CAST($2 AS BIGINT) IS NOT NULL")
         }
     }
@@ -103,7 +105,7 @@ impl TeamRecords {
         vec![Value::Int(self.guest.tenant), Value::Int(self.guest.member)]
     }
 
-    /// The session of this name, if the member may see it. Looking at somebody else's is noted.
+    /// The session with this name, if the member may see it. Looking at another member's session is noted.
     fn find(&self, name: &str) -> Answer<Found> {
         let missing = || Trouble::NotThere(format!("no session `{name}`"));
         let (id, machine) = match name.rsplit_once('@') {
@@ -153,7 +155,7 @@ impl TeamRecords {
         Ok(())
     }
 
-    /// Visits the records of a session; where its chain breaks, if it does.
+    /// Visits the records of a session. Returns where its chain breaks, if it does.
     fn walk(&self, found: &Found, mut visit: impl FnMut(u64, EventRecord)) -> Answer<Option<u64>> {
         let mut link = Chain::begin(found.ordinal, &found.session_id);
         let mut next = 1;
@@ -290,7 +292,7 @@ impl Records for TeamRecords {
             self.visible("s")
         );
         let row = self.ask(|connection| connection.one(&sql, &self.whose()))?;
-        // How large everything is, is for those who run it.
+        // Only admins see the size of the whole database.
         let bytes =
             if self.guest.role == Role::Admin { self.ask(|connection| connection.size())? } else { 0 };
         let place = if self.pool.is_postgres() { "PostgreSQL" } else { "SQLite" };

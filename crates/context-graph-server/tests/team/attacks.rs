@@ -1,4 +1,4 @@
-//! What others may try.
+//! What attackers may try.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -67,7 +67,7 @@ pub(crate) fn altered(team: &Team) {
         let answer = why(ada.client().push(push));
         assert!(answer.contains("refused"), "{answer}");
     }
-    // A head that was signed well and is not where the records lead.
+    // A correctly signed head that the records do not lead to.
     let mut forged = good.clone();
     forged.head.link[5] ^= 1;
     forged.signature =
@@ -87,7 +87,7 @@ pub(crate) fn altered(team: &Team) {
     assert!(ada.client().push(&good).is_ok());
 }
 
-/// What the server answers to these bytes; empty where it closes the connection.
+/// The server's response to these bytes; empty if it closes the connection.
 fn raw(team: &Team, text: &str) -> String {
     let mut stream = TcpStream::connect(team.url.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

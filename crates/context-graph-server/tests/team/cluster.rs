@@ -1,4 +1,4 @@
-//! A PostgreSQL of our own, in a scratch folder, on a free port of the loopback.
+//! A PostgreSQL server in a temporary folder, on a free port of the loopback.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,7 +11,7 @@ pub(crate) struct Cluster {
     databases: AtomicU32,
 }
 
-/// The folder of `initdb`, where it is installed.
+/// The folder of `initdb`, if it is installed.
 fn bin() -> Option<PathBuf> {
     let told = Command::new("pg_config").arg("--bindir").output().ok();
     let told = told.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
@@ -31,7 +31,7 @@ fn is_root() -> bool {
 }
 
 impl Cluster {
-    /// A program of PostgreSQL, as a user that it runs for.
+    /// A PostgreSQL program, run as a user that it accepts.
     fn command(&self, program: &str) -> Command {
         if is_root() {
             let mut command = Command::new("runuser");
@@ -44,7 +44,7 @@ impl Cluster {
 
     fn run(&self, program: &str, args: &[&str]) -> bool {
         let mut command = self.command(program);
-        // A server that is started keeps what it is given open.
+        // The started server would keep inherited files open.
         command
             .args(args)
             .stdin(std::process::Stdio::null())
@@ -53,7 +53,7 @@ impl Cluster {
         command.status().is_ok_and(|status| status.success())
     }
 
-    /// One that runs; none where PostgreSQL is not installed.
+    /// Starts a server; `None` if PostgreSQL is not installed.
     pub(crate) fn start() -> Option<Self> {
         let cluster = Self {
             bin: bin()?,
@@ -78,7 +78,7 @@ impl Cluster {
         self.folder.path().join("data").display().to_string()
     }
 
-    /// Starts it with further settings.
+    /// Starts it again with more settings.
     pub(crate) fn resume(&self, more: &str) -> bool {
         let options = format!(
             "-p {} -k {} -c listen_addresses=127.0.0.1 -c max_connections=200 {more}",
@@ -89,7 +89,7 @@ impl Cluster {
         self.run("pg_ctl", &["-D", &self.data(), "-o", &options, "-l", &log, "-w", "-t", "60", "start"])
     }
 
-    /// Stops it as a power cut would.
+    /// Stops it like a power cut.
     pub(crate) fn kill(&self) {
         self.run("pg_ctl", &["-D", &self.data(), "-m", "immediate", "-w", "stop"]);
     }
@@ -118,7 +118,7 @@ impl Cluster {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// A standby that this one waits for.
+    /// A standby that this server waits for.
     pub(crate) fn standby(&self) -> Self {
         let other = Self {
             bin: self.bin.clone(),
@@ -144,7 +144,7 @@ impl Cluster {
     }
 
     pub(crate) fn promote(&self) {
-        // It waits for nobody any more.
+        // It must not wait for a standby any more.
         assert!(self.run("pg_ctl", &["-D", &self.data(), "-w", "promote"]), "promote");
         assert!(self.sql("ALTER SYSTEM RESET synchronous_standby_names"), "reset");
         assert!(self.sql("SELECT pg_reload_conf()"), "reload");

@@ -1,4 +1,4 @@
-//! Once, and evident.
+//! Each record is stored once, and every change is noticed.
 
 use context_graph_server::members::Role;
 

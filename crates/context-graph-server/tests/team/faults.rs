@@ -1,4 +1,4 @@
-//! What breaks: the database is cut off and comes back, or another one takes over, while machines push.
+//! Faults: while machines push, the database goes away and comes back, or another one takes over.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(crate) const SCENARIOS: [(&str, fn()); 2] = [
     ("a failover loses nothing that was acknowledged", failover),
 ];
 
-/// How often.
+/// How many rounds.
 fn rounds() -> u64 {
     std::env::var("CONTEXT_GRAPH_TEAM_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2)
 }
@@ -28,7 +28,8 @@ fn team(cluster: &Cluster) -> Team {
     Team { url: serve(&place), pool, place, folder: tempfile::tempdir().unwrap() }
 }
 
-/// Pushes a session on and on, a few records at a time, until told to end; what was acknowledged last.
+/// Pushes more and more of a session, a few records at a time, until told to stop. Stores what was
+/// acknowledged last.
 fn push_on(machine: &Machine, session: &str, is_over: &AtomicBool, acknowledged: &AtomicU64) {
     let mut safe = 0;
     while !is_over.load(Ordering::Relaxed) && safe < 2000 {
@@ -37,7 +38,7 @@ fn push_on(machine: &Machine, session: &str, is_over: &AtomicBool, acknowledged:
             acknowledged.store(safe, Ordering::Relaxed);
             continue;
         }
-        // As the real client does: whatever went wrong, the server says where it stands.
+        // Like the real client: after any error, it asks the server how far it has come.
         std::thread::sleep(Duration::from_millis(50));
         if let Ok(standing) = machine.client().standing(session) {
             safe = standing.map_or(0, |standing| standing.records);
@@ -45,7 +46,7 @@ fn push_on(machine: &Machine, session: &str, is_over: &AtomicBool, acknowledged:
     }
 }
 
-/// Everything that was acknowledged is there, once, and the chain is whole.
+/// Checks that everything acknowledged is there once, and that the chain is unbroken.
 fn check(team: &Team, machines: &[Machine], acknowledged: &[AtomicU64]) {
     for (machine, acknowledged) in machines.iter().zip(acknowledged) {
         let standing = machine
@@ -94,13 +95,13 @@ fn power_cut() {
 }
 
 fn failover() {
-    // Each round needs a primary and a standby of its own.
+    // Each round needs its own primary and standby.
     for _ in 0..rounds().div_ceil(2) {
         let primary = Cluster::start().unwrap();
         let team = team(&primary);
         let database = primary.newest();
         let standby = primary.standby();
-        // The server knows both, and takes the one that can be written to.
+        // The server knows both and uses the one that accepts writes.
         let address = format!(
             "postgres://postgres@127.0.0.1:{},127.0.0.1:{}/{database}?target_session_attrs=read-write",
             primary.port, standby.port

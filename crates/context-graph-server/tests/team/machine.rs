@@ -1,4 +1,4 @@
-//! A member's machine, without a store of its own.
+//! A member's machine, without its own store.
 
 use context_graph_core::session::EventRecord;
 use context_graph_server::client::{Client, ClientError};
@@ -19,7 +19,7 @@ pub(crate) struct Machine {
     pub(crate) key: SigningKey,
 }
 
-/// The record with this number: a prompt, then calls, asked and answered.
+/// The record with this number: first a prompt, then calls with their answers.
 pub(crate) fn record(session: &str, seq: u64, salt: &str) -> LogRecord {
     let call = format!("{session}-{}", seq / 2);
     let payload = match seq {
@@ -50,7 +50,7 @@ pub(crate) fn record(session: &str, seq: u64, salt: &str) -> LogRecord {
     LogRecord { tool_use_id, bytes: encode_record(&record).unwrap(), source: None }
 }
 
-/// The chain behind so many records.
+/// The chain after this many records.
 pub(crate) fn link(session: &str, ordinal: u64, records: u64, salt: &str) -> Chain {
     (1..=records).fold(Chain::begin(ordinal, session), |link, seq| {
         let record = record(session, seq, salt);
@@ -74,7 +74,7 @@ impl Machine {
         Client::new(&self.url, None, &self.token).unwrap()
     }
 
-    /// Records `from` to `to` of a session, as they would be sent.
+    /// Records `from` to `to` of a session, as a machine would send them.
     pub(crate) fn made(&self, session: &str, ordinal: u64, (from, to): (u64, u64), salt: &str) -> Push {
         let before = link(session, ordinal, from - 1, salt);
         let mut packer = Packer::new(from - 1, before);
@@ -112,7 +112,7 @@ impl Machine {
     }
 }
 
-/// The word of a refusal.
+/// The reason of a refusal, in one word.
 pub(crate) fn why(answer: Result<u64, ClientError>) -> String {
     match answer {
         Ok(records) => format!("taken: {records}"),

@@ -1,5 +1,5 @@
-//! The team server over SQLite and over a real PostgreSQL, one scenario a promise. Where PostgreSQL is not installed its
-//! scenarios are ignored, with the reason. `CONTEXT_GRAPH_TEAM_ROUNDS=200` repeats the faults.
+//! The team server with SQLite and with a real PostgreSQL, one scenario per promise. If PostgreSQL is not
+//! installed, its scenarios are ignored, with the reason. `CONTEXT_GRAPH_TEAM_ROUNDS=200` repeats the faults.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -23,12 +23,12 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use cluster::Cluster;
 
-/// A database of its own and a server over it.
+/// A new database and a server on it.
 pub(crate) struct Team {
     pub(crate) pool: Pool,
     pub(crate) place: Place,
     pub(crate) url: String,
-    /// Where a database of one file is.
+    /// The folder of an SQLite database.
     pub(crate) folder: tempfile::TempDir,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap()
 }
 
-/// One more server over a database.
+/// Starts another server on a database.
 pub(crate) fn serve(place: &Place) -> String {
     let serving = Serving {
         listen: "127.0.0.1:0".parse().unwrap(),

@@ -1,4 +1,4 @@
-//! Who sees what, and by which way it is found.
+//! Who sees what, and whether queries use an index.
 
 use context_graph_server::members::{self, Role};
 use context_graph_server::{TeamRecords, given};
@@ -60,13 +60,13 @@ pub(crate) fn roles(team: &Team) {
     }
 }
 
-/// The plans of what pages ask most, over more rows than a scan would be chosen for.
+/// Checks the plans of the most frequent queries, with so many rows that a scan would be slow.
 pub(crate) fn plans(team: &Team) {
     let ada = Machine::join(team, "ada", Role::Member);
     for session in 0..60 {
         ada.push(&format!("s{session}"), (1, 301)).unwrap();
     }
-    // As many sessions as a team has in a while; a handful is read whole, and rightly.
+    // As many sessions as a team has after some time; for a few, a scan is right.
     let rest = "tenant, member, machine, ordinal, born, share, title, project, model, lifecycle, started_ms, continuity, prompts, calls, \
                 failures, stops, files, records, settled, stored_ms";
     for round in 0..6 {
@@ -101,9 +101,9 @@ pub(crate) fn plans(team: &Team) {
         } else {
             1_790_000_290_000
         };
-        // Of each engine what it says when a whole table is read.
+        // How each engine says that it reads a whole table.
         let plan = team.pool.with(|connection| {
-            // PostgreSQL explains without values; those of a page are given as they are.
+            // PostgreSQL explains without parameters, so the values are put into the text.
             let literal = sql.replace("$1", "1").replace("$2", &given.to_string());
             connection.explain(&literal, given![])
         });

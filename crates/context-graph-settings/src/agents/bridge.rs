@@ -1,5 +1,5 @@
-//! The file for clients whose hooks are programs: it pipes each event to ours, with a time limit of its own, and refuses
-//! by throwing. The whole file is ours.
+//! The file for clients whose hooks are programs. It pipes each event to our program, with its own time
+//! limit, and refuses by throwing. The whole file is ours.
 
 use context_graph_events::EventName;
 use serde_json::json;
@@ -58,7 +58,7 @@ pub(super) fn is_ours(text: &str) -> bool {
     text.starts_with(SIGNATURE)
 }
 
-/// The program that a bridge starts, and what happens where it is missing.
+/// The program that a bridge starts, and what happens if it is missing.
 pub(super) fn called(text: &str) -> Option<(String, Option<Missing>)> {
     let value = |key: &str| Some(text.lines().find_map(|line| line.strip_prefix(key))?.trim_end_matches(';'));
     let program = serde_json::from_str(value(PROGRAM)?).ok()?;
@@ -66,7 +66,7 @@ pub(super) fn called(text: &str) -> Option<(String, Option<Missing>)> {
     Some((program, missing))
 }
 
-/// Puts the whole file there. One that is not ours is left alone.
+/// Writes the whole file, unless a file that is not ours is there.
 pub(super) fn install(text: Option<&str>, whole: &str) -> Result<Edited, SettingsError> {
     let changes = match text {
         Some(text) if text == whole => Vec::new(),

@@ -14,7 +14,7 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     project_file: ".codex/hooks.json",
     kind: Kind::Hooks(Hooks {
         form: GROUPS,
-        // Requests to the model have nothing to decide, and an interruption tells nothing that a stop does not.
+        // Requests to the model need no decision, and an interruption says nothing that a stop does not.
         events: same_names![
             SessionStart,
             UserPromptSubmit,
@@ -30,7 +30,7 @@ pub(super) const CLIENT: AgentClient = AgentClient {
         ],
         timeout: "timeout",
         unit: Unit::Seconds,
-        // It waits no longer for the end, whatever is written.
+        // Codex does not wait longer for this event, whatever the file says.
         longest: Some((EventName::SessionEnd, 3)),
         closes: None,
         has_name: false,

@@ -1,6 +1,7 @@
-//! Cursor: `hooks.json`, flat, with a version. It can be told to block a call whose guard fails.
+//! Cursor: `hooks.json`, flat, with a version. It can block a call if the guard fails.
 //!
-//! The events for shells, MCP and files would tell of a call for a second time: `preToolUse` comes before every tool.
+//! The events for shells, MCP and files are not used, because they would report a call twice: `preToolUse`
+//! comes before every tool.
 
 use context_graph_events::EventName;
 use context_graph_events::agents::Agent;

@@ -1,5 +1,5 @@
-//! Droid: `hooks` in its settings. A `hooks.json` beside them wants the events one level higher, and says nothing where
-//! they are not.
+//! Droid: `hooks` in its settings. It also reads a `hooks.json`, which needs the events one level higher;
+//! otherwise it silently ignores them.
 
 use context_graph_events::agents::Agent;
 

@@ -1,4 +1,4 @@
-//! Gemini CLI: `hooks` in its settings, with times in milliseconds.
+//! Gemini CLI: `hooks` in its settings, with timeouts in milliseconds.
 
 use context_graph_events::EventName;
 use context_graph_events::agents::Agent;
@@ -14,7 +14,8 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     project_file: ".gemini/settings.json",
     kind: Kind::Hooks(Hooks {
         form: GROUPS,
-        // Those around the model carry the whole conversation each time, and `PreCompress` fires before every request.
+        // The events around the model are not used: each contains the whole conversation. `PreCompress` comes
+        // before every request.
         events: &[
             ("SessionStart", EventName::SessionStart),
             ("BeforeAgent", EventName::UserPromptSubmit),

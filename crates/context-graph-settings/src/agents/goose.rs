@@ -1,7 +1,7 @@
-//! Goose: a plugin folder of our own. It can be told to block a call whose guard fails.
+//! Goose: our own plugin folder. It can block a call if the guard fails.
 //!
-//! No matcher is written: it would be a regular expression, of which `*` is none, and the rule would be skipped
-//! silently.
+//! No matcher is written: it would have to be a regular expression, and for an invalid one such as `*` the
+//! rule is silently skipped.
 
 use context_graph_events::agents::Agent;
 

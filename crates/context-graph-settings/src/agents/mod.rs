@@ -1,9 +1,9 @@
-//! The other coding agents: where each looks for hooks, and what it wants to find there.
+//! The other coding agents: where each looks for hooks, and in which format.
 //!
-//! One file an agent, and all of it data. What an event means is none of this: every hook runs `hooks event`, which
-//! tells the caller from what it is sent.
+//! Each agent has one file, which contains only data. What an event means is not decided here: every hook
+//! runs `hooks event`, which recognises the agent by its payload.
 
-/// Events that an agent calls as Claude Code does.
+/// Events that have the same names as in Claude Code.
 macro_rules! same_names {
     ($($name:ident),* $(,)?) => {
         &[$((stringify!($name), context_graph_events::EventName::$name)),*]
@@ -44,11 +44,11 @@ pub use trust::codex_trust;
 pub struct AgentClient {
     /// Which one.
     pub agent: Agent,
-    /// Its program.
+    /// The name of its program.
     pub program: &'static str,
     /// Its folder below the user's home.
     pub folder: &'static str,
-    /// The variable that names another folder, and what of ours lies below that one.
+    /// The variable that names another folder, and our path below that folder.
     pub variable: Option<(&'static str, &'static str)>,
     /// The file with hooks for every project of a user, in its folder or below the user's home.
     pub user_file: UserFile,
@@ -68,26 +68,26 @@ pub enum UserFile {
 
 #[derive(Debug)]
 enum Kind {
-    /// JSON that may hold more than our hooks.
+    /// JSON that may contain more than our hooks.
     Hooks(Hooks),
     /// A program of ours in the client's own language.
     Bridge(fn(&bridge::Parts<'_>) -> String),
 }
 
-/// What a client wants of a hook.
+/// How a client wants a hook to be written.
 #[derive(Debug)]
 struct Hooks {
     form: Form,
-    /// The client's name of each event, and ours.
+    /// The client's name for each event, and ours.
     events: &'static [(&'static str, EventName)],
-    /// The key of the time that the client waits.
+    /// The key of the timeout.
     timeout: &'static str,
     unit: Unit,
-    /// The most that the client accepts for an event, in seconds.
+    /// The longest timeout that the client accepts for an event, in seconds.
     longest: Option<(EventName, u64)>,
-    /// What has the client block a tool call whose guard fails.
+    /// The setting that makes the client block a tool call if its guard fails.
     closes: Option<(&'static str, Closes)>,
-    /// Whether a hook has a name of its own.
+    /// Whether a hook has its own name.
     has_name: bool,
 }
 
@@ -115,16 +115,16 @@ const CLIENTS: [&AgentClient; 9] = [
     &pi::CLIENT,
 ];
 
-/// How our program is called, and how long a client has to wait for it.
+/// How our program is called, and how long a client must wait for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     /// The program, by its path or its name.
     pub program: &'a str,
-    /// For files that a team shares: what happens where the program is missing.
+    /// For files that a team shares: what happens if the program is missing.
     pub missing: Option<Missing>,
-    /// Seconds that what must pass before a stop may take.
+    /// The seconds that stop gates may take.
     pub gates: u64,
-    /// Seconds that a policy's signal may take.
+    /// The seconds that a policy's signal may take.
     pub signals: u64,
 }
 
@@ -148,12 +148,12 @@ impl AgentClient {
         CLIENTS.into_iter()
     }
 
-    /// The one of an agent; `None` for Claude Code and for those whose hooks cannot be registered.
+    /// The client of an agent; `None` for Claude Code and for agents whose hooks cannot be registered.
     pub fn of(agent: Agent) -> Option<&'static Self> {
         Self::all().find(|client| client.agent == agent)
     }
 
-    /// The client's names of the events that get a hook; empty for a bridge, which picks its own.
+    /// The client's names of the events with a hook; empty for a bridge, which chooses its own.
     pub fn events(&self) -> impl Iterator<Item = &'static str> {
         let events = match &self.kind {
             Kind::Hooks(hooks) => hooks.events,
@@ -162,7 +162,7 @@ impl AgentClient {
         events.iter().map(|(event, _)| *event)
     }
 
-    /// Whether the client can be told to block a call whose guard fails. A bridge always does.
+    /// Whether the client can block a call if its guard fails. A bridge always does.
     pub fn can_fail_closed(&self) -> bool {
         match &self.kind {
             Kind::Hooks(hooks) => hooks.closes.is_some(),
@@ -170,12 +170,12 @@ impl AgentClient {
         }
     }
 
-    /// Whether times are counted in milliseconds.
+    /// Whether timeouts are in milliseconds.
     pub fn counts_milliseconds(&self) -> bool {
         matches!(&self.kind, Kind::Hooks(Hooks { unit: Unit::Milliseconds, .. }))
     }
 
-    /// The client's name of the event that asks before a tool call.
+    /// The client's name for the event before a tool call.
     pub fn guard(&self) -> Option<&'static str> {
         let Kind::Hooks(hooks) = &self.kind else { return None };
         hooks.events.iter().find(|(_, like)| *like == EventName::PreToolUse).map(|(event, _)| *event)
@@ -216,7 +216,7 @@ impl AgentClient {
         }
     }
 
-    /// The program that our hooks in a file run, and what happens where it is missing.
+    /// The program that our hooks in a file run, and what happens if it is missing.
     pub fn called(&self, text: &str) -> Option<(String, Option<Missing>)> {
         match &self.kind {
             Kind::Bridge(_) => bridge::called(text),
@@ -262,7 +262,7 @@ impl Hooks {
                 Closes::Word(word) => Item::Text(word.to_owned()),
                 Closes::True => Item::Bool(true),
             };
-            // Where work goes on without the program, a hook that finds none must not block.
+            // If work continues without the program, a hook that does not find it must not block.
             members.push((key, (call.missing != Some(Missing::GoOn)).then_some(value)));
         }
         members
@@ -281,5 +281,5 @@ impl Hooks {
     }
 }
 
-/// The form that most clients share: groups of hooks, as Claude Code has them.
+/// The form of most clients: groups of hooks, as in Claude Code.
 const GROUPS: Form = Form { is_one_verb: true, ..Form::CLAUDE_CODE };

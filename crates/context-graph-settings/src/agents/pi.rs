@@ -1,4 +1,4 @@
-//! Pi: an extension, which is a program. Its file is whole and ours.
+//! Pi: an extension, which is a program. The whole file is ours.
 
 use context_graph_events::agents::Agent;
 

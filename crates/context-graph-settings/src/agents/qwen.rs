@@ -1,4 +1,4 @@
-//! Qwen Code: `hooks` in its settings, with times in milliseconds.
+//! Qwen Code: `hooks` in its settings, with timeouts in milliseconds.
 
 use context_graph_events::agents::Agent;
 

@@ -1,12 +1,12 @@
-//! What Codex remembers of a hook that its user trusts: a hash of the hook's definition. A hook whose hash is not in the
-//! user's `config.toml` is skipped without a word.
+//! How Codex remembers that its user trusts a hook: by a hash of the hook's definition. A hook whose hash is
+//! not in the user's `config.toml` is silently skipped.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-/// Codex waits this long for a hook that says nothing else, in seconds.
+/// Codex's default timeout for a hook, in seconds.
 const USUAL_TIMEOUT: u64 = 600;
-/// And no longer than this for the end of a session, or an interruption.
+/// Its longest timeout for the end of a session, or an interruption.
 const LONGEST_AT_THE_END: u64 = 3;
 
 /// The key under `hooks.state` and the `trusted_hash` that Codex expects there, for each of our hooks in a `hooks.json` at
@@ -39,7 +39,7 @@ fn hash(event: &str, matcher: Option<&str>, entry: &Value) -> String {
     if let Some(matcher) = matcher {
         identity["matcher"] = matcher.into();
     }
-    // The keys are written in their sorted order, with no space between them.
+    // Codex hashes the JSON with sorted keys and without spaces.
     format!("sha256:{:x}", Sha256::digest(identity.to_string().as_bytes()))
 }
 
