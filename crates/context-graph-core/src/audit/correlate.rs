@@ -104,8 +104,8 @@ impl<'a> Gathering<'a> {
         (!is_over).then_some(at)
     }
 
-    /// The newest call with an id that we derived, of agents that give calls none. Equal calls have equal ids: what is
-    /// asked for after an answer is another call.
+    /// The newest call with an id that we derived, for agents that give calls no ids. Equal calls get equal
+    /// ids, so a request after an answer is a new call.
     fn draft_with_derived_id(&self, id: &str, event: &Event) -> Option<usize> {
         let at = *self.by_id.get(id)?.last()?;
         let asks_again = matches!(event, Event::PreToolUse(_)) && self.drafts[at].answered.is_some();

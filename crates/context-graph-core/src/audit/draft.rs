@@ -32,7 +32,7 @@ pub(super) struct Draft {
     pub(super) id: String,
     pub(super) tool: String,
     pub(super) agent: Agent,
-    /// What it was first given. Most often that is what was asked for as well, so it is not copied.
+    /// The first input that was seen. Usually it is the requested input too, so it is shared, not copied.
     pub(super) input: Option<Rc<Value>>,
     prompt_id: Option<String>,
     permission_mode: Option<String>,
@@ -146,7 +146,7 @@ impl Draft {
         self.mcp_server = self.mcp_server.take().or_else(|| mcp_server.map(|server| server.name));
     }
 
-    /// Takes tool and input of an event in, if they are the first; gives the input back.
+    /// Stores the tool and input of an event if they are the first, and returns the input.
     fn seen(&mut self, tool: String, input: Value) -> Rc<Value> {
         let input = Rc::new(input);
         if self.tool.is_empty() {

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::terms::fingerprint;
 use crate::gwt::forecast::Kind;
 
-/// How many bytes of the head and the tail of one string are read: of a call's input,
+/// How many bytes are read from the head and the tail of one string in a call's input.
 const INPUT_WINDOW: (usize, usize) = (2_000, 400);
-/// of a result (its first lines say most),
+/// The same for a result; its first lines say most.
 const OUTPUT_WINDOW: (usize, usize) = (1_200, 300);
-/// and of a prompt.
+/// The same for a prompt.
 const PROMPT_WINDOW: (usize, usize) = (6_000, 1_500);
 /// How many strings of an input or a result are read, and how many values are visited.
 const MAX_STRINGS: usize = 24;

@@ -13,18 +13,19 @@ use super::call::{Act, Call};
 
 /// How many newest events are compared.
 const WINDOW: usize = 16;
-/// A failing call is a loop at this many equal failures if nothing was changed in between,
+/// This many equal failures of a call are a loop, if nothing was changed in between.
 const FAILURES: u32 = 3;
-/// and at this many if something was changed: each change may have been an attempt to fix it.
+/// The same if something was changed: each change may have been an attempt to fix it.
 const FAILURES_WITH_CHANGES: u32 = 5;
-/// Different calls that fail the same way are a loop at this many,
+/// This many equal failures of different calls are a loop.
 const ALIKE: u32 = 5;
-/// out of this many newest calls. Typical causes: a wrong working folder, a file nobody has read.
+/// They are counted among this many newest calls. Typical causes: a wrong working folder, a file that was not
+/// read first.
 const AMONG: usize = 8;
-/// Two alternating calls are a loop after this many rounds if one of them fails,
+/// Two alternating calls are a loop after this many rounds, if one of them fails.
 const ROUNDS: usize = 3;
-/// and after this many if both only read and see the same each time. Commands do not count: they may be waiting
-/// for something.
+/// The same if both only read and see the same each time. Commands do not count: they may be waiting for
+/// something.
 const IDLE_ROUNDS: usize = 4;
 /// An edit is a loop at this many applications and reversals. Undoing once to see a test fail is good practice.
 const FLIPS: u32 = 4;

@@ -26,8 +26,8 @@ pub const MAX_COUPLING: f64 = 10.0;
 ///
 /// Requirements for these numbers:
 /// - Their mean (1.75) is not zero, so phases move even when they are locked.
-/// - None is within 0.35 of the mean. A view that lost the purpose still pulls at the others with a strength of
-///   `K/N` = 0.31; were its pace nearer to theirs than that, they would follow it instead of leaving it behind.
+/// - None is within 0.35 of the mean. A view that lost the purpose still pulls at the others with a strength
+///   of `K/N` = 0.31. If its frequency were closer to theirs than that, they would follow it.
 /// - They share no common period and thin out away from the mean, so free phases neither line up again at
 ///   intervals, as those of evenly spaced frequencies would, nor rebound just after a lock breaks.
 /// - Fast and slow alternate, so that neither half of the views is a cluster of its own.

@@ -9,7 +9,7 @@
 //! | identity continuity (IC) | smoothed, weighted alignment with the purpose | [`ic_monitor`] |
 //! | integration | phase synchrony of thirteen oscillators that alignment couples | [`kuramoto`] |
 //! | differentiation | how evenly alignment is spread over the views | [`consciousness`] |
-//! | reflection | how much better the next call is foreseen than by guessing | [`consciousness`], [`forecast`] |
+//! | reflection | how much better the next call is predicted than by guessing | [`consciousness`], [`forecast`] |
 //! | consciousness | geometric mean of the last three | [`consciousness`] |
 //! | Johari quadrant | consciousness and integration, each high or low | [`johari`] |
 //! | cross-session IC | likeness of two sessions' stored purpose vectors | [`cross_session`] |

@@ -55,7 +55,7 @@ impl Counters {
                 let count = self.of(before);
                 *count = count.saturating_sub(1);
             } else if known.is_refused {
-                // It ran all the same.
+                // It ran anyway.
                 self.calls_denied = self.calls_denied.saturating_sub(1);
             }
             *self.of(outcome) += 1;

@@ -11,7 +11,7 @@ use super::work::Work;
 /// The most characters that may be injected at once.
 pub const DIGEST_MAX: usize = 2000;
 
-/// The longest digest if more is allowed. Real sessions did not need what comes after this.
+/// The longest digest, even if more is allowed: real sessions did not need more.
 const WHOLE: usize = 1_320;
 
 /// The limits of the parts, in characters, and how many items of a kind are named.

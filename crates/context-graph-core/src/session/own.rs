@@ -82,7 +82,7 @@ pub(crate) fn changed_identity(event: &Event) -> Option<Vec<String>> {
     content(event, IDENTITY_SAVED, "changed")
 }
 
-/// Makes an entry of our own.
+/// Builds one of our own entries.
 pub(super) fn entry(name: &str, session_id: &str, key: &str, value: Value) -> Event {
     let mut raw: Map<String, Value> = Map::new();
     raw.insert("hook_event_name".to_owned(), name.into());
@@ -91,7 +91,7 @@ pub(super) fn entry(name: &str, session_id: &str, key: &str, value: Value) -> Ev
     Event::Unknown(UnknownEvent { name: name.to_owned(), raw })
 }
 
-/// Reads the value under `key` from an entry of our own.
+/// Reads the value under `key` from one of our own entries.
 pub(super) fn content<T: DeserializeOwned>(event: &Event, name: &str, key: &str) -> Option<T> {
     match event {
         Event::Unknown(unknown) if unknown.name == name => T::deserialize(unknown.raw.get(key)?).ok(),

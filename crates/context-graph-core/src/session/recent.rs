@@ -60,7 +60,7 @@ impl RecentCalls {
     pub(super) fn note(&mut self, event: &Event, refuses: bool) -> Known {
         let Some(id) = event.tool_use_id().filter(|id| !id.is_empty()) else { return Known::default() };
         let key = hash(id);
-        // Equal calls have equal derived ids: what is asked for after an answer is another call.
+        // Equal calls get equal derived ids, so a request after an answer is a new call.
         let asks_again = |known: &Known| {
             matches!(event, Event::PreToolUse(_)) && known.outcome.is_some() && is_derived(id)
         };
