@@ -17,7 +17,7 @@ pub(crate) struct Head {
     pub(crate) session_id: String,
     /// Number of the session's last record.
     pub(crate) seq: u64,
-    /// The hash of that record, in hexadecimal.
+    /// The link of the chain after that record, in hexadecimal.
     #[serde(rename = "head")]
     pub(crate) link: String,
 }

@@ -17,7 +17,7 @@ use crate::trust::ProjectFiles;
 use crate::watchdog::{self, Late};
 use crate::{Environment, ExitStatus, terminal};
 
-/// The client waits with its screen.
+/// Short, because the client runs this whenever it draws its screen.
 const BUDGET: Duration = Duration::from_millis(300);
 
 /// Reads the client's input and prints a line. If anything fails, the line is empty, so that it does not

@@ -48,7 +48,7 @@ pub struct AgentClient {
     pub program: &'static str,
     /// Its folder below the user's home.
     pub folder: &'static str,
-    /// The variable that names another folder, and our path below that folder.
+    /// The variable that names another folder, and the path below that to the agent's own.
     pub variable: Option<(&'static str, &'static str)>,
     /// The file with hooks for every project of a user, in its folder or below the user's home.
     pub user_file: UserFile,

@@ -158,7 +158,7 @@ fn table_of(text: &Text) -> toml::Table {
     text.as_ref().ok().and_then(Option::as_ref).and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// The paths.
+/// The paths in use, and where each was set.
 fn places(args: &PlaceArgs, outer: &Environment, inner: &Environment) -> Vec<Setting> {
     let named = |flag: bool, variable: bool, names: (&'static str, &'static str)| match (flag, variable) {
         (true, _) => ValueSource::Flag(names.0),

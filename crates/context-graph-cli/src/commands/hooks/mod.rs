@@ -95,7 +95,7 @@ fn respond(context: &HookContext<'_>, heard: Heard) -> Answer {
         answer.output.session_summary = None;
     }
     match disagreement {
-        // A failure must be reported even if the script did not see it.
+        // The event was recorded anyway, so that a wrong flag cannot hide what happened.
         Some(error) => answer.but_failed(&error),
         None => answer,
     }

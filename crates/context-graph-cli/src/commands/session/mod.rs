@@ -1,4 +1,4 @@
-//! `context-graph session …`: shows, moves and removes sessions.
+//! `context-graph session …`: shows, exports, imports and removes sessions.
 
 mod export;
 mod forget;

@@ -120,7 +120,8 @@ fn write(
     Ok(written)
 }
 
-/// The folder's path for that list: relative if it is in the project, because both move together.
+/// The folder's path in the list of what is not enforced: relative if it is in the project, because both move
+/// together.
 fn shown_source(root: &Path, environment: &Environment) -> String {
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let root = absolute(root);
