@@ -13,6 +13,7 @@
 //! Nothing here reads a file, a clock or the environment. Unknown fields, unknown enum values and unknown events
 //! are data and survive a round trip; a wrong type or a missing required field is a [`DecodeError`] that names it.
 //!
+#![deny(missing_docs)]
 #![doc = include_str!("../VERBS.md")]
 
 #[cfg(doctest)]
