@@ -27,6 +27,9 @@ fn run(broken: &str) -> Output {
     for name in [
         "bin/cargo",
         "bin/cargo-deny",
+        "bin/cargo-semver-checks",
+        "bin/git",
+        "bin/mdbook",
         "bin/npm",
         "bin/valgrind",
         "bin/python3",
@@ -58,6 +61,8 @@ fn every_step_is_run_and_timed() {
         "format",
         "lints",
         "documentation",
+        "book",
+        "semver",
         "build_tests",
         "client",
         "agents",
@@ -75,6 +80,8 @@ fn every_step_is_run_and_timed() {
         "cargo fmt",
         "cargo clippy",
         "cargo doc",
+        "mdbook build",
+        "cargo semver-checks",
         "cargo test",
         "cargo build --release",
         "install-client",
@@ -90,6 +97,8 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         ("cargo fmt", "format"),
         ("cargo clippy", "lints"),
         ("cargo doc", "documentation"),
+        ("mdbook build", "book"),
+        ("cargo semver-checks", "semver"),
         ("--no-run", "build_tests"),
         ("test --workspace --locked.", "tests"),
         ("install-client", "client"),
@@ -107,6 +116,6 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains(&format!("== {step}: FAILED with status 7, ")), "{text}");
         assert!(text.contains("broken here"), "{text}");
-        assert_eq!(text.matches(": passed, ").count(), 12, "{text}");
+        assert_eq!(text.matches(": passed, ").count(), 14, "{text}");
     }
 }
