@@ -1,5 +1,5 @@
-//! Checks the manual: every link works, every page is in the table of contents, every command exists, and the
-//! policy in the guide works.
+//! Checks the manual: every link works, every page is in the table of contents and asks one question, every command
+//! exists, and every policy, configuration and case in it is taken.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -99,16 +99,30 @@ fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
 }
 
 #[test]
-fn every_page_is_in_the_table_of_contents_and_has_one_title() {
+fn every_page_is_in_the_table_of_contents_and_its_title_asks_one_question() {
     let docs = root().join("docs");
     let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
     let listed: BTreeSet<PathBuf> = links(&summary).iter().map(|link| docs.join(link)).collect();
     let pages = manual().into_iter().filter(|page| *page != docs.join("SUMMARY.md")).collect();
     assert_eq!(listed, pages);
     for page in pages {
-        let titles = prose(&std::fs::read_to_string(&page).unwrap());
-        assert_eq!(titles.lines().filter(|line| line.starts_with("# ")).count(), 1, "{}", page.display());
+        let text = prose(&std::fs::read_to_string(&page).unwrap());
+        let titles: Vec<&str> = text.lines().filter(|line| line.starts_with("# ")).collect();
+        // A page answers one question, and its title asks it. Decisions state something instead.
+        let asks =
+            page.starts_with(docs.join("decisions")) || titles.iter().all(|title| title.ends_with('?'));
+        assert!(titles.len() == 1 && asks, "{}: {titles:?}", page.display());
     }
+}
+
+#[test]
+fn the_changelog_has_a_part_for_what_comes_and_one_for_this_version() {
+    let changelog = std::fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    let parts: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    // A release takes its notes from the part of its version.
+    assert_eq!(parts.first(), Some(&"Unreleased"));
+    let version = parts.get(1).and_then(|part| part.split(' ').next());
+    assert_eq!(version, Some(env!("CARGO_PKG_VERSION")));
 }
 
 /// Our command lines on a page, in code blocks and in the text, without comments.
@@ -187,6 +201,62 @@ fn every_command_in_the_manual_is_one_that_there_is() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(seen > 100, "only {seen} commands were found");
+}
+
+/// What is between fences of a language on a page of the manual.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("docs").join(page)).unwrap();
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_policy_in_the_manual_is_one_that_is_taken() {
+    let pages =
+        ["guides/stop.md", "guides/rules.md", "guides/programs.md", "guides/gates.md", "guides/actions.md"];
+    let rego = blocks("guides/rego.md", "rego");
+    let of_rego = blocks("guides/rego.md", "toml");
+    let of_files = pages.iter().flat_map(|page| blocks(page, "toml")).chain(of_rego);
+    let files: Vec<(&str, String)> = of_files
+        .map(|text| ("policy.toml", text))
+        .chain(rego.into_iter().map(|text| ("policies/example.rego", text)))
+        .collect();
+    assert!(files.len() >= 8, "only {} were found", files.len());
+    for (name, text) in files {
+        let place = Place::new();
+        place.trusted_file(name, &text);
+        let checked = place.run(&["policy", "check"]);
+        assert!(checked.code == 0, "{text}\n{}{}", checked.stdout, checked.stderr);
+    }
+}
+
+#[test]
+fn every_configuration_in_the_manual_is_one_that_is_taken() {
+    for page in ["configuration.md", "team.md"] {
+        let all = blocks(page, "toml");
+        assert!(!all.is_empty(), "{page}");
+        for text in all {
+            let place = Place::new();
+            place.trusted_file("config.toml", &text);
+            let shown = place.run(&["config", "show"]);
+            assert!(shown.code == 0, "{text}\n{}{}", shown.stdout, shown.stderr);
+        }
+    }
+}
+
+#[test]
+fn the_cases_of_the_guide_hold() {
+    let guide = std::fs::read_to_string(root().join("docs/guides/rules.md")).unwrap();
+    let cases: Vec<&str> = guide
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.starts_with('{'))
+        .collect();
+    assert_eq!(cases.len(), 2);
+    let place = Place::new();
+    place.foreign_file("policy-tests/guide.jsonl", &cases.join("\n"));
+    let tested = place.run(&["policy", "test"]);
+    assert!(tested.code == 0, "{}{}", tested.stdout, tested.stderr);
 }
 
 #[test]

@@ -58,9 +58,11 @@ fn the_verb_table_is_current() {
 fn the_generated_pages_of_the_manual_are_current() {
     check("docs/reference/commands.md", &pages::commands());
     check("docs/reference/configuration.md", &pages::configuration());
-    check("docs/reference/rules.md", &pages::rules());
+    check("docs/reference/rules.md", &pages::rules(&root()));
     check("docs/reference/programs.md", &pages::programs(&root()));
     check("docs/reference/events.md", &pages::events());
+    check("docs/reference/store.md", &pages::store(&root()));
+    check("docs/reference/README.md", &pages::schemas(&root()));
 }
 
 #[test]

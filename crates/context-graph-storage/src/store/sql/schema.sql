@@ -9,6 +9,7 @@ CREATE TABLE meta (
     value TEXT NOT NULL
 ) /* clustered */;
 
+-- One row a session.
 CREATE TABLE sessions (
     -- Counted up and never given twice: whoever removes a session leaves a tombstone under its number.
     number          BIGINT NOT NULL PRIMARY KEY,
@@ -48,7 +49,7 @@ CREATE INDEX sessions_by_time ON sessions (updated_ms, session_id);
 CREATE INDEX sessions_by_project ON sessions (project, updated_ms, session_id);
 CREATE INDEX sessions_by_previous ON sessions (previous_id) WHERE previous_id IS NOT NULL;
 
--- What a session goes on from.
+-- What a session goes on from, one row a session.
 CREATE TABLE states (
     session  BIGINT NOT NULL PRIMARY KEY,
     snapshot BYTEA,
